@@ -55,6 +55,11 @@ export class BodyCapture {
     this.wire.bytes += chunk.length;
   }
 
+  /** Size with the content coding. */
+  get wireBytes(): number {
+    return this.wire?.bytes ?? this.sizeBytes;
+  }
+
   /** Undefined for an empty body. */
   kept(): KeptBody | undefined {
     if (this.sizeBytes === 0) return undefined;
@@ -64,7 +69,7 @@ export class BodyCapture {
     const whole = others.length === 0 ? first : Buffer.concat(this.chunks);
     return {
       content: truncated ? withoutPartialCharacter(whole) : whole,
-      sizeBytes: this.wire?.bytes ?? this.sizeBytes,
+      sizeBytes: this.wireBytes,
       sha256: (this.wire?.hash ?? this.hash)?.digest('hex'),
       truncated,
     };

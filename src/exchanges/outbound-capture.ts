@@ -26,6 +26,7 @@ export class OutboundCapture implements OutboundLog {
     const started = performance.now();
     const context = callContext();
     const body = new BodyCapture(call.isFile === true ? 0 : collectedBytes(this.log.maxBodyBytes));
+    let fileBytes = 0;
     let status = 0;
     let headers: Headers | undefined;
     let isEnded = false;
@@ -55,7 +56,7 @@ export class OutboundCapture implements OutboundLog {
         failure,
         durationMs: Math.round((performance.now() - started) * 10) / 10,
         requestBytes: requestBody?.sizeBytes ?? 0,
-        responseBytes: body.sizeBytes,
+        responseBytes: call.isFile === true ? fileBytes : body.wireBytes,
         scenario: headers?.['sandbox-scenario']?.toString(),
         replayOf: context?.replayOf,
         requestHeaders: { host, ...call.headers },
@@ -75,6 +76,7 @@ export class OutboundCapture implements OutboundLog {
       },
       received: (chunk) => body.add(chunk),
       receivedEncoded: (chunk) => body.addEncoded(chunk),
+      counted: (bytes) => void (fileBytes += bytes),
       ended,
     };
   }

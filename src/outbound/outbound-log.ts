@@ -25,6 +25,8 @@ export interface OpenCall {
   received(chunk: Buffer): void;
   /** A part of the body with its content coding, if it has one. */
   receivedEncoded(chunk: Buffer): void;
+  /** Bytes of a file, which is not kept. */
+  counted(bytes: number): void;
   /** The end. Only the first call counts. `failure` is the reason for which there is no usable response. */
   ended(failure?: string): void;
 }
@@ -41,7 +43,7 @@ const ignore = () => undefined;
 
 /** Records nothing. */
 export const NO_OUTBOUND_LOG: OutboundLog = {
-  begin: () => ({ responded: ignore, received: ignore, receivedEncoded: ignore, ended: ignore }),
+  begin: () => ({ responded: ignore, received: ignore, receivedEncoded: ignore, counted: ignore, ended: ignore }),
 };
 
 /** Work that causes outbound calls. */

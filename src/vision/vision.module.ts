@@ -28,6 +28,7 @@ import { RelinkService } from './downloads/relink.service.js';
 import { StoragePause } from './downloads/storage-pause.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
+import { RemovedClips } from './clips/removed-clips.js';
 import { Retention } from './recordings/retention.job.js';
 
 /** The platform side of Vision: clip requests, subscriptions, downloads, recordings and their coverage. */
@@ -50,6 +51,7 @@ import { Retention } from './recordings/retention.job.js';
     Recordings,
     StoredHours,
     Retention,
+    RemovedClips,
     CoverageRepository,
     CoverageBuckets,
     CoverageService,

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -49,6 +50,19 @@ test.each([
   const found = await newest();
   expect([found.status, found.failure]).toEqual([status, failure]);
   expect(found.explanation).toMatch(/^Our call GET \/scale-platform\/v1\/sites received/);
+});
+
+test('the bytes of a compressed response are those that were received', async () => {
+  const text = JSON.stringify({
+    success: true,
+    data: { sites: [], kiosks: [], materials: [] },
+    filler: 'x'.repeat(5_000),
+  });
+  scene.partner.on(SITES_ROUTE, gzipped(text));
+  await check();
+  const found = await newest();
+  expect(found.responseBytes).toBe(gzipSync(text).length);
+  expect(found.response?.body?.sizeBytes).toBe(found.responseBytes);
 });
 
 test('a partner that cannot be reached, and an address that is refused', async () => {

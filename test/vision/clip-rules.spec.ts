@@ -92,12 +92,8 @@ describe('a failed poll', () => {
 });
 
 describe('the states of a request', () => {
-  test('has three final states', () => {
-    expect(REQUEST_STATES.all.filter((state) => REQUEST_STATES.isFinal(state))).toEqual([
-      'stored',
-      'failed',
-      'expired',
-    ]);
+  test('has two final states; a stored one expires with its file', () => {
+    expect(REQUEST_STATES.all.filter((state) => REQUEST_STATES.isFinal(state))).toEqual(['failed', 'expired']);
     expect(REQUEST_STATES.canTransition('processing', 'stored')).toBe(false);
     expect(() => REQUEST_STATES.assertTransition('failed', 'ready')).toThrow('cannot move from failed to ready');
   });
@@ -112,7 +108,7 @@ describe('the states of a request', () => {
       'downloading: ready',
       'stored: ready downloading',
       'failed: submitting processing ready downloading',
-      'expired: submitting processing ready downloading',
+      'expired: submitting processing ready downloading stored',
     ]);
     expect(RECORDING_STATES.all.map((state) => `${state}: ${RECORDING_STATES.predecessors(state).join(' ')}`)).toEqual([
       'available: downloading expired',

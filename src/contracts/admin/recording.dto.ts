@@ -22,6 +22,16 @@ const ANY_CAMERA = {
   description: 'Camera, by placement or number; either matches after the partner has used both',
 };
 
+/** Retention has deleted the file. */
+export const FILE_REMOVED = 'fileRemoved';
+export const REASON_CODE = {
+  description:
+    'Reason as a code: `fileRemoved` after `VIDEO_RETENTION_DAYS`; request a clip of the range to get it again',
+  values: [FILE_REMOVED],
+  optional: true,
+  example: FILE_REMOVED,
+};
+
 const RECORDING_SOURCES = ['on-demand', 'continuous'] as const;
 const RECORDING_STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
 type RecordingSource = (typeof RECORDING_SOURCES)[number];
@@ -100,6 +110,9 @@ export class StoredRecording {
 
   @TextField({ description: 'Reason for the state', max: 10_000, optional: true })
   reason?: string;
+
+  @EnumField(REASON_CODE)
+  reasonCode?: typeof FILE_REMOVED;
 
   @InstantField({ description: 'When its download link expires', optional: true, example: '2026-01-31T16:35:00Z' })
   expiresAt?: string;

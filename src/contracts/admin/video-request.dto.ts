@@ -9,6 +9,7 @@ import {
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery } from '../common/pagination.dto.js';
+import { type FILE_REMOVED, REASON_CODE } from './recording.dto.js';
 import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
@@ -94,6 +95,9 @@ export class VideoRequestPart {
   @TextField(REASON)
   reason?: string;
 
+  @EnumField(REASON_CODE)
+  reasonCode?: typeof FILE_REMOVED;
+
   @TextField(PARTNER_ID)
   partnerRequestId?: string;
 
@@ -131,6 +135,9 @@ export class VideoRequest {
 
   @TextField(REASON)
   reason?: string;
+
+  @EnumField(REASON_CODE)
+  reasonCode?: typeof FILE_REMOVED;
 
   @TextField({ ...PARTNER_ID, description: "The partner's id of a request with a single part" })
   partnerRequestId?: string;

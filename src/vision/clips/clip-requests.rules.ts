@@ -9,7 +9,8 @@ export const REQUEST_STATES = defineStates('a video request', {
   processing: ['ready', 'failed', 'expired'],
   ready: ['downloading', 'stored', 'failed', 'expired'],
   downloading: ['ready', 'stored', 'failed', 'expired'],
-  stored: [],
+  // By retention.
+  stored: ['expired'],
   failed: [],
   expired: [],
 });

@@ -55,6 +55,9 @@ export interface NextPoll {
 
 type NewClipEvent = Pick<ClipEvent, 'kind' | 'text'> & { readonly recordingId?: string };
 
+/** The states of a part that follow from its clips. */
+const FOLLOWS_CLIPS: ReadonlySet<RequestState> = new Set(['ready', 'downloading', 'stored']);
+
 /** Longer reasons of partners are cut. */
 const MAX_TEXT = 4_000;
 
@@ -197,13 +200,13 @@ export class ClipsRepository {
   }
 
   /**
-   * Derives the state of a part from its clips, once the partner has listed all of them. Locks its row first, because two of
-   * its clips may end at the same time.
+   * Derives the state of a part from its clips, once the partner has listed all of them; a stored one may lose a clip to
+   * retention. Locks its row first, because two of its clips may end at the same time.
    */
   async updatePartFromClips(manager: EntityManager, haulerId: string, id: string): Promise<void> {
     const key = [haulerId, id];
     const [part] = await manager.query<Part[]>(`${PART_BY_KEY} FOR UPDATE`, key);
-    if (part?.status !== 'ready' && part?.status !== 'downloading') return;
+    if (part === undefined || !FOLLOWS_CLIPS.has(part.status)) return;
     const clips = await manager.query<ClipState[]>(
       'SELECT status, reason FROM recordings WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id',
       key,

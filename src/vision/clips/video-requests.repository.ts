@@ -34,6 +34,8 @@ export interface PartRow {
   readonly status: RequestState;
   readonly reason: string | null;
   readonly partner_request_id: string | null;
+  /** Retention has deleted a file of it. */
+  readonly is_removed: boolean;
   readonly recording_ids: string[];
 }
 
@@ -127,6 +129,8 @@ export class VideoRequestsRepository {
   partsOf(requests: readonly RequestRow[]): Promise<PartRow[]> {
     return this.dataSource.query(
       `SELECT request_id, number, start_time, end_time, status, coalesce(reason, last_error) AS reason, partner_request_id,
+         status = 'expired' AND EXISTS (SELECT FROM recordings r WHERE r.hauler_id = part.hauler_id AND r.part_id = part.id
+           AND r.deleted_at IS NOT NULL) AS is_removed,
          ARRAY(SELECT r.id FROM recordings r WHERE r.hauler_id = part.hauler_id AND r.part_id = part.id
                ORDER BY r.start_time, r.id)::text[] AS recording_ids
        FROM video_request_parts AS part

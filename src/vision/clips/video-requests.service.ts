@@ -10,6 +10,7 @@ import type {
   VideoRequestPart,
   VideoRequestQuery,
 } from '../../contracts/admin/video-request.dto.js';
+import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { type PageQuery, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { timeOfUuidv7, uuidv7 } from '../../database/uuid.js';
@@ -95,6 +96,7 @@ function toVideoRequestDto(row: RequestRow, parts: readonly PartRow[]): VideoReq
     endTime: formatInstant(row.end_time),
     status: row.status,
     ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.status === 'expired' && parts.some((part) => part.is_removed) ? { reasonCode: FILE_REMOVED } : {}),
     ...(only?.partner_request_id == null ? {} : { partnerRequestId: only.partner_request_id }),
     parts: parts.map(toPartDto),
     recordingIds: parts.flatMap(({ recording_ids }) => recording_ids),
@@ -111,6 +113,7 @@ function toPartDto(part: PartRow): VideoRequestPart {
     endTime: formatInstant(part.end_time),
     status: part.status,
     ...(part.reason === null ? {} : { reason: part.reason }),
+    ...(part.is_removed ? { reasonCode: FILE_REMOVED } : {}),
     ...(part.partner_request_id === null ? {} : { partnerRequestId: part.partner_request_id }),
     recordingIds: part.recording_ids,
   };

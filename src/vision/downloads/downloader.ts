@@ -195,10 +195,11 @@ class Transfer {
     return length;
   }
 
-  async #receive({ host, response }: LinkResponse, draft: Draft): Promise<void> {
+  async #receive(answer: LinkResponse, draft: Draft): Promise<void> {
+    const { host } = answer;
     this.#checkpoint = { at: Date.now(), length: this.#length, running: Promise.resolve() };
     let failure: unknown;
-    const checked = this.#checkedBody({ host, response }, draft, (error) => void (failure = error));
+    const checked = this.#checkedBody(answer, draft, (error) => void (failure = error));
     await pipeline(checked, draft.writable(freeMemory));
     if (failure !== undefined) throw failure instanceof InvalidMp4Error ? failure : connectionError(host, failure);
     if (this.#length === 0) throw new DownloadError('empty', `${host} sent an empty file.`);
@@ -208,7 +209,7 @@ class Transfer {
 
   /** Ends at a failure instead of throwing it, so that the bytes before it are written: another attempt resumes there. */
   async *#checkedBody(
-    { host, response }: LinkResponse,
+    { host, response, counted }: LinkResponse,
     draft: Draft,
     onFailure: (error: unknown) => void,
   ): AsyncGenerator<Buffer> {
@@ -217,6 +218,7 @@ class Transfer {
       for await (const chunk of response as AsyncIterable<Buffer>) {
         watchdog.received(chunk.length);
         this.#stall?.received(chunk.length);
+        counted(chunk.length);
         this.#inspect(chunk, host);
         this.order.onReceived?.(this.#length);
         this.#checkpointIfDue(draft);

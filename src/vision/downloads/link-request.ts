@@ -9,6 +9,8 @@ export interface LinkResponse {
   /** The host that sent the response, for messages. */
   readonly host: string;
   readonly response: IncomingMessage;
+  /** Call it with the size of each chunk that was read, for the exchange log. */
+  readonly counted: (bytes: number) => void;
 }
 
 interface LinkRequest {
@@ -107,7 +109,7 @@ function send(
       received.once('close', () => call.ended(received.complete ? undefined : 'cut-off'));
       // Before the response has a reader, a broken connection must not end the process.
       received.on('error', () => undefined);
-      resolve({ host, response: received });
+      resolve({ host, response: received, counted: (bytes) => call.counted(bytes) });
     });
     // Without this listener an unrequested upgrade would end the request with neither a response nor an error.
     request.once('upgrade', ({ statusCode = 101 }, socket) => {

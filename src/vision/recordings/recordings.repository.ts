@@ -211,6 +211,8 @@ export interface AdminRecordingRow {
   readonly status: RecordingState;
   /** Of the end, or of the last failed attempt. */
   readonly reason: string | null;
+  /** Retention has deleted the file. */
+  readonly is_removed: boolean;
   readonly expires_at: Date | null;
   /** A bigint, as text. */
   readonly size_bytes: string | null;
@@ -223,60 +225,11 @@ export interface AdminRecordingRow {
 export function findRecordings(database: Querying, ids: readonly string[]): Promise<AdminRecordingRow[]> {
   return database.query(
     `SELECT hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id, start_time,
-       end_time, duration_seconds, status, coalesce(reason, last_error) AS reason, expires_at, size_bytes, sha256,
+       end_time, duration_seconds, status, coalesce(reason, last_error) AS reason, deleted_at IS NOT NULL AS is_removed,
+       expires_at, size_bytes, sha256,
        created_at, updated_at
      FROM recordings WHERE id = ANY ($1::uuid[]) ORDER BY start_time DESC, id DESC`,
     [ids],
-  );
-}
-
-/** A stored file whose recording is older than the retention. */
-export interface OldRecording {
-  readonly hauler_id: string;
-  readonly id: string;
-  readonly size_bytes: string;
-  /** As PostgreSQL reads it, in microseconds. */
-  readonly stored_at: string;
-}
-
-/** At most `limit` files stored before a time and after those up to `last`, the oldest first. */
-export function findStoredBefore(
-  database: Querying,
-  before: Date,
-  last: OldRecording | undefined,
-  limit: number,
-): Promise<OldRecording[]> {
-  return database.query(
-    `SELECT hauler_id, id, size_bytes, stored_at::text AS stored_at FROM recordings
-     WHERE status = 'stored' AND stored_at < $1
-       AND ($2::timestamptz IS NULL OR (stored_at, id) > ($2::timestamptz, $3::uuid))
-     ORDER BY recordings.stored_at, id LIMIT $4`,
-    [before, last?.stored_at, last?.id, limit],
-  );
-}
-
-export async function countStoredBefore(
-  database: Querying,
-  before: Date,
-): Promise<{ readonly recordings: number; readonly bytes: number }> {
-  const [row] = await database.query<[{ recordings: number; bytes: string }]>(
-    `SELECT count(*)::int AS recordings, coalesce(sum(size_bytes), 0) AS bytes FROM recordings
-     WHERE status = 'stored' AND stored_at < $1`,
-    [before],
-  );
-  return { recordings: row.recordings, bytes: Number(row.bytes) };
-}
-
-/** The row of a deleted file stays, with the reason. */
-export async function markDeleted(
-  database: Querying,
-  { hauler_id, id }: Pick<OldRecording, 'hauler_id' | 'id'>,
-  reason: string,
-): Promise<void> {
-  await database.query(
-    `UPDATE recordings SET status = 'expired', reason = $3, deleted_at = now(), updated_at = now()
-     WHERE hauler_id = $1 AND id = $2 AND status = 'stored'`,
-    [hauler_id, id, reason],
   );
 }
 

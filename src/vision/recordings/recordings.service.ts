@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import type { RecordingQuery, StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { FILE_REMOVED, type RecordingQuery, type StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { type DayCounted, dayCountedPage, type DayCountedQuery } from '../../database/day-counted-list.js';
@@ -119,6 +119,7 @@ function toRecordingDto(row: AdminRecordingRow): StoredRecording {
     durationSeconds: row.duration_seconds,
     status: row.status,
     ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.is_removed ? { reasonCode: FILE_REMOVED } : {}),
     ...(row.expires_at === null ? {} : { expiresAt: formatInstant(row.expires_at) }),
     ...(row.size_bytes === null ? {} : { sizeBytes: Number(row.size_bytes) }),
     ...(row.sha256 === null ? {} : { sha256: row.sha256 }),
