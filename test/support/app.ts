@@ -5,7 +5,9 @@ import { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup.js';
 import type { ResolvedEnv } from '../../src/config/env.js';
 import { SERVER_LIMITS, type ServerLimits } from '../../src/http/http-server.js';
+import { createLogger } from '../../src/observability/logger.js';
 import { held } from './held.js';
+import { textCollector } from './secret-search.js';
 import { createTestDatabase } from './test-database.js';
 import { testEnv } from './env.js';
 
@@ -48,11 +50,19 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     options.on === undefined
       ? testEnv({ DATABASE_URL: database?.url ?? '', ...options.env })
       : { ...options.on.env, ...options.env };
-  const app = await createApp(env, undefined, { ...SERVER_LIMITS, ...options.limits });
+  // Whatever the service would log is searched for secrets at the end.
+  const lines = textCollector(env.DATABASE_URL, 'the log');
+  const answers = textCollector(env.DATABASE_URL, 'an answer');
+  const logger = createLogger({ ...env, LOG_LEVEL: 'debug' }, { write: lines });
+  const app = await createApp(env, logger, { ...SERVER_LIMITS, ...options.limits });
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const call: TestApp['call'] = (method, path, request) => send(url + path, method, request);
+  const call: TestApp['call'] = async (method, path, request) => {
+    const reply = await send(url + path, method, request);
+    if (isSearched(method, path)) answers(reply.text);
+    return reply as never;
+  };
   return {
     app,
     url,
@@ -68,6 +78,10 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     }),
   };
 }
+
+/** The four interfaces return what the caller sent, and a new key is returned once. */
+const isSearched = (method: string, path: string): boolean =>
+  /^\/(admin|partner|docs|metrics|console)\b/.test(path) && !(method === 'POST' && path.includes('/api-keys'));
 
 async function send<Body>(url: string, method: string, { headers = {}, body }: CallOptions = {}): Promise<Reply<Body>> {
   const raw = typeof body === 'string' || body instanceof Uint8Array;

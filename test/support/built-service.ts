@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { heldChild } from './held.js';
+import { observe, TEST_ADMIN_TOKEN, TEST_SECRETS_KEY } from './secret-search.js';
 import { testServer } from './test-database.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -11,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const V8_FLAGS = readFileSync(join(ROOT, 'package.json'), 'utf8')
   .match(/"start:prod": "exec node (.*) dist\/src\/main\.js"/)![1]!
   .split(' ');
-const ADMIN_TOKEN = 'test-admin-token-0123456789';
+const ADMIN_TOKEN = TEST_ADMIN_TOKEN;
 
 /** The built service in a process of its own, as `npm run start:prod` runs it. */
 export interface BuiltService {
@@ -54,6 +55,7 @@ export async function startService(options: BuiltServiceOptions): Promise<BuiltS
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (chunk: string) => (text = (text + chunk).slice(-2_000_000)));
   }
+  observe(options.databaseUrl, 'the output', () => logLines(text));
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
   const url = await Promise.race([listening(child), ended.then(() => undefined)]);
   if (url === undefined) throw new Error(`the service did not start: ${text}`);
@@ -69,6 +71,9 @@ export async function startService(options: BuiltServiceOptions): Promise<BuiltS
     },
   };
 }
+
+/** Without the text of the demo, which shows its keys on purpose. */
+export const logLines = (output: string): string => output.replace(/^(?![{A-Z]).*$/gm, '');
 
 function onSmallDisk({ folder, mib }: { folder: string; mib: number }, command: readonly string[]): string[] {
   const mount = `mount -t tmpfs -o size=${mib}m,mode=755 none "$1" && shift && exec "$@"`;
@@ -114,7 +119,7 @@ function environment({ databaseUrl, env }: BuiltServiceOptions, dataDir: string)
     DATABASE_URL: databaseUrl,
     DATA_DIR: dataDir,
     ADMIN_TOKEN,
-    SECRETS_KEY: '5a'.repeat(32),
+    SECRETS_KEY: TEST_SECRETS_KEY,
     LOG_LEVEL: 'warn',
     DEMO: 'false',
     OUTBOUND_ALLOW_PRIVATE: 'true',

@@ -1,9 +1,8 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnv, type ResolvedEnv } from '../../src/config/env.js';
+import { TEST_ADMIN_TOKEN, TEST_SECRETS_KEY } from './secret-search.js';
 import { testServer } from './test-database.js';
-
-const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
 
 /**
  * A configuration as `resolveEnv` gives it: any free port, a data folder of its own, no log. `overrides` are settled
@@ -15,7 +14,7 @@ export function testEnv(overrides: Partial<ResolvedEnv> & Pick<ResolvedEnv, 'DAT
     DATABASE_URL: overrides.DATABASE_URL,
     DATA_DIR: mkdtempSync(join(testServer().folder, 'data-')),
     ADMIN_TOKEN: TEST_ADMIN_TOKEN,
-    SECRETS_KEY: '5a'.repeat(32),
+    SECRETS_KEY: TEST_SECRETS_KEY,
     LOG_LEVEL: 'silent',
   });
   return { ...(env as ResolvedEnv), ...overrides };

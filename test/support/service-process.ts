@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ResolvedEnv } from '../../src/config/env.js';
 import { fromSource } from './from-source.js';
 import { heldChild } from './held.js';
+import { observe } from './secret-search.js';
 import { testServer } from './test-database.js';
 
 const LEASH = join(import.meta.dirname, 'leash.mjs');
@@ -40,6 +41,7 @@ export async function startServiceProcess(
   heldChild(child);
   let [text, failed] = ['', ''];
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (failed += chunk));
+  observe(env.DATABASE_URL, 'the output', () => text + failed);
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
   // Its log comes the same way, and may come first.
   const listens = new Promise<string>((resolve) => {

@@ -4,13 +4,14 @@ import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { Database } from '../../src/database/database.js';
 import { held } from './held.js';
+import { reportSecrets } from './secret-search.js';
 import { databaseUrl, onServer, TEST_SERVER_VARIABLE, type TestServer } from './test-server.js';
 
 export interface TestDatabase {
   readonly url: string;
   /** A pool like the service's own; it is closed by `drop`. */
   connect(poolSize?: number): Promise<DataSource>;
-  /** Also ends connections that a test has left open. */
+  /** Also ends connections that a test has left open. Fails if a secret is found in it, or in what its services wrote. */
   drop(): Promise<void>;
 }
 
@@ -53,7 +54,7 @@ export async function createTestDatabase({ migrated = true } = {}): Promise<Test
     },
     drop: held(async () => {
       await Promise.all(pools.filter((pool) => pool.isInitialized).map((pool) => pool.destroy()));
-      await onServer(adminUrl, (client) => retire(client, name));
+      await reportSecrets(url).finally(() => onServer(adminUrl, (client) => retire(client, name)));
     }),
   };
 }

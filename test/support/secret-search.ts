@@ -1,0 +1,121 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from '@jest/globals';
+import type pg from 'pg';
+import { openKey } from '../../src/partner-client/connection-keys.service.js';
+import { onServer, TEST_SERVER_VARIABLE, type TestServer } from './test-server.js';
+
+export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
+export const TEST_SECRETS_KEY = '5a'.repeat(32);
+
+/** `global-teardown.mjs` fails the run if it exists. */
+const FINDINGS_FILE = 'secrets-found.txt';
+
+/** Columns that contain what a caller sent or what a download needs. The admin API masks keys of ours in them. */
+const EXEMPT: Readonly<Record<string, readonly string[]>> = {
+  // The raw push (decision 23), and what the ticket shows of it.
+  ticket_revisions: ['body'],
+  tickets: ['materials', 'custom_fields'],
+  // Links of partners, which expire after hours.
+  recordings: ['link'],
+};
+
+/** Of each table and of each kind of text that a service has written. */
+const [MAX_ROWS, MAX_CHARACTERS] = [20_000, 4_000_000];
+const MAX_FINDINGS = 20;
+/** Shorter keys of connections are words of the tests. */
+const MIN_PARTNER_KEY = 12;
+
+/** A key of ours, plain and in hex, and the signature of a link of ours. */
+const PATTERNS = ['hb_[0-9A-Za-z]{49}', '68625f([3-7][0-9a-f]){49}', 'signature=[0-9A-Za-z_-]{43}'];
+
+const observed = new Map<string, { place: string; text: () => string }[]>();
+
+const nameIn = (databaseUrl: string): string => new URL(databaseUrl).pathname.slice(1);
+
+/** At the end of the database, secrets are searched in this text as well. */
+export function observe(databaseUrl: string, place: string, text: () => string): void {
+  const name = nameIn(databaseUrl);
+  observed.set(name, [...(observed.get(name) ?? []), { place, text }]);
+}
+
+/** Collects lines for `observe`. */
+export function textCollector(databaseUrl: string, place: string): (text: string) => void {
+  let [texts, size]: [string[], number] = [[], 0];
+  observe(databaseUrl, place, () => texts.join('\n'));
+  return (text) => {
+    size += text.length;
+    if (size > MAX_CHARACTERS) [texts, size] = [[], text.length];
+    texts.push(text);
+  };
+}
+
+/** All tables of a database, and all that its services wrote, are searched for every secret of the run. */
+export async function findSecrets(databaseUrl: string): Promise<string[]> {
+  const texts = observed.get(nameIn(databaseUrl)) ?? [];
+  observed.delete(nameIn(databaseUrl));
+  return onServer(databaseUrl, async (client) => {
+    // A test may have left a lock, or a table of a million rows.
+    await client.query(`SET lock_timeout = '2s'; SET statement_timeout = '20s'`);
+    const pattern = [...PATTERNS, ...(await knownSecrets(client, databaseUrl)).flatMap(formsOf)].join('|');
+    const found = await inTables(client, pattern);
+    for (const { place, text } of texts) {
+      for (const [match] of text().matchAll(new RegExp(pattern, 'g'))) found.push(`${match.slice(0, 24)}… in ${place}`);
+    }
+    return [...new Set(found)].slice(0, MAX_FINDINGS);
+  });
+}
+
+/** Fails the run where a secret is found: an error in a hook alone is not always seen. */
+export async function reportSecrets(databaseUrl: string): Promise<void> {
+  // A test may have closed its database, or left a lock or a table that is too large. A spec proves that the search works.
+  const found = await findSecrets(databaseUrl).catch(() => []);
+  if (found.length === 0) return;
+  const report = `${expect.getState().testPath ?? 'a test'}: ${found.join(', ')}`;
+  const { folder } = JSON.parse(process.env[TEST_SERVER_VARIABLE] ?? '{}') as TestServer;
+  appendFileSync(join(folder, FINDINGS_FILE), `${report}\n`);
+  throw new Error(`secrets in clear: ${report}`);
+}
+
+async function inTables(client: pg.Client, pattern: string): Promise<string[]> {
+  const { rows: tables } = await client.query<{ name: string }>(
+    `SELECT c.relname AS name FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'`,
+  );
+  if (tables.length === 0) return [];
+  const searches = tables.map(({ name }) => {
+    const exempt = EXEMPT[name];
+    const text = exempt === undefined ? 't::text' : `(to_jsonb(t) - '{${exempt.join(',')}}'::text[])::text`;
+    const sample = `SELECT ${text} AS row FROM "${name}" AS t LIMIT ${MAX_ROWS}`;
+    return `(SELECT '${name}' AS name, substring(row from $1) AS found FROM (${sample}) s WHERE row ~ $1 LIMIT 2)`;
+  });
+  const { rows } = await client.query<{ name: string; found: string }>(searches.join(' UNION ALL '), [
+    `(${pattern.replaceAll('(', '(?:')})`,
+  ]);
+  return rows.map(({ name, found }) => `${found.slice(0, 24)}… in table ${name}`);
+}
+
+/** The admin token, `SECRETS_KEY`, the password of the database, and the keys of the connections. */
+async function knownSecrets(client: pg.Client, databaseUrl: string): Promise<string[]> {
+  const { rows: found } = await client.query(`SELECT to_regclass('public.connections') AS name`);
+  const { rows } =
+    (found as { name: string | null }[])[0]?.name == null
+      ? { rows: [] }
+      : await client.query<{ id: string; sealed: string }>(
+          `SELECT id, unnest(ARRAY[sealed_key, sealed_next_key]) AS sealed FROM connections`,
+        );
+  const keys = rows.flatMap(({ id, sealed }) => {
+    try {
+      return openKey(Buffer.from(TEST_SECRETS_KEY, 'hex'), id, sealed);
+    } catch {
+      // Sealed with another key, damaged by a test, or none.
+      return [];
+    }
+  });
+  const partnerKeys = keys.filter((key) => key.length >= MIN_PARTNER_KEY && !key.startsWith('hb_'));
+  return [TEST_ADMIN_TOKEN, TEST_SECRETS_KEY, new URL(databaseUrl).password, ...new Set(partnerKeys)];
+}
+
+const formsOf = (secret: string): string[] =>
+  [secret, Buffer.from(secret).toString('base64').replace(/=+$/, '')].map((form) =>
+    form.replace(/[^0-9A-Za-z]/g, (character) => `\\${character}`),
+  );
