@@ -187,10 +187,10 @@ export class PartnerClient {
           throw statusFailure(status, await errorBody(response, call.signal), context);
         }
         if (previous !== undefined) await this.keys.promote(connection, slot, previous);
+        const type = header('content-type');
+        const cleanType = type === undefined ? undefined : scrubber.sentence(type);
         return {
-          value: await use(
-            new StreamedAnswer(status, host, scrubber, body, this.settings.maxBytes, header('content-type')),
-          ),
+          value: await use(new StreamedAnswer(status, host, scrubber, body, this.settings.maxBytes, cleanType)),
         };
       });
       if (result !== undefined) return result.value;

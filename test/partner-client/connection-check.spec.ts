@@ -241,6 +241,14 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     expect(partner.asked.slice(1).every(({ headers }) => headers['api-key'] === `${KEY}-next`)).toBe(true);
   });
 
+  test('shows no key that the partner echoes in its Content-Type, in plain or encoded', async () => {
+    for (const echo of [KEY, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64')]) {
+      partner.on(SITES, partnerDoes.json({ success: true, data: {} }, { headers: { 'Content-Type': `text/${echo}` } }));
+      const { rules } = await check(await connect('site'));
+      expect(rules.find(({ message }) => message.startsWith('Content-Type is text/'))?.message).toContain('[redacted]');
+    }
+  });
+
   test('reports at most twenty findings of a partner that does everything wrong', async () => {
     partner.on(SITES, sites({ materials: Array.from({ length: 5_000 }, () => ({})) }));
     const found = await check(await connect('site'));
