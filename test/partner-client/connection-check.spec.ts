@@ -245,7 +245,9 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     for (const echo of [KEY, encodeURIComponent(KEY), Buffer.from(KEY).toString('base64')]) {
       partner.on(SITES, partnerDoes.json({ success: true, data: {} }, { headers: { 'Content-Type': `text/${echo}` } }));
       const { rules } = await check(await connect('site'));
-      expect(rules.find(({ message }) => message.startsWith('Content-Type is text/'))?.message).toContain('[redacted]');
+      const found = rules.find(({ message }) => message.startsWith('Content-Type is '))?.message;
+      expect(found).toContain('[redacted], expected application/json');
+      expect(found).not.toContain(echo);
     }
   });
 
