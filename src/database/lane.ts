@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
 import { INSPECT_SQL, type Settings, startupOptions, withoutOptions } from './session-settings.js';
 import { type Borrowed, type ConnectionSource, Session, type SessionOptions } from './session.js';
+import { waitedMs } from './waiting.js';
 
 /** How long a request waits for a new or free connection before the database counts as unavailable (decision 13). */
 const CONNECT_TIMEOUT_MS = 3000;
@@ -126,7 +127,7 @@ export class Lane implements ConnectionSource {
 
   /** A connection of the pool, without those whose server may refuse writes. Throws `DatabaseConnectionError`. */
   async borrow(): Promise<Borrowed> {
-    const start = performance.now();
+    const start = performance.now() - waitedMs();
     for (;;) {
       const client = await this.take();
       const state = this.states.get(client);

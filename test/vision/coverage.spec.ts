@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
 import { coverageOf, missingPieces, type Piece, type Subscribed } from '../../src/vision/coverage/coverage.rules.js';
 import { gapsOf } from '../../src/vision/recordings/recording.rules.js';
 import { issueKey } from '../support/api-keys.js';
@@ -212,6 +214,37 @@ describe('coverage in buckets', () => {
     const { status, body } = await coverage<object>(await connect(), { resolution: '1' });
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { details: { violations: [{ path: 'resolution' }] } } });
+  });
+});
+
+describe('ten readings at once, each of which takes long', () => {
+  const whileLocked = async <T>(work: () => Promise<T>): Promise<T> => {
+    const client = new pg.Client({ connectionString: app.env.DATABASE_URL });
+    await client.connect();
+    await client.query('BEGIN; LOCK TABLE recordings');
+    try {
+      const working = work();
+      await delay(1_500);
+      await client.query('COMMIT');
+      return await working;
+    } finally {
+      await client.end();
+    }
+  };
+  const stored = ({ status, body }: { status: number; body: Buckets }) => [status, body.data[0]?.stored];
+
+  test.each<[string, (i: number) => string]>([
+    ['the same', () => '86400'],
+    ['different ones', (i) => String(80_000 + i)],
+  ])('%s: none is refused, and the next one has what was added since', async (_, resolution) => {
+    const { haulerId, id } = await connectVision(app, 'https://partner.invalid');
+    const chunk = { camera: 'front', seconds: 60, status: 'stored' };
+    await addRecordings(haulerId, id, [{ ...chunk, start: '2026-01-31T01:00:00Z' }]);
+    const read = (i: number) => coverage<Buckets>(id, { resolution: resolution(i) });
+    const replies = await whileLocked(() => Promise.all(Array.from({ length: 10 }, (__, i) => read(i))));
+    expect(replies.map(stored)).toEqual(replies.map(() => [200, 60]));
+    await addRecordings(haulerId, id, [{ ...chunk, start: '2026-01-31T02:00:00Z' }]);
+    expect(stored(await read(0))).toEqual([200, 120]);
   });
 });
 

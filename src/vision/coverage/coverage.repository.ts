@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/recording.dto.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';
 import { inTransaction } from '../../database/transaction.js';
+import { arrivedAt } from '../../database/waiting.js';
 import { type BucketGrid, bucketsOf, type CoverageSums, type StateSeconds } from './coverage.rules.js';
 
 export interface CoverageRecordingRow {
@@ -185,13 +187,36 @@ const SUMS = `
         WINDOW earlier AS (ORDER BY starts ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS covering) AS placed
     GROUP BY b1, b2, b3, b4) AS sums`;
 
+interface Reading {
+  readonly beganAt: number;
+  readonly seconds: Promise<StateSeconds[][]>;
+}
+
+/** Longer than a read of the admin API waits for its turn. */
+const SHARED_MS = 4000;
+
 /** Aggregates coverage in SQL: a million recordings take about 0.6 s and no memory of this process. */
 @Injectable()
 export class CoverageBuckets {
+  private readonly readings = new LRUCache<string, Reading>({ max: 16, ttl: SHARED_MS });
+
   constructor(private readonly dataSource: DataSource) {}
 
-  /** The seconds of each state, by camera and bucket. */
-  async of(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<StateSeconds[][]> {
+  /**
+   * The seconds of each state, by camera and bucket. A reading that began after a request arrived answers that request too,
+   * so that ten requests for the same time cost one or two readings.
+   */
+  of(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<StateSeconds[][]> {
+    const key = JSON.stringify([cameras, grid]);
+    const known = this.readings.get(key);
+    if (known !== undefined && known.beganAt >= arrivedAt()) return known.seconds;
+    const reading = { beganAt: performance.now(), seconds: this.read(cameras, grid) };
+    this.readings.set(key, reading);
+    reading.seconds.catch(() => this.readings.delete(key));
+    return reading.seconds;
+  }
+
+  private async read(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<StateSeconds[][]> {
     const { originMs, stepMs, fromMs, toMs } = grid;
     // Two halves at a time, because PostgreSQL does not run window functions in parallel.
     const middle = originMs + Math.round((fromMs + (toMs - fromMs) / 2 - originMs) / stepMs) * stepMs;
