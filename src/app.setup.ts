@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Application } from 'express';
+import type { Application, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import type { ResolvedEnv } from './config/env.js';
@@ -32,7 +32,7 @@ const STORAGE_RETRY_SECONDS = 5;
 export async function createApp(
   env: ResolvedEnv,
   logger = createLogger(env),
-  limits = SERVER_LIMITS,
+  limits = { ...SERVER_LIMITS, keepAlive: env.HTTP_KEEP_ALIVE },
 ): Promise<NestExpressApplication> {
   protectSecrets(secretTexts(env));
   const adapter = new HttpAdapter(limits);
@@ -53,6 +53,7 @@ export async function createApp(
       setRequestId,
       observeRequests(logger, app.get(Metrics)),
       setCommonHeaders,
+      refuseWithoutPlace(adapter),
       captureInbound(app.get(ExchangeLog)),
       discardUnreadBody,
       refuseInvalidHost,
@@ -71,6 +72,17 @@ export async function createApp(
   serveConsole(app);
   return app;
 }
+
+/** Paths that the reserved connections serve. */
+const RESERVED_PATHS = /^\/(health|admin|metrics|console\/api)(\/|$)/;
+
+/** Refuses a request on a reserved connection, unless it is a health check or one of an administrator. */
+const refuseWithoutPlace =
+  (adapter: HttpAdapter): RequestHandler =>
+  (request, _response, next) => {
+    if (!adapter.isReserved(request) || RESERVED_PATHS.test(request.path)) next();
+    else next(unavailable('too many connections are open; try again shortly', { overload: 'connections' }));
+  };
 
 function databaseUnavailable(error: unknown): AppError | undefined {
   // A deadlock or serialization failure that comes here has failed several times, or could not run again.

@@ -65,15 +65,19 @@ export async function startWorkers(env: ResolvedEnv, logger: Logger): Promise<Wo
   }
 }
 
-/** The configuration that the primary has resolved. A worker inherits the rest of the environment. */
+/**
+ * The configuration that the primary has resolved: its defaults depend on the embedded database, which a worker does not
+ * see. A worker inherits the rest of the environment.
+ */
 function environmentOf(env: ResolvedEnv): NodeJS.ProcessEnv {
   return {
     DATABASE_URL: env.DATABASE_URL,
     ADMIN_TOKEN: env.ADMIN_TOKEN,
     SECRETS_KEY: env.SECRETS_KEY.toString('hex'),
+    DEMO: String(env.DEMO),
+    SANDBOX: String(env.SANDBOX),
     OUTBOUND_ALLOW_PRIVATE: String(env.OUTBOUND_ALLOW_PRIVATE),
     MIGRATE_ON_START: 'false',
-    DEMO: 'false',
   };
 }
 

@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import type { Logger } from 'pino';
 import { DataSource } from 'typeorm';
@@ -22,7 +23,7 @@ import { createLogger, outputOf } from './observability/logger.js';
 import { protectFiles } from './storage/private-files.js';
 import { STORAGE, type Storage } from './storage/storage.js';
 
-/** A listening service. `stop` completes within SHUTDOWN_GRACE. */
+/** A listening service. `stop` completes within SHUTDOWN_DRAIN and SHUTDOWN_GRACE together. */
 interface Serving {
   readonly port: number;
   stop(): Promise<void>;
@@ -61,7 +62,10 @@ function prepare(env: Env, logger: Logger): void {
 /** Serves in this process. */
 async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
   // The supervisor of several processes does not load it.
-  const { createApp } = await import('./app.setup.js');
+  const [{ createApp }, { ReadinessService }] = await Promise.all([
+    import('./app.setup.js'),
+    import('./health/readiness.service.js'),
+  ]);
   const app = await createApp(env, logger);
   try {
     await app.init();
@@ -75,6 +79,8 @@ async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
   const server = app.getHttpServer();
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
+    app.get(ReadinessService).beginStop();
+    await delay(env.SHUTDOWN_DRAIN);
     setTimeout(() => server.closeAllConnections(), env.SHUTDOWN_GRACE * 0.8).unref();
     // Nest would stop accepting only after the jobs have ended.
     inBackground((app.getHttpAdapter() as HttpAdapter).stopAccepting());
@@ -147,8 +153,8 @@ function publicUrl(text: string): string {
 }
 
 /**
- * Stops accepting, finishes open requests, releases leased work, and exits. The process exits in any case at the end of
- * SHUTDOWN_GRACE. An unexpected error stops it the same way and exits 1; an unhandled rejection does so in production
+ * Becomes unready, stops accepting after SHUTDOWN_DRAIN, finishes open requests, releases leased work, and exits. The
+ * process exits in any case after SHUTDOWN_GRACE more. An unexpected error stops it the same way and exits 1; an unhandled rejection does so in production
  * only, because its cause is one piece of work and not the state of the process.
  */
 function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDatabase: () => Promise<void>): void {
@@ -157,7 +163,7 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
     if (isStopping) return;
     isStopping = true;
     if (cluster.isPrimary || exitCode !== 0) logger.info(reason, 'stopping');
-    const timer = setTimeout(() => process.exit(exitCode), env.SHUTDOWN_GRACE);
+    const timer = setTimeout(() => process.exit(exitCode), env.SHUTDOWN_DRAIN + env.SHUTDOWN_GRACE);
     try {
       await serving.stop();
     } finally {

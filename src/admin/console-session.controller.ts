@@ -27,7 +27,7 @@ export class ConsoleSessionController {
   @HttpCode(200)
   @Header('Cache-Control', 'no-store')
   async signIn(
-    @JsonBody() secret: SignInRequest,
+    @JsonBody({ withoutKey: true }) secret: SignInRequest,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SessionView> {

@@ -11,7 +11,7 @@ export interface AppErrorOptions {
 }
 
 /** The limits that an instance may reach, as the metrics name them. */
-export const OVERLOADS = ['tickets', 'accounts', 'bodies', 'admin-reads'] as const;
+export const OVERLOADS = ['tickets', 'accounts', 'bodies', 'admin-reads', 'connections'] as const;
 export type Overload = (typeof OVERLOADS)[number];
 
 /**

@@ -104,6 +104,11 @@ function kindOfRefusal(status: number): ErrorKind | undefined {
   return kind === 'unavailable' ? kind : undefined;
 }
 
+/** As in `src/http`: the connection may be closed for another. */
+interface InterruptibleRequest extends Request {
+  mayBeClosed?: boolean;
+}
+
 /** Whether the rest of the body is small, and the caller is sending it. */
 function canDiscardBody({ complete, headers }: Request, kind: ErrorKind): boolean {
   if (complete) return true;
@@ -116,9 +121,10 @@ function canDiscardBody({ complete, headers }: Request, kind: ErrorKind): boolea
  * Sends a response to a request whose body is still arriving, and closes the connection. Closing it at once would reset
  * it, and the caller would lose the response: the body is received and discarded for a while.
  */
-function sendAndClose(request: Request, response: Response, text: string): void {
+function sendAndClose(request: InterruptibleRequest, response: Response, text: string): void {
   response.set({ Connection: 'close', 'Content-Length': String(Buffer.byteLength(text)) }).type('json');
   if (request.method !== 'HEAD') response.write(text);
+  request.mayBeClosed = true;
   const timer = setTimeout(() => response.end(), LINGER_MS).unref();
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());

@@ -14,8 +14,13 @@ export class ReadinessService implements BeforeApplicationShutdown {
 
   constructor(private readonly database: Database) {}
 
-  beforeApplicationShutdown(): void {
+  /** Load balancers send no further requests to an instance that is not ready. */
+  beginStop(): void {
     this.isStopping = true;
+  }
+
+  beforeApplicationShutdown(): void {
+    this.beginStop();
   }
 
   /** Rejects with `unavailable` and the reason. Concurrent callers share one query. */

@@ -6,6 +6,7 @@ import express, { type Application, type Request, type RequestHandler, type Resp
 import { AppError, invalid } from '../errors/app-error.js';
 import type { Lane } from '../database/fair-queue.js';
 import { BodyTurns, MAX_UNQUEUED_BYTES } from './body-turns.js';
+import type { InterruptibleRequest } from './connections.js';
 import { hasBody, type ServerLimits } from './http-server.js';
 import { ReceivingBudget, type Release } from './receiving-budget.js';
 
@@ -18,8 +19,17 @@ export interface BodyLimits {
 
 /** Keys of the settings of the Express application. */
 const LIMITS = 'haulbridge body limits';
-const BUDGET = 'haulbridge body budget';
+const BUDGETS = 'haulbridge body budgets';
 const TURNS = 'haulbridge body turns';
+
+/** Size of a body whose sender is unknown. The number of connections bounds such bodies: they use no budget. */
+const MAX_BYTES_WITHOUT_KEY = 4 * 1024;
+
+/** Callers with keys never use up the budget of the administrators. */
+interface Budgets {
+  readonly keys: ReceivingBudget;
+  readonly admins: ReceivingBudget;
+}
 
 /** A request whose caller a guard has identified. The admin API has no key. */
 interface KeyedRequest extends Request {
@@ -37,10 +47,14 @@ export interface EncodedRequest extends Request {
 }
 
 export function setBodyLimits(application: Application, limits: BodyLimits): void {
-  application.set(LIMITS, limits).set(BUDGET, new ReceivingBudget()).set(TURNS, new BodyTurns());
+  const budgets: Budgets = { keys: new ReceivingBudget(), admins: new ReceivingBudget() };
+  application.set(LIMITS, limits).set(BUDGETS, budgets).set(TURNS, new BodyTurns());
 }
 
-export const receivingBytes = (application: Application): number => (application.get(BUDGET) as ReceivingBudget).total;
+export function receivingBytes(application: Application): number {
+  const { keys, admins } = application.get(BUDGETS) as Budgets;
+  return keys.total + admins.total;
+}
 
 export const bodyLimits = (request: Request): BodyLimits => request.app.get(LIMITS) as BodyLimits;
 
@@ -62,21 +76,41 @@ export const discardUnreadBody: RequestHandler = (request, response, next) => {
  * body has not arrived yet, or is not small.
  */
 export function readBytes(request: Request, response: Response, maxBytes: number): Buffer | Promise<Buffer> {
-  // Express would refuse it only after it has received, and discarded, all of it.
-  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
-  const received = receivedBytes(request, maxBytes);
+  const received = readReceived(request, maxBytes);
   if (received !== undefined && received.length <= MAX_UNQUEUED_BYTES) return received;
   return readInTurn(request, response, maxBytes, received);
 }
 
-const budgetOf = (request: Request) => request.app.get(BUDGET) as ReceivingBudget;
+/** `readBytes` for a route without a guard: the body is small and arrives soon, and its connection may be closed before. */
+export function readBytesWithoutKey(request: Request, response: Response): Buffer | Promise<Buffer> {
+  const maxBytes = Math.min(MAX_BYTES_WITHOUT_KEY, bodyLimits(request).maxBytes);
+  const received = readReceived(request, maxBytes);
+  if (received !== undefined) return received;
+  const sender: InterruptibleRequest = request;
+  sender.mayBeClosed = true;
+  grantContinue(request);
+  const reading = { maxBytes, timeoutMs: bodyLimits(request).timeouts.unreadBody };
+  return awaitBytes(request, response, reading).finally(() => (sender.mayBeClosed = false));
+}
+
+/** The body if it has arrived. Express would refuse a too large one only after it has received, and discarded, all of it. */
+function readReceived(request: Request, maxBytes: number): Buffer | undefined {
+  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+  return receivedBytes(request, maxBytes);
+}
+
+function budgetOf(request: KeyedRequest): ReceivingBudget {
+  const { keys, admins } = request.app.get(BUDGETS) as Budgets;
+  return request.principal === undefined ? admins : keys;
+}
 
 async function readInTurn(request: Request, response: Response, maxBytes: number, received: Buffer | undefined) {
   const lane = laneOf(request);
   const release: Release = await budgetOf(request).acquire(lane, received?.length ?? maxSize(request, maxBytes));
   try {
     if (received === undefined) grantContinue(request);
-    const bytes = received ?? (await awaitBytes(request, response, maxBytes));
+    const bytes =
+      received ?? (await awaitBytes(request, response, { maxBytes, timeoutMs: bodyLimits(request).timeouts.jsonBody }));
     if (bytes.length > MAX_UNQUEUED_BYTES) await (request.app.get(TURNS) as BodyTurns).wait(bytes.length, lane);
     return bytes;
   } finally {
@@ -108,10 +142,14 @@ function receivedBytes(request: Request, maxBytes: number): Buffer | undefined {
 
 const readChunk = (request: Request) => request.read() as Buffer | null;
 
-function awaitBytes(request: EncodedRequest, response: Response, maxBytes: number): Promise<Buffer> {
+interface Reading {
+  readonly maxBytes: number;
+  readonly timeoutMs: number;
+}
+
+function awaitBytes(request: EncodedRequest, response: Response, { maxBytes, timeoutMs }: Reading): Promise<Buffer> {
   const read = express.raw({ type: () => true, limit: maxBytes });
   return new Promise((resolve, reject) => {
-    const timeoutMs = bodyLimits(request).timeouts.jsonBody;
     const refuse = () => reject(new AppError('requestTimeout', `the body must arrive within ${timeoutMs / 1000} s`));
     const timer = setTimeout(refuse, timeoutMs).unref();
     if (request.headers['content-encoding'] !== undefined) measureEncoded(request);

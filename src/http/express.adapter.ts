@@ -4,6 +4,9 @@ import { HttpServer, type ServerLimits } from './http-server.js';
 
 type Route = readonly [handler: RequestHandler] | readonly [path: unknown, handler: RequestHandler];
 
+/** Whether Express trusts the `hop`th address before the service (`trust proxy`). */
+type TrustProxy = (address: string, hop: number) => boolean;
+
 /** Nest's Express adapter on an `HttpServer`. It also knows the methods of each path, for the `Allow` header of a 405. */
 export class HttpAdapter extends ExpressAdapter {
   private server: HttpServer | undefined;
@@ -14,8 +17,16 @@ export class HttpAdapter extends ExpressAdapter {
   }
 
   override initHttpServer(): void {
-    this.server = new HttpServer(this.limits, this.getInstance<Application>());
+    const express = this.getInstance<Application>();
+    // The setting exists before the first connection.
+    const isProxy = (address: string) => (express.get('trust proxy fn') as TrustProxy)(address, 0);
+    this.server = new HttpServer(this.limits, express, isProxy);
     this.httpServer = this.server;
+  }
+
+  /** Whether the connection of a request was accepted for health checks and administrators alone. */
+  isReserved({ socket }: Request): boolean {
+    return this.server?.isReserved(socket) === true;
   }
 
   async stopAccepting(): Promise<void> {

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { JSON_TYPE } from './answer.js';
+import { type Connection, type ConnectionLimits, Connections } from './connections.js';
 import { COMMON_HEADERS } from './headers.js';
 
 /** Limits of the connections. Times are in milliseconds. A slow client is disconnected: it holds resources that others need. */
-export interface ServerLimits {
+export interface ServerLimits extends ConnectionLimits {
   /** From the connection, or the end of the last response, until the headers are complete. */
   readonly headers: number;
   /** Until a JSON body is complete. */
@@ -18,14 +19,14 @@ export interface ServerLimits {
   readonly silence: number;
   /** The same while a file is sent: a stopped reader holds an open file and its buffers. */
   readonly readerPause: number;
-  /** Between two requests. Longer than the idle timeout of common load balancers. */
+  /** Between two requests (`HTTP_KEEP_ALIVE`). */
   readonly keepAlive: number;
   /** Interval of the check for `headers`. Node's default of 30 s would allow three times that timeout. */
   readonly check: number;
-  /** Open connections: further ones are closed at once. */
-  readonly connections: number;
   /** Requests of one connection without a complete response: a further one closes the connection. */
   readonly pipelined: number;
+  /** Requests that wait for the response before them, on all connections. */
+  readonly waiting: number;
   /** Files that are being sent, of some 512 KiB each: further ones are refused. */
   readonly fileAnswers: number;
 }
@@ -37,12 +38,19 @@ export const SERVER_LIMITS: ServerLimits = {
   unreadBody: 5_000,
   silence: 120_000,
   readerPause: 30_000,
-  keepAlive: 65_000,
+  keepAlive: 620_000,
   check: 2_000,
   connections: 2_000,
+  connectionsPerAddress: 500,
+  reservedConnections: 64,
+  unreadBytes: 64 * 1024 * 1024,
   pipelined: 64,
+  waiting: 4_096,
   fileAnswers: 256,
 };
+
+/** Pipelined requests that are served in one turn of the event loop. */
+const MAX_PIPELINED_PER_TURN = 4;
 
 /** Interval at which a closing server looks for connections that have become idle. */
 const CLOSE_IDLE_MS = 50;
@@ -57,44 +65,47 @@ const INVALID_REQUESTS: Readonly<Record<string, readonly [status: string, messag
 
 /** An HTTP server that limits slow clients, answers requests that are not HTTP, and closes without losing a response. */
 export class HttpServer extends Server {
-  /** Responses that are not completely sent, in the order of their requests. */
-  private readonly unsent = new Set<ServerResponse>();
-  /** The number of them on each connection. */
-  private readonly unsentOf = new WeakMap<Socket, number>();
-  private readonly refused = new WeakSet<Socket>();
+  private readonly open: Connections;
+  /** Connections whose next request is waiting. */
+  private readonly pipelined: Connection[] = [];
+  /** The number of waiting requests. */
+  private waiting = 0;
+  private turn: NodeJS.Immediate | undefined;
   private closed: Promise<void> | undefined;
 
-  constructor({ headers, keepAlive, check, silence, connections, pipelined }: ServerLimits, handle: RequestListener) {
+  /** `isProxy` returns whether an address is that of a trusted proxy. */
+  constructor(
+    private readonly limits: ServerLimits,
+    private readonly handle: RequestListener,
+    isProxy: (address: string) => boolean,
+  ) {
     super({
-      headersTimeout: headers,
-      keepAliveTimeout: keepAlive,
-      connectionsCheckingInterval: check,
+      headersTimeout: limits.headers,
+      keepAliveTimeout: limits.keepAlive,
+      connectionsCheckingInterval: limits.check,
       // One timeout for all bodies would cut off uploads of 2 GiB: each reader of a body has its own.
       requestTimeout: 0,
       // Node would answer without a body and a request id: `refuseInvalidHost` answers instead.
       requireHostHeader: false,
     });
-    const accept: RequestListener = (request, response) => {
-      const { socket } = request;
-      // Node reads 64 KiB at once, and all requests in them: also those that follow the closing one.
-      if (socket.destroyed) return;
-      const unsent = (this.unsentOf.get(socket) ?? 0) + 1;
-      if (unsent > pipelined) {
-        socket.destroy();
-        return;
-      }
-      this.unsentOf.set(socket, unsent);
-      this.track(response);
-      handle(request, response);
-    };
+    this.open = new Connections(limits, isProxy);
+    const accept: RequestListener = (_request, response) => this.accept(response);
     this.on('request', accept);
     // Node would refuse an unknown `Expect` without a body. RFC 9110 allows a server to ignore it.
     this.on('checkExpectation', accept);
     // The reader of the body sends `100 Continue`, after the guards have accepted the caller.
     this.on('checkContinue', accept);
     this.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.refuseInvalid(error, socket));
-    this.setTimeout(silence);
-    this.maxConnections = connections;
+    this.on('connection', (socket: Socket) => {
+      const connection = this.open.admit(socket);
+      socket.once('close', () => (this.waiting -= connection?.waiting.splice(0).length ?? 0));
+    });
+    this.setTimeout(limits.silence);
+  }
+
+  /** Whether a connection was accepted for health checks and administrators alone, because all other places are taken. */
+  isReserved(socket: Socket): boolean {
+    return this.open.of(socket)?.isReserved === true;
   }
 
   /** Accepts no new connection, and one last request on open ones. Resolves when all connections are closed. */
@@ -108,13 +119,14 @@ export class HttpServer extends Server {
    * response exists no connection is closed.
    */
   override closeIdleConnections(): void {
-    if (![...this.unsent].some(({ writableEnded }) => writableEnded)) super.closeIdleConnections();
+    if (![...this.open].some(({ current }) => current?.writableEnded === true)) super.closeIdleConnections();
   }
 
   private closeGracefully(): Promise<void> {
     // Of several pipelined requests only the last one may close the connection.
-    const lastOf = new Map([...this.unsent].map((response) => [response.req.socket, response]));
-    for (const response of lastOf.values()) if (!response.headersSent) response.setHeader('Connection', 'close');
+    for (const { current, waiting } of this.open) {
+      if (current?.headersSent === false && waiting.length === 0) current.setHeader('Connection', 'close');
+    }
     return new Promise((resolve) => {
       const timer = setInterval(() => this.closeIdleConnections(), CLOSE_IDLE_MS);
       this.close(() => {
@@ -124,14 +136,60 @@ export class HttpServer extends Server {
     });
   }
 
-  private track(response: ServerResponse): void {
-    this.unsent.add(response);
-    const { socket } = response.req;
-    response.on('close', () => {
-      this.unsent.delete(response);
-      this.unsentOf.set(socket, (this.unsentOf.get(socket) ?? 1) - 1);
-    });
-    if (this.closed !== undefined) response.setHeader('Connection', 'close');
+  /**
+   * Serves the requests of a connection one after another. Otherwise the responses after the first one would have no
+   * connection: they would take memory while the client reads nothing, and would never close if it disconnects.
+   */
+  private accept(response: ServerResponse): void {
+    const connection = this.open.of(response.req.socket);
+    if (connection === undefined || connection.socket.destroyed) return;
+    const { current, waiting, socket } = connection;
+    if (current === undefined && waiting.length === 0) {
+      this.serve(connection, response);
+    } else if (waiting.length + 1 < this.limits.pipelined && this.waiting < this.limits.waiting) {
+      waiting.push(response);
+      this.waiting += 1;
+      socket.pause();
+    } else {
+      ignoreFurtherRequests(socket);
+      socket.destroy();
+    }
+  }
+
+  private serve(connection: Connection, response: ServerResponse): void {
+    connection.current = response;
+    this.open.touch(connection);
+    response.once('prefinish', () => this.open.limitUnread());
+    response.once('close', () => this.serveNext(connection));
+    const isLast = this.closed !== undefined && connection.waiting.length === 0;
+    if (isLast || connection.isReserved) response.setHeader('Connection', 'close');
+    this.handle(response.req, response);
+  }
+
+  private serveNext(connection: Connection): void {
+    const { socket, waiting, parseError } = connection;
+    connection.current = undefined;
+    this.open.touch(connection);
+    if (waiting.length > 0) {
+      socket.pause();
+      this.pipelined.push(connection);
+      this.turn ??= setImmediate(() => this.servePipelined());
+    } else if (parseError !== undefined) writeRefusal(parseError, socket);
+  }
+
+  /** Pipelined requests have the lowest priority: thousands of them delay no other connection. */
+  private servePipelined(): void {
+    for (const connection of this.pipelined.splice(0, MAX_PIPELINED_PER_TURN)) {
+      const next = connection.waiting.shift();
+      // The connection was closed.
+      if (next === undefined) continue;
+      this.waiting -= 1;
+      // The response before it is closing the connection.
+      if (next.socket === null) continue;
+      if (connection.waiting.length === 0) connection.socket.resume();
+      this.serve(connection, next);
+    }
+    this.turn = this.pipelined.length === 0 ? undefined : setImmediate(() => this.servePipelined());
   }
 
   /**
@@ -139,22 +197,30 @@ export class HttpServer extends Server {
    * before it: a client must not take a stored ticket for a refused one.
    */
   private refuseInvalid(error: NodeJS.ErrnoException, socket: Socket): void {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    const connection = this.open.of(socket);
+    if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
-    if (this.refused.has(socket)) return;
-    const unsent = [...this.unsent].filter(({ req }) => req.socket === socket);
-    const last = unsent.findLast(({ req }) => req.complete);
-    if (last !== undefined) {
-      this.refused.add(socket);
-      last.once('close', () => {
-        this.refused.delete(socket);
-        this.refuseInvalid(error, socket);
-      });
-    } else if (unsent.some(({ headersSent }) => headersSent)) socket.destroy();
+    const { current, waiting } = connection;
+    if (waiting.at(-1)?.req.complete === false) waiting.pop();
+    if (waiting.length > 0 || current?.req.complete === true) connection.parseError ??= error;
+    else if (current?.headersSent === true) socket.destroy();
     else writeRefusal(error, socket);
   }
+}
+
+/** The parser of Node.js, as far as it is used here. */
+interface ParsedSocket extends Socket {
+  readonly parser?: { onIncoming: () => number } | null;
+}
+
+/**
+ * Node parses all requests in the 64 KiB that it has read, also those after the one that closed the connection. Without
+ * their objects this takes a tenth of the time.
+ */
+function ignoreFurtherRequests({ parser }: ParsedSocket): void {
+  if (parser !== null && parser !== undefined) parser.onIncoming = () => 0;
 }
 
 function writeRefusal({ code }: NodeJS.ErrnoException, socket: Socket): void {

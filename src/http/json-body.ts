@@ -2,7 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
-import { bodyLimits, readBytes, readChunks } from './body-reader.js';
+import { bodyLimits, readBytes, readBytesWithoutKey, readChunks } from './body-reader.js';
 import { hasBody } from './http-server.js';
 import { type DtoClass, fieldPlans, type Nested } from '../contracts/common/fields/field.js';
 import { joinPath } from '../contracts/common/text.js';
@@ -21,6 +21,8 @@ export interface BodyOptions {
   readonly optional?: boolean;
   /** Names the unknown fields of the body, which this DTO does not have, in a response header. */
   readonly reportsIgnored?: new () => object;
+  /** The route has no guard, so that the body must be small. */
+  readonly withoutKey?: boolean;
 }
 
 /**
@@ -32,8 +34,11 @@ export const JsonBody = createParamDecorator((options: BodyOptions | undefined, 
   const request = http.getRequest<BodyRequest>();
   if (options?.optional === true && request.rawBody === undefined && !hasBody(request)) return {};
   const type = options?.reportsIgnored;
-  const text = readJsonText(request, http.getResponse<Response>());
-  return text instanceof Promise ? text.then((read) => parsed(request, read, type)) : parsed(request, text, type);
+  const read = options?.withoutKey === true ? readBytesWithoutKey : readBytesOfCaller;
+  const text = readJsonText(request, http.getResponse<Response>(), read);
+  return text instanceof Promise
+    ? text.then((received) => parsed(request, received, type))
+    : parsed(request, text, type);
 });
 
 function textOf(request: BodyRequest, bytes: Buffer): string {
@@ -60,10 +65,15 @@ function orInvalid<T, R>(read: (input: T) => R, input: T): R {
 }
 
 /** Reads the text of a body once. A caller before the route may read it: `@JsonBody()` then parses the same text. */
-export function readJsonText(request: BodyRequest, response: Response): string | Promise<string> {
+export function readJsonText(
+  request: BodyRequest,
+  response: Response,
+  read: (request: Request, response: Response) => Buffer | Promise<Buffer> = readBytesOfCaller,
+): string | Promise<string> {
   if (request.rawBody !== undefined) return request.rawBody;
-  const bytes = jsonBytes(request, response, bodyLimits(request).maxBytes);
-  return bytes instanceof Promise ? bytes.then((read) => textOf(request, read)) : textOf(request, bytes);
+  requireJson(request.headers['content-type']);
+  const bytes = read(request, response);
+  return bytes instanceof Promise ? bytes.then((received) => textOf(request, received)) : textOf(request, bytes);
 }
 
 /** Parses a body that no route reads. A body that cannot be read or parsed is ignored. */
@@ -83,10 +93,8 @@ export const JsonChunks = createParamDecorator((maxBytes: number, context): Asyn
   return readChunks(request, maxBytes);
 });
 
-function jsonBytes(request: Request, response: Response, maxBytes: number): Buffer | Promise<Buffer> {
-  requireJson(request.headers['content-type']);
-  return readBytes(request, response, maxBytes);
-}
+const readBytesOfCaller = (request: Request, response: Response): Buffer | Promise<Buffer> =>
+  readBytes(request, response, bodyLimits(request).maxBytes);
 
 /** The body that `@JsonBody()` has read: its UTF-8 encoding is the bytes that were sent. */
 export function rawBodyOf({ rawBody }: BodyRequest): string {

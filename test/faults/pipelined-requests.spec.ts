@@ -11,8 +11,7 @@ const PIPELINED = 2_000;
 const MAX_PIPELINED = 64;
 /** Without the limit a health check waited 114 s for 1,500 connections. */
 const MAX_WAIT_MS = shortOrLong(10_000, 60_000);
-/** Node.js parses 64 KiB of each connection before it can be closed: 1.9 GiB for 1,500 connections. */
-const MAX_RSS_BYTES = shortOrLong(700, 2_500) * 1024 * 1024;
+const MAX_RSS_BYTES = 400 * 1024 * 1024;
 const REQUEST = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n';
 
 let database: TestDatabase;

@@ -49,6 +49,17 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     expect([...statuses]).toEqual([400]);
   });
 
+  test('the demo has its sandbox in every worker', async () => {
+    const demo = await start({ DEMO: 'true' });
+    const statuses = new Set<number>();
+    for (let i = 0; i < 10; i++) {
+      const headers = { Authorization: 'Bearer test-admin-token-0123456789', Connection: 'close' };
+      statuses.add((await fetch(`${demo.url}/admin/v1/sandbox/scenarios`, { headers })).status);
+    }
+    expect([...statuses]).toEqual([200]);
+    await demo.end('SIGTERM');
+  }, 60_000);
+
   test('a used port ends the start with its reason', async () => {
     const refused = start({ PORT: new URL(started.url).port });
     await expect(refused).rejects.toThrow(/EADDRINUSE/);

@@ -54,7 +54,8 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const lines = textCollector(env.DATABASE_URL, 'the log');
   const answers = textCollector(env.DATABASE_URL, 'an answer');
   const logger = createLogger({ ...env, LOG_LEVEL: 'debug' }, { write: lines });
-  const app = await createApp(env, logger, { ...SERVER_LIMITS, ...options.limits });
+  const limits = { ...SERVER_LIMITS, keepAlive: env.HTTP_KEEP_ALIVE, ...options.limits };
+  const app = await createApp(env, logger, limits);
   await app.listen(0, '127.0.0.1');
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
