@@ -202,6 +202,39 @@ describe('coverage in buckets', () => {
     },
   );
 
+  test.each([['900'], ['5000'], ['86400']])(
+    'of %s s has the seconds of the intervals, where few recordings overlap',
+    async (resolution) => {
+      const { haulerId, id } = await connectVision(app, 'https://partner.invalid');
+      let seed = Number(resolution) + 1;
+      const random = (max: number) => (seed = (seed * 48_271) % 2_147_483_647) % max;
+      const chunks = ['none', 'chunks', 'clip', 'long'].flatMap((camera) => {
+        let start = Date.parse(DAY.from) - random(3000) * 1000;
+        return Array.from({ length: 150 }, (_, i): Chunk => {
+          const seconds = 1 + random(random(20) === 0 ? 9000 : 900);
+          const overlap = camera === 'chunks' && i % 50 === 20 ? random(seconds) : 0;
+          const chunk = {
+            camera,
+            start: new Date(start - overlap * 1000).toISOString(),
+            seconds: camera === 'long' && i === 30 ? 20_000 : seconds,
+            status: ['stored', 'available', 'downloading', 'expired', 'failed'][random(5)] ?? '',
+            source: camera === 'clip' && i % 60 === 10 ? ('on-demand' as const) : ('continuous' as const),
+          };
+          start += (seconds + random(3) * random(200)) * 1000;
+          return chunk;
+        });
+      });
+      await addRecordings(haulerId, id, chunks);
+      const intervals = (await coverage(id)).body.data;
+      const buckets = (await coverage<Buckets>(id, { resolution })).body.data;
+      expect(new Set(buckets.map(({ cameraId }) => cameraId)).size).toBe(4);
+      for (const bucket of buckets) {
+        const expected = secondsIn(intervals, bucket);
+        for (const state of STATES) expect(bucket[state]).toBeCloseTo(expected[state], 3);
+      }
+    },
+  );
+
   test('without a recording the whole time is missing', async () => {
     const { body } = await coverage<Buckets>(await connect(), { resolution: '50000' });
     expect(body.data).toEqual([

@@ -136,10 +136,65 @@ export interface StateSeconds {
   readonly missing: number;
 }
 
-/** The seconds of each state, by camera and bucket. */
-export function bucketsOf(sums: readonly CoverageSums[], cameras: number, grid: BucketGrid): StateSeconds[][] {
+/** Milliseconds since the epoch. */
+export interface TimeRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** The recordings of one camera and one state that start in a bucket, of a part that was read up to `upperSeconds`. */
+export interface PlainSums {
+  readonly camera: number;
+  readonly bucket: number;
+  /** 1 stored, 2 available, 3 expired. */
+  readonly rank: number;
+  readonly seconds: number;
+  /** Of the last of them. Since the origin, as `upperSeconds`. */
+  readonly endSeconds: number;
+  readonly upperSeconds: number;
+  /** Recordings overlap here, up to `endSeconds`. */
+  readonly isMixed: boolean;
+}
+
+/** The covered seconds of each bucket, by camera and set of states. */
+type Covered = readonly (readonly Float64Array[])[];
+
+/**
+ * Where no recordings overlap their seconds are the coverage. `mixed`: the time within which they do, in whole buckets, and
+ * the cameras; these have nothing covered there yet.
+ */
+export function plainBuckets(
+  sums: readonly PlainSums[],
+  cameras: number,
+  grid: BucketGrid,
+): { readonly covered: Covered; readonly mixed: TimeRange & { readonly cameras: ReadonlySet<number> } } {
   const count = bucketCount(grid);
+  const step = grid.stepMs / 1000;
   const covered = Array.from({ length: cameras }, () => [1, 2, 3].map(() => new Float64Array(count)));
+  const mixed = new Set<number>();
+  let [first, last] = [count - 1, 0];
+  for (const each of sums) {
+    covered[each.camera]?.slice(each.rank - 1).forEach((buckets) => addPlain(buckets, each, step));
+    if (!each.isMixed) continue;
+    mixed.add(each.camera);
+    first = Math.min(first, each.bucket);
+    last = Math.max(last, Math.ceil(Math.min(each.endSeconds, each.upperSeconds) / step) - 1);
+  }
+  for (const camera of mixed) for (const buckets of covered[camera] ?? []) buckets.fill(0, first, last + 1);
+  return { covered, mixed: { cameras: mixed, fromMs: bucketRange(grid, first)[0], toMs: bucketRange(grid, last)[1] } };
+}
+
+/** Only the last recording of a bucket can reach into the next ones. */
+function addPlain(buckets: Float64Array, { bucket, seconds, endSeconds, upperSeconds }: PlainSums, step: number) {
+  const beyond = Math.max(0, endSeconds - Math.min((bucket + 1) * step, upperSeconds));
+  buckets[bucket] = (buckets[bucket] ?? 0) + seconds - beyond;
+  const end = Math.min(endSeconds, upperSeconds);
+  for (let i = bucket + 1; i * step < end; i++) buckets[i] = (buckets[i] ?? 0) + Math.min(end - i * step, step);
+}
+
+/** The seconds of each state, by camera and bucket; adds `sums` to `covered`. */
+export function bucketsOf(covered: Covered, sums: readonly CoverageSums[], grid: BucketGrid): StateSeconds[][] {
+  const count = bucketCount(grid);
   for (const each of sums) {
     covered[each.camera]?.forEach((buckets, set) => addSums(buckets, each, set, grid.stepMs / 1000));
   }

@@ -18,8 +18,8 @@ import { unknownConnection, VisionConnections } from '../client/vision-connectio
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf, namesOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
+import { CoverageBuckets } from './coverage-sums.repository.js';
 import {
-  CoverageBuckets,
   CoverageRepository,
   type CoverageRecordingRow,
   type CoverageSubscriptionRow,
