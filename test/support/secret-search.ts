@@ -16,6 +16,9 @@ const EXEMPT: Readonly<Record<string, readonly string[]>> = {
   // The raw push (decision 23), and what the ticket shows of it.
   ticket_revisions: ['body'],
   tickets: ['materials', 'custom_fields'],
+  // A name is the caller's data, and the answer to its POST repeats it.
+  accounts: ['account_name', 'search_text'],
+  idempotency_keys: ['body'],
   // Links of partners, which expire after hours.
   recordings: ['link'],
 };
