@@ -38,6 +38,8 @@ const nameIn = (databaseUrl: string): string => new URL(databaseUrl).pathname.sl
 
 /** At the end of the database, secrets are searched in this text as well. */
 export function observe(databaseUrl: string, place: string, text: () => string): void {
+  // A service with an embedded database has no address, and that database is deleted with its folder.
+  if (databaseUrl === '') return;
   const name = nameIn(databaseUrl);
   observed.set(name, [...(observed.get(name) ?? []), { place, text }]);
 }
