@@ -94,7 +94,7 @@ const ended = (runId: string): Promise<SyncRun> =>
   async () => {
     const asked = requests;
     answerBytes = ANSWER_BYTES;
-    sendTimeoutMs = shortOrLong(15_000, 30_000);
+    sendTimeoutMs = shortOrLong(25_000, 30_000);
     const crowd = await Crowd.create(service, await database.connect(2));
     const started = performance.now();
     const runs = await Promise.all([startSync(), startSync()]);
