@@ -57,7 +57,7 @@ export class ConsoleSessions {
       ...(ADMIN_READ_TOKEN === undefined ? [] : [['reader', this.macOf(ADMIN_READ_TOKEN)] as const]),
     ];
     this.lookup = new BatchedLookup(async (hashes) => {
-      const rows = await database.lookup.use((session) => findSessions(session, hashes));
+      const rows = await database.hot.use((session) => findSessions(session, hashes));
       return rows.map((row) => [row.cookieHash.toString('base64url'), row]);
     });
   }

@@ -16,7 +16,7 @@ const OLDEST_DUE_TIMEOUT_MS = 3_000;
 @Injectable()
 export class InstanceMetrics {
   constructor(
-    { general, hot, lookup, bulk }: Database,
+    { general, hot, bulk }: Database,
     jobs: JobsService,
     { registry }: Metrics,
     { httpAdapter }: HttpAdapterHost,
@@ -39,13 +39,8 @@ export class InstanceMetrics {
     );
     connections(
       'hot_path_pool_connections',
-      'Database connections of ticket pushes by state; waiting are those without one',
+      'Database connections of ticket pushes, key look-up and readiness by state; waiting are those without one',
       () => hot.counts(),
-    );
-    connections(
-      'lookup_pool_connections',
-      'Database connections of key look-up and readiness by state; waiting are those without one',
-      () => lookup.counts(),
     );
     connections('bulk_pool_connections', 'Database connections of synchronisations by state', () => bulk.counts());
     new Gauge({

@@ -33,14 +33,12 @@ export class ReadinessService implements BeforeApplicationShutdown {
   }
 
   private async checkDatabase(): Promise<void> {
-    const { hot, lookup, general } = this.database;
+    const { hot, general } = this.database;
     let takesWrites: boolean[];
     try {
       // Admin lists that use all general connections do not make the instance unready.
-      takesWrites = await Promise.all(
-        [hot, lookup, general].map(async (lane) => lane.isBusy || (await lane.takesWrites())),
-      );
-      this.isMigrated ||= (await lookup.use(pendingMigrations)).length === 0;
+      takesWrites = await Promise.all([hot, general].map(async (lane) => lane.isBusy || (await lane.takesWrites())));
+      this.isMigrated ||= (await hot.use(pendingMigrations)).length === 0;
     } catch (error) {
       throw unavailable('the database is unavailable', { cause: error });
     }

@@ -37,7 +37,7 @@ async function lastUsedAt(id: string): Promise<string | null> {
 
 /** The number of statements that look up keys while `work` runs. */
 async function lookups(work: () => Promise<void>): Promise<number> {
-  const use = jest.spyOn(service.app.get(Database).lookup, 'use');
+  const use = jest.spyOn(service.app.get(Database).hot, 'use');
   try {
     await work();
     return use.mock.calls.length;

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnv } from '../../src/config/env.js';
-import { HOT_CONNECTIONS, LOOKUP_CONNECTIONS } from '../../src/database/database.js';
+import { HOT_CONNECTIONS } from '../../src/database/database.js';
 import { resolveSecrets } from '../../src/config/secrets.js';
 import { connectionsOf, resolveEnv } from '../../src/embedded-postgres/resolve-env.js';
 import { testServer } from '../support/test-database.js';
@@ -88,7 +88,7 @@ describe('resolveEnv', () => {
         ),
       );
       const [{ all, reserved } = { all: 0, reserved: 0 }] = limits.rows;
-      expect(all - reserved).toBeGreaterThanOrEqual(8 * (20 + HOT_CONNECTIONS + LOOKUP_CONNECTIONS) + 10);
+      expect(all - reserved).toBeGreaterThanOrEqual(8 * (20 + HOT_CONNECTIONS) + 10);
     } finally {
       await stop();
     }
