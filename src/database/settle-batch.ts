@@ -6,7 +6,7 @@ import { isDatabaseUnavailable, isLockTimeout } from './postgres-errors.js';
  * How long a statement of a batch waits for a row that another transaction has locked. Longer than another instance needs
  * for a batch, and short, because the whole batch waits.
  */
-export const LOCK_TIMEOUT_MS = 500;
+export const LOCK_TIMEOUT_MS = 200;
 
 /** How long a batch is halved to find the entries whose rows are locked. */
 const LOCK_SEARCH_MS = 1000;
