@@ -1,4 +1,8 @@
+import { isLockTimeout } from '../database/postgres-errors.js';
 import { inBackground } from '../errors/background.js';
+
+/** A look-up waits for a locked table as long as a caller can: the short timeout of the hot lane is for batches of pushes. */
+const MAX_LOCK_WAIT_MS = 3_500;
 
 /** Further hashes wait for the next query, so that no query takes long. */
 const MAX_HASHES = 1_000;
@@ -37,10 +41,20 @@ export class BatchedLookup<Value> {
 
   private async resolve(batch: Waiting<Value>): Promise<void> {
     try {
-      const found = new Map(await this.select([...batch.keys()].map((hash) => Buffer.from(hash, 'base64url'))));
+      const found = new Map(await this.selectUnlocked([...batch.keys()].map((hash) => Buffer.from(hash, 'base64url'))));
       for (const [hash, { resolve }] of batch) resolve(found.get(hash));
     } catch (error) {
       for (const { reject } of batch.values()) reject(error);
+    }
+  }
+
+  private async selectUnlocked(hashes: Buffer[]): Promise<(readonly [hash: string, value: Value])[]> {
+    for (const start = performance.now(); ;) {
+      try {
+        return await this.select(hashes);
+      } catch (error) {
+        if (!isLockTimeout(error) || performance.now() - start > MAX_LOCK_WAIT_MS) throw error;
+      }
     }
   }
 }

@@ -186,7 +186,7 @@ describe('a body in many pieces that has arrived before its key is known', () =>
     );
     for (const piece of framed(body.match(/.{1,4000}/g) ?? [])) {
       client.send(piece);
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await new Promise((resolve) => setTimeout(resolve, 20));
     }
     await blocker.rollbackTransaction();
     await blocker.release();
