@@ -1,6 +1,5 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect } from '@jest/globals';
 import type pg from 'pg';
 import { openKey } from '../../src/partner-client/connection-keys.service.js';
 import { onServer, TEST_SERVER_VARIABLE, type TestServer } from './test-server.js';
@@ -76,7 +75,9 @@ export async function reportSecrets(databaseUrl: string): Promise<void> {
   // A test may have closed its database, or left a lock or a table that is too large. A spec proves that the search works.
   const found = await findSecrets(databaseUrl).catch(() => []);
   if (found.length === 0) return;
-  const report = `${expect.getState().testPath ?? 'a test'}: ${found.join(', ')}`;
+  // Jest's global and not its module, which a script of a test cannot import.
+  const { expect } = globalThis as { expect?: { getState(): { testPath?: string } } };
+  const report = `${expect?.getState().testPath ?? 'a script of a test'}: ${found.join(', ')}`;
   const { folder } = JSON.parse(process.env[TEST_SERVER_VARIABLE] ?? '{}') as TestServer;
   appendFileSync(join(folder, FINDINGS_FILE), `${report}\n`);
   throw new Error(`secrets in clear: ${report}`);
