@@ -29,4 +29,4 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=5s --timeout=4s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--max-semi-space-size=16", "--heap-growing-percent=100", "--no-allocation-site-pretenuring", "--enable-source-maps", "dist/src/main.js"]
+CMD ["node", "--enable-source-maps", "dist/src/main.js"]

@@ -18,13 +18,6 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-  readonly scripts: { readonly 'start:prod': string };
-};
-
-/** As in `npm run start:prod`: what stands there between `exec node` and the program. */
-const PRODUCTION_OPTIONS = scripts['start:prod'].split(' ').slice(2, -1);
-
 const ADMIN_TOKEN = 'bench-admin-token-of-this-run';
 
 /** The built service in production mode over the benchmark's database; its log goes to a file, as in production. */
@@ -35,7 +28,7 @@ export async function startService(
 ): Promise<Service> {
   const log = join(database.folder, `service-${Date.now()}.log`);
   const out = openSync(log, 'w');
-  const child = spawn(process.execPath, [...PRODUCTION_OPTIONS, ...nodeOptions, 'dist/src/main.js'], {
+  const child = spawn(process.execPath, [...nodeOptions, 'dist/src/main.js'], {
     cwd: ROOT,
     env: {
       PATH: process.env['PATH'],

@@ -8,10 +8,6 @@ import { observe, TEST_ADMIN_TOKEN, TEST_SECRETS_KEY } from './secret-search.js'
 import { testServer } from './test-database.js';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** Those of `npm run start:prod`: they bound how far the heap grows. */
-const V8_FLAGS = readFileSync(join(ROOT, 'package.json'), 'utf8')
-  .match(/"start:prod": "exec node (.*) dist\/src\/main\.js"/)![1]!
-  .split(' ');
 const ADMIN_TOKEN = TEST_ADMIN_TOKEN;
 
 /** The built service in a process of its own, as `npm run start:prod` runs it. */
@@ -44,7 +40,7 @@ export const canMount = (): boolean => process.getuid?.() === 0 && spawnSync('un
 /** Resolves when the service listens. Rejects with its output if it ends. `npm test` builds it before. */
 export async function startService(options: BuiltServiceOptions): Promise<BuiltService> {
   const dataDir = options.dataDir ?? mkdtempSync(join(testServer().folder, 'service-'));
-  const node = [process.execPath, ...V8_FLAGS, ...imports(options), join(ROOT, 'dist/src/main.js')];
+  const node = [process.execPath, ...imports(options), join(ROOT, 'dist/src/main.js')];
   const [program = '', ...parameters] = options.smallDisk === undefined ? node : onSmallDisk(options.smallDisk, node);
   const child = spawn(program, parameters, {
     stdio: ['pipe', 'pipe', 'pipe'],
