@@ -216,8 +216,8 @@ interface ParsedSocket extends Socket {
 }
 
 /**
- * Node parses all requests in the 64 KiB that it has read, also those after the one that closed the connection. Without
- * their objects this takes a tenth of the time.
+ * Node parses all requests in the 64 KiB that it has read, also those after the one that closed the connection. Without their
+ * objects this takes a sixth of the time and an eighth of the memory. This is no public API: ADR 12.
  */
 function ignoreFurtherRequests({ parser }: ParsedSocket): void {
   if (parser !== null && parser !== undefined) parser.onIncoming = () => 0;
