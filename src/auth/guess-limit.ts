@@ -8,7 +8,7 @@ const WINDOW_MS = 60_000;
 /** Wrong secrets within a minute, on each instance: of one client address, and of all addresses with one prefix. */
 const LIMITS = { token: 60, signIn: 10 } as const;
 
-/** Long enough to tell mistyped tokens apart, too short to be of use. */
+/** Mistyped forms of one token share these characters. They are too few to be of use to a reader of the memory. */
 const PREFIX_LENGTH = 8;
 
 /**

@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import type { Readable } from 'node:stream';
 import type { Application, Request, Response } from 'express';
+import { ipKeyGenerator } from 'express-rate-limit';
 import { AppError, unavailable } from '../errors/app-error.js';
 import { type ByteRange, byteRange, matchesEtag } from './conditional-requests.js';
 import { SERVER_LIMITS, type ServerLimits } from './http-server.js';
@@ -22,8 +23,10 @@ type FileLimits = Pick<ServerLimits, 'readerPause' | 'fileAnswers'>;
 /** Key of a setting of the Express application. */
 const LIMITS = 'haulbridge file limits';
 
-/** Of this process: its memory is the limit. */
-let fileAnswers = 0;
+/** Of this process, by the address of the caller: its memory is the limit. */
+const fileAnswers = new Map<string, number>();
+/** Of `fileAnswers` one address may have this part. */
+const ADDRESS_SHARE = 1 / 4;
 
 export function setFileLimits(application: Application, limits: FileLimits): void {
   application.set(LIMITS, limits);
@@ -67,12 +70,19 @@ const CACHING = { 'Cache-Control': 'private, no-transform' };
 /** Counts the answer until it is closed. Throws `unavailable` if too many files are being sent. */
 function limitReader(request: Request, response: Response): void {
   const limits = (request.app.get(LIMITS) as FileLimits | undefined) ?? SERVER_LIMITS;
-  if (fileAnswers >= limits.fileAnswers) {
+  const address = ipKeyGenerator(request.ip ?? '');
+  const ofAddress = fileAnswers.get(address) ?? 0;
+  const ofAll = [...fileAnswers.values()].reduce((sum, count) => sum + count, 0);
+  if (ofAll >= limits.fileAnswers || ofAddress >= Math.ceil(limits.fileAnswers * ADDRESS_SHARE)) {
     throw unavailable('too many files are being sent; try again shortly', { retryAfterSeconds: 5 });
   }
   if (response.destroyed) return;
-  fileAnswers += 1;
-  response.once('close', () => (fileAnswers -= 1));
+  fileAnswers.set(address, ofAddress + 1);
+  response.once('close', () => {
+    const left = (fileAnswers.get(address) ?? 1) - 1;
+    if (left === 0) fileAnswers.delete(address);
+    else fileAnswers.set(address, left);
+  });
   response.setTimeout(limits.readerPause);
 }
 

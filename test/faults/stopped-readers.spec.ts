@@ -13,6 +13,10 @@ const VIDEO_BYTES = 64 * MIB;
 const READERS = shortOrLong(400, 1_500);
 /** The limit of the service (`SERVER_LIMITS.fileAnswers`). */
 const MAX_FILE_ANSWERS = 256;
+const MAX_OF_ADDRESS = MAX_FILE_ANSWERS / 4;
+const OWN_ADDRESS = '127.0.0.1';
+/** As many as may use all places. */
+const ATTACKERS = ['127.0.0.66', '127.0.0.67', '127.0.0.68', '127.0.0.69'];
 /** The service cuts off a reader after 30 to 60 s without progress. */
 const CUT_OFF_MS = 70_000;
 const MAX_RSS_BYTES = 700 * MIB;
@@ -55,8 +59,8 @@ async function storedVideo(bytes: Buffer): Promise<string> {
   return pathname + search;
 }
 
-async function stoppedReader(): Promise<SlowClient> {
-  const reader = await SlowClient.open(service.url);
+async function stoppedReader(address: string): Promise<SlowClient> {
+  const reader = await SlowClient.open(service.url, address);
   reader.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
   await eventually(() => expect(reader.answer).toMatch(/^HTTP\/1.1 \d+ /), 60_000);
   return reader.stopReading();
@@ -64,12 +68,23 @@ async function stoppedReader(): Promise<SlowClient> {
 
 const isRefused = ({ answer }: SlowClient) => /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-After: \d+\r\n/.test(answer);
 
+test('readers of one address that stop leave places for another address', async () => {
+  const readers = await Promise.all(Array.from({ length: MAX_OF_ADDRESS + 20 }, () => stoppedReader('127.0.0.70')));
+  const served = readers.filter((reader) => !isRefused(reader));
+  expect(served.length).toBeLessThanOrEqual(MAX_OF_ADDRESS);
+  const other = await stoppedReader(OWN_ADDRESS);
+  expect(other.answer).toMatch(/^HTTP\/1.1 200 /);
+  for (const reader of [...readers, other]) reader.close();
+}, 60_000);
+
 /** Only Linux reports the highest memory of a process. */
 (process.platform === 'linux' ? test : test.skip)(
   'readers that stop use a bounded number of file answers and bounded memory, and all of it is released',
   async () => {
     const before = await liveMemory(service);
-    const readers = await Promise.all(Array.from({ length: READERS }, stoppedReader));
+    const readers = await Promise.all(
+      Array.from({ length: READERS }, (_, i) => stoppedReader(ATTACKERS[i % ATTACKERS.length]!)),
+    );
     const asked = performance.now();
     expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
     const healthMs = performance.now() - asked;
@@ -84,7 +99,7 @@ const isRefused = ({ answer }: SlowClient) => /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-
     if (LONG) await delay(CUT_OFF_MS);
     else for (const reader of readers) reader.close();
     await eventually(async () => {
-      const next = await stoppedReader();
+      const next = await stoppedReader(OWN_ADDRESS);
       next.close();
       expect(next.answer).toMatch(/^HTTP\/1.1 200 /);
     });

@@ -28,9 +28,9 @@ export class SlowClient {
     });
   }
 
-  static async open(url: string): Promise<SlowClient> {
+  static async open(url: string, localAddress?: string): Promise<SlowClient> {
     const { hostname, port } = new URL(url);
-    const socket = connect(Number(port), hostname);
+    const socket = connect({ host: hostname, port: Number(port), ...(localAddress && { localAddress }) });
     await once(socket, 'connect');
     const client = new SlowClient(socket);
     held(async () => client.close());
