@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
-import type { List } from '../contracts/admin/list.dto.js';
-import type { PageQuery } from '../contracts/common/pagination.dto.js';
+import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
 import { AccountQueries } from './account-queries.js';
 
@@ -14,7 +13,7 @@ export class AccountHistory {
   ) {}
 
   /** Newest first. Calls are listed while their exchanges are kept, the creation always. */
-  async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
+  async list(id: string, query: ListQuery): Promise<List<HistoryEntry>> {
     const { haulerId, accountName, createdAt } = await this.accounts.get(id);
     const calls = await this.exchanges.find(haulerId, [
       { kind: 'accountId', value: id },
@@ -23,6 +22,6 @@ export class AccountHistory {
     const entries = calls.map((call) => exchangeEntry(call));
     const isCreationKept = calls.some(({ result }) => result === 'created');
     const creation = { at: createdAt, event: 'state', text: 'The account was created.' } as const;
-    return historyPage(isCreationKept ? entries : [...entries, creation], query);
+    return historyPage(id, isCreationKept ? entries : [...entries, creation], query);
   }
 }

@@ -1,32 +1,24 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { Account, AccountQuery } from '../contracts/admin/account.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
-import { PageMarks } from '../database/page-marks.js';
-import { inTransaction } from '../database/transaction.js';
+import { entityPage } from '../database/list-page.js';
 import { apiError } from '../errors/app-error.js';
 import { AccountEntity } from './account.entity.js';
 import { toAccountDto } from './account-row.js';
-import { findAccountPage } from './account.repository.js';
+import { accountList } from './account.repository.js';
 
 /** Accounts for the admin API. */
 @Injectable()
 export class AccountQueries {
-  private readonly marks = new PageMarks();
-
   constructor(private readonly dataSource: DataSource) {}
 
   /** Newest first. */
   async list(query: AccountQuery): Promise<List<Account>> {
-    const page = pageRequest(query);
-    return await inTransaction(this.dataSource, async (manager) => {
-      const { total, ids } = await findAccountPage(manager, query, page, this.marks);
-      const rows = await manager.find(AccountEntity, { where: { id: In(ids) }, order: { id: 'DESC' } });
-      return { data: rows.map(toAdminAccountDto), pagination: paginationOf(page, total) };
-    });
+    const { rows, pagination } = await entityPage(this.dataSource.manager, AccountEntity, accountList(query), query);
+    return { data: rows.map(toAdminAccountDto), pagination };
   }
 
   async get(id: string): Promise<Account> {

@@ -1,7 +1,5 @@
 import type { AccountQuery } from '../contracts/admin/account.dto.js';
-import type { PageRequest } from '../contracts/common/pagination.dto.js';
-import { expectedRows } from '../database/count.js';
-import type { IdPage, PageMarks } from '../database/page-marks.js';
+import type { SqlList } from '../database/list-page.js';
 import { LOCK_TIMEOUT_MS } from '../database/settle-batch.js';
 import type { Querying } from '../database/sql.js';
 import { gramsOf, searchTerm } from './account-search.js';
@@ -103,62 +101,10 @@ export async function reserveAccountNumbers(database: Querying, count: number): 
   return rows.map(({ number }) => `A-${number}`);
 }
 
-/** A search of fewer accounts is exact. */
-const LARGE_SEARCH = 100_000;
-/** If a word is common, so many of the newest accounts contain enough matches for a page. */
-const NEWEST_ACCOUNTS = 10_000;
-
-/**
- * The ids of a page, newest first, and the total, within a transaction. The total of a search in more than 100,000 accounts
- * may be an estimate.
- */
-export async function findAccountPage(
-  manager: Querying,
-  query: AccountQuery,
-  page: PageRequest,
-  marks: PageMarks,
-): Promise<IdPage> {
-  // If nearly all accounts match, the planner prefers a sequential scan: 2.4 s for 400,000 accounts instead of 1.2 s.
-  await manager.query('SET LOCAL enable_seqscan = off', []);
-  const { haulerId } = query;
-  const { where, parameters } = conditionsOf({ haulerId }, 0);
-  if (query.search === undefined)
-    return marks.page(manager, { sql: `SELECT id FROM accounts ${where}`, parameters }, page);
-  const accounts = await expectedRows(manager, `SELECT FROM accounts ${where}`, parameters);
-  const common = accounts > LARGE_SEARCH ? await findCommonWord(manager, query, page, accounts) : undefined;
-  return common ?? (await findBySearch(manager, query, page));
-}
-
-/** Undefined if the newest accounts do not fill the page: the word is rare then, and its index is fast. */
-async function findCommonWord(
-  manager: Querying,
-  { haulerId, search = '' }: AccountQuery,
-  { pageSize, offset }: PageRequest,
-  accounts: number,
-): Promise<IdPage | undefined> {
-  const { where, parameters } = conditionsOf({ haulerId }, 1);
-  const rows = await manager.query<{ id: string }[]>(
-    `SELECT id FROM (SELECT id, search_text FROM accounts ${where} ORDER BY id DESC LIMIT ${NEWEST_ACCOUNTS}) AS newest
-     WHERE strpos(search_text, $1) > 0 ORDER BY id DESC`,
-    [searchTerm(search), ...parameters],
-  );
-  if (rows.length < offset + pageSize) return undefined;
-  const total = Math.round((rows.length / NEWEST_ACCOUNTS) * accounts);
-  return { total, ids: rows.slice(offset, offset + pageSize).map(({ id }) => id) };
-}
-
-/**
- * The search runs first (MATERIALIZED): otherwise the planner might read all accounts in their order to find the newest.
- */
-async function findBySearch(manager: Querying, query: AccountQuery, { pageSize, offset }: PageRequest) {
-  const { where, parameters } = conditionsOf(query, 2);
-  const [found] = await manager.query<[IdPage]>(
-    `WITH found AS MATERIALIZED (SELECT id FROM accounts ${where})
-     SELECT (SELECT count(*) FROM found)::int AS total,
-            ARRAY(SELECT id FROM found ORDER BY id DESC LIMIT $1 OFFSET $2) AS ids`,
-    [pageSize, offset, ...parameters],
-  );
-  return found;
+/** Newest first. */
+export function accountList(query: AccountQuery): SqlList {
+  const { where, parameters } = conditionsOf(query, 0);
+  return { name: 'accounts', sql: `SELECT id FROM accounts ${where}`, parameters, key: ['id'], order: 'DESC' };
 }
 
 /** The filters as SQL; its parameters come after `before` others. */

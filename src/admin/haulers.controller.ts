@@ -12,8 +12,7 @@ import {
   IssuedApiKey,
   RotateApiKeyRequest,
 } from '../contracts/admin/access.dto.js';
-import { IdParam, List } from '../contracts/admin/list.dto.js';
-import { PageQuery } from '../contracts/common/pagination.dto.js';
+import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 
 /** Haulers and their API keys. */
@@ -31,7 +30,7 @@ export class HaulersController {
   }
 
   @AdminRoute('listHaulers')
-  list(@Query() query: PageQuery): Promise<List<Hauler>> {
+  list(@Query() query: ListQuery): Promise<List<Hauler>> {
     return this.haulers.list(query);
   }
 

@@ -2,7 +2,7 @@ import { Param, Query } from '@nestjs/common';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '../contracts/admin/catalog.dto.js';
 import { HistoryEntry } from '../contracts/admin/history.dto.js';
-import { IdParam, List } from '../contracts/admin/list.dto.js';
+import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
 import {
   QuarantinedRecord,
   RejectSyncRunRequest,
@@ -11,7 +11,6 @@ import {
   SyncRun,
   SyncRunQuery,
 } from '../contracts/admin/sync-run.dto.js';
-import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
 import { SyncRunHistory } from '../site-sync/sync/sync-run-history.service.js';
@@ -37,7 +36,7 @@ export class SyncRunsController {
   }
 
   @AdminRoute('listQuarantinedRecords')
-  quarantine(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<QuarantinedRecord>> {
+  quarantine(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<QuarantinedRecord>> {
     return this.runs.quarantine(id, query);
   }
 
@@ -57,7 +56,7 @@ export class SyncRunsController {
   }
 
   @AdminRoute('listSyncRunHistory')
-  listHistory(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<HistoryEntry>> {
+  listHistory(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
     return this.history.list(id, query);
   }
 

@@ -5,9 +5,8 @@ import { AccountQueries } from '../accounts/account-queries.js';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import { Account, AccountQuery } from '../contracts/admin/account.dto.js';
 import { HistoryEntry } from '../contracts/admin/history.dto.js';
-import { IdParam, List } from '../contracts/admin/list.dto.js';
+import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
 import { TicketQuery } from '../contracts/admin/ticket.dto.js';
-import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { jsonText, streamedList } from '../http/answer.js';
 import { TicketHistory } from '../scale/ticket-history.service.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
@@ -38,14 +37,14 @@ export class TicketsController {
   @AdminRoute('listTicketRevisions')
   async revisions(
     @Param() { id }: IdParam,
-    @Query() query: PageQuery,
+    @Query() query: ListQuery,
     @Res(PASSTHROUGH) response: Response,
   ): Promise<StreamableFile> {
     return streamedList(response, await this.tickets.revisions(id, query));
   }
 
   @AdminRoute('listTicketHistory')
-  history(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<HistoryEntry>> {
+  history(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
     return this.ticketHistory.list(id, query);
   }
 
@@ -60,7 +59,7 @@ export class TicketsController {
   }
 
   @AdminRoute('listAccountHistory')
-  listAccountHistory(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<HistoryEntry>> {
+  listAccountHistory(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
     return this.accountHistory.list(id, query);
   }
 }

@@ -1,7 +1,7 @@
 import { Param, Query } from '@nestjs/common';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import { HistoryEntry } from '../contracts/admin/history.dto.js';
-import { IdParam, List } from '../contracts/admin/list.dto.js';
+import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
 import {
   OrderedVideoRequest,
   OrderVideoRequest,
@@ -14,7 +14,6 @@ import {
   VideoSubscription,
   VideoSubscriptionQuery,
 } from '../contracts/admin/video-subscription.dto.js';
-import { PageQuery } from '../contracts/common/pagination.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { VideoRequests } from '../vision/clips/video-requests.service.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
@@ -43,7 +42,7 @@ export class VideoRequestsController {
   }
 
   @AdminRoute('listVideoRequestHistory')
-  listHistory(@Param() { id }: IdParam, @Query() query: PageQuery): Promise<List<HistoryEntry>> {
+  listHistory(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
     return this.requests.history(id, query);
   }
 

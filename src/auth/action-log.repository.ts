@@ -4,9 +4,8 @@ import { DataSource } from 'typeorm';
 import type { Action, ActionQuery } from '../contracts/admin/action.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
-import { countRows } from '../database/count.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
+import { listPage, type SqlList } from '../database/list-page.js';
 import { uuidv7 } from '../database/uuid.js';
 import { redactText } from '../observability/redaction.js';
 
@@ -45,23 +44,8 @@ export class ActionLog {
 
   /** Newest first. */
   async list(query: ActionQuery): Promise<List<Action>> {
-    const page = pageRequest(query);
-    const parameters: unknown[] = [];
-    const conditions: string[] = [];
-    const filter = (condition: string, value: unknown) => {
-      if (value !== undefined) conditions.push(`${condition} $${parameters.push(value)}`);
-    };
-    filter('resource =', query.resource);
-    filter('at >=', query.from);
-    filter('at <', query.to);
-    const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-    const total = await countRows(this.dataSource, `SELECT FROM actions ${where}`, parameters);
-    const rows = await this.dataSource.query<ActionRow[]>(
-      `SELECT id, at, actor, action, resource, changes, error FROM actions ${where}
-       ORDER BY at DESC, id DESC LIMIT ${page.pageSize} OFFSET ${page.offset}`,
-      parameters,
-    );
-    return { data: rows.map(toActionDto), pagination: paginationOf(page, total) };
+    const { rows, pagination } = await listPage<ActionRow>(this.dataSource, actions(query), query);
+    return { data: rows.map(toActionDto), pagination };
   }
 
   @Interval('actions', RETENTION_INTERVAL_MS)
@@ -73,6 +57,16 @@ export class ActionLog {
     );
   }
 }
+
+const actions = ({ resource, from, to }: ActionQuery): SqlList => ({
+  name: 'actions',
+  sql: `SELECT id, at, actor, action, resource, changes, error FROM actions
+    WHERE ($1::text IS NULL OR resource = $1)
+      AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)`,
+  parameters: [resource ?? null, from ?? null, to ?? null],
+  key: ['at', 'id'],
+  order: 'DESC',
+});
 
 function toActionDto({ changes, error, at, ...row }: ActionRow): Action {
   return {

@@ -5,8 +5,9 @@ import { epochMillis } from '../contracts/common/instant.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { entityPage } from '../database/list-page.js';
 import { apiError, invalid } from '../errors/app-error.js';
+import { apiKeys } from './access-lists.repository.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
 import { revokeKey } from './api-key.repository.js';
@@ -85,14 +86,8 @@ export class ApiKeyAdmin {
 
   /** Newest first. */
   async list(query: ApiKeyQuery): Promise<List<ApiKey>> {
-    const page = pageRequest(query);
-    const [rows, total] = await this.dataSource.manager.findAndCount(ApiKeyEntity, {
-      where: query.haulerId === undefined ? {} : { haulerId: query.haulerId },
-      order: { createdAt: 'DESC', id: 'DESC' },
-      skip: page.offset,
-      take: page.pageSize,
-    });
-    return { data: rows.map(toApiKeyDto), pagination: paginationOf(page, total) };
+    const { rows, pagination } = await entityPage(this.dataSource.manager, ApiKeyEntity, apiKeys(query), query);
+    return { data: rows.map(toApiKeyDto), pagination };
   }
 
   /** The caller that a key identifies, even if the key is revoked or has expired; undefined for an unknown id. */

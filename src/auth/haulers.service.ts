@@ -2,12 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { CreateHaulerRequest, Hauler } from '../contracts/admin/access.dto.js';
-import type { List } from '../contracts/admin/list.dto.js';
+import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { entityPage } from '../database/list-page.js';
 import { isUniqueViolation } from '../database/postgres-errors.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
+import { HAULERS } from './access-lists.repository.js';
 import { HaulerEntity } from './auth.entity.js';
 
 /** The tenants of the platform (decision 1). */
@@ -28,14 +29,9 @@ export class HaulersService {
   }
 
   /** Newest first. */
-  async list(query: PageQuery): Promise<List<Hauler>> {
-    const page = pageRequest(query);
-    const [rows, total] = await this.dataSource.manager.findAndCount(HaulerEntity, {
-      order: { createdAt: 'DESC', id: 'DESC' },
-      skip: page.offset,
-      take: page.pageSize,
-    });
-    return { data: rows.map(toHaulerDto), pagination: paginationOf(page, total) };
+  async list(query: ListQuery): Promise<List<Hauler>> {
+    const { rows, pagination } = await entityPage(this.dataSource.manager, HaulerEntity, HAULERS, query);
+    return { data: rows.map(toHaulerDto), pagination };
   }
 
   async get(id: string): Promise<Hauler> {

@@ -2,6 +2,7 @@ import type { Exchange, ExchangeDetail, ExchangeMessage } from '../contracts/adm
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { visibleText } from '../contracts/common/visible-text.js';
+import { positionText } from './output.js';
 import type { ReplayAnswer, ReplayedExchange, ReplayedExchanges } from '../contracts/admin/replay.dto.js';
 
 const WIDTH = 100;
@@ -44,7 +45,7 @@ export function renderExchange(exchange: ExchangeDetail): string {
 }
 
 /** The history of a record, newest first, in lines of at most 100 columns. */
-export function renderHistory({ data, pagination: { page, totalPages, totalItems } }: List<HistoryEntry>): string {
+export function renderHistory({ data, pagination }: List<HistoryEntry>): string {
   const entries = data.flatMap(({ at, event, text, changes = [], ...facts }) => {
     const difference = changes.length === 0 ? '' : ` Changed: ${changes.join(', ')}.`;
     const { requestId, keyPrefix, exchangeId } = facts;
@@ -56,7 +57,7 @@ export function renderHistory({ data, pagination: { page, totalPages, totalItems
       ...named.map((id) => `  ${id}`),
     ];
   });
-  return `${[...entries, `${totalItems} in all, page ${page} of ${Math.max(totalPages, 1)}`].join('\n')}\n`;
+  return [...entries, positionText(pagination)].join('\n');
 }
 
 const shortTime = (at: string): string => at.replace('T', ' ').replace('Z', '').slice(5, 19).padEnd(14);

@@ -27,7 +27,7 @@ export function argumentsOf({ params, upload }: AdminRoute): { name: string; des
 export function optionsOf({ params, query, body }: AdminRoute): Option[] {
   const inPath = fields(params).filter(([name]) => name !== 'id');
   const inQuery = fields(query);
-  const isPage = ([name]: [string, Field]) => name === 'page' || name === 'pageSize';
+  const isPage = ([name]: [string, Field]) => ['page', 'pageSize', 'cursor'].includes(name);
   return [
     ...inPath.map(([name, field]) => optionOf(name, field, false)),
     ...inQuery.filter((each) => !isPage(each)).map(([name, field]) => optionOf(name, field, false)),

@@ -21,9 +21,26 @@ export function exactValue(json: string): unknown {
   );
 }
 
+/** An older service sends neither `more` nor `next`. */
+interface Position {
+  readonly page: number;
+  readonly totalPages: number;
+  readonly totalItems: number;
+  readonly more?: boolean;
+  readonly next?: string | null;
+}
+
+/** How long a list is, where the page stands in it, and how to go on after the last page that has a number. */
+export function positionText({ page, totalPages, totalItems, more = false, next = null }: Position): string {
+  const [last, plus] = [Math.max(totalPages, 1), more ? '+' : ''];
+  const place = page > last ? `page ${page}` : `page ${page} of ${last}${plus}`;
+  const further = page < last || next === null ? '' : `more: --cursor ${visibleText(next)}\n`;
+  return `${totalItems}${plus} in all, ${place}\n${further}`;
+}
+
 interface List {
   readonly data: readonly object[];
-  readonly pagination?: { readonly page: number; readonly totalPages: number; readonly totalItems: number };
+  readonly pagination?: Position;
 }
 
 function isList(result: unknown): result is List {
@@ -41,8 +58,7 @@ function renderList({ data, pagination }: List): string {
   const columns = [...new Set(data.flatMap((row) => Object.keys(row)))];
   const table = columns.length === 0 ? '' : renderTable(columns, data);
   if (pagination === undefined) return table;
-  const { page, totalPages, totalItems } = pagination;
-  return `${table}${totalItems} in all, page ${page} of ${Math.max(totalPages, 1)}\n`;
+  return table + positionText(pagination);
 }
 
 function renderTable(columns: readonly string[], data: readonly object[]): string {

@@ -59,8 +59,8 @@ export function violated<C extends ApiContract>(
 }
 
 /** 400 on any route, with every violation at once. */
-export function invalid(violations: readonly Violation[]): AppError {
-  return new AppError('invalid', summarise(violations), { details: { violations } });
+export function invalid(violations: readonly Violation[], details: AppErrorOptions['details'] = {}): AppError {
+  return new AppError('invalid', summarise(violations), { details: { violations, ...details } });
 }
 
 /** 503 with `Retry-After` (decision 13). */

@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type HistoryEntry, type HistoryEvent, MAX_HISTORY } from '../contracts/admin/history.dto.js';
-import type { List } from '../contracts/admin/list.dto.js';
+import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { positionedPage } from '../database/list-page.js';
 import type { Reference } from '../contracts/common/references.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { ExchangeLog } from './exchange-log.service.js';
@@ -52,13 +52,17 @@ function eventOf({ direction, status, failure }: ExchangeListRow): HistoryEvent 
   return failure === null && status < 400 ? 'push' : 'refused';
 }
 
-/** A page of the newest `MAX_HISTORY` entries, newest first. Entries of the same time keep the later one first. */
-export function historyPage<Entry extends HistoryEntry>(entries: readonly Entry[], query: PageQuery): List<Entry> {
-  const page = pageRequest(query);
+/**
+ * A page of the newest `MAX_HISTORY` entries of the record `id`, newest first. Entries of the same time keep the later one
+ * first.
+ */
+export function historyPage<Entry extends HistoryEntry>(
+  id: string,
+  entries: readonly Entry[],
+  query: ListQuery,
+): List<Entry> {
   const sorted = entries.toSorted((one, other) => Date.parse(other.at) - Date.parse(one.at));
   const kept = sorted.slice(0, MAX_HISTORY);
-  return {
-    data: kept.slice(page.offset, page.offset + page.pageSize),
-    pagination: paginationOf(page, kept.length),
-  };
+  const { first, end, pagination } = positionedPage(`history ${id}`, query, kept.length);
+  return { data: kept.slice(first, end), pagination };
 }

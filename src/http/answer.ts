@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
-import type { Pagination } from '../contracts/common/pagination.dto.js';
+import type { ListPagination } from '../contracts/admin/list.dto.js';
 import { maskJson } from '../observability/redaction.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -38,7 +38,7 @@ export function streamed(response: Response, body: Readable): StreamableFile {
 /** One page of a list whose elements are JSON texts, each fetched when the element before it has been sent. */
 export interface JsonList {
   readonly data: AsyncIterable<string>;
-  readonly pagination: Required<Pagination>;
+  readonly pagination: Required<ListPagination>;
 }
 
 /** Streams `{ data, pagination }` element by element, so that memory does not grow with the page. Secrets are masked. */

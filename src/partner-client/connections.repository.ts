@@ -1,3 +1,5 @@
+import type { ConnectionQuery } from '../contracts/admin/connection.dto.js';
+import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
 
 /** A row of a hauler's connection. */
@@ -117,3 +119,13 @@ export async function lockInterval(database: Querying, { haulerId, id }: Connect
   );
   return row?.interval_seconds;
 }
+
+/** Newest first, without the deleted ones. */
+export const connectionList = ({ haulerId, interface: name, failing }: ConnectionQuery): SqlList => ({
+  name: 'connections',
+  sql: `SELECT id, created_at FROM connections WHERE deleted_at IS NULL AND ($1::uuid IS NULL OR hauler_id = $1)
+    AND ($2::text IS NULL OR interface = $2) AND ($3::boolean IS NULL OR (last_error IS NOT NULL) = $3)`,
+  parameters: [haulerId ?? null, name ?? null, failing ?? null],
+  key: ['created_at', 'id'],
+  order: 'DESC',
+});

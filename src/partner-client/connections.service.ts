@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, type FindOptionsWhere, IsNull, Not } from 'typeorm';
+import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type {
   Connection,
@@ -9,7 +9,7 @@ import type {
 } from '../contracts/admin/connection.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
+import { entityPage } from '../database/list-page.js';
 import { isForeignKeyViolation } from '../database/postgres-errors.js';
 import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
@@ -18,7 +18,7 @@ import { OUTBOUND_POLICY, type OutboundPolicy } from '../outbound/address-guard.
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionEntity } from './connection.entity.js';
 import { connectionViolations, INTERVALS, isOtherOrigin, keyViolations, normalBaseUrl } from './connection.rules.js';
-import { type ConnectionUpdate, deleteConnection, updateConnection } from './connections.repository.js';
+import { connectionList, type ConnectionUpdate, deleteConnection, updateConnection } from './connections.repository.js';
 
 /** A change of the credentials, or the end of a pause. */
 export interface ConnectionChange {
@@ -87,18 +87,13 @@ export class ConnectionsService {
 
   /** Newest first. */
   async list(query: ConnectionQuery): Promise<List<Connection>> {
-    const page = pageRequest(query);
-    const where: FindOptionsWhere<ConnectionEntity> = { deletedAt: IsNull() };
-    if (query.haulerId !== undefined) where.haulerId = query.haulerId;
-    if (query.interface !== undefined) where.interface = query.interface;
-    if (query.failing !== undefined) where.lastError = query.failing ? Not(IsNull()) : IsNull();
-    const [rows, total] = await this.dataSource.manager.findAndCount(ConnectionEntity, {
-      where,
-      order: { createdAt: 'DESC', id: 'DESC' },
-      skip: page.offset,
-      take: page.pageSize,
-    });
-    return { data: rows.map(toConnectionDto), pagination: paginationOf(page, total) };
+    const { rows, pagination } = await entityPage(
+      this.dataSource.manager,
+      ConnectionEntity,
+      connectionList(query),
+      query,
+    );
+    return { data: rows.map(toConnectionDto), pagination };
   }
 
   async get(id: string): Promise<Connection> {

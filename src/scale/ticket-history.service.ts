@@ -3,9 +3,8 @@ import { DataSource, In } from 'typeorm';
 import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { type HistoryEntry, MAX_HISTORY } from '../contracts/admin/history.dto.js';
-import type { List } from '../contracts/admin/list.dto.js';
+import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import type { PageQuery } from '../contracts/common/pagination.dto.js';
 import { apiError } from '../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
 import type { NamedExchangeRow } from '../exchanges/exchanges.repository.js';
@@ -29,7 +28,7 @@ export class TicketHistory {
   ) {}
 
   /** Newest first. Stored pushes are always listed, refused ones while their exchanges are retained. */
-  async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
+  async list(id: string, query: ListQuery): Promise<List<HistoryEntry>> {
     const ticket = await this.dataSource.manager.findOneBy(TicketEntity, { id });
     if (ticket === null) throw apiError(ADMIN_API, 'notFound', `there is no ticket ${id}`);
     const numbers = [ticket.inboundNumber, ticket.outboundNumber].filter((number) => number !== null);
@@ -46,7 +45,7 @@ export class TicketHistory {
     );
     const inRevision = new Set(stored.map(({ exchangeId }) => exchangeId));
     const others = calls.filter((call) => !inRevision.has(call.id) && !concernsAnother(call, id));
-    const page = historyPage([...pushes, ...others.map((call) => exchangeEntry(call))], query);
+    const page = historyPage(id, [...pushes, ...others.map((call) => exchangeEntry(call))], query);
     return { ...page, data: await this.withChanges(ticket, page.data) };
   }
 

@@ -1,9 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { TicketQuery } from '../contracts/admin/ticket.dto.js';
 import { epochMillis, type Instant } from '../contracts/common/instant.js';
-import type { PageRequest } from '../contracts/common/pagination.dto.js';
-import { countRows } from '../database/count.js';
-import { type IdList, type IdPage, type PageMarks, plainPage } from '../database/page-marks.js';
+import { type ListPage, listPage, type SqlList } from '../database/list-page.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import type { Revision } from './ticket.js';
 
@@ -19,46 +17,27 @@ export interface RowSize<Id> {
   readonly bytes: number;
 }
 
-/** Returns one page of the tickets of an admin list, newest first: their sizes and the total. */
-export async function findTicketPage(
-  dataSource: DataSource,
-  query: TicketQuery,
-  page: PageRequest,
-  marks: PageMarks,
-): Promise<{ rows: RowSize<string>[]; total: number }> {
-  const { ids, total } = await findIds(dataSource, query, page, marks);
+/** Returns one page of the tickets of an admin list, newest first, by their sizes. */
+export async function findTicketPage(dataSource: DataSource, query: TicketQuery): Promise<ListPage<RowSize<string>>> {
+  const { ticketNumber, material, search } = query;
+  const matches = search === undefined ? undefined : await findByNumberPart(dataSource, search);
+  const { sql, parameters } = filterSql(query, matches);
+  // Few tickets have a given number or material: those are found first and then sorted.
+  const areFew = ticketNumber !== undefined || material !== undefined || matches !== undefined;
+  const list: SqlList = {
+    name: 'tickets',
+    sql: areFew ? `WITH found AS MATERIALIZED (${sql}) SELECT id FROM found` : sql,
+    parameters,
+    key: ['id'],
+    order: 'DESC',
+  };
+  const { rows: found, pagination } = await listPage<{ id: string }>(dataSource, list, query);
   const rows = await dataSource.query<RowSize<string>[]>(
     `SELECT id, octet_length(materials) + coalesce(octet_length(custom_fields), 0) AS bytes
        FROM tickets WHERE id = ANY ($1::uuid[]) ORDER BY id DESC`,
-    [ids],
+    [found.map(({ id }) => id)],
   );
-  return { rows, total };
-}
-
-async function findIds(
-  dataSource: DataSource,
-  query: TicketQuery,
-  page: PageRequest,
-  marks: PageMarks,
-): Promise<IdPage> {
-  const { ticketNumber, material, search } = query;
-  const matches = search === undefined ? undefined : await findByNumberPart(dataSource, search);
-  const list = filterSql(query, matches);
-  if (ticketNumber !== undefined || material !== undefined || matches !== undefined) {
-    return findFew(dataSource, list, page);
-  }
-  // A push can change the number of a ticket, so a search has no marks.
-  return search === undefined ? marks.page(dataSource, list, page) : plainPage(dataSource, list, page);
-}
-
-/** Few tickets have a given number or material: those are found first and then sorted. */
-async function findFew(dataSource: DataSource, list: IdList, { pageSize, offset }: PageRequest): Promise<IdPage> {
-  const total = await countRows(dataSource, list.sql, list.parameters);
-  const rows = await dataSource.query<{ id: string }[]>(
-    `WITH found AS MATERIALIZED (${list.sql}) SELECT id FROM found ORDER BY id DESC LIMIT ${pageSize} OFFSET ${offset}`,
-    [...list.parameters],
-  );
-  return { ids: rows.map(({ id }) => id), total };
+  return { rows, pagination };
 }
 
 /** Returns the sizes of the revisions `first` to `last` of a ticket. */
@@ -82,7 +61,7 @@ export function findRevisionSizes(
 export function filterSql(
   { haulerId, siteId, ticketNumber, search, material, from, to }: TicketQuery,
   matches?: readonly string[],
-): IdList {
+): Pick<SqlList, 'sql' | 'parameters'> {
   const parameters: unknown[] = [];
   const parameter = (value: unknown) => `$${parameters.push(value)}`;
   const conditions: string[] = [];

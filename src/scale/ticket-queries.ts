@@ -6,13 +6,13 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { Ticket, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
 import { isJsonObject, JsonText, stringifyWithJsonText, withoutByteOrderMark } from '../contracts/common/json.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { type PageQuery, pageRequest, paginationOf } from '../contracts/common/pagination.dto.js';
 import type { FlowData } from '../contracts/scale/scale.dto.js';
-import { PageMarks } from '../database/page-marks.js';
+import { positionedPage } from '../database/list-page.js';
 import { apiError } from '../errors/app-error.js';
 import type { JsonList } from '../http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 import { findRevisionSizes, findTicketPage, type RowSize } from './ticket-list.repository.js';
+import type { ListQuery } from '../contracts/admin/list.dto.js';
 
 /** How much of a page is read at once. A single row may be larger. */
 export const MAX_CHUNK_BYTES = 1024 * 1024;
@@ -28,15 +28,12 @@ type Unparsed<Dto, Stored extends keyof Dto> = {
  */
 @Injectable()
 export class TicketQueries {
-  private readonly marks = new PageMarks();
-
   constructor(private readonly dataSource: DataSource) {}
 
   /** `Ticket`, the last received first. */
   async list(query: TicketQuery): Promise<JsonList> {
-    const page = pageRequest(query);
-    const { rows, total } = await findTicketPage(this.dataSource, query, page, this.marks);
-    return { data: this.tickets(rows), pagination: paginationOf(page, total) };
+    const { rows, pagination } = await findTicketPage(this.dataSource, query);
+    return { data: this.tickets(rows), pagination };
   }
 
   /** `Ticket`. */
@@ -45,13 +42,11 @@ export class TicketQueries {
   }
 
   /** `TicketRevision`, the kept pushes, oldest first. */
-  async revisions(id: string, query: PageQuery): Promise<JsonList> {
-    const page = pageRequest(query);
-    const { haulerId, revision: total } = await this.find(id);
+  async revisions(id: string, query: ListQuery): Promise<JsonList> {
+    const { haulerId, revision: newest } = await this.find(id);
     // Revisions are numbered from 1, without gaps.
-    const first = Math.min(page.offset, total) + 1;
-    const last = Math.min(page.offset + page.pageSize, total);
-    return { data: this.pushes({ haulerId, ticketId: id }, first, last), pagination: paginationOf(page, total) };
+    const { first, end, pagination } = positionedPage(`revisions ${id}`, query, newest);
+    return { data: this.pushes({ haulerId, ticketId: id }, first + 1, end), pagination };
   }
 
   /** The body of the push of an exchange. */

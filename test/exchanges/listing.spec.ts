@@ -528,5 +528,5 @@ test('lists what happened at a whole second after the later entries of that seco
     event: 'state' as const,
     text: at,
   }));
-  expect(historyPage(entries.toReversed(), {}).data).toEqual(entries);
+  expect(historyPage('id', entries.toReversed(), {}).data).toEqual(entries);
 });

@@ -14,7 +14,7 @@ export function AccountsPage({ query }: PageProps) {
 }
 
 function AccountList({ query }: PageProps) {
-  const filters = pick(query, 'search', 'haulerId', 'page');
+  const filters = pick(query, 'search', 'haulerId', 'page', 'cursor');
   const list = useLoad<List<Account>>('/accounts', filters);
   const haulerName = useHaulerName();
   const columns: readonly Column<Account>[] = [

@@ -12,7 +12,7 @@ const LIVE_MS = 10_000;
 
 /** Every change that an admin or a partner made, newest first. */
 export function ActionsPage({ query }: PageProps) {
-  const filters = pick(query, 'resource', 'from', 'to', 'page');
+  const filters = pick(query, 'resource', 'from', 'to', 'page', 'cursor');
   const list = useLoad<List<Action>>('/actions', filters, LIVE_MS);
   return (
     <>

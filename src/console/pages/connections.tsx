@@ -25,7 +25,7 @@ export function ConnectionsPage({ query }: PageProps) {
 }
 
 function ConnectionList({ query }: PageProps) {
-  const filters = pick(query, 'haulerId', 'interface', 'page');
+  const filters = pick(query, 'haulerId', 'interface', 'page', 'cursor');
   const list = useLoad<List<Connection>>('/connections', filters, LIVE_MS);
   const haulerName = useHaulerName();
   const columns: readonly Column<Connection>[] = [

@@ -1,12 +1,14 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { TruckDayCoverage } from '../../contracts/admin/recording.dto.js';
-import { linkTo, type PageProps } from '../client/address.js';
+import { type Change, linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { PageButtons } from '../parts/listing.js';
 import { Empty, ErrorBox, Loading } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
 import { DAY_MS } from '../parts/zone.rules.js';
+
+type Position = List<unknown>['pagination'];
 
 /** Rows of a response; each row is one day of a truck. */
 const MAX_ROWS = 100;
@@ -18,10 +20,13 @@ const COMPACT_DAYS = 14;
 export function FleetCoverage({ haulerId, query }: PageProps & { haulerId: string }) {
   const count = Number(query.get('days') ?? 7) || 7;
   const page = Math.max(1, Number(query.get('page') ?? 1) || 1);
-  const end = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
-  const days = Array.from({ length: count }, (_, index) => end - (count - index) * DAY_MS);
+  const tomorrow = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
+  const days = Array.from({ length: count }, (_, index) => tomorrow - (count - index) * DAY_MS);
   const trucksPerCall = Math.floor(MAX_ROWS / count);
   const calls = Math.ceil(TRUCKS_PER_PAGE / trucksPerCall);
+  const cursor = query.get('cursor');
+  const start = cursor === null ? { page: (page - 1) * calls + 1 } : { cursor };
+  const [end, setEnd] = useState<Position>();
   const box = useRef<HTMLDivElement>(null);
   // Where not all days fit, it shows the newest ones.
   useEffect(() => void box.current?.scrollTo({ left: box.current.scrollWidth }), [count]);
@@ -41,18 +46,18 @@ export function FleetCoverage({ haulerId, query }: PageProps & { haulerId: strin
               ))}
             </tr>
           </thead>
-          {Array.from({ length: calls }, (_, index) => (
-            <FleetRows
-              key={`${count} ${page} ${index}`}
-              page={(page - 1) * calls + index + 1}
-              pageSize={trucksPerCall * count}
-              haulerId={haulerId}
-              days={days}
-            />
-          ))}
+          <FleetRows
+            key={JSON.stringify([count, haulerId, start])}
+            start={start}
+            calls={calls}
+            pageSize={trucksPerCall * count}
+            haulerId={haulerId}
+            days={days}
+            onEnd={setEnd}
+          />
         </table>
       </div>
-      <FleetPager page={page} perPage={calls * trucksPerCall} haulerId={haulerId} days={days} />
+      {end !== undefined && <FleetPager {...end} calls={calls} trucksPerCall={trucksPerCall} days={count} />}
     </section>
   );
 }
@@ -102,49 +107,71 @@ const rangeOf = ({ haulerId, days }: RangeProps) => ({
 });
 
 interface RowsProps extends RangeProps {
-  readonly page: number;
+  /** The page or the cursor of the first call. */
+  readonly start: Change;
+  /** Calls that are left, each for the trucks after those of the one before. */
+  readonly calls: number;
   readonly pageSize: number;
+  /** Receives the position of the last call. */
+  readonly onEnd: (position: Position) => void;
 }
 
-function FleetRows({ page, pageSize, haulerId, days }: RowsProps) {
+function FleetRows(props: RowsProps) {
+  const { start, calls, pageSize, haulerId, days, onEnd } = props;
   const { data, error, reload } = useLoad<List<TruckDayCoverage>>('/coverage/fleet', {
     ...rangeOf({ haulerId, days }),
-    page,
+    ...start,
     pageSize,
   });
+  const next = data?.pagination.next ?? null;
+  const isLast = calls === 1 || next === null;
+  useEffect(() => {
+    if (isLast && data !== undefined) onEnd(data.pagination);
+  }, [isLast, data]);
   const trucks = Map.groupBy(data?.data ?? [], ({ connectionId, truckId }) => JSON.stringify([connectionId, truckId]));
-  const isEmpty = page === 1 && data !== undefined && trucks.size === 0;
+  const isEmpty = start['page'] === 1 && data !== undefined && trucks.size === 0;
   return (
-    <tbody>
-      {(error !== undefined || isEmpty || data === undefined) && (
-        <tr>
-          <td colSpan={days.length + 1}>
-            {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-            {error === undefined && data === undefined && <Loading />}
-            {isEmpty && (
-              <Empty title="No truck of this hauler was recorded in this time.">
-                Subscribe to a truck with <code>POST /admin/v1/video-subscriptions</code>, or choose another hauler.
-              </Empty>
-            )}
-          </td>
-        </tr>
-      )}
-      {[...trucks.values()].map((rows) => (
-        <FleetRow key={`${rows[0]?.connectionId} ${rows[0]?.truckId}`} rows={rows} haulerId={haulerId} />
-      ))}
-    </tbody>
+    <>
+      <tbody>
+        {(error !== undefined || isEmpty || data === undefined) && (
+          <tr>
+            <td colSpan={days.length + 1}>
+              {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+              {error === undefined && data === undefined && <Loading />}
+              {isEmpty && (
+                <Empty title="No truck of this hauler was recorded in this time.">
+                  Subscribe to a truck with <code>POST /admin/v1/video-subscriptions</code>, or choose another hauler.
+                </Empty>
+              )}
+            </td>
+          </tr>
+        )}
+        {[...trucks.values()].map((rows) => (
+          <FleetRow key={`${rows[0]?.connectionId} ${rows[0]?.truckId}`} rows={rows} haulerId={haulerId} />
+        ))}
+      </tbody>
+      {!isLast && <FleetRows {...props} start={{ cursor: next }} calls={calls - 1} />}
+    </>
   );
 }
 
+interface FleetPagerProps extends Position {
+  readonly calls: number;
+  readonly trucksPerCall: number;
+  readonly days: number;
+}
+
 /** Shown if the trucks need more than one page. */
-function FleetPager({ page, perPage, haulerId, days }: RangeProps & { page: number; perPage: number }) {
-  const { data } = useLoad<List<TruckDayCoverage>>('/coverage/fleet', { ...rangeOf({ haulerId, days }), pageSize: 1 });
-  const trucks = (data?.pagination.totalItems ?? 0) / days.length;
-  if (trucks <= perPage) return null;
+function FleetPager({ page: call, totalItems, totalPages, more, next, calls, trucksPerCall, days }: FleetPagerProps) {
+  const page = Math.ceil(call / calls);
+  const trucks = Math.floor(totalItems / days);
+  const to = call * trucksPerCall;
+  if (page === 1 && next === null) return null;
   return (
-    <PageButtons page={page} last={Math.ceil(trucks / perPage)}>
-      Trucks {formatCount((page - 1) * perPage + 1)} to {formatCount(Math.min(page * perPage, trucks))} of{' '}
+    <PageButtons page={page} last={Math.ceil(totalPages / calls)} next={next}>
+      Trucks {formatCount((page - 1) * calls * trucksPerCall + 1)} to {formatCount(more ? to : Math.min(to, trucks))} of{' '}
       {formatCount(trucks)}
+      {more && '+'}
     </PageButtons>
   );
 }

@@ -61,7 +61,7 @@ export function KeysPage({ query }: PageProps) {
 }
 
 function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => void }) {
-  const filters = pick(query, 'haulerId', 'page');
+  const filters = pick(query, 'haulerId', 'page', 'cursor');
   const list = useLoad<List<ApiKey>>('/api-keys', filters);
   const haulerName = useHaulerName();
   const columns: readonly Column<ApiKey>[] = [

@@ -18,7 +18,18 @@ export function RecordingsPage({ query }: PageProps) {
 }
 
 function RecordingList({ query }: PageProps) {
-  const filters = pick(query, 'connectionId', 'truckId', 'cameraId', 'source', 'status', 'from', 'to', 'page');
+  const filters = pick(
+    query,
+    'connectionId',
+    'truckId',
+    'cameraId',
+    'source',
+    'status',
+    'from',
+    'to',
+    'page',
+    'cursor',
+  );
   const list = useLoad<List<StoredRecording>>('/recordings', filters, LIVE_MS);
   return (
     <>

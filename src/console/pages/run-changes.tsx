@@ -43,7 +43,7 @@ function RecordDifference({ record: { before, after, change, changes } }: { reco
 
 /** The changes of a run, record by record and field by field. */
 export function RunChanges({ path, query }: { path: string; query: URLSearchParams }) {
-  const filters = pick(query, 'kind', 'change', 'page');
+  const filters = pick(query, 'kind', 'change', 'page', 'cursor');
   const list = useLoad<List<SyncChange>>(`${path}/changes`, { ...filters, pageSize: 50 });
   return (
     <section class="card" aria-label="Changes">

@@ -20,7 +20,7 @@ export function SyncPage({ query }: PageProps) {
 }
 
 function RunList({ query }: PageProps) {
-  const filters = pick(query, 'connectionId', 'status', 'page');
+  const filters = pick(query, 'connectionId', 'status', 'page', 'cursor');
   const runs = useLoad<List<SyncRun>>('/sync-runs', { ...filters, pageSize: 40 }, LIVE_MS);
   const connections = useConnections('site') ?? [];
   const haulerName = useHaulerName();

@@ -2,6 +2,7 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import type { TicketRevision } from '../../contracts/admin/ticket.dto.js';
 import { change, linkTo } from '../client/address.js';
 import { useLoad } from '../client/load.js';
+import { pick } from '../parts/filters.js';
 import { Difference, Json } from '../parts/json.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
@@ -10,8 +11,8 @@ import { KeyPrefix, Time } from '../parts/values.js';
 /** Every stored push of a ticket. Two of them stand side by side; at first the last two. */
 export function Revisions({ id, query }: { id: string; query: URLSearchParams }) {
   const list = useLoad<List<TicketRevision>>(`/tickets/${encodeURIComponent(id)}/revisions`, {
+    ...pick(query, 'page', 'cursor'),
     pageSize: 100,
-    page: query.get('page') ?? 1,
   });
   const all = list.data?.data ?? [];
   const [before, after] = chosen(all, query);

@@ -18,7 +18,7 @@ export function TicketsPage({ query }: PageProps) {
 }
 
 function TicketList({ query }: PageProps) {
-  const filters = pick(query, 'search', 'material', 'haulerId', 'siteId', 'from', 'to', 'page');
+  const filters = pick(query, 'search', 'material', 'haulerId', 'siteId', 'from', 'to', 'page', 'cursor');
   const list = useLoad<List<Ticket>>('/tickets', filters, LIVE_MS);
   const haulerName = useHaulerName();
   const columns: readonly Column<Ticket>[] = [

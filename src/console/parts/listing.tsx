@@ -85,32 +85,40 @@ export function NoRows({ filters, empty }: { filters: Change; empty: ComponentCh
   return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
 }
 
-function Pager({ page, totalItems, totalPages }: Required<List<unknown>['pagination']>) {
+function Pager({ page, totalItems, totalPages, more, next }: List<unknown>['pagination']) {
+  const position = page > totalPages ? formatCount(page) : `${formatCount(page)} of ${formatCount(totalPages)}`;
   return (
-    <PageButtons page={page} last={totalPages}>
-      {formatCount(totalItems)} {totalItems === 1 ? 'record' : 'records'}
-      {totalPages > 1 && `, page ${formatCount(page)} of ${formatCount(totalPages)}`}
+    <PageButtons page={page} last={totalPages} next={next}>
+      {formatCount(totalItems)}
+      {more && '+'} {totalItems === 1 ? 'record' : 'records'}
+      {(totalPages > 1 || page > 1) && `, page ${position}`}
+      {more && page <= totalPages && '+'}
     </PageButtons>
   );
 }
 
 interface PageButtonsProps {
   readonly page: number;
+  /** The last page that has a number. */
   readonly last: number;
+  /** The cursor of the page after this one; null on the last one. */
+  readonly next: string | null;
   readonly children: ComponentChildren;
 }
 
-/** The position in a list, with buttons where it has several pages. */
-export function PageButtons({ page, last, children }: PageButtonsProps) {
+/** The position in a list, with buttons where it has several pages. After the last numbered page a cursor goes on. */
+export function PageButtons({ page, last, next, children }: PageButtonsProps) {
+  const goBack = () => change({ page: page - 1 > last ? undefined : page - 1 });
+  const goOn = () => change(page < last ? { page: page + 1 } : { cursor: next ?? undefined });
   return (
     <div class="pager">
       <span role="status">{children}</span>
-      {last > 1 && (
+      {(page > 1 || next !== null) && (
         <span>
-          <button type="button" disabled={page <= 1} onClick={() => change({ page: page - 1 })}>
-            Previous
+          <button type="button" disabled={page <= 1} onClick={goBack}>
+            {page - 1 > last ? 'First page' : 'Previous'}
           </button>{' '}
-          <button type="button" disabled={page >= last} onClick={() => change({ page: page + 1 })}>
+          <button type="button" disabled={next === null} onClick={goOn}>
             Next
           </button>
         </span>

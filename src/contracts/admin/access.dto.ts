@@ -10,7 +10,7 @@ import {
   UuidField,
 } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
-import { PageQuery } from '../common/pagination.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const KEY_ID = '0197a1c8-02d1-7c55-8a3e-5b7d9e1f2a34';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
@@ -112,7 +112,7 @@ export class RotateApiKeyRequest {
   overlapSeconds?: number;
 }
 
-export class ApiKeyQuery extends PageQuery {
+export class ApiKeyQuery extends ListQuery {
   @UuidField({ description: 'Keys of this hauler only', optional: true })
   haulerId?: string;
 }

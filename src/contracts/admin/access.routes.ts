@@ -1,4 +1,3 @@
-import { PageQuery } from '../common/pagination.dto.js';
 import {
   API_KEY_EXAMPLES,
   ApiKey,
@@ -10,7 +9,7 @@ import {
   IssuedApiKey,
   RotateApiKeyRequest,
 } from './access.dto.js';
-import { IdParam } from './list.dto.js';
+import { IdParam, ListQuery } from './list.dto.js';
 import { type AdminRoute, ofOne, page, read } from './admin-route.js';
 
 /** Haulers, and the API keys that this service issues. */
@@ -32,7 +31,7 @@ export const ACCESS_ROUTES = {
     path: '/haulers',
     summary: 'List haulers',
     description: 'Newest first.',
-    query: PageQuery,
+    query: ListQuery,
   },
   getHauler: {
     ...read(Hauler, 'hauler'),

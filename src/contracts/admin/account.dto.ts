@@ -1,10 +1,10 @@
 import { CreateAccountResponse } from '../account/account.dto.js';
 import { InstantField, NameField, UuidField } from '../common/fields/scalar-fields.js';
-import { PageQuery } from '../common/pagination.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
-export class AccountQuery extends PageQuery {
+export class AccountQuery extends ListQuery {
   @UuidField({ description: 'Accounts of this hauler only', optional: true })
   haulerId?: string;
 

@@ -2,11 +2,11 @@ import { field } from '../common/fields/field.js';
 import { InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { isJsonObject } from '../common/json.js';
-import { PageQuery } from '../common/pagination.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const RESOURCE = { max: 600, example: 'connection:0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a' };
 
-export class ActionQuery extends PageQuery {
+export class ActionQuery extends ListQuery {
   @InstantField({ description: 'Actions at this time or later', optional: true, inQuery: true })
   from?: Instant;
 

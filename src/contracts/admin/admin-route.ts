@@ -1,8 +1,7 @@
 import { type ApiRoute, COMMON_ERRORS } from '../common/api-contract.js';
 import type { DtoClass } from '../common/fields/field.js';
-import { PageQuery } from '../common/pagination.dto.js';
 import { HistoryEntry } from './history.dto.js';
-import { IdParam, listOf } from './list.dto.js';
+import { IdParam, listOf, ListQuery } from './list.dto.js';
 
 /** The code of each kind of failure. */
 export const ADMIN_ERRORS = {
@@ -70,6 +69,6 @@ export const history = (path: `/${string}`, noun: string, events: string) =>
     summary: `List the history of ${noun}`,
     description: `${events} Newest first, at most the newest 1,000. Exchanges are kept for some days.`,
     params: IdParam,
-    query: PageQuery,
+    query: ListQuery,
     fails: { notFound: 'Nothing has this id' },
   }) as const;

@@ -1,15 +1,15 @@
 import type { DtoClass } from '../common/fields/field.js';
 import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
-import { PageQuery } from '../common/pagination.dto.js';
 import { Kiosk, Material, Site } from '../site/site.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const ID = '0197a1d2-6c3f-7a10-9e5b-1d3f5a7c9e02';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
 const CONNECTION_ID = '0197a1cc-3b11-7d42-8c5e-6f8a0b2c4d68';
 
-export class CatalogQuery extends PageQuery {
+export class CatalogQuery extends ListQuery {
   @UuidField({ description: 'Records of this hauler only', optional: true })
   haulerId?: string;
 

@@ -8,7 +8,7 @@ import {
   UuidField,
 } from '../common/fields/scalar-fields.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
-import { PageQuery } from '../common/pagination.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
@@ -135,7 +135,7 @@ export const CONNECTION_CHANGES = {
   move: { summary: 'Another host, with its key', value: { baseUrl: BASE_URL.example, apiKey: KEY.example } },
 };
 
-export class ConnectionQuery extends PageQuery {
+export class ConnectionQuery extends ListQuery {
   @UuidField({ description: 'Connections of this hauler only', optional: true })
   haulerId?: string;
 

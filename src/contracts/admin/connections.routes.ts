@@ -1,4 +1,3 @@
-import { PageQuery } from '../common/pagination.dto.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from './catalog.dto.js';
 import {
   CONNECTION_CHANGES,
@@ -9,7 +8,7 @@ import {
   NEW_CONNECTIONS,
   UpdateConnectionRequest,
 } from './connection.dto.js';
-import { IdParam } from './list.dto.js';
+import { IdParam, ListQuery } from './list.dto.js';
 import {
   QuarantinedRecord,
   RejectSyncRunRequest,
@@ -115,7 +114,7 @@ export const CONNECTION_ROUTES = {
     description:
       'Records that the run skipped, and records that it stored with a flag. The service keeps at most 10,000 records of a run, for the newest 20 runs of a connection.',
     ...ofOne('run'),
-    query: PageQuery,
+    query: ListQuery,
   },
   listSyncRunChanges: {
     ...page(SyncChange, 'changes'),

@@ -10,6 +10,7 @@ import {
 } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../common/pagination.dto.js';
+import { CURSOR, NEXT_CURSOR } from './list.dto.js';
 import { parseReference, REFERENCE_KINDS, type Reference } from '../common/references.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
@@ -64,7 +65,7 @@ export class ExchangeFilters {
 
 /** Filters of the exchanges of one API key. */
 export class PartnerExchangeQuery extends ExchangeFilters {
-  @TextField({ description: '`next` of the previous page, with the same filters', min: 1, max: 128, optional: true })
+  @TextField(CURSOR)
   cursor?: string;
 
   @IntegerField({
@@ -227,12 +228,7 @@ export class ExchangeList {
   @Documented({ description: 'Newest first', type: Exchange, isArray: true, maxItems: MAX_PAGE_SIZE })
   data!: Exchange[];
 
-  @TextField({
-    description: 'The cursor of the next page; null on the last one',
-    max: 128,
-    nullable: true,
-    example: null,
-  })
+  @TextField(NEXT_CURSOR)
   next!: string | null;
 }
 

@@ -8,8 +8,8 @@ import {
 } from '../common/fields/scalar-fields.js';
 import { TextListField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';
-import { PageQuery } from '../common/pagination.dto.js';
 import { CreateVideoRequest, VIDEO_STATUSES, type VideoStatus } from '../vision/vision.dto.js';
+import { ListQuery } from './list.dto.js';
 
 /** Size limit of an uploaded recording. */
 export const HOSTED_RECORDING_MAX_BYTES = 2 * 1024 ** 3;
@@ -67,7 +67,7 @@ export class HostedCamera extends RecordedCamera {
   aliases!: string[];
 }
 
-export class HostedVideoRequestQuery extends PageQuery {
+export class HostedVideoRequestQuery extends ListQuery {
   @EnumField({ description: 'Requests in this state only', values: VIDEO_STATUSES, optional: true })
   status?: VideoStatus;
 }

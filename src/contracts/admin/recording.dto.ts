@@ -8,7 +8,7 @@ import {
   UuidField,
 } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
-import { PageQuery } from '../common/pagination.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = {
@@ -44,7 +44,7 @@ const SOURCE = {
 };
 const STATUS = { description: 'State', values: RECORDING_STATUSES, example: 'stored' };
 
-export class RecordingQuery extends PageQuery {
+export class RecordingQuery extends ListQuery {
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;
 
@@ -226,7 +226,7 @@ export class Coverage {
   data!: CoverageInterval[] | CoverageBucket[];
 }
 
-export class FleetCoverageQuery extends PageQuery {
+export class FleetCoverageQuery extends ListQuery {
   @UuidField({ description: 'Hauler of the trucks', example: ID })
   haulerId!: string;
 

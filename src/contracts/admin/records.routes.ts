@@ -1,7 +1,7 @@
-import { PageQuery } from '../common/pagination.dto.js';
 import { Account, AccountQuery } from './account.dto.js';
 import { Ticket, TicketQuery, TicketRevision } from './ticket.dto.js';
 import { type AdminRoute, history, ofOne, page, read } from './admin-route.js';
+import { ListQuery } from './list.dto.js';
 
 /** Tickets and accounts that partners pushed. */
 export const RECORD_ROUTES = {
@@ -24,7 +24,7 @@ export const RECORD_ROUTES = {
     summary: 'List the stored pushes of a ticket',
     description: 'Each push as it was sent, oldest first.',
     ...ofOne('ticket'),
-    query: PageQuery,
+    query: ListQuery,
   },
   listTicketHistory: history(
     '/tickets',

@@ -10,7 +10,7 @@ import {
   UuidField,
 } from '../common/fields/scalar-fields.js';
 import { ObjectField, TextListField } from '../common/fields/nested-fields.js';
-import { PageQuery } from '../common/pagination.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const ID = '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24';
 const CONNECTION_ID = '0197a1cc-3b11-7d42-8c5e-6f8a0b2c4d68';
@@ -22,7 +22,7 @@ const SYNC_KINDS = ['sites', 'kiosks', 'materials'] as const;
 const SYNC_CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'] as const;
 const SYNC_SEVERITIES = ['quarantined', 'flagged'] as const;
 
-export class SyncRunQuery extends PageQuery {
+export class SyncRunQuery extends ListQuery {
   @UuidField({ description: 'Runs of this connection only', optional: true })
   connectionId?: string;
 
@@ -161,7 +161,7 @@ export class RejectSyncRunRequest {
   note?: string;
 }
 
-export class SyncChangeQuery extends PageQuery {
+export class SyncChangeQuery extends ListQuery {
   @EnumField({ description: 'Records of this kind only', values: SYNC_KINDS, optional: true })
   kind?: (typeof SYNC_KINDS)[number];
 

@@ -1,13 +1,13 @@
 import { Documented } from '../common/fields/documented.js';
 import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
-import { PageQuery } from '../common/pagination.dto.js';
 import { CreateScaleTicketRequest, TICKET_RESULTS, type TicketResult } from '../scale/scale.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
 
-export class TicketQuery extends PageQuery {
+export class TicketQuery extends ListQuery {
   @UuidField({ description: 'Tickets of this hauler only', optional: true })
   haulerId?: string;
 

@@ -8,9 +8,9 @@ import {
 } from '../common/fields/scalar-fields.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';
-import { PageQuery } from '../common/pagination.dto.js';
 import { type FILE_REMOVED, REASON_CODE } from './recording.dto.js';
 import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
@@ -67,7 +67,7 @@ export class OrderedVideoRequest {
   status!: VideoRequestStatus;
 }
 
-export class VideoRequestQuery extends PageQuery {
+export class VideoRequestQuery extends ListQuery {
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;
 

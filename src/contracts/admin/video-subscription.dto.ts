@@ -7,7 +7,7 @@ import {
   UuidField,
 } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
-import { PageQuery } from '../common/pagination.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
@@ -51,7 +51,7 @@ export class ChangeVideoSubscription {
   enabled?: boolean;
 }
 
-export class VideoSubscriptionQuery extends PageQuery {
+export class VideoSubscriptionQuery extends ListQuery {
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;
 

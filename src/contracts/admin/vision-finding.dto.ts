@@ -1,6 +1,6 @@
 import { InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
-import { PageQuery } from '../common/pagination.dto.js';
+import { ListQuery } from './list.dto.js';
 
 const HAULER = { description: 'Hauler of the connection', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' };
 const CONNECTION = {
@@ -9,7 +9,7 @@ const CONNECTION = {
 };
 const FIRST = { description: 'When it was first seen', example: '2026-01-31T08:36:00Z' };
 
-export class VisionFindingQuery extends PageQuery {
+export class VisionFindingQuery extends ListQuery {
   @UuidField({ ...HAULER, optional: true })
   haulerId?: string;
 

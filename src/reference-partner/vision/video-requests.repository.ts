@@ -1,8 +1,7 @@
-import type { HostedVideoRequest } from '../../contracts/admin/hosted.dto.js';
+import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
 import type { Instant } from '../../contracts/common/instant.js';
-import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import type { CreateVideoRequest, VideoStatus } from '../../contracts/vision/vision.dto.js';
-import { countRows } from '../../database/count.js';
+import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
+import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { instantAs } from './stored-videos.repository.js';
@@ -50,20 +49,22 @@ export async function findVideoRequest(database: Querying, id: string): Promise<
 /** Newest first. */
 export async function listVideoRequests(
   database: Querying,
-  status: VideoStatus | undefined,
-  page: PageRequest,
-): Promise<{ rows: VideoRequestRow[]; total: number }> {
-  const found = 'FROM reference_video_requests WHERE ($1::text IS NULL OR status = $1)';
-  const order = 'ORDER BY reference_video_requests.created_at DESC, id DESC';
-  // With its order the count reads an index as well.
-  const total = await countRows(database, `SELECT 1 ${found} ${order}`, [status ?? null]);
-  // The rows before the page are read from an index alone.
+  query: HostedVideoRequestQuery,
+): Promise<ListPage<VideoRequestRow>> {
+  const list: SqlList = {
+    name: 'hosted/video-requests',
+    sql: 'SELECT id, created_at FROM reference_video_requests WHERE ($1::text IS NULL OR status = $1)',
+    parameters: [query.status ?? null],
+    key: ['created_at', 'id'],
+    order: 'DESC',
+  };
+  const { rows: found, pagination } = await listPage<{ id: string }>(database, list, query);
   const rows = await database.query<VideoRequestRow[]>(
-    `SELECT ${COLUMNS} FROM reference_video_requests
-     WHERE id IN (SELECT id ${found} ${order} OFFSET $2 LIMIT $3) ${order}`,
-    [status ?? null, page.offset, page.pageSize],
+    `SELECT ${COLUMNS} FROM reference_video_requests WHERE id = ANY ($1::uuid[])
+     ORDER BY reference_video_requests.created_at DESC, id DESC`,
+    [found.map(({ id }) => id)],
   );
-  return { rows, total };
+  return { rows, pagination };
 }
 
 /** Makes the clips of a customer due earlier: their due time is system time, while the customer's clock moves. */

@@ -4,7 +4,6 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { formatInstant, type Instant, microsBetween } from '../../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { invalid } from '../../errors/app-error.js';
@@ -60,9 +59,8 @@ export class ReferenceVideoRequests {
 
   /** Newest first. */
   async list(query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
-    const page = pageRequest(query);
-    const { rows, total } = await listVideoRequests(this.dataSource, query.status, page);
-    return { data: rows.map(requestOf), pagination: paginationOf(page, total) };
+    const { rows, pagination } = await listVideoRequests(this.dataSource, query);
+    return { data: rows.map(requestOf), pagination };
   }
 }
 

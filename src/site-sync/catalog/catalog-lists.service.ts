@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import { DataSource, type EntityTarget } from 'typeorm';
 import type { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '../../contracts/admin/catalog.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { entityPage } from '../../database/list-page.js';
 import { type CatalogRecord, KioskEntity, MaterialEntity, SiteEntity } from './catalog.entity.js';
-import { findCatalogPage, OF_SITE } from './catalog.repository.js';
+import { catalogList } from './catalog.repository.js';
 
 /** The lists of the catalog for the admin API, newest first. */
 @Injectable()
@@ -13,26 +13,25 @@ export class CatalogLists {
   constructor(private readonly dataSource: DataSource) {}
 
   sites(query: CatalogQuery): Promise<List<CatalogSite>> {
-    return this.list(SiteEntity, query, OF_SITE.sites, toSiteDto);
+    return this.list(SiteEntity, 'sites', query, toSiteDto);
   }
 
   kiosks(query: CatalogQuery): Promise<List<CatalogKiosk>> {
-    return this.list(KioskEntity, query, OF_SITE.kiosks, toKioskDto);
+    return this.list(KioskEntity, 'kiosks', query, toKioskDto);
   }
 
   materials(query: CatalogQuery): Promise<List<CatalogMaterial>> {
-    return this.list(MaterialEntity, query, OF_SITE.materials, toMaterialDto);
+    return this.list(MaterialEntity, 'materials', query, toMaterialDto);
   }
 
-  private async list<Row extends CatalogRecord & ObjectLiteral, Dto>(
+  private async list<Row extends CatalogRecord, Dto>(
     entity: EntityTarget<Row>,
+    kind: 'sites' | 'kiosks' | 'materials',
     query: CatalogQuery,
-    ofSite: string,
     toDto: (row: Row) => Dto,
   ): Promise<List<Dto>> {
-    const page = pageRequest(query);
-    const [rows, total] = await findCatalogPage(this.dataSource, entity, query, ofSite, page);
-    return { data: rows.map(toDto), pagination: paginationOf(page, total) };
+    const { rows, pagination } = await entityPage(this.dataSource.manager, entity, catalogList(kind, query), query);
+    return { data: rows.map(toDto), pagination };
   }
 }
 

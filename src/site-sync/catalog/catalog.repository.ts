@@ -1,6 +1,5 @@
-import type { DataSource, EntityTarget, ObjectLiteral } from 'typeorm';
 import type { CatalogQuery } from '../../contracts/admin/catalog.dto.js';
-import type { PageRequest } from '../../contracts/common/pagination.dto.js';
+import type { SqlList } from '../../database/list-page.js';
 import type { Columns, Querying } from '../../database/sql.js';
 
 /** The site and materials of one ticket, by the partner's ids in lower case. */
@@ -100,28 +99,32 @@ function distinct(pairs: readonly (readonly [string, string])[]): [string[], str
   return [rows.map(([haulerId]) => haulerId), rows.map(([, id]) => id)];
 }
 
-/** The condition that a row `r` belongs to a site. UNION needs two index scans; one condition with OR would read the whole table. */
-export const OF_SITE = {
-  sites: 'r.external_id = :siteId',
-  kiosks: 'r.site_external_id = :siteId',
-  materials: `r.id IN (
-    SELECT m.id FROM materials m WHERE m.site_external_id = :siteId
+const RECORDS_OF = {
+  sites: 'SELECT id FROM sites',
+  kiosks: 'SELECT id FROM kiosks',
+  materials: 'SELECT id FROM materials',
+} as const;
+const FILTER = '($1::uuid IS NULL OR hauler_id = $1) AND ($2::boolean IS NULL OR active = $2)';
+
+/** UNION needs two index scans; one condition with OR would read the whole table. */
+const OF_SITE = {
+  sites: 'external_id = $3',
+  kiosks: 'site_external_id = $3',
+  materials: `id IN (
+    SELECT m.id FROM materials m WHERE m.site_external_id = $3
     UNION
     SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.kiosk_external_id = k.external_id
-    WHERE k.site_external_id = :siteId)`,
+    WHERE k.site_external_id = $3)`,
 } as const;
 
-/** A page of the rows of one kind, newest first, and the total. */
-export function findCatalogPage<Row extends ObjectLiteral>(
-  dataSource: DataSource,
-  entity: EntityTarget<Row>,
-  query: CatalogQuery,
-  ofSite: string,
-  page: PageRequest,
-): Promise<[Row[], number]> {
-  const select = dataSource.getRepository(entity).createQueryBuilder('r');
-  if (query.haulerId !== undefined) select.andWhere('r.hauler_id = :haulerId', { haulerId: query.haulerId });
-  if (query.active !== undefined) select.andWhere('r.active = :active', { active: query.active });
-  if (query.siteId !== undefined) select.andWhere(ofSite, { siteId: query.siteId });
-  return select.orderBy('r.id', 'DESC').offset(page.offset).limit(page.pageSize).getManyAndCount();
+/** The rows of one kind, newest first. */
+export function catalogList(kind: keyof typeof RECORDS_OF, { haulerId, active, siteId }: CatalogQuery): SqlList {
+  const all = `${RECORDS_OF[kind]} WHERE ${FILTER}`;
+  return {
+    name: kind,
+    sql: siteId === undefined ? all : `${all} AND ${OF_SITE[kind]}`,
+    parameters: [haulerId ?? null, active ?? null, ...(siteId === undefined ? [] : [siteId])],
+    key: ['id'],
+    order: 'DESC',
+  };
 }

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { SyncChangeQuery } from '../../contracts/admin/sync-run.dto.js';
-import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import { countRows } from '../../database/count.js';
+import { type ListPage, listPage } from '../../database/list-page.js';
 import { type Kind } from './kinds.js';
 import type { StartedRun } from './sync-runs.repository.js';
 
@@ -13,6 +12,8 @@ export const MAX_STORED_CHANGES = 10_000;
 const RUNS_WITH_CHANGES = 100;
 
 export interface ChangeRow {
+  /** A bigint, as text. */
+  readonly position: string;
   readonly kind: Kind;
   readonly change: 'created' | 'updated' | 'deactivated' | 'restored' | 'held';
   readonly externalId: string;
@@ -109,17 +110,11 @@ export class SyncChangesRepository {
   }
 
   /** By kind, in the order in which the run applied them. */
-  async list(runId: string, { kind = null, change = null }: NullableFilter, page: PageRequest) {
-    const filter = [runId, kind, change];
-    const where = 'run_id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR change = $3)';
-    const rows = await this.dataSource.query<ChangeRow[]>(
-      `SELECT kind, change, external_id AS "externalId", name, before, after
-       FROM sync_changes WHERE ${where} ORDER BY position LIMIT $4 OFFSET $5`,
-      [...filter, page.pageSize, page.offset],
-    );
-    const total = await countRows(this.dataSource, `SELECT FROM sync_changes WHERE ${where}`, filter);
-    return { rows, total };
+  list(runId: string, query: SyncChangeQuery): Promise<ListPage<ChangeRow>> {
+    const { kind = null, change = null } = query;
+    const sql = `SELECT position, kind, change, external_id AS "externalId", name, before, after FROM sync_changes
+      WHERE run_id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR change = $3)`;
+    const list = { name: `changes ${runId}`, sql, parameters: [runId, kind, change] };
+    return listPage(this.dataSource, { ...list, key: ['position'], order: 'ASC' }, query);
   }
 }
-
-type NullableFilter = { readonly [K in 'kind' | 'change']?: SyncChangeQuery[K] | null };

@@ -3,9 +3,9 @@ import { ActionLog } from '../../auth/action-log.repository.js';
 import type { Action } from '../../contracts/admin/action.dto.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
+import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { MAX_PAGE_SIZE, type PageQuery } from '../../contracts/common/pagination.dto.js';
+import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import { exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
 import { type RunRow, SyncRunsRepository } from './sync-runs.repository.js';
@@ -20,7 +20,7 @@ export class SyncRunHistory {
   ) {}
 
   /** Newest first. A call is listed while its exchange is kept. */
-  async list(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
+  async list(id: string, query: ListQuery): Promise<List<HistoryEntry>> {
     const run = await this.runs.find(id);
     if (run === undefined) throw apiError(ADMIN_API, 'notFound', `there is no synchronisation run ${id}`);
     const calls = await this.exchanges.find(run.hauler_id, [{ kind: 'syncRunId', value: id }]);
@@ -31,7 +31,7 @@ export class SyncRunHistory {
       ...calls.map((call) => exchangeEntry(call)),
       ...(run.started_at === null ? [] : [stateEntry(run.started_at, 'The run began.')]),
     ];
-    return historyPage(entries, query);
+    return historyPage(id, entries, query);
   }
 }
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { QuarantinedRecord, RemovalGuard, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
-import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import { countRows } from '../../database/count.js';
+import type { ListQuery } from '../../contracts/admin/list.dto.js';
 import { deleteInSteps } from '../../database/delete-in-steps.js';
+import { type ListPage, listPage } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { defineStates, type StateOf } from '../../jobs/states.js';
@@ -54,7 +54,7 @@ export interface RunRow {
   readonly note: string | null;
 }
 
-export type IssueRow = Omit<QuarantinedRecord, 'raw'> & { readonly raw: string };
+export type IssueRow = Omit<QuarantinedRecord, 'raw'> & { readonly raw: string; readonly position: number };
 
 /** Only the newest runs of a connection keep their issues. */
 const RUNS_WITH_ISSUES = 20;
@@ -158,27 +158,18 @@ export class SyncRunsRepository {
   }
 
   /** Newest first. */
-  async list(
-    { connectionId = null, status = null, latest = null }: Pick<NullableQuery, 'connectionId' | 'status' | 'latest'>,
-    page: PageRequest,
-  ) {
-    const filter = [connectionId, status, latest];
-    const rows = await this.dataSource.query<RunRow[]>(
-      `SELECT ${COLUMNS} FROM sync_runs WHERE ${FILTER} ORDER BY created_at DESC, id DESC LIMIT $4 OFFSET $5`,
-      [...filter, page.pageSize, page.offset],
-    );
-    const total = await countRows(this.dataSource, `SELECT FROM sync_runs WHERE ${FILTER}`, filter);
-    return { rows, total };
+  list(query: SyncRunQuery): Promise<ListPage<RunRow>> {
+    const { connectionId = null, status = null, latest = null } = query;
+    const sql = `SELECT ${COLUMNS}, created_at FROM sync_runs WHERE ${FILTER}`;
+    const list = { name: 'sync-runs', sql, parameters: [connectionId, status, latest] };
+    return listPage(this.dataSource, { ...list, key: ['created_at', 'id'], order: 'DESC' }, query);
   }
 
   /** In the order of the answer, kind by kind. */
-  async listIssues(runId: string, page: PageRequest) {
-    const rows = await this.dataSource.query<IssueRow[]>(
-      `SELECT severity, kind, path, reason, raw FROM sync_issues WHERE run_id = $1 ORDER BY position LIMIT $2 OFFSET $3`,
-      [runId, page.pageSize, page.offset],
-    );
-    const total = await countRows(this.dataSource, 'SELECT FROM sync_issues WHERE run_id = $1', [runId]);
-    return { rows, total };
+  listIssues(runId: string, query: ListQuery): Promise<ListPage<IssueRow>> {
+    const sql = 'SELECT position, severity, kind, path, reason, raw FROM sync_issues WHERE run_id = $1';
+    const list = { name: `quarantine ${runId}`, sql, parameters: [runId] };
+    return listPage(this.dataSource, { ...list, key: ['position'], order: 'ASC' }, query);
   }
 
   /** Ends the active runs whose connection was deleted, or paused while the instance was killed. */
@@ -235,4 +226,3 @@ export class SyncRunsRepository {
 }
 
 type RunKey = Pick<RunRow, 'hauler_id' | 'id'>;
-type NullableQuery = { readonly [K in keyof SyncRunQuery]: SyncRunQuery[K] | null };

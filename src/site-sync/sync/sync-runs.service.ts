@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { List } from '../../contracts/admin/list.dto.js';
+import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
 import type {
   QuarantinedRecord,
   RequestedSyncRun,
@@ -12,7 +12,6 @@ import type {
   SyncRunQuery,
 } from '../../contracts/admin/sync-run.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { type PageQuery, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { siteRuleOf } from '../../contracts/site/site-rules.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
@@ -39,9 +38,8 @@ export class SyncRunsService {
 
   /** Newest first. */
   async list(query: SyncRunQuery): Promise<List<SyncRun>> {
-    const page = pageRequest(query);
-    const { rows, total } = await this.runs.list(query, page);
-    return { data: rows.map(toSyncRunDto), pagination: paginationOf(page, total) };
+    const { rows, pagination } = await this.runs.list(query);
+    return { data: rows.map(toSyncRunDto), pagination };
   }
 
   async get(id: string): Promise<SyncRun> {
@@ -49,11 +47,10 @@ export class SyncRunsService {
   }
 
   /** Quarantined and flagged records in the order of the answer, kind by kind. */
-  async quarantine(id: string, query: PageQuery): Promise<List<QuarantinedRecord>> {
+  async quarantine(id: string, query: ListQuery): Promise<List<QuarantinedRecord>> {
     await this.required(id);
-    const page = pageRequest(query);
-    const { rows, total } = await this.runs.listIssues(id, page);
-    return { data: rows.map(toQuarantinedRecord), pagination: paginationOf(page, total) };
+    const { rows, pagination } = await this.runs.listIssues(id, query);
+    return { data: rows.map(toQuarantinedRecord), pagination };
   }
 
   /** Starts a run now, also of a paused connection, and returns its id, or that of the active run (decision 36). */
@@ -76,9 +73,8 @@ export class SyncRunsService {
   /** Lists the changes of a run. Those of a held run include the removals that a confirmation applies. */
   async listChanges(id: string, query: SyncChangeQuery): Promise<List<SyncChange>> {
     await this.required(id);
-    const page = pageRequest(query);
-    const { rows, total } = await this.changes.list(id, query, page);
-    return { data: rows.map(toChangeDto), pagination: paginationOf(page, total) };
+    const { rows, pagination } = await this.changes.list(id, query);
+    return { data: rows.map(toChangeDto), pagination };
   }
 
   /** Applies the held removals. Throws `conflict` if the run holds none, or is not the newest of its connection. */
@@ -161,7 +157,7 @@ function toSyncRunDto(row: RunRow): SyncRun {
 }
 
 /** Adds the names of the fields that differ. */
-function toChangeDto(row: ChangeRow): SyncChange {
+function toChangeDto({ position: _position, ...row }: ChangeRow): SyncChange {
   const [before, after] = [row.before ?? {}, row.after ?? {}];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return { ...row, changes: names.filter((name) => !isDeepStrictEqual(before[name], after[name])).sort() };
@@ -176,7 +172,7 @@ function parsedRaw(raw: string): unknown {
   }
 }
 
-function toQuarantinedRecord(row: IssueRow): QuarantinedRecord {
+function toQuarantinedRecord({ position: _position, ...row }: IssueRow): QuarantinedRecord {
   const ruleId = siteRuleOf(row);
   return { ...row, ...(ruleId === undefined ? {} : { ruleId }), raw: parsedRaw(row.raw) };
 }

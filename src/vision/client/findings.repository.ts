@@ -5,9 +5,8 @@ import { DataSource } from 'typeorm';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { VisionFinding, VisionFindingQuery } from '../../contracts/admin/vision-finding.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { storableText } from '../../contracts/common/text.js';
-import { countRows } from '../../database/count.js';
+import { listPage, type SqlList } from '../../database/list-page.js';
 import { redacted, redactText } from '../../observability/redaction.js';
 import type { Finding } from './read-list.rules.js';
 
@@ -46,15 +45,18 @@ interface OldestRetained {
   readonly digest: string;
 }
 
-const COLUMNS = 'hauler_id, connection_id, path, reason, raw, occurrences, first_seen_at, last_seen_at';
-
-/** A hauler's findings are those of its connections: the indexes of the list have no hauler. */
-const FINDINGS = `
-  FROM vision_findings
-  WHERE ($1::uuid IS NULL OR connection_id = ANY (ARRAY(SELECT id FROM connections WHERE hauler_id = $1)))
-    AND ($2::uuid IS NULL OR connection_id = $2)
-    AND ($3::timestamptz IS NULL OR first_seen_at >= $3) AND ($4::timestamptz IS NULL OR first_seen_at < $4)`;
-const ORDER = 'ORDER BY first_seen_at DESC, connection_id, digest';
+/** The most recently first seen findings first. A hauler's are those of its connections: the indexes have no hauler. */
+const findingList = ({ haulerId, connectionId, from, to }: VisionFindingQuery): SqlList => ({
+  name: 'vision-findings',
+  sql: `SELECT hauler_id, connection_id, digest, path, reason, raw, occurrences, first_seen_at, last_seen_at
+    FROM vision_findings
+    WHERE ($1::uuid IS NULL OR connection_id = ANY (ARRAY(SELECT id FROM connections WHERE hauler_id = $1)))
+      AND ($2::uuid IS NULL OR connection_id = $2)
+      AND ($3::timestamptz IS NULL OR first_seen_at >= $3) AND ($4::timestamptz IS NULL OR first_seen_at < $4)`,
+  parameters: [haulerId ?? null, connectionId ?? null, from ?? null, to ?? null],
+  key: ['first_seen_at', 'connection_id', 'digest'],
+  order: 'DESC',
+});
 
 /** The faults in partners' responses (decision 38): one row for each fault, however often it occurs. */
 @Injectable()
@@ -88,18 +90,9 @@ export class VisionFindings implements OnModuleDestroy {
   }
 
   /** The most recently first seen findings first. */
-  async list({ haulerId, connectionId, from, to, ...paging }: VisionFindingQuery): Promise<List<VisionFinding>> {
-    const page = pageRequest(paging);
-    const parameters = [haulerId ?? null, connectionId ?? null, from ?? null, to ?? null];
-    const rows = await this.dataSource.query<FindingRow[]>(
-      // The rows before the page are read from an index alone.
-      `SELECT ${COLUMNS} FROM vision_findings WHERE (first_seen_at, connection_id, digest) IN (
-         SELECT first_seen_at, connection_id, digest ${FINDINGS} ${ORDER} LIMIT ${page.pageSize} OFFSET ${page.offset}) ${ORDER}`,
-      parameters,
-    );
-    // With an order, because PostgreSQL then counts by an index.
-    const total = await countRows(this.dataSource, `SELECT ${FINDINGS} ORDER BY first_seen_at DESC`, parameters);
-    return { data: rows.map(toFindingDto), pagination: paginationOf(page, total) };
+  async list(query: VisionFindingQuery): Promise<List<VisionFinding>> {
+    const { rows, pagination } = await listPage<FindingRow>(this.dataSource, findingList(query), query);
+    return { data: rows.map(toFindingDto), pagination };
   }
 
   /** Deletes old findings, also of deleted connections. Several instances may do so at once. Returns how many were deleted. */

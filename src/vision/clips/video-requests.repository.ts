@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
-import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import { type IdPage, PageMarks, plainPage } from '../../database/page-marks.js';
+import type { VideoRequestQuery } from '../../contracts/admin/video-request.dto.js';
+import { type ListPage, listPage } from '../../database/list-page.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { CameraRange } from './clip-matching.rules.js';
@@ -39,12 +39,6 @@ export interface PartRow {
   readonly recording_ids: string[];
 }
 
-interface RequestFilter {
-  readonly connectionId: string | undefined;
-  readonly truckId: string | undefined;
-  readonly status: RequestState | undefined;
-}
-
 export interface NewRequest extends CameraRange {
   readonly id: string;
   readonly haulerId: string;
@@ -70,8 +64,6 @@ const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 m
 /** Video requests as the admin API creates and shows them, with their parts and steps. Jobs change them: `ClipsRepository`. */
 @Injectable()
 export class VideoRequestsRepository {
-  private readonly marks = new PageMarks();
-
   constructor(private readonly dataSource: DataSource) {}
 
   async insert(request: NewRequest, ranges: readonly Range[]): Promise<void> {
@@ -100,20 +92,13 @@ export class VideoRequestsRepository {
     });
   }
 
-  /** Newest first. A status changes, so that only lists without that filter have marks. */
-  ids({ connectionId, truckId, status }: RequestFilter, page: PageRequest): Promise<IdPage> {
-    const parameters: unknown[] = [];
-    const conditions: string[] = [];
-    const filter = (column: string, value: unknown) => {
-      if (value !== undefined) conditions.push(`${column} = $${parameters.push(value)}`);
-    };
-    filter('connection_id', connectionId);
-    filter('truck_id', truckId);
-    filter('status', status);
-    const sql = `SELECT id FROM video_requests${conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`}`;
-    return status === undefined
-      ? this.marks.page(this.dataSource, { sql, parameters }, page)
-      : plainPage(this.dataSource, { sql, parameters }, page);
+  /** Ids, newest first. */
+  page(query: VideoRequestQuery): Promise<ListPage<{ readonly id: string }>> {
+    const { connectionId = null, truckId = null, status = null } = query;
+    const sql = `SELECT id FROM video_requests WHERE ($1::uuid IS NULL OR connection_id = $1)
+      AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR status = $3)`;
+    const list = { name: 'video-requests', sql, parameters: [connectionId, truckId, status] };
+    return listPage(this.dataSource, { ...list, key: ['id'], order: 'DESC' }, query);
   }
 
   /** Newest first. */

@@ -2,7 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
+import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
 import type {
   OrderedVideoRequest,
   OrderVideoRequest,
@@ -12,7 +12,6 @@ import type {
 } from '../../contracts/admin/video-request.dto.js';
 import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { type PageQuery, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { timeOfUuidv7, uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
@@ -49,10 +48,9 @@ export class VideoRequests {
   }
 
   /** Newest first. */
-  async list({ connectionId, truckId, status, ...paging }: VideoRequestQuery): Promise<List<VideoRequest>> {
-    const page = pageRequest(paging);
-    const { ids, total } = await this.requests.ids({ connectionId, truckId, status }, page);
-    return { data: await this.find(ids), pagination: paginationOf(page, total) };
+  async list(query: VideoRequestQuery): Promise<List<VideoRequest>> {
+    const { rows, pagination } = await this.requests.page(query);
+    return { data: await this.find(rows.map(({ id }) => id)), pagination };
   }
 
   async get(id: string): Promise<VideoRequest> {
@@ -65,7 +63,7 @@ export class VideoRequests {
    * How a request was submitted, polled and downloaded, newest first. Steps are retained without limit, calls until their
    * exchanges are deleted.
    */
-  async history(id: string, query: PageQuery): Promise<List<HistoryEntry>> {
+  async history(id: string, query: ListQuery): Promise<List<HistoryEntry>> {
     const { haulerId, recordingIds, createdAt, parts } = await this.get(id);
     const calls = await this.exchanges.find(haulerId, [
       { kind: 'videoRequestId', value: id },
@@ -73,7 +71,7 @@ export class VideoRequests {
     ]);
     const order: HistoryEntry = { at: createdAt, event: 'state', text: 'The video was requested.' };
     const events = await this.requests.events(haulerId, id);
-    return historyPage([...historyEntries(events, calls, parts.length > 1), order], query);
+    return historyPage(id, [...historyEntries(events, calls, parts.length > 1), order], query);
   }
 
   private async find(ids: readonly string[]): Promise<VideoRequest[]> {

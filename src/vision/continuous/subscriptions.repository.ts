@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import { countRows } from '../../database/count.js';
+import type { VideoSubscriptionQuery } from '../../contracts/admin/video-subscription.dto.js';
+import { type ListPage, listPage } from '../../database/list-page.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
@@ -78,17 +79,11 @@ export class SubscriptionsRepository {
   }
 
   /** Newest first. */
-  async list(
-    { connectionId, truckId }: { readonly connectionId?: string | undefined; readonly truckId?: string | undefined },
-    page: { readonly offset: number; readonly pageSize: number },
-  ): Promise<{ rows: SubscriptionRow[]; total: number }> {
-    const filtered = `${SUBSCRIPTIONS} AND ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)`;
-    const parameters = [connectionId ?? null, truckId ?? null];
-    const rows = await this.dataSource.query<SubscriptionRow[]>(
-      `${filtered} ORDER BY id DESC LIMIT ${page.pageSize} OFFSET ${page.offset}`,
-      parameters,
-    );
-    return { rows, total: await countRows(this.dataSource, filtered, parameters) };
+  list(query: VideoSubscriptionQuery): Promise<ListPage<SubscriptionRow>> {
+    const { connectionId = null, truckId = null } = query;
+    const sql = `${SUBSCRIPTIONS} AND ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)`;
+    const list = { name: 'video-subscriptions', sql, parameters: [connectionId, truckId] };
+    return listPage(this.dataSource, { ...list, key: ['id'], order: 'DESC' }, query);
   }
 
   async find(id: string): Promise<SubscriptionRow | undefined> {

@@ -8,7 +8,6 @@ import {
   type VideoSubscriptionQuery,
 } from '../../contracts/admin/video-subscription.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { JobsService } from '../../jobs/jobs.service.js';
 import { READ_SUBSCRIPTIONS, unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
@@ -34,10 +33,9 @@ export class VideoSubscriptions {
   }
 
   /** Newest first. */
-  async list({ connectionId, truckId, ...paging }: VideoSubscriptionQuery): Promise<List<VideoSubscription>> {
-    const page = pageRequest(paging);
-    const { rows, total } = await this.subscriptions.list({ connectionId, truckId }, page);
-    return { data: rows.map(toSubscriptionDto), pagination: paginationOf(page, total) };
+  async list(query: VideoSubscriptionQuery): Promise<List<VideoSubscription>> {
+    const { rows, pagination } = await this.subscriptions.list(query);
+    return { data: rows.map(toSubscriptionDto), pagination };
   }
 
   async get(id: string): Promise<VideoSubscription> {

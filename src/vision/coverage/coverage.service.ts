@@ -11,8 +11,8 @@ import type {
   TruckDayCoverage,
 } from '../../contracts/admin/recording.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import type { Violation } from '../../contracts/common/violation.js';
+import { positionedPage } from '../../database/list-page.js';
 import { invalid } from '../../errors/app-error.js';
 import { unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
@@ -147,13 +147,12 @@ export class FleetCoverage {
     const grid = { originMs: Math.floor(fromMs / DAY_MS) * DAY_MS, stepMs: DAY_MS, fromMs, toMs };
     const days = bucketCount(grid);
     const trucks = await this.coverage.trucks(query);
-    const page = pageRequest(query);
-    const [first, end] = [page.offset, page.offset + page.pageSize];
+    const { first, end, pagination } = positionedPage('coverage/fleet', query, trucks.length * days);
     const firstTruck = Math.floor(first / days);
     const shown = trucks.slice(firstTruck, Math.ceil(end / days));
     const rows = await this.truckDays(shown, query, grid);
     const skipped = firstTruck * days;
-    return { data: rows.slice(first - skipped, end - skipped), pagination: paginationOf(page, trucks.length * days) };
+    return { data: rows.slice(first - skipped, end - skipped), pagination };
   }
 
   private async truckDays(

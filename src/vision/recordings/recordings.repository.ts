@@ -1,3 +1,5 @@
+import type { RecordingQuery } from '../../contracts/admin/recording.dto.js';
+import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import { Injectable } from '@nestjs/common';
 import type { DataSource, EntityManager } from 'typeorm';
 import { epochMillis } from '../../contracts/common/instant.js';
@@ -219,6 +221,31 @@ export interface AdminRecordingRow {
   readonly sha256: string | null;
   readonly created_at: Date;
   readonly updated_at: Date;
+}
+
+/** Ids, the latest start first. `others` are the other names of the camera: connection, truck and name. */
+export function recordingPage(
+  database: Querying,
+  query: RecordingQuery,
+  others: readonly (readonly string[])[],
+): Promise<ListPage<{ readonly id: string }>> {
+  const { connectionId, truckId, cameraId, source, status, from, to } = query;
+  const list: SqlList = {
+    name: 'recordings',
+    sql: `SELECT id, start_time FROM recordings
+      WHERE ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)
+        AND ($3::text IS NULL OR source = $3) AND ($4::text IS NULL OR status = $4)
+        AND ($5::timestamptz IS NULL OR start_time >= $5) AND ($6::timestamptz IS NULL OR start_time < $6)
+        AND ($7::text IS NULL OR camera_id = $7 OR (connection_id, truck_id, camera_id) IN (
+          SELECT * FROM unnest($8::uuid[], $9::text[], $10::text[])))`,
+    parameters: [
+      ...[connectionId, truckId, source, status, from, to, cameraId].map((value) => value ?? null),
+      ...[0, 1, 2].map((i) => others.map((names) => names[i])),
+    ],
+    key: ['start_time', 'id'],
+    order: 'DESC',
+  };
+  return listPage(database, list, query);
 }
 
 /** The latest start first. */

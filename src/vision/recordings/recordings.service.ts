@@ -5,23 +5,12 @@ import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { FILE_REMOVED, type RecordingQuery, type StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
-import { type DayCounted, dayCountedPage, type DayCountedQuery } from '../../database/day-counted-list.js';
 import { apiError } from '../../errors/app-error.js';
 import { sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { otherNamesOf } from './camera-names.repository.js';
 import { recordingFile } from './recording.rules.js';
-import { type AdminRecordingRow, countStoredByHour, findRecordings } from './recordings.repository.js';
-
-const RECORDINGS: DayCounted = {
-  table: 'recordings',
-  days: 'recording_days',
-  filters: ['connection_id', 'truck_id', 'camera_id', 'source', 'status'],
-  columns: ['id'],
-  direction: 'DESC',
-  range: 'start',
-};
+import { type AdminRecordingRow, countStoredByHour, findRecordings, recordingPage } from './recordings.repository.js';
 
 /** The recordings in the admin API, with their files. */
 @Injectable()
@@ -33,14 +22,14 @@ export class Recordings {
 
   /** The latest start first. The camera filter accepts any name by which the partner knows the camera. */
   async list(query: RecordingQuery): Promise<List<StoredRecording>> {
-    const page = pageRequest(query);
-    const filter = await this.filterOf(query);
-    const found = await dayCountedPage<{ id: string }>(this.dataSource, RECORDINGS, filter, page);
-    const rows = await findRecordings(
+    const { cameraId } = query;
+    const others = cameraId === undefined ? [] : await otherNamesOf(this.dataSource, cameraId, query);
+    const { rows, pagination } = await recordingPage(this.dataSource, query, others);
+    const recordings = await findRecordings(
       this.dataSource,
-      found.rows.map(({ id }) => id),
+      rows.map(({ id }) => id),
     );
-    return { data: rows.map(toRecordingDto), pagination: paginationOf(page, found.total) };
+    return { data: recordings.map(toRecordingDto), pagination };
   }
 
   async get(id: string): Promise<StoredRecording> {
@@ -59,16 +48,6 @@ export class Recordings {
       contentType: 'video/mp4',
       open: (range) => this.storage.read(recordingFile(id), range),
     });
-  }
-
-  private async filterOf({ from, to, ...query }: RecordingQuery): Promise<DayCountedQuery> {
-    const { connectionId, truckId, cameraId, source, status } = query;
-    const where = { connection_id: connectionId, truck_id: truckId, source, status };
-    const others = cameraId === undefined ? [] : await otherNamesOf(this.dataSource, cameraId, query);
-    if (cameraId === undefined || others.length === 0) return { where: { ...where, camera_id: cameraId }, from, to };
-    const columns = ['connection_id', 'truck_id', 'camera_id'];
-    const orElse = { column: 'camera_id', value: cameraId };
-    return { where, oneOf: { columns, rows: others, orElse }, from, to };
   }
 
   private async find(id: string): Promise<AdminRecordingRow> {

@@ -1,0 +1,18 @@
+import type { ApiKeyQuery } from '../contracts/admin/access.dto.js';
+import type { SqlList } from '../database/list-page.js';
+
+const NEWEST_FIRST = { key: ['created_at', 'id'], order: 'DESC' } as const;
+
+export const HAULERS: SqlList = {
+  name: 'haulers',
+  sql: 'SELECT id, created_at FROM haulers',
+  parameters: [],
+  ...NEWEST_FIRST,
+};
+
+export const apiKeys = ({ haulerId }: ApiKeyQuery): SqlList => ({
+  name: 'api-keys',
+  sql: 'SELECT id, created_at FROM api_keys WHERE ($1::uuid IS NULL OR hauler_id = $1)',
+  parameters: [haulerId ?? null],
+  ...NEWEST_FIRST,
+});
