@@ -2,12 +2,11 @@ import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/a
 import { uuidv7 } from '../database/uuid.js';
 import type { AccountEntity } from './account.entity.js';
 import { nameDigest } from './account-name.js';
-import { gramsOf, searchText } from './account-search.js';
+import { searchText } from './account-search.js';
 
 /** A new account as it is stored. An address or contact that was sent gets an id, even if it is empty (section 2.5). */
 export function newAccountRow(request: CreateAccountRequest, haulerId: string, accountNumber: string): AccountEntity {
   const { accountName, billingAddress, primaryContact } = request;
-  const text = searchText([accountName, accountNumber, primaryContact?.email]);
   const now = new Date();
   return {
     haulerId,
@@ -15,8 +14,7 @@ export function newAccountRow(request: CreateAccountRequest, haulerId: string, a
     accountNumber,
     accountName,
     nameDigest: nameDigest(accountName),
-    searchText: text,
-    searchGrams: gramsOf(text),
+    searchText: searchText([accountName, accountNumber, primaryContact?.email]),
     addressId: billingAddress === undefined ? null : uuidv7(),
     street: billingAddress?.street ?? null,
     unit: billingAddress?.unit ?? null,

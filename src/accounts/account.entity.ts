@@ -21,9 +21,6 @@ export class AccountEntity {
   @Column('text', { name: 'search_text', select: false })
   searchText!: string;
 
-  @Column('int', { name: 'search_grams', array: true, select: false })
-  searchGrams!: number[];
-
   /** Null if no address was sent; its fields are null too then. */
   @Column('uuid', { name: 'address_id', nullable: true })
   addressId!: string | null;

@@ -2,7 +2,7 @@ import type { AccountQuery } from '../contracts/admin/account.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import { LOCK_TIMEOUT_MS } from '../database/settle-batch.js';
 import type { Querying } from '../database/sql.js';
-import { gramsOf, searchTerm } from './account-search.js';
+import { partPattern, prefixPattern } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
 
 export type AccountKey = Pick<AccountEntity, 'id' | 'accountNumber'>;
@@ -17,7 +17,6 @@ const COLUMNS = {
   account_number: 'accountNumber',
   account_name: 'accountName',
   search_text: 'searchText',
-  search_grams: 'searchGrams',
   address_id: 'addressId',
   street: 'street',
   unit: 'unit',
@@ -86,10 +85,9 @@ function jsonOf(rows: readonly AccountEntity[], columns: readonly Column[]): str
   return JSON.stringify(records);
 }
 
-/** The forms of bytes and of arrays that PostgreSQL reads from a text. */
+/** The form of bytes that PostgreSQL reads from a text. */
 function jsonValue(value: AccountEntity[keyof AccountEntity]): unknown {
-  if (Buffer.isBuffer(value)) return `\\x${value.toString('hex')}`;
-  return Array.isArray(value) ? `{${value.join(',')}}` : value;
+  return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value;
 }
 
 /** Reserves account numbers (decision 29). */
@@ -101,25 +99,25 @@ export async function reserveAccountNumbers(database: Querying, count: number): 
   return rows.map(({ number }) => `A-${number}`);
 }
 
-/** Newest first. */
-export function accountList(query: AccountQuery): SqlList {
-  const { where, parameters } = conditionsOf(query, 0);
-  return { name: 'accounts', sql: `SELECT id FROM accounts ${where}`, parameters, key: ['id'], order: 'DESC' };
+/**
+ * Newest first. A search finds any part of the name, number or e-mail address; without `pg_trgm`, which makes that fast, it
+ * finds the beginning of the name.
+ */
+export function accountList({ haulerId, search }: AccountQuery, hasTrigrams = true): SqlList {
+  const parameters = [haulerId ?? null];
+  const list = { name: 'accounts', key: ['id'], order: 'DESC' } as const;
+  const all = 'SELECT id FROM accounts WHERE ($1::uuid IS NULL OR hauler_id = $1)';
+  if (search === undefined) return { ...list, sql: all, parameters };
+  return hasTrigrams
+    ? { ...list, sql: `${all} AND search_text LIKE $2`, parameters: [...parameters, partPattern(search)] }
+    : { ...list, sql: `${all} AND left(search_text, 200) LIKE $2`, parameters: [...parameters, prefixPattern(search)] };
 }
 
-/** The filters as SQL; its parameters come after `before` others. */
-function conditionsOf(
-  { haulerId, search }: Pick<AccountQuery, 'haulerId' | 'search'>,
-  before: number,
-): { where: string; parameters: unknown[] } {
-  const parameters: unknown[] = [];
-  const conditions: string[] = [];
-  const parameter = (value: unknown) => `$${parameters.push(value) + before}`;
-  if (haulerId !== undefined) conditions.push(`hauler_id = ${parameter(haulerId)}`);
-  if (search !== undefined) {
-    const term = searchTerm(search);
-    conditions.push(`search_grams @> ${parameter(gramsOf(term))}::int[]`);
-    conditions.push(`strpos(search_text, ${parameter(term)}) > 0`);
-  }
-  return { where: conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`, parameters };
+/** Whether the migration could create the index of the search, or somebody did later. */
+export async function hasTrigramIndex(database: Querying): Promise<boolean> {
+  const [index] = await database.query<[{ exists: boolean }]>(
+    "SELECT to_regclass('accounts_search_idx') IS NOT NULL AS exists",
+    [],
+  );
+  return index.exists;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable, Query } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { hasTrigramIndex } from '../accounts/account.repository.js';
 import { AdminController, AdminRoute } from '../auth/admin-api.js';
 import {
   MAX_STORAGE_FINDINGS,
@@ -21,6 +22,11 @@ const BATCH = 500;
 /** Concurrent requests to the storage: S3 answers each in tens of milliseconds. */
 const CONCURRENCY = 16;
 
+const SEARCH_ADVICE =
+  'The search of accounts finds only the beginning of a name, because the migration could not create the extension pg_trgm. ' +
+  'As a user who may create extensions, run: CREATE EXTENSION pg_trgm; then, as the owner of the table: ' +
+  'CREATE INDEX CONCURRENTLY accounts_search_idx ON accounts USING gin (search_text gin_trgm_ops);';
+
 type RowFinding = Omit<StorageFinding, 'table'>;
 
 /** Compares the storage with the tables whose rows have files. Changes nothing. */
@@ -29,14 +35,15 @@ export class Doctor {
   private readonly inventories: readonly Inventory[];
 
   constructor(
-    dataSource: DataSource,
+    private readonly dataSource: DataSource,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {
     this.inventories = [...referenceInventories(dataSource), recordingInventory(dataSource)];
   }
 
   async examine({ checksums = false }: StorageCheckQuery = {}): Promise<StorageCheck> {
-    const result: StorageCheck = { examined: 0, data: [] };
+    const advice = (await hasTrigramIndex(this.dataSource)) ? {} : { advice: SEARCH_ADVICE };
+    const result: StorageCheck = { examined: 0, data: [], ...advice };
     try {
       for (const inventory of this.inventories) {
         await this.examineRows(inventory, checksums, result);

@@ -213,7 +213,8 @@ async function openFile(file: string, maxBytes: number): Promise<NonNullable<Adm
   return { content: createReadStream(file), sizeBytes: found.size };
 }
 
-function reportDifferences({ examined, data }: StorageCheck, json: boolean, streams: Streams): void {
+function reportDifferences({ examined, data, advice }: StorageCheck, json: boolean, streams: Streams): void {
+  if (advice !== undefined && !json) streams.out(`${visibleText(advice)}\n`);
   const differences = data.length === 1 ? '1 difference' : `${data.length} differences`;
   if (data.length > 0) throw new CommandError(`${differences} between storage and database`, FAILURE);
   if (!json) streams.out(`storage and database agree: examined ${examined} rows and files\n`);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
 import { nameDigest } from '../../src/accounts/account-name.js';
-import { gramsOf, searchText } from '../../src/accounts/account-search.js';
+import { searchText } from '../../src/accounts/account-search.js';
 import { accountList } from '../../src/accounts/account.repository.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { Account, AccountQuery } from '../../src/contracts/admin/account.dto.js';
@@ -206,10 +206,10 @@ async function insert(from: number, count: number): Promise<void> {
     return { hauler: HAULERS[n % HAULERS.length], id: uuidv7(), number, name, email, text };
   });
   await dataSource.query(
-    `INSERT INTO accounts (hauler_id, id, account_number, account_name, name_digest, search_text, search_grams, contact_id, email)
-     SELECT a.hauler, a.id, a.number, a.name, a.digest, a.text, a.grams::int[], a.id, a.email
-       FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::text[])
-              AS a (hauler, id, number, name, digest, text, grams, email)`,
+    `INSERT INTO accounts (hauler_id, id, account_number, account_name, name_digest, search_text, contact_id, email)
+     SELECT a.hauler, a.id, a.number, a.name, a.digest, a.text, a.id, a.email
+       FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[])
+              AS a (hauler, id, number, name, digest, text, email)`,
     [
       rows.map(({ hauler }) => hauler),
       rows.map(({ id }) => id),
@@ -217,7 +217,6 @@ async function insert(from: number, count: number): Promise<void> {
       rows.map(({ name }) => name),
       rows.map(({ name }) => nameDigest(name)),
       rows.map(({ text }) => text),
-      rows.map(({ text }) => `{${gramsOf(text).join(',')}}`),
       rows.map(({ email }) => email),
     ],
   );

@@ -122,7 +122,9 @@ describe('the migrations', () => {
     for (const migration of [...MIGRATIONS].reverse()) await new migration().down(runner);
     await runner.release();
     expect(await tables(dataSource)).toEqual(['migrations']);
-    const functions = "SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace";
+    // The extension stays: others may use it.
+    const functions = `SELECT proname FROM pg_proc p WHERE pronamespace = 'public'::regnamespace
+      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')`;
     expect(await dataSource.query(functions)).toEqual([]);
   });
 

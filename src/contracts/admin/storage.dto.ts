@@ -46,6 +46,14 @@ export class StorageCheck {
     example: [],
   })
   data!: StorageFinding[];
+
+  @TextField({
+    description: 'What the database lacks, and how to add it; absent where it lacks nothing',
+    max: 1_000,
+    optional: true,
+    example: 'PostgreSQL has no index for the search of accounts.',
+  })
+  advice?: string;
 }
 
 export class RetentionRequest {

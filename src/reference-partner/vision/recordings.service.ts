@@ -7,7 +7,6 @@ import {
   type HostedRecordingQuery,
 } from '../../contracts/admin/hosted.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
-import { MAX_INTERVAL_MS } from '../../database/day-counted-list.js';
 import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -15,7 +14,7 @@ import { apiError, invalid } from '../../errors/app-error.js';
 import { errorCode } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { ReferenceCameras } from './cameras.repository.js';
-import { hasRecordingAt, insertRecording, videoFileName } from './stored-videos.repository.js';
+import { hasRecordingAt, insertRecording, MAX_RECORDING_MS, videoFileName } from './stored-videos.repository.js';
 import { beginsAsMp4, MP4_HEAD_BYTES } from './media/stored-mp4.js';
 
 /** The continuous recordings of the trucks: listed as chunks, and the source of clips. */
@@ -65,7 +64,7 @@ export class ReferenceRecordings {
 
 function assertRange({ startTime, endTime }: HostedRecordingQuery): void {
   const length = epochMillis(endTime) - epochMillis(startTime);
-  if (endTime > startTime && length <= MAX_INTERVAL_MS) return;
+  if (endTime > startTime && length <= MAX_RECORDING_MS) return;
   const message = 'endTime must be after startTime, and at most 24 hours later';
   throw invalid([{ path: 'endTime', rule: 'isRange', message }]);
 }

@@ -6,7 +6,6 @@ import { instantSql, type Querying } from '../../database/sql.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import { storageName } from '../../storage/storage.js';
 import type { TruckCamera } from './cameras.repository.js';
-import { type DayCounted, dayCountedPage } from '../../database/day-counted-list.js';
 
 /** Recordings are uploaded; clips are cut out of them. */
 export type VideoKind = 'recordings' | 'clips';
@@ -57,22 +56,15 @@ const COLUMNS = [
   'sha256',
 ];
 
-const LIST = { filters: ['customer_id', 'truck_id', 'camera_id'], direction: 'ASC', range: 'overlap' } as const;
+interface VideoTable {
+  readonly table: string;
+  readonly columns: readonly string[];
+}
 
-const RECORDINGS: DayCounted = {
-  ...LIST,
-  table: 'reference_recordings',
-  days: 'reference_recording_days',
-  columns: COLUMNS,
-};
-const CLIPS: DayCounted = {
-  ...LIST,
-  table: 'reference_clips',
-  days: 'reference_clip_days',
-  columns: [...COLUMNS, 'request_id AS "requestId"', 'gaps'],
-};
+const RECORDINGS: VideoTable = { table: 'reference_recordings', columns: COLUMNS };
+const CLIPS: VideoTable = { table: 'reference_clips', columns: [...COLUMNS, 'request_id AS "requestId"', 'gaps'] };
 
-const VIDEO_TABLES: Readonly<Record<VideoKind, DayCounted>> = { recordings: RECORDINGS, clips: CLIPS };
+const VIDEO_TABLES: Readonly<Record<VideoKind, VideoTable>> = { recordings: RECORDINGS, clips: CLIPS };
 
 /** The files of the reference partner in the storage, and the rows that refer to them. */
 export const referenceInventories = (dataSource: DataSource): Inventory[] => [
@@ -80,27 +72,38 @@ export const referenceInventories = (dataSource: DataSource): Inventory[] => [
   inventoryOf(dataSource, { table: CLIPS.table, folder: VIDEO_FOLDERS.clips, where: 'true' }),
 ];
 
-/** The videos that overlap `[startTime, endTime)`, oldest first, then by id (decision 42). */
-export function listVideos(
+/** Longest recording. A list of what overlaps a time looks back so far. */
+export const MAX_RECORDING_MS = 86_400_000;
+
+/** Parameters: customer, truck, start, end, trucks and cameras. */
+const LISTED = `customer_id = $1 AND ($2::text IS NULL OR truck_id = $2)
+  AND ($3::timestamptz IS NULL OR (start_time > $3::timestamptz - interval '24 hours' AND end_time > $3))
+  AND ($4::timestamptz IS NULL OR start_time < $4)
+  AND ($5::text[] IS NULL OR (truck_id, camera_id) IN (SELECT * FROM unnest($5::text[], $6::text[])))`;
+
+/** The videos that overlap `[startTime, endTime)`, oldest first, then by id (decision 42), and how many there are. */
+export async function listVideos(
   dataSource: DataSource,
   kind: VideoKind,
   { customerId, truckId, cameras, startTime, endTime }: StoredVideoQuery,
   page: PageRequest,
 ): Promise<{ rows: StoredVideo[]; total: number }> {
-  const ofOneTruck = truckId === undefined ? undefined : cameras?.map(({ cameraId }) => cameraId);
-  const query = {
-    where: { customer_id: customerId, truck_id: truckId, camera_id: ofOneTruck },
-    oneOf: truckId === undefined ? cameras && ofSeveralTrucks(cameras) : undefined,
-    from: startTime,
-    to: endTime,
-  };
-  return dayCountedPage<StoredVideo>(dataSource, VIDEO_TABLES[kind], query, page);
+  const { table, columns } = VIDEO_TABLES[kind];
+  const names = [cameras?.map((camera) => camera.truckId), cameras?.map((camera) => camera.cameraId)];
+  const parameters = [customerId, truckId, startTime, endTime, ...names].map((value) => value ?? null);
+  const order = `ORDER BY ${table}.start_time, id`;
+  // Indexes have all columns of the inner query: it reads no rows.
+  const rows = await dataSource.query<StoredVideo[]>(
+    `SELECT ${columns.join(', ')} FROM ${table}
+     WHERE id IN (SELECT id FROM ${table} WHERE ${LISTED} ${order} OFFSET $7 LIMIT $8) ${order}`,
+    [...parameters, page.offset, page.pageSize],
+  );
+  const [counted] = await dataSource.query<[{ total: number }]>(
+    `SELECT count(*)::float8 AS total FROM ${table} WHERE ${LISTED}`,
+    parameters,
+  );
+  return { rows, total: counted.total };
 }
-
-const ofSeveralTrucks = (cameras: readonly TruckCamera[]) => ({
-  columns: ['truck_id', 'camera_id'],
-  rows: cameras.map(({ truckId, cameraId }) => [truckId, cameraId]),
-});
 
 export async function findVideo(
   dataSource: DataSource,
