@@ -18,6 +18,7 @@ import { CreateExchangeDays1795570421000 } from '../../migrations/1795570421000-
 import { CreateConsoleSessions1795570430000 } from '../../migrations/1795570430000-create-console-sessions.js';
 import { ListExchangeReferences1795570431000 } from '../../migrations/1795570431000-list-exchange-references.js';
 import { ScopeSandboxScenarios1795570440000 } from '../../migrations/1795570440000-scope-sandbox-scenarios.js';
+import { IndexLongRecordings1795570441000 } from '../../migrations/1795570441000-index-long-recordings.js';
 import { ListWithoutCounters1795570450000 } from '../../migrations/1795570450000-list-without-counters.js';
 import { SearchAccountsByTrigrams1795570451000 } from '../../migrations/1795570451000-search-accounts-by-trigrams.js';
 import { StartupError } from '../config/startup-error.js';
@@ -46,6 +47,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateConsoleSessions1795570430000,
   ListExchangeReferences1795570431000,
   ScopeSandboxScenarios1795570440000,
+  IndexLongRecordings1795570441000,
   ListWithoutCounters1795570450000,
   SearchAccountsByTrigrams1795570451000,
 ];

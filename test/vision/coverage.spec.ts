@@ -8,6 +8,7 @@ import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
+import { onServer } from '../support/test-server.js';
 import { connectVision, hurry } from '../support/vision-partner.js';
 
 let app: TestApp;
@@ -248,6 +249,83 @@ describe('coverage in buckets', () => {
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { details: { violations: [{ path: 'resolution' }] } } });
   });
+});
+
+describe('what began long before', () => {
+  const HOURS = 3600;
+  const month = { from: '2026-01-10T00:00:00Z', to: '2026-01-20T00:00:00Z' };
+  test.each<[string, Chunk[]]>([
+    [
+      'a chunk that spans the whole time',
+      [{ camera: 'front', start: '2026-01-05T00:00:00Z', seconds: 400 * HOURS, status: 'stored' }],
+    ],
+    [
+      'a chunk of an hour',
+      [{ camera: 'front', start: '2026-01-09T23:00:00.001Z', seconds: HOURS, status: 'available' }],
+    ],
+    [
+      'a better one, and a gap of a clip at the border of a slice',
+      [
+        { camera: 'front', start: '2025-12-20T00:00:00Z', seconds: 700 * HOURS, status: 'expired' },
+        {
+          ...{
+            camera: 'front',
+            start: '2026-01-09T20:00:00Z',
+            seconds: 30 * HOURS,
+            status: 'stored',
+            source: 'on-demand',
+          },
+          gaps: [{ startTime: '2026-01-10T09:00:00Z', endTime: '2026-01-10T15:00:00Z', reason: 'off' }],
+        },
+        { camera: 'front', start: '2026-01-10T11:59:58.500Z', seconds: 10, status: 'available' },
+        { camera: 'front', start: '2026-01-10T12:00:01Z', seconds: 1, status: 'stored' },
+      ],
+    ],
+  ])('%s counts', async (_, chunks) => {
+    const { haulerId, id } = await connectVision(app, 'https://partner.invalid');
+    await addRecordings(haulerId, id, chunks);
+    const intervals = (await coverage(id, month)).body.data;
+    const buckets = (await coverage<Buckets>(id, { ...month, resolution: '5000' })).body.data;
+    expect(buckets).toHaveLength(173);
+    for (const bucket of buckets) {
+      const expected = secondsIn(intervals, bucket);
+      for (const state of STATES) expect(bucket[state]).toBeCloseTo(expected[state], 3);
+    }
+  });
+});
+
+test('the coverage of a month reads each of its chunks once, and none of the months before', async () => {
+  const { haulerId, id } = await connectVision(app, 'https://partner.invalid');
+  const MONTH = 4_000;
+  // Each begins before the end of the one before.
+  await app.dataSource.query(
+    `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
+       start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
+     SELECT $1, gen_random_uuid(), $2, 'continuous', n, 'c', 'TRUCK-7', 'front', begins, begins + interval '680 seconds', 680,
+       CASE n % 5 WHEN 0 THEN 'available' WHEN 1 THEN 'expired' ELSE 'stored' END, now(), now(), now()
+     FROM (SELECT n, timestamptz '2026-02-01T00:00:00Z' + n * interval '669.6 seconds' AS begins
+           FROM generate_series($3::integer, $4::integer) AS n) AS series`,
+    [haulerId, id, -MONTH, MONTH - 1],
+  );
+  const read = (): Promise<number> =>
+    onServer(app.env.DATABASE_URL, async (client) => {
+      // A connection reports what it has read when it ends.
+      await client.query(
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+         WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'haulbridge%'`,
+      );
+      const { rows } = await client.query<{ read: string }>(
+        "SELECT sum(idx_tup_read) AS read FROM pg_stat_user_indexes WHERE relname = 'recordings'",
+      );
+      return Number(rows[0]?.read);
+    });
+  await app.dataSource.query('ANALYZE recordings');
+  const before = await read();
+  const query = { from: '2026-02-01T00:00:00Z', to: '2026-03-04T00:00:00Z', resolution: '86400' };
+  expect((await coverage(id, query)).status).toBe(200);
+  const chunks = (await read()) - before;
+  expect(chunks).toBeGreaterThanOrEqual(MONTH);
+  expect(chunks).toBeLessThan(1.1 * MONTH);
 });
 
 describe('ten readings at once, each of which takes long', () => {

@@ -1,17 +1,10 @@
+import { Readable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
-import { inTransaction } from '../../database/transaction.js';
 import { arrivedAt } from '../../database/waiting.js';
-import {
-  type BucketGrid,
-  bucketsOf,
-  type CoverageSums,
-  plainBuckets,
-  type PlainSums,
-  type StateSeconds,
-  type TimeRange,
-} from './coverage.rules.js';
+import { type BucketGrid, CameraSweep, type StateSeconds } from './coverage.rules.js';
+import { type PackedRecordings, sweep, unpacked } from './packed-recordings.js';
 
 /** A camera of a truck, by every name that the partner uses for it. */
 export interface TruckCamera {
@@ -20,101 +13,59 @@ export interface TruckCamera {
   readonly names: readonly string[];
 }
 
-/** With its position in the request. */
-type NumberedCamera = TruckCamera & { readonly camera: number };
+type PackedRow = PackedRecordings & { readonly camera: number };
 
-interface SumsRow {
-  readonly camera: number;
-  readonly first: number;
-  readonly second: number;
-  readonly third: number;
-  readonly last: number;
-  readonly stored: number | null;
-  readonly available: number | null;
-  readonly expired: number | null;
-  readonly end: number;
-}
+/**
+ * The recordings of a camera as three values, each as long as all of them: to send them so takes a third of the time that
+ * sums of window functions take. A failed recording covers nothing.
+ */
+const packed = (starts: string, ends: string) => `
+  string_agg(timestamptz_send(${starts}), '') AS starts, string_agg(timestamptz_send(${ends}), '') AS ends,
+  string_agg(CASE r.status WHEN 'stored' THEN '1' WHEN 'expired' THEN '3' WHEN 'failed' THEN '0' ELSE '2' END, '') AS ranks`;
 
-const RANK = "CASE r.status WHEN 'stored' THEN 1 WHEN 'expired' THEN 3 ELSE 2 END";
-
-/** A failed recording covers nothing. */
-const isWanted = (
-  source: string,
-  name = 'ANY(names)',
-) => `r.hauler_id = hauler AND r.source = '${source}' AND r.connection_id = connection
-    AND r.truck_id = truck AND r.camera_id = ${name} AND r.start_time > lower - interval '31 days' AND r.start_time < upper
-    AND r.end_time > lower AND r.status <> 'failed'`;
-
-/** The recorded times of one camera. `rank`: 1 stored, 2 available, 3 expired. Chunks are read from their index alone. */
-const RECORDED = `
-  SELECT r.start_time AS starts, r.end_time AS ends, ${RANK} AS rank FROM recordings r WHERE ${isWanted('continuous')}
-  UNION ALL
-  SELECT lower(piece), upper(piece), ${RANK}
-  FROM recordings r, unnest(tstzmultirange(tstzrange(r.start_time, r.end_time)) - coalesce((
-    SELECT range_agg(tstzrange("startTime", "endTime"))
-    FROM jsonb_to_recordset(r.gaps) AS gap ("startTime" timestamptz, "endTime" timestamptz)), '{}')) AS piece
-  WHERE ${isWanted('on-demand')} AND lower(piece) < upper AND upper(piece) > lower`;
-
-const bucketOf = (time: string) => `(date_part('epoch', ${time} - origin) / $5::float8)::integer`;
-const newSeconds = (set: number, isIn: string) =>
-  `date_part('epoch', sum(least(ends, b${set} + step) - from${set}) FILTER (WHERE ${isIn} AND ends > from${set}))`;
-
-/** The times are parameters: with unknown ones PostgreSQL expects few rows, and takes an index that does not have them all. */
 const CAMERAS = `
-  (SELECT $2::timestamptz AS lower, $3::timestamptz AS upper, $4::timestamptz AS origin,
-    make_interval(secs => $5::float8) AS step) AS bounds,
   json_to_recordset($1::json) AS cameras (camera integer, connection uuid, truck text, names text[])
-  JOIN connections ON connections.id = connection, LATERAL (SELECT connections.hauler_id AS hauler) AS owner`;
+  JOIN connections ON connections.id = connection`;
 
-/**
- * The chunks of cameras with one name, by state and by the bucket in which they start. `mixed`: some begin before the end of
- * an earlier one, or there are clips; then the sums mean nothing. Half the work of `SUMS`, because chunks come sorted from
- * their index, and one running maximum is enough.
- */
+const OF_CAMERA = `
+  r.hauler_id = connections.hauler_id AND r.connection_id = connection AND r.truck_id = truck`;
+
+/** The chunks that start in `[$2, $3)`, from their index alone, which has them in the order of their start. */
 const CHUNKS = `
-  SELECT camera, extract(epoch FROM upper - origin)::float8 AS upper, ${bucketOf('bin')} AS bucket, rank, seconds,
-    date_part('epoch', ends - origin) AS "end", mixed
-  FROM ${CAMERAS}, LATERAL (
-    SELECT date_bin(step, starts, origin) AS bin, rank, date_part('epoch', sum(ends - starts)) AS seconds, max(ends) AS ends,
-      bool_or(covered > starts) AS mixed
-    FROM (
-      SELECT greatest(r.start_time, lower) AS starts, r.end_time AS ends, ${RANK} AS rank, max(r.end_time) OVER (
-        ORDER BY r.start_time ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS covered
-      FROM recordings r WHERE ${isWanted('continuous', 'names[1]')}) AS chunks
-    GROUP BY 1, 2
+  SELECT camera, chunks.* FROM ${CAMERAS}, unnest(names) AS name, LATERAL (
+    SELECT ${packed('r.start_time', 'r.end_time')} FROM recordings r
+    WHERE ${OF_CAMERA} AND r.camera_id = name AND r.source = 'continuous'
+      AND r.start_time >= $2 AND r.start_time < $3) AS chunks
+  WHERE starts IS NOT NULL`;
+
+/** Recordings that are longer have an index of their own, so that nothing else of the month before is read. */
+const LONG = "interval '1 hour'";
+const LONG_MS = 3_600_000;
+
+/** The recorded pieces of clips, and of all recordings of more than an hour that start before `[$2, $3)`. */
+const PIECES = `
+  SELECT camera, ${packed('greatest(lower(piece), $2)', 'upper(piece)')}
+  FROM ${CAMERAS}, unnest(names) AS name, LATERAL (
+    SELECT r.start_time, r.end_time, r.status, r.gaps FROM recordings r
+    WHERE ${OF_CAMERA} AND r.camera_id = name AND r.source = 'on-demand'
+      AND r.start_time >= $2::timestamptz - ${LONG} AND r.start_time < $3 AND r.end_time > $2
     UNION ALL
-    SELECT date_bin(step, greatest(r.start_time, lower), origin), 1, 0, r.end_time, true
-    FROM recordings r WHERE ${isWanted('on-demand', 'names[1]')}) AS sums`;
+    SELECT r.start_time, r.end_time, r.status, r.gaps FROM recordings r
+    WHERE ${OF_CAMERA} AND r.camera_id = name AND r.end_time - r.start_time > ${LONG}
+      AND r.start_time > $2::timestamptz - interval '31 days' AND r.start_time < $2::timestamptz - ${LONG}
+      AND r.end_time > $2) AS r,
+    unnest(tstzmultirange(tstzrange(r.start_time, r.end_time)) - coalesce((
+      SELECT range_agg(tstzrange("startTime", "endTime"))
+      FROM jsonb_to_recordset(r.gaps) AS gap ("startTime" timestamptz, "endTime" timestamptz)), '{}')) AS piece
+  GROUP BY camera`;
 
-/**
- * One pass over the recordings of each camera. A recording adds the time after the end of all earlier ones of its set. Set 1
- * is stored; 2 is stored or available; 3 is stored, available or expired.
- */
-const SUMS = `
-  SELECT camera, sums.* FROM ${CAMERAS}, LATERAL (
-    SELECT ${bucketOf('b1')} AS first, ${bucketOf('b2')} AS second, ${bucketOf('b3')} AS third, ${bucketOf('b4')} AS last,
-      ${newSeconds(1, 'rank = 1')} AS stored, ${newSeconds(2, 'rank <= 2')} AS available,
-      ${newSeconds(3, 'true')} AS expired, date_part('epoch', max(ends) - origin) AS "end"
-    FROM (
-      SELECT *, date_bin(step, from1, origin) AS b1, date_bin(step, from2, origin) AS b2,
-        date_bin(step, from3, origin) AS b3, date_bin(step, ends - interval '1 microsecond', origin) AS b4
-      FROM (
-        SELECT rank, ends, greatest(starts, max(ends) FILTER (WHERE rank = 1) OVER earlier) AS from1,
-          greatest(starts, max(ends) FILTER (WHERE rank <= 2) OVER earlier) AS from2,
-          greatest(starts, max(ends) OVER earlier) AS from3
-        FROM (SELECT greatest(starts, lower) AS starts, least(ends, upper) AS ends, rank FROM (${RECORDED}) AS recorded) AS found
-        WINDOW earlier AS (ORDER BY starts ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS covering) AS placed
-    GROUP BY b1, b2, b3, b4) AS sums`;
+/** What is read by one statement: with a million recordings a month, 1 MB. */
+const SLICE_MS = 2 * 86_400_000;
+/** Slices that are read at once. */
+const READERS = 2;
 
-interface ChunksRow {
-  readonly camera: number;
-  readonly upper: number;
-  readonly bucket: number;
-  readonly rank: number;
-  readonly seconds: number;
-  readonly end: number;
-  readonly mixed: boolean | null;
-}
+/** From and to, in milliseconds since the epoch. */
+type Slice = readonly [number, number];
 
 interface Reading {
   readonly beganAt: number;
@@ -124,7 +75,7 @@ interface Reading {
 /** Longer than a read of the admin API waits for its turn. */
 const SHARED_MS = 4000;
 
-/** Aggregates coverage in SQL: a million recordings take no memory of this process. */
+/** The coverage of cameras, summed from their recordings. */
 @Injectable()
 export class CoverageBuckets {
   private readonly readings = new LRUCache<string, Reading>({ max: 16, ttl: SHARED_MS });
@@ -145,69 +96,37 @@ export class CoverageBuckets {
     return reading.seconds;
   }
 
+  /** Slice by slice, so that a million recordings take little memory. */
   private async read(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<StateSeconds[][]> {
-    const all = cameras.map((camera, i) => ({ ...camera, camera: i }));
-    const [named, others] = [
-      all.filter(({ names }) => names.length === 1),
-      all.filter(({ names }) => names.length !== 1),
-    ];
-    const chunks = await this.rows<ChunksRow>(CHUNKS, named, grid, grid);
-    const { covered, mixed } = plainBuckets(chunks.map(toPlain), cameras.length, grid);
-    const sums = [
-      ...(await this.rows<SumsRow>(
-        SUMS,
-        all.filter(({ camera }) => mixed.cameras.has(camera)),
-        grid,
-        mixed,
-      )),
-      ...(await this.rows<SumsRow>(SUMS, others, grid, grid)),
-    ];
-    return bucketsOf(covered, sums.map(toSums), grid);
+    const pieces = await this.rows(PIECES, cameras, [grid.fromMs, grid.toMs]);
+    const listed = cameras.map((_, i) => ofCamera(pieces, i).flatMap(unpacked));
+    const sweeps = cameras.map(() => new CameraSweep(grid));
+    const slices = Readable.from(slicesOf(grid)).map(
+      async (slice: Slice) => [slice, await this.rows(CHUNKS, cameras, slice)] as const,
+      { concurrency: READERS },
+    ) as AsyncIterable<readonly [Slice, PackedRow[]]>;
+    for await (const [[from, to], chunks] of slices) {
+      sweeps.forEach((camera, i) => {
+        const starting = (listed[i] ?? []).filter(({ start }) => start >= from * 1000 && start < to * 1000);
+        sweep(camera, ofCamera(chunks, i), starting);
+      });
+    }
+    return sweeps.map((camera) => camera.seconds());
   }
 
-  /** Reads two halves at a time, because PostgreSQL does not run window functions in parallel. */
-  private async rows<Row>(
-    sql: string,
-    cameras: readonly NumberedCamera[],
-    { originMs, stepMs }: BucketGrid,
-    { fromMs, toMs }: TimeRange,
-  ): Promise<Row[]> {
-    if (cameras.length === 0) return [];
-    const listed = cameras.map(({ camera, connectionId, truckId, names }) => ({
+  private rows(sql: string, cameras: readonly TruckCamera[], [from, to]: Slice): Promise<PackedRow[]> {
+    const listed = cameras.map(({ connectionId, truckId, names }, camera) => ({
       ...{ camera, names },
       ...{ connection: connectionId, truck: truckId },
     }));
-    const middle = originMs + Math.round((fromMs + (toMs - fromMs) / 2 - originMs) / stepMs) * stepMs;
-    const cut = Math.min(Math.max(middle, fromMs), toMs);
-    const halves = [
-      [fromMs, cut],
-      [cut, toMs],
-    ].filter(([lower = 0, upper = 0]) => lower < upper);
-    const rows = await Promise.all(
-      halves.map((half) =>
-        inTransaction(this.dataSource, async (manager) => {
-          // Sorts a month of one camera in memory.
-          await manager.query("SET LOCAL work_mem = '32MB'; SET LOCAL jit = off");
-          const times = [...half, originMs].map((ms) => new Date(ms));
-          return manager.query<Row[]>(sql, [JSON.stringify(listed), ...times, stepMs / 1000]);
-        }),
-      ),
-    );
-    return rows.flat();
+    return this.dataSource.query(sql, [JSON.stringify(listed), new Date(from), new Date(to)]);
   }
 }
 
-const toPlain = ({ upper, end, mixed, ...row }: ChunksRow): PlainSums => ({
-  ...row,
-  upperSeconds: upper,
-  endSeconds: end,
-  isMixed: mixed === true,
-});
+const ofCamera = (rows: readonly PackedRow[], i: number): PackedRow[] => rows.filter(({ camera }) => camera === i);
 
-const toSums = ({ camera, first, second, third, last, stored, available, expired, end }: SumsRow): CoverageSums => ({
-  camera,
-  buckets: [first, second, third],
-  seconds: [stored, available, expired],
-  last,
-  endSeconds: end,
-});
+/** The first one begins before the grid, by the length of the longest chunks that `PIECES` has not. */
+function slicesOf({ fromMs, toMs }: BucketGrid): Slice[] {
+  const starts = Array.from({ length: Math.ceil((toMs - fromMs) / SLICE_MS) }, (_, i) => fromMs + i * SLICE_MS);
+  return starts.map((start, i) => [i === 0 ? start - LONG_MS : start, Math.min(start + SLICE_MS, toMs)]);
+}

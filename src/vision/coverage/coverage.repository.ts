@@ -31,6 +31,9 @@ export type CoveredCamera = Pick<Camera, 'names'> & Partial<Pick<Camera, 'name'>
 
 export const UNKNOWN_CAMERA: CoveredCamera = { names: new Set() };
 
+const OF_TRUCK = `(r.hauler_id, r.connection_id, r.truck_id)
+  = (connections.hauler_id, trucks.connection_id, trucks.truck_id)`;
+
 /** Reads the rows from which coverage is computed. */
 @Injectable()
 export class CoverageRepository {
@@ -94,21 +97,38 @@ export class CoverageRepository {
     );
   }
 
-  /** The cameras of each truck that recorded in this time or up to 31 days before; `UNKNOWN_CAMERA` if there is none. */
+  /**
+   * The cameras of each truck that recorded in this time or up to 31 days before; `UNKNOWN_CAMERA` if there is none. Steps
+   * from camera to camera by an index; it does not read their chunks.
+   */
   async cameras(
     trucks: readonly Truck[],
     { from, to }: Pick<CoverageQuery, 'from' | 'to'>,
   ): Promise<CoveredCamera[][]> {
     const rows = await this.dataSource.query<{ place: number; names: string[] }[]>(
       `SELECT place::integer AS place, ARRAY(
-         SELECT camera_id FROM recording_days d
-         WHERE (d.connection_id, d.truck_id) = (trucks.connection_id, trucks.truck_id) AND d.rows > 0
-           AND d.day BETWEEN ($3::timestamptz AT TIME ZONE 'UTC')::date - 31 AND ($4::timestamptz AT TIME ZONE 'UTC')::date
+         SELECT camera_id FROM (
+           WITH RECURSIVE known (camera_id) AS (
+             SELECT min(r.camera_id) FROM recordings r WHERE ${OF_TRUCK} AND r.source = 'continuous'
+             UNION ALL
+             SELECT (SELECT min(r.camera_id) FROM recordings r
+               WHERE ${OF_TRUCK} AND r.source = 'continuous' AND r.camera_id > known.camera_id)
+             FROM known WHERE camera_id IS NOT NULL)
+           SELECT camera_id FROM known) AS cameras
+         WHERE EXISTS (SELECT 1 FROM recordings r
+           WHERE ${OF_TRUCK} AND r.source = 'continuous' AND r.camera_id = cameras.camera_id
+             AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4)
+         UNION
+         SELECT r.camera_id FROM recordings r
+         WHERE r.connection_id = trucks.connection_id AND r.truck_id = trucks.truck_id AND r.source = 'on-demand'
+           AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4
          UNION
          SELECT camera_id FROM video_subscriptions s
          WHERE (s.connection_id, s.truck_id) = (trucks.connection_id, trucks.truck_id)
            AND s.deleted_at IS NULL AND s.camera_id IS NOT NULL) AS names
-       FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place) ORDER BY place`,
+       FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
+         JOIN connections ON connections.id = connection_id
+       ORDER BY place`,
       [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
     );
     const pairs = await namePairsOf(this.dataSource, trucks);

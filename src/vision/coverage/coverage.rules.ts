@@ -114,21 +114,6 @@ export function bucketRange({ originMs, stepMs, fromMs, toMs }: BucketGrid, buck
   return [Math.max(start, fromMs), Math.min(start + stepMs, toMs)];
 }
 
-/**
- * The coverage that recordings of one camera add to the coverage of earlier ones, for three sets of states: stored; stored or
- * available; stored, available or expired. For each set: the bucket in which the new coverage starts, and its seconds in
- * that bucket; null for none.
- */
-export interface CoverageSums {
-  readonly camera: number;
-  readonly buckets: readonly [number, number, number];
-  readonly seconds: readonly [number | null, number | null, number | null];
-  /** The bucket in which the recordings end. The buckets between are covered wholly, and this one up to `endSeconds`. */
-  readonly last: number;
-  /** Since the origin. */
-  readonly endSeconds: number;
-}
-
 export interface StateSeconds {
   readonly stored: number;
   readonly available: number;
@@ -136,94 +121,67 @@ export interface StateSeconds {
   readonly missing: number;
 }
 
-/** Milliseconds since the epoch. */
-export interface TimeRange {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** The recordings of one camera and one state that start in a bucket, of a part that was read up to `upperSeconds`. */
-export interface PlainSums {
-  readonly camera: number;
-  readonly bucket: number;
-  /** 1 stored, 2 available, 3 expired. */
-  readonly rank: number;
-  readonly seconds: number;
-  /** Of the last of them. Since the origin, as `upperSeconds`. */
-  readonly endSeconds: number;
-  readonly upperSeconds: number;
-  /** Recordings overlap here, up to `endSeconds`. */
-  readonly isMixed: boolean;
-}
-
-/** The covered seconds of each bucket, by camera and set of states. */
-type Covered = readonly (readonly Float64Array[])[];
-
 /**
- * Where no recordings overlap their seconds are the coverage. `mixed`: the time within which they do, in whole buckets, and
- * the cameras; these have nothing covered there yet.
+ * The covered time of one camera in each bucket. Takes a million recordings, in the order of their start, and makes no object
+ * for any of them. Times are microseconds since the epoch, which numbers hold exactly.
  */
-export function plainBuckets(
-  sums: readonly PlainSums[],
-  cameras: number,
-  grid: BucketGrid,
-): { readonly covered: Covered; readonly mixed: TimeRange & { readonly cameras: ReadonlySet<number> } } {
-  const count = bucketCount(grid);
-  const step = grid.stepMs / 1000;
-  const covered = Array.from({ length: cameras }, () => [1, 2, 3].map(() => new Float64Array(count)));
-  const mixed = new Set<number>();
-  let [first, last] = [count - 1, 0];
-  for (const each of sums) {
-    covered[each.camera]?.slice(each.rank - 1).forEach((buckets) => addPlain(buckets, each, step));
-    if (!each.isMixed) continue;
-    mixed.add(each.camera);
-    first = Math.min(first, each.bucket);
-    last = Math.max(last, Math.ceil(Math.min(each.endSeconds, each.upperSeconds) / step) - 1);
-  }
-  for (const camera of mixed) for (const buckets of covered[camera] ?? []) buckets.fill(0, first, last + 1);
-  return { covered, mixed: { cameras: mixed, fromMs: bucketRange(grid, first)[0], toMs: bucketRange(grid, last)[1] } };
-}
+export class CameraSweep {
+  /** How far the recordings so far reach: stored ones; stored and available ones; all. */
+  private readonly reached: Float64Array;
+  /** The time of recordings that begin after the end of all earlier ones, by rank and bucket. */
+  private readonly apart: readonly Float64Array[];
+  /** The time that other recordings add to each set, by set and bucket. */
+  private readonly added: readonly Float64Array[];
+  private readonly origin: number;
+  private readonly step: number;
+  private readonly to: number;
 
-/** Only the last recording of a bucket can reach into the next ones. */
-function addPlain(buckets: Float64Array, { bucket, seconds, endSeconds, upperSeconds }: PlainSums, step: number) {
-  const beyond = Math.max(0, endSeconds - Math.min((bucket + 1) * step, upperSeconds));
-  buckets[bucket] = (buckets[bucket] ?? 0) + seconds - beyond;
-  const end = Math.min(endSeconds, upperSeconds);
-  for (let i = bucket + 1; i * step < end; i++) buckets[i] = (buckets[i] ?? 0) + Math.min(end - i * step, step);
-}
-
-/** The seconds of each state, by camera and bucket; adds `sums` to `covered`. */
-export function bucketsOf(covered: Covered, sums: readonly CoverageSums[], grid: BucketGrid): StateSeconds[][] {
-  const count = bucketCount(grid);
-  for (const each of sums) {
-    covered[each.camera]?.forEach((buckets, set) => addSums(buckets, each, set, grid.stepMs / 1000));
+  constructor(private readonly grid: BucketGrid) {
+    [this.origin, this.step, this.to] = [grid.originMs * 1000, grid.stepMs * 1000, grid.toMs * 1000];
+    this.reached = new Float64Array(3).fill(grid.fromMs * 1000);
+    const none = () => [1, 2, 3].map(() => new Float64Array(bucketCount(grid)));
+    [this.apart, this.added] = [none(), none()];
   }
-  return covered.map(([stored = none, available = none, expired = none]) =>
-    Array.from({ length: count }, (_, i) => {
-      const [start, end] = bucketRange(grid, i);
-      const [one = 0, two = 0, three = 0] = [stored[i], available[i], expired[i]];
+
+  /** `rank`: 1 stored, 2 available, 3 expired; 0 covers nothing. */
+  add(start: number, end: number, rank: number): void {
+    const to = end < this.to ? end : this.to;
+    if (rank === 0 || start >= to) return;
+    const isApart = start >= (this.reached[2] as number);
+    if (isApart) this.cover(this.apart[rank - 1] as Float64Array, start, to);
+    for (let i = rank - 1; i < 3; i++) {
+      const reached = this.reached[i] as number;
+      if (reached >= to) continue;
+      this.reached[i] = to;
+      if (!isApart) this.cover(this.added[i] as Float64Array, start > reached ? start : reached, to);
+    }
+  }
+
+  private cover(buckets: Float64Array, start: number, to: number): void {
+    let bucket = Math.floor((start - this.origin) / this.step);
+    for (let from = start; from < to; bucket++) {
+      const bucketEnd = this.origin + (bucket + 1) * this.step;
+      const cut = bucketEnd < to ? bucketEnd : to;
+      buckets[bucket] = (buckets[bucket] as number) + cut - from;
+      from = cut;
+    }
+  }
+
+  /** The seconds of each state, by bucket. */
+  seconds(): StateSeconds[] {
+    const at = (all: readonly Float64Array[], set: number, bucket: number) => (all[set]?.[bucket] ?? 0) / 1_000_000;
+    return Array.from({ length: bucketCount(this.grid) }, (_, i) => {
+      const [start, end] = bucketRange(this.grid, i);
+      const [stored, available, expired] = [0, 1, 2].map((rank) => at(this.apart, rank, i)) as [number, number, number];
+      const [one, two, three] = [0, 1, 2].map((set) => at(this.added, set, i)) as [number, number, number];
       return {
-        stored: rounded(one),
-        available: rounded(two - one),
-        expired: rounded(three - two),
-        missing: rounded((end - start) / 1000 - three),
+        stored: rounded(stored + one),
+        available: rounded(available + two - one),
+        expired: rounded(expired + three - two),
+        missing: rounded((end - start) / 1000 - stored - available - expired - three),
       };
-    }),
-  );
-}
-
-const none = new Float64Array();
-
-function addSums(
-  buckets: Float64Array,
-  { seconds, last, endSeconds, ...sums }: CoverageSums,
-  set: number,
-  step: number,
-) {
-  const [added = null, first = 0] = [seconds[set], sums.buckets[set]];
-  if (added === null) return;
-  buckets[first] = (buckets[first] ?? 0) + added;
-  for (let i = first + 1; i <= last; i++) buckets[i] = (buckets[i] ?? 0) + Math.min(endSeconds - i * step, step);
+    });
+  }
 }
 
 /** To the millisecond; sums of microseconds have tiny errors. */
