@@ -72,6 +72,12 @@ export async function insertAccounts(database: Querying, rows: readonly AccountE
   });
 }
 
+/** Those of the ids that are stored. */
+export async function existingAccounts(database: Querying, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ id: string }[]>('SELECT id FROM accounts WHERE id = ANY($1)', [ids]);
+  return new Set(rows.map(({ id }) => id));
+}
+
 const nameKey = ({ haulerId, nameDigest }: NameKey) => `${haulerId} ${nameDigest.toString('hex')}`;
 const byName = (a: NameKey, b: NameKey) =>
   a.haulerId === b.haulerId ? Buffer.compare(a.nameDigest, b.nameDigest) : a.haulerId < b.haulerId ? -1 : 1;

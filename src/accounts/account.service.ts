@@ -13,7 +13,7 @@ import { type Claim, nameOfClaim } from '../idempotency/idempotency.repository.j
 import { normaliseName } from './account-name.js';
 import { newAccountRow, toAccountDto } from './account-row.js';
 import type { AccountEntity } from './account.entity.js';
-import { type AccountKey, insertAccounts, reserveAccountNumbers } from './account.repository.js';
+import { type AccountKey, existingAccounts, insertAccounts, reserveAccountNumbers } from './account.repository.js';
 
 /** Account numbers cost a round trip, so each instance reserves some. A restart leaves a gap, which decision 29 allows. */
 const RESERVED_NUMBERS = 200;
@@ -71,13 +71,15 @@ export class AccountService {
 
   private async createAll(entries: readonly AccountEntry[]): Promise<void> {
     // Prepared, because PostgreSQL parses and plans such a statement once.
-    await settleBatch(entries, (creations) =>
-      onConnection(this.dataSource, (session) => this.insert(session, creations), { prepared: true }),
-    );
+    await settleBatch(entries, {
+      write: (creations) =>
+        onConnection(this.dataSource, (session) => this.insert(session, creations), { prepared: true }),
+      find: (creations) => this.find(creations),
+    });
   }
 
   private async createKeyed(entries: readonly AccountEntry[]): Promise<void> {
-    const create = (creations: readonly Creation[]) =>
+    const write = (creations: readonly Creation[]) =>
       onConnection(this.dataSource, (session) =>
         session.transaction(
           () =>
@@ -91,13 +93,21 @@ export class AccountService {
         ),
       );
     let rest = entries;
-    while (rest.length > 0) rest = await settleBatch(rest, create);
+    while (rest.length > 0) rest = await settleBatch(rest, { write, find: (creations) => this.find(creations) });
   }
 
   private async insert(database: Querying, creations: readonly Creation[]): Promise<Created[]> {
     const rows = await this.rowsOf(database, creations);
     const owners = await insertAccounts(database, rows);
     return rows.map((row, i) => outcomeOf(row, owners[i]!));
+  }
+
+  /** What became of creations whose transaction lost its connection. */
+  private async find(creations: readonly Creation[]): Promise<(AccountAnswer | undefined)[]> {
+    const rows = creations.map((creation) => this.rows.get(creation));
+    const ids = rows.flatMap((row) => row?.id ?? []);
+    const found = await onConnection(this.dataSource, (session) => existingAccounts(session, ids));
+    return rows.map((row) => (row !== undefined && found.has(row.id) ? createdAnswer(row) : undefined));
   }
 
   /** A creation keeps its row: one that was inserted before an error is found again. */
@@ -119,7 +129,13 @@ export class AccountService {
 }
 
 const outcomeOf = (row: AccountEntity, owner: AccountKey): Created =>
-  owner.id === row.id ? { status: 200, headers: {}, body: toAccountDto(row) } : nameTaken(owner);
+  owner.id === row.id ? createdAnswer(row) : nameTaken(owner);
+
+const createdAnswer = (row: AccountEntity): Answer<CreateAccountResponse> => ({
+  status: 200,
+  headers: {},
+  body: toAccountDto(row),
+});
 
 export function nameTaken({ id, accountNumber }: AccountKey): AppError {
   return apiError(ACCOUNT_API, 'conflict', `the account ${accountNumber} has the same name`, {

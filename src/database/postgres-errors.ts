@@ -20,7 +20,11 @@ export const SQLSTATE = {
 
 /** The server could not be reached, refused the connection, or the connection was lost; `cause` is the reason. */
 export class DatabaseConnectionError extends Error {
-  constructor(cause: unknown) {
+  /** `mayHaveRun`: a statement was sent, and no result came. */
+  constructor(
+    cause: unknown,
+    readonly mayHaveRun = false,
+  ) {
     // For logs only: it is never sent to callers.
     const reason = cause instanceof Error && cause.message !== '' ? `: ${cause.message}` : '';
     super(`no connection to the database${reason}`, { cause });
@@ -37,7 +41,7 @@ const OWN_ERRORS = new Set(['TypeError', 'RangeError', 'SyntaxError']);
  */
 export function asDatabaseError(error: unknown): unknown {
   const isOwn = error instanceof Error && OWN_ERRORS.has(error.name);
-  return isOwn || sqlState(error) !== undefined ? error : new DatabaseConnectionError(error);
+  return isOwn || sqlState(error) !== undefined ? error : new DatabaseConnectionError(error, true);
 }
 
 interface PostgresError {
@@ -105,6 +109,13 @@ export function endsConnection(error: unknown): boolean {
   if (error instanceof DatabaseConnectionError) return true;
   const state = sqlState(error);
   return state !== undefined && (ENDING_STATES.has(state) || ENDING_CLASSES.test(state));
+}
+
+/** True if the connection was lost with a statement on it: a commit may have succeeded. */
+export function mayHaveCommitted(error: unknown): boolean {
+  if (error instanceof DatabaseConnectionError) return error.mayHaveRun;
+  const state = sqlState(error);
+  return state !== undefined && ENDING_CLASSES.test(state);
 }
 
 /** True for a write that a standby or a read-only database refused. */

@@ -2,6 +2,7 @@ import type { RequestHandler, Response } from 'express';
 import type { Reference } from '../contracts/common/references.js';
 import { isUuid } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';
+import { AppError } from '../errors/app-error.js';
 import type { EncodedRequest } from '../http/body-reader.js';
 import { type BodyRequest, IGNORED_FIELDS_HEADER } from '../http/json-body.js';
 import type { FaultedRequest, RecordedRequest } from '../http/recorded-request.js';
@@ -95,10 +96,15 @@ function recordLater(call: OpenCall, later: Promise<unknown>, log: ExchangeLog):
     outcome = decided ?? outcome;
     end();
   };
-  later.then(
-    (value) => decide(lateOutcome(value, call.path)),
-    (error: unknown) => decide(lateOutcome(error, call.path)),
-  );
+  const follow = (work: Promise<unknown>): unknown =>
+    work.then(
+      (value) => decide(lateOutcome(value, call.path)),
+      (error: unknown) =>
+        error instanceof AppError && error.later !== undefined
+          ? follow(error.later)
+          : decide(lateOutcome(error, call.path)),
+    );
+  follow(later);
 }
 
 /** Calls `run` once: when the returned function is called, after some time, or when the service stops. */

@@ -9,7 +9,7 @@ import type { Claim } from '../idempotency/idempotency.repository.js';
 import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
 import { findReferences } from '../site-sync/catalog/catalog.repository.js';
 import { BatchState, catalogViolations, flowConflict, haveCommonFlow } from './ticket.rules.js';
-import { findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
+import { findRevisions, findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
 import type { Push } from './ticket.js';
 
 /** A push, with its claim if the caller sent an `Idempotency-Key` (decision 16). */
@@ -43,6 +43,16 @@ export class TicketWriter {
     if (haveCommonFlow(pushes)) return pushes.map(() => undefined);
     const inserted = await this.database.hot.use((session) => insertNewTickets(session, pushes));
     return pushes.map(({ id }) => (inserted.has(id) ? stored(id, 'created') : undefined));
+  }
+
+  /** What became of submissions whose transaction lost its connection: those that are kept have a revision of their exchange. */
+  async find(submissions: readonly Submission[]): Promise<(TicketAnswer | undefined)[]> {
+    const pushes = submissions.map(({ push }) => push);
+    const kept = await this.database.hot.use((session) => findRevisions(session, pushes));
+    return pushes.map(({ origin }) => {
+      const revision = kept.find(({ exchangeId }) => exchangeId === origin.exchangeId);
+      return revision && stored(revision.ticketId, revision.result);
+    });
   }
 
   /** Every submission gets an outcome. */

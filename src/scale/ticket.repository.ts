@@ -6,6 +6,7 @@ import {
   MATERIAL_REFERENCE,
   toMaterialReferences,
 } from '../site-sync/catalog/catalog.repository.js';
+import type { TicketResult } from '../contracts/scale/scale.dto.js';
 import { type BatchChanges, byFlows } from './ticket.rules.js';
 import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
 
@@ -91,6 +92,14 @@ const selectByFlow = (direction: Direction, first: number) => `
 /** Parameters: `flowKey` of the inbound flows, then of the outbound flows. */
 const FIND = `${selectByFlow('inbound', 1)} UNION ALL ${selectByFlow('outbound', 4)}`;
 
+/** Parameters: those of `FIND`, `TICKET_KEY` of the pushes, and the ids of exchanges. */
+const FIND_REVISIONS = `
+  SELECT r.exchange_id AS "exchangeId", r.ticket_id AS "ticketId", r.result
+    FROM ticket_revisions r JOIN (
+      SELECT hauler_id, id FROM (${FIND}) AS matched UNION SELECT hauler_id, id FROM ${rowsSql(TICKET_KEY, 7)} AS pushed
+    ) AS t ON (r.hauler_id, r.ticket_id) = (t.hauler_id, t.id)
+   WHERE r.exchange_id = ANY($9)`;
+
 /**
  * Parameters: `MATERIAL_REFERENCE`, `NEW_TICKET`. The unique constraints of the flows find out which tickets are new.
  * Reading the flows before writing took 2.5 times as long.
@@ -128,6 +137,16 @@ const FREE_NUMBERS = `
 export async function findTickets(session: Session, pushes: readonly Push[]): Promise<Ticket[]> {
   const parameters = [...rowArrays(flowKey('inbound'), pushes), ...rowArrays(flowKey('outbound'), pushes)];
   return (await session.query<TicketRow[]>(FIND, parameters)).map(toTicket);
+}
+
+/** The revisions that these pushes have made. */
+export function findRevisions(
+  session: Session,
+  pushes: readonly Push[],
+): Promise<{ exchangeId: string; ticketId: string; result: TicketResult }[]> {
+  const flows = [...rowArrays(flowKey('inbound'), pushes), ...rowArrays(flowKey('outbound'), pushes)];
+  const ids = pushes.map(({ origin }) => origin.exchangeId);
+  return session.query(FIND_REVISIONS, [...flows, ...rowArrays(TICKET_KEY, pushes), ids]);
 }
 
 /**

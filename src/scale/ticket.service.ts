@@ -88,10 +88,17 @@ export class TicketService {
     entries: readonly TicketEntry[],
     write: (submissions: readonly Submission[]) => Promise<Outcomes>,
   ): Promise<readonly TicketEntry[]> {
-    return settleBatch(entries, async (submissions) => {
-      const outcomes = await retryRaces(() => write(submissions));
-      this.count(outcomes);
-      return outcomes;
+    return settleBatch(entries, {
+      write: async (submissions) => {
+        const outcomes = await retryRaces(() => write(submissions));
+        this.count(outcomes);
+        return outcomes;
+      },
+      find: async (submissions) => {
+        const outcomes = await this.writer.find(submissions);
+        this.count(outcomes);
+        return outcomes;
+      },
     });
   }
 

@@ -23,6 +23,8 @@ export interface TcpProxy {
   reset(): void;
   /** Connections stay and are taken, but nothing passes any more. */
   freeze(): void;
+  /** From a connection that sends this text, everything arrives, and nothing comes back. */
+  loseAnswersTo(text: string): void;
   close(): Promise<void>;
 }
 
@@ -30,18 +32,25 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
   let target = first;
   let mode: 'pass' | 'cut' | 'freeze' = 'pass';
   let delayMs = 0;
+  let lost: string | undefined;
+  const mute = new Set<Socket>();
   const sockets = new Set<Socket>();
   const keep = (socket: Socket) => {
     sockets.add(socket);
     socket.setNoDelay(true).on('error', () => undefined);
-    socket.once('close', () => sockets.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      mute.delete(socket);
+    });
   };
-  const forward = async (from: Socket, to: Socket) => {
+  const forward = async (from: Socket, to: Socket, isAnswer: boolean) => {
     try {
       for await (const chunk of from as AsyncIterable<Buffer>) {
         if (delayMs > 0) await delay(delayMs);
         // Data that arrives while frozen is dropped, so the connection is lost.
-        if (mode !== 'freeze' && !to.destroyed) to.write(chunk);
+        if (!isAnswer && lost !== undefined && chunk.includes(lost)) mute.add(to);
+        const isLost = mode === 'freeze' || (isAnswer && mute.has(from));
+        if (!isLost && !to.destroyed) to.write(chunk);
       }
     } catch {
       // The other end is closed below.
@@ -53,8 +62,8 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
     if (mode === 'cut') return void client.destroy();
     const upstream = connect(target);
     keep(upstream);
-    void forward(client, upstream);
-    void forward(upstream, client);
+    void forward(client, upstream, false);
+    void forward(upstream, client, true);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -68,6 +77,7 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
       // Frozen connections have lost data.
       if (mode === 'freeze') end();
       mode = 'pass';
+      lost = undefined;
       delayMs = milliseconds;
     },
     leadTo: (next) => void (target = next),
@@ -77,6 +87,7 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
     },
     reset: () => sockets.forEach((socket) => socket.resetAndDestroy()),
     freeze: () => void (mode = 'freeze'),
+    loseAnswersTo: (text) => void (lost = text),
     close: held(async () => {
       end();
       server.close();
