@@ -424,6 +424,53 @@ describe('the actions page', () => {
     await page.waitForURL(/resource=connection/);
     await revoked.first().waitFor({ state: 'detached' });
   }, 30_000);
+
+  it('goes on after row 10,000 of a list, and back', async () => {
+    const { page, service, visit } = scene;
+    await service.dataSource.query(
+      `INSERT INTO actions (id, at, actor, action, resource)
+       SELECT gen_random_uuid(), now() - n * interval '1 minute', 'admin', 'action ' || n, 'many' FROM generate_series(1, 10045) AS n`,
+    );
+    await visit('actions?resource=many&page=500');
+    const position = page.locator('.pager').getByRole('status');
+    const shows = async (text: string, firstAction: string) => {
+      await page.getByText(text, { exact: true }).waitFor();
+      await page.getByRole('cell', { name: firstAction, exact: true }).waitFor();
+      expect(await position.innerText()).toBe(text);
+    };
+    await shows('10,000+ records, page 500 of 500+', 'action 9981');
+    const next = page.getByRole('button', { name: 'Next', exact: true });
+    for (const [number, first] of [
+      [501, 'action 10001'],
+      [502, 'action 10021'],
+      [503, 'action 10041'],
+    ] as const) {
+      await next.click();
+      await shows(`10,000+ records, page ${number}`, first);
+    }
+    expect(await next.isDisabled()).toBe(true);
+    await page.goBack();
+    await shows('10,000+ records, page 502', 'action 10021');
+    await page.getByRole('button', { name: 'First page' }).click();
+    await shows('10,000+ records, page 1 of 500+', 'action 1');
+  }, 60_000);
+
+  it('pages through more trucks than have page numbers', async () => {
+    const { page, service, visit } = scene;
+    await service.dataSource.query(
+      `INSERT INTO video_subscriptions (hauler_id, id, connection_id, customer_id, truck_id, start_time, interval_seconds, enabled,
+         read_until, created_at, updated_at)
+       SELECT $1, gen_random_uuid(), gen_random_uuid(), 'c', 'many ' || lpad(n::text, 3, '0'), now() - interval '1 hour', 300, false, now(), now(), now()
+       FROM generate_series(1, 360) AS n`,
+      [DEMO.haulerId],
+    );
+    await visit(`coverage?haulerId=${DEMO.haulerId}&days=31&page=14`);
+    await page.getByText('Trucks 313 to 336 of 336+').waitFor();
+    await page.getByRole('button', { name: 'Next', exact: true }).click();
+    await page.getByText('Trucks 337 to 360 of 360+').waitFor();
+    await page.getByRole('rowheader', { name: 'many 350' }).waitFor();
+    await service.dataSource.query("DELETE FROM video_subscriptions WHERE truck_id LIKE 'many %'");
+  }, 60_000);
 });
 
 describe('the sign-in', () => {

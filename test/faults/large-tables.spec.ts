@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { cursorOf, filtersOf } from '../../src/database/cursor.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
@@ -142,6 +143,10 @@ test('no list and no periodic statement reads a large table from end to end', as
       () => parts.knownRequests({ haulerId, connectionId: id }, ['req-1', 'req-2', randomUUID()]),
     ],
   ];
+  for (const [path, table, key] of IN_THE_MIDDLE(haulerId, id)) {
+    const address = await afterHalf(path, table, key);
+    calls.push([`${path} after the half`, () => listed(address)]);
+  }
   const before = await scanned();
   const slow: string[] = [];
   for (const [what, call] of calls) {
@@ -158,6 +163,34 @@ test('no list and no periodic statement reads a large table from end to end', as
 
 /** The middle and the end of what has page numbers. */
 const deepPages = (path: string) => [250, 500].map((page) => `${path}${path.includes('?') ? '&' : '?'}page=${page}`);
+
+/** Lists, their tables and their sort keys. */
+const IN_THE_MIDDLE = (haulerId: string, id: string): [path: string, table: string, key: string][] => [
+  ['/tickets', 'tickets', 'id'],
+  [`/tickets?haulerId=${haulerId}`, 'tickets', 'id'],
+  [`/tickets?siteId=${SITE}`, 'tickets', 'id'],
+  ['/accounts', 'accounts', 'id'],
+  [`/accounts?haulerId=${haulerId}`, 'accounts', 'id'],
+  ['/accounts?search=waste', 'accounts', 'id'],
+  [`/video-requests?connectionId=${id}`, 'video_requests', 'id'],
+  ['/recordings', 'recordings', 'start_time, id'],
+  [`/recordings?connectionId=${id}`, 'recordings', 'start_time, id'],
+  ['/recordings?status=available', 'recordings', 'start_time, id'],
+  [`/vision-findings?connectionId=${id}`, 'vision_findings', 'first_seen_at, connection_id, digest'],
+  ['/hosted/video-requests?status=ready', 'reference_video_requests', 'created_at, id'],
+];
+
+/** The path with the cursor after the row in the middle of the table. */
+async function afterHalf(path: string, table: string, key: string): Promise<string> {
+  const columns = key.split(', ').map((column) => `${column}::text`);
+  const [row] = await app.dataSource.query<[{ key: string[] }]>(
+    `SELECT ARRAY[${columns.join(', ')}] AS key FROM ${table} ORDER BY ${key}
+     OFFSET (SELECT count(*) / 2 FROM ${table}) LIMIT 1`,
+  );
+  const [name = '', query] = path.slice(1).split('?');
+  const cursor = cursorOf([name, filtersOf(Object.fromEntries(new URLSearchParams(query)))], [10_000, ...row.key]);
+  return `${path}${query === undefined ? '?' : '&'}cursor=${cursor}`;
+}
 
 async function listed(path: string): Promise<void> {
   expect(await app.admin('GET', path)).toMatchObject({ status: 200 });

@@ -8,7 +8,8 @@ import { Empty, ErrorBox, Loading } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
 import { DAY_MS } from '../parts/zone.rules.js';
 
-type Position = List<unknown>['pagination'];
+/** Of the last call, and the number of trucks that it returned. */
+type Position = List<unknown>['pagination'] & { readonly shown: number };
 
 /** Rows of a response; each row is one day of a truck. */
 const MAX_ROWS = 100;
@@ -126,7 +127,7 @@ function FleetRows(props: RowsProps) {
   const next = data?.pagination.next ?? null;
   const isLast = calls === 1 || next === null;
   useEffect(() => {
-    if (isLast && data !== undefined) onEnd(data.pagination);
+    if (isLast && data !== undefined) onEnd({ ...data.pagination, shown: data.data.length / days.length });
   }, [isLast, data]);
   const trucks = Map.groupBy(data?.data ?? [], ({ connectionId, truckId }) => JSON.stringify([connectionId, truckId]));
   const isEmpty = start['page'] === 1 && data !== undefined && trucks.size === 0;
@@ -162,15 +163,15 @@ interface FleetPagerProps extends Position {
 }
 
 /** Shown if the trucks need more than one page. */
-function FleetPager({ page: call, totalItems, totalPages, more, next, calls, trucksPerCall, days }: FleetPagerProps) {
+function FleetPager({ calls, trucksPerCall, days, shown, ...position }: FleetPagerProps) {
+  const { page: call, totalItems, totalPages, more, next } = position;
   const page = Math.ceil(call / calls);
-  const trucks = Math.floor(totalItems / days);
-  const to = call * trucksPerCall;
+  const to = (call - 1) * trucksPerCall + shown;
+  const trucks = Math.max(to, Math.floor(totalItems / days));
   if (page === 1 && next === null) return null;
   return (
     <PageButtons page={page} last={Math.ceil(totalPages / calls)} next={next}>
-      Trucks {formatCount((page - 1) * calls * trucksPerCall + 1)} to {formatCount(more ? to : Math.min(to, trucks))} of{' '}
-      {formatCount(trucks)}
+      Trucks {formatCount((page - 1) * calls * trucksPerCall + 1)} to {formatCount(to)} of {formatCount(trucks)}
       {more && '+'}
     </PageButtons>
   );
