@@ -21,6 +21,7 @@ import { ScopeSandboxScenarios1795570440000 } from '../../migrations/17955704400
 import { IndexLongRecordings1795570441000 } from '../../migrations/1795570441000-index-long-recordings.js';
 import { ListWithoutCounters1795570450000 } from '../../migrations/1795570450000-list-without-counters.js';
 import { SearchAccountsByTrigrams1795570451000 } from '../../migrations/1795570451000-search-accounts-by-trigrams.js';
+import { DropRecordingDays1795570453000 } from '../../migrations/1795570453000-drop-recording-days.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -50,6 +51,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   IndexLongRecordings1795570441000,
   ListWithoutCounters1795570450000,
   SearchAccountsByTrigrams1795570451000,
+  DropRecordingDays1795570453000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

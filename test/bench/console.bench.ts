@@ -41,7 +41,7 @@ export async function run(sizes: readonly string[]): Promise<void> {
   const fleet = await createFleet(service);
   await timed('recordings', () => seedRecordings(database, fleet, { trucks, days, daily, big }));
   await timed('exchanges', () => seedExchanges(database, fleet, exchanges));
-  await timed('vacuum', () => database.client.query('VACUUM ANALYZE recordings, recording_days, exchanges'));
+  await timed('vacuum', () => database.client.query('VACUUM ANALYZE recordings, exchanges'));
   const browser = await startBrowser(database.folder);
   atEnd(() => browser.close());
   const page = await browser.newPage({ baseURL: service.url });

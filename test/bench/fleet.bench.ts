@@ -152,7 +152,6 @@ async function addRecordings({ client }: BenchDatabase, count: number): Promise<
      WHERE tablename = 'recordings' AND indexname <> 'recordings_pkey'`,
   );
   await client.query("SET maintenance_work_mem = '512MB'");
-  await client.query('ALTER TABLE recordings DISABLE TRIGGER USER');
   await client.query(`DROP INDEX ${indexes.map(({ name }) => name).join(', ')}`);
   await client.query(
     `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
@@ -166,13 +165,7 @@ async function addRecordings({ client }: BenchDatabase, count: number): Promise<
     [count],
   );
   for (const { definition } of indexes) await client.query(definition);
-  await client.query('ALTER TABLE recordings ENABLE TRIGGER USER');
-  await client.query(
-    `INSERT INTO recording_days (connection_id, truck_id, camera_id, source, status, day, rows)
-     SELECT connection_id, truck_id, camera_id, source, status, (start_time AT TIME ZONE 'UTC')::date, count(*)
-     FROM recordings GROUP BY 1, 2, 3, 4, 5, 6`,
-  );
-  await client.query('VACUUM (ANALYZE) recordings, recording_days');
+  await client.query('VACUUM (ANALYZE) recordings');
 }
 
 /** The trucks, spread over the connections. */

@@ -74,14 +74,17 @@ describe('the connection of a coverage', () => {
 describe('a month of many chunks', () => {
   /** One chunk of 59.5 s for each minute. */
   const addChunks = (connectionId: string, camera: string, [first, last]: readonly [number, number]) =>
-    app.dataSource.query(
-      `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
+    // Without the time limits of the service.
+    onServer(app.env.DATABASE_URL, (client) =>
+      client.query(
+        `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
          start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
        SELECT (SELECT hauler_id FROM connections WHERE id = $1), gen_random_uuid(), $1, 'continuous', n, 'c', 'TRUCK-7', $4, begins,
          begins + interval '59.5 seconds', 59, 'stored', now(), now(), now()
        FROM (SELECT n, timestamptz '2026-01-01T00:00:00Z' + n * interval '1 minute' AS begins
              FROM generate_series($2::integer, $3::integer) AS n) AS series`,
-      [connectionId, first, last, camera],
+        [connectionId, first, last, camera],
+      ),
     );
 
   test('has intervals without gaps, up to 50,000 recordings', async () => {
@@ -297,6 +300,7 @@ describe('what began long before', () => {
 test('the coverage of a month reads each of its chunks once, and none of the months before', async () => {
   const { haulerId, id } = await connectVision(app, 'https://partner.invalid');
   const MONTH = 4_000;
+  await app.dataSource.query('TRUNCATE recordings');
   // Each begins before the end of the one before.
   await app.dataSource.query(
     `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
