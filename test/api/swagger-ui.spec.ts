@@ -62,10 +62,12 @@ describe('Swagger UI, in a browser', () => {
     ]);
   }, 30_000);
 
-  it('creates a hauler with the admin token', async () => {
+  it('creates a hauler with the admin token, which the browser does not keep', async () => {
     await select('Admin API 1.0.0');
     await authorize(service.env.ADMIN_TOKEN);
     expect(await tryItOut('createHauler')).toContain('201');
+    const kept = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage, document.cookie])');
+    expect(kept).not.toContain(service.env.ADMIN_TOKEN);
   }, 30_000);
 
   it('creates an account with a key', async () => {
