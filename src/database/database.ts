@@ -8,7 +8,7 @@ export const STATEMENT_TIMEOUT_MS = 4000;
 
 /**
  * How long the server waits for the next statement of a transaction: an instance that is paused in the middle of one must
- * not keep its locks. Shorter than a lease, so that another instance can take over.
+ * not keep its locks. No longer than it owns its lanes (`work/`), so that another instance can take over.
  */
 const TRANSACTION_IDLE_MS = 10_000;
 

@@ -22,6 +22,7 @@ import { IndexLongRecordings1795570441000 } from '../../migrations/1795570441000
 import { ListWithoutCounters1795570450000 } from '../../migrations/1795570450000-list-without-counters.js';
 import { SearchAccountsByTrigrams1795570451000 } from '../../migrations/1795570451000-search-accounts-by-trigrams.js';
 import { DropRecordingDays1795570453000 } from '../../migrations/1795570453000-drop-recording-days.js';
+import { WorkInLanes1795570460000 } from '../../migrations/1795570460000-work-in-lanes.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -52,6 +53,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   ListWithoutCounters1795570450000,
   SearchAccountsByTrigrams1795570451000,
   DropRecordingDays1795570453000,
+  WorkInLanes1795570460000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

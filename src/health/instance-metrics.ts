@@ -6,7 +6,7 @@ import type { Application } from 'express';
 import { Database } from '../database/database.js';
 import type { ConnectionCounts } from '../database/lane.js';
 import { receivingBytes } from '../http/body-reader.js';
-import { JobsService } from '../jobs/jobs.service.js';
+import { WorkService } from '../work/work.service.js';
 import { Metrics } from '../observability/metrics.js';
 
 /** `/metrics` responds without the ages of due work if the database needs longer. */
@@ -17,7 +17,7 @@ const OLDEST_DUE_TIMEOUT_MS = 3_000;
 export class InstanceMetrics {
   constructor(
     { general, hot, bulk }: Database,
-    jobs: JobsService,
+    work: WorkService,
     { registry }: Metrics,
     { httpAdapter }: HttpAdapterHost,
   ) {
@@ -57,7 +57,7 @@ export class InstanceMetrics {
       labelNames: ['kind'],
       registers,
       collect() {
-        for (const [kind, rows] of jobs.running()) this.set({ kind }, rows);
+        for (const [kind, rows] of work.running()) this.set({ kind }, rows);
       },
     });
     const oldest = new Gauge({
@@ -67,7 +67,7 @@ export class InstanceMetrics {
       registers,
       collect: async () => {
         const timeout = delay(OLDEST_DUE_TIMEOUT_MS, undefined, { ref: false });
-        const ages = await Promise.race([jobs.oldestDue(), timeout]).catch(() => undefined);
+        const ages = await Promise.race([work.oldestDue(), timeout]).catch(() => undefined);
         oldest.reset();
         for (const [kind, seconds] of ages ?? []) oldest.set({ kind }, seconds);
       },

@@ -3,8 +3,8 @@ import type { PartnerInterface } from '../contracts/admin/connection.dto.js';
 import type { PartnerConnection } from './connections.repository.js';
 
 /**
- * One hauler's link to one partner-hosted interface. `jobs/` reads and writes its due-row columns (`due_at`,
- * `leased_until`, `lease_token`, `attempts`); the entity has only those that the admin API shows.
+ * One hauler's link to one partner-hosted interface. `work/` reads and writes its due-row columns (`due_at`,
+ * `started_at`, `attempts`); the entity has only those that the admin API shows.
  */
 @Entity('connections')
 export class ConnectionEntity implements PartnerConnection {

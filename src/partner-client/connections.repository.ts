@@ -24,7 +24,7 @@ export interface ConnectionUpdate {
   readonly customerId: string | undefined;
   readonly intervalSeconds: number | undefined;
   readonly enabled: boolean | undefined;
-  /** Ends the lease of a run, which uses the old ones, and makes a site connection due. */
+  /** Cancels a run, which uses the old ones, and makes a site connection due. */
   readonly credentialsChanged: boolean;
 }
 
@@ -44,8 +44,7 @@ export async function updateConnection(
        interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
        due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now()
          WHEN interface = 'site' AND attempts = 0 THEN least(due_at, now() + $7 * interval '1.1 seconds') ELSE due_at END,
-       leased_until = CASE WHEN $9 THEN NULL ELSE leased_until END,
-       lease_token = CASE WHEN $9 THEN NULL ELSE lease_token END,
+       started_at = CASE WHEN $9 THEN NULL ELSE started_at END,
        attempts = CASE WHEN $9 THEN 0 ELSE attempts END, updated_at = now()
      WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
     [
@@ -63,11 +62,11 @@ export async function updateConnection(
   );
 }
 
-/** Deletes the keys and ends the lease; the row stays. Returns false if there is no such connection. */
+/** Deletes the keys and cancels a running synchronisation; the row stays. Returns false if there is no such connection. */
 export async function deleteConnection(database: Querying, id: string): Promise<boolean> {
   const [, deleted] = await database.query<[unknown[], number]>(
     `UPDATE connections SET deleted_at = now(), updated_at = now(), enabled = false, sealed_key = '',
-       sealed_next_key = NULL, due_at = NULL, leased_until = NULL, lease_token = NULL, run_requested_at = NULL
+       sealed_next_key = NULL, due_at = NULL, started_at = NULL, run_requested_at = NULL
      WHERE id = $1 AND deleted_at IS NULL`,
     [id],
   );
@@ -101,12 +100,12 @@ export async function promoteNextKey(
   );
 }
 
-/** Makes a connection due now, unless it is leased. An expired lease of a killed instance does not count. */
+/** Makes a connection due now. The caller does not wait for a running synchronisation, whose end clears the request. */
 export async function requestRun(database: Querying, { haulerId, id }: ConnectionKey): Promise<void> {
   await database.query(
     `UPDATE connections SET due_at = now(), run_requested_at = now() WHERE (hauler_id, id) IN (
        SELECT hauler_id, id FROM connections
-       WHERE hauler_id = $1 AND id = $2 AND (leased_until IS NULL OR leased_until <= now()) FOR UPDATE SKIP LOCKED)`,
+       WHERE hauler_id = $1 AND id = $2 FOR UPDATE SKIP LOCKED)`,
     [haulerId, id],
   );
 }

@@ -107,7 +107,7 @@ export class ConnectionsService {
 
   /**
    * A change of the credentials, and the end of a pause, make the connection and the due rows of other modules due now.
-   * A run that uses the former key or address loses its lease.
+   * A run that uses the former key or address is cancelled.
    */
   async update(id: string, request: UpdateConnectionRequest): Promise<Connection> {
     // Before the transaction, because it resolves names.
@@ -131,7 +131,7 @@ export class ConnectionsService {
   }
 
   /**
-   * Keeps the data of the connection, deletes its keys, and ends the lease of its run. Throws `notFound` for a
+   * Keeps the data of the connection, deletes its keys, and cancels its run. Throws `notFound` for a
    * connection that is deleted already.
    */
   async remove(id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { JobsModule } from '../jobs/jobs.module.js';
+import { WorkModule } from '../work/work.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { FaultyFiles } from './sandbox/faulty-files.js';
 import { PartnerClock } from './sandbox/partner-clock.js';
@@ -22,7 +22,7 @@ import { ReferenceVisionController, VideoFilesController } from './vision/vision
  * `admin/` (`hosted.controller`, `sandbox.controller`, `doctor`) and in `partner-api/`.
  */
 @Module({
-  imports: [JobsModule, StorageModule],
+  imports: [WorkModule, StorageModule],
   controllers: [ReferenceSiteController, ReferenceVisionController, VideoFilesController],
   providers: [
     FaultyFiles,

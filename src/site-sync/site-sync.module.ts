@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { JobsModule } from '../jobs/jobs.module.js';
+import { WorkModule } from '../work/work.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { CatalogLists } from './catalog/catalog-lists.service.js';
 import { SiteSyncJob, SyncRetention } from './sync/site-sync.job.js';
@@ -12,7 +12,7 @@ import { SyncRunsService } from './sync/sync-runs.service.js';
 
 /** The platform side of the Site API: synchronises haulers' sites, kiosks and materials from their partners. */
 @Module({
-  imports: [JobsModule, PartnerClientModule],
+  imports: [WorkModule, PartnerClientModule],
   providers: [
     CatalogLists,
     SiteClient,

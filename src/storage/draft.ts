@@ -22,7 +22,7 @@ export interface DraftFolder {
 
 /**
  * A file that is being written. It appears under its name only by `publish`. A draft that starts from zero is a new file,
- * and a resumed one is written at its own offsets: a late owner, whose lease has ended, either writes the same bytes at
+ * and a resumed one is written at its own offsets: a late owner, whose row was lost, either writes the same bytes at
  * the same places or writes to a file that was removed. Every method may reject with `StorageUnavailableError`, or with
  * `DraftReplacedError` if another owner started this file from zero.
  */

@@ -1,5 +1,5 @@
 import { Module } from '@nestjs/common';
-import { JobsModule } from '../jobs/jobs.module.js';
+import { WorkModule } from '../work/work.module.js';
 import { outboundPolicy } from '../outbound/address-guard.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { ENV, type Env } from '../config/env.js';
@@ -34,7 +34,7 @@ import { Retention } from './recordings/retention.job.js';
 
 /** The platform side of Vision: clip requests, subscriptions, downloads, recordings and their coverage. */
 @Module({
-  imports: [JobsModule, PartnerClientModule, StorageModule],
+  imports: [WorkModule, PartnerClientModule, StorageModule],
   providers: [
     VisionClient,
     VisionConnections,

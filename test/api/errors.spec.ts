@@ -11,7 +11,7 @@ import { AppError, invalid } from '../../src/errors/app-error.js';
 import { errorReply } from '../../src/errors/error-body.js';
 import { CommonErrorFilter } from '../../src/errors/exception.filter.js';
 import { ReadinessService } from '../../src/health/readiness.service.js';
-import { JobsService } from '../../src/jobs/jobs.service.js';
+import { WorkService } from '../../src/work/work.service.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { testEnv } from '../support/env.js';
 import { held } from '../support/held.js';
@@ -399,7 +399,7 @@ describe('/metrics', () => {
   it('contains the other metrics if the age of due work is not available', async () => {
     const waited = /^work_oldest_due_seconds\{/m;
     expect((await metrics()).text).toMatch(waited);
-    jest.spyOn(measured.app.get(JobsService), 'oldestDue').mockRejectedValueOnce(new Error('unavailable'));
+    jest.spyOn(measured.app.get(WorkService), 'oldestDue').mockRejectedValueOnce(new Error('unavailable'));
     const { status, text } = await metrics();
     expect(status).toBe(200);
     expect(text).toContain('database_pool_connections');

@@ -2,7 +2,7 @@
 const modules = (...names) => `^src/(${names.join('|')})/`;
 const L0 = ['contracts', 'config'];
 const L1 = ['conformance', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
-const L2 = ['auth', 'exchanges', 'partner-client', 'storage', 'jobs', 'idempotency', 'sandbox'];
+const L2 = ['auth', 'exchanges', 'partner-client', 'storage', 'work', 'idempotency', 'sandbox'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
 const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console'];
 const ENTRY = '^src/(app\\.module|app\\.setup|cluster|main)\\.ts$';

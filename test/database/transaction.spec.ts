@@ -32,7 +32,7 @@ function barrier(count: number): () => Promise<void> {
   };
 }
 
-test('a transaction that waits for a paused instance is ended by the server before a lease ends', async () => {
+test('a transaction that waits for a paused instance is ended by the server when others may take over its work', async () => {
   const [row] = await dataSource.query<[{ timeout: string }]>(
     "SELECT current_setting('idle_in_transaction_session_timeout') AS timeout",
   );

@@ -96,8 +96,8 @@ test('kill -9 during 50 downloads: 50 complete files, each published once, and n
   expect(before).toHaveLength(FIRST);
 
   halted = false;
-  // Ends the leases: a killed process renews none.
-  await db.query('UPDATE recordings SET leased_until = now() WHERE leased_until IS NOT NULL');
+  // As the time would in which a killed process renews no lane.
+  await db.query('UPDATE lanes SET owned_until = now()');
   service = await startService({ databaseUrl: database.url, dataDir });
   await eventually(async () => expect(await stored()).toBe(DOWNLOADS), 20_000);
 

@@ -8,7 +8,7 @@ import { storageName } from '../../src/storage/storage.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
-import { LONG, shortOrLong, reportFigures } from '../support/faults.js';
+import { shortOrLong, reportFigures } from '../support/faults.js';
 import { demoVideo } from '../support/reference-vision.js';
 import { after, json } from '../support/scripted-partner.js';
 import { siteData } from '../support/site-data.js';
@@ -24,11 +24,13 @@ import {
 import { sampleVideo } from '../support/sample-video.js';
 
 const CHUNKS = shortOrLong(24, 120);
+/** Each has its own lane of downloads. */
+const CONNECTIONS = 6;
 const ROUNDS = shortOrLong(1, 4);
 const FLOWS = shortOrLong(20, 300);
 const SITES = 'GET /scale-platform/v1/sites';
 
-/** For each instance, and for the connection over all instances: each gets its share of the downloads. */
+/** The places of one instance are taken by one connection, so each instance gets others. */
 const AT_ONCE = { DOWNLOAD_CONCURRENCY: '4', DOWNLOAD_CONCURRENCY_PER_CONNECTION: '12' };
 /** For the response of an instance that may be paused. */
 const ANSWER_TIMEOUT_MS = 1_000;
@@ -72,14 +74,14 @@ const created = async <T>(service: BuiltService, path: string, body: unknown): P
   return reply.body;
 };
 
-/** Rows that this instance has leased. */
+/** Rows on which this instance works. */
 async function inWork({ url }: BuiltService, kind = '[^"]+'): Promise<number> {
   const response = await fetch(`${url}/metrics`, { headers: { Authorization: 'Bearer test-admin-token-0123456789' } });
   const lines = (await response.text()).matchAll(new RegExp(`^work_running{kind="${kind}"} (\\d+)$`, 'gm'));
   return [...lines].reduce((sum, [, rows]) => sum + Number(rows), 0);
 }
 
-describe('three instances start together; one is killed, one is paused beyond its leases and continues', () => {
+describe('three instances start together; one is killed, one is paused until others own its lanes, and continues', () => {
   test.each(Array.from({ length: ROUNDS }, (_, round) => round + 1))(
     'one migrates, each row is processed once, and the late one writes nothing (round %i)',
     async () => {
@@ -93,17 +95,16 @@ describe('three instances start together; one is killed, one is paused beyond it
       }, 15_000);
       late.child.kill('SIGSTOP');
       await killed.end('SIGKILL');
-      const held = await leased();
+      const held = await started();
       expect(held).not.toEqual([]);
       gate.resolve();
       await pushes;
       // The surviving instance has finished its own rows. The other rows belong to the killed and the paused one.
       await eventually(async () => expect(await inWork(survivor)).toBe(0), 15_000);
-      if (!LONG) await endLeases(held);
       await eventually(allDone, 60_000);
       const before = await everything();
       late.child.kill('SIGCONT');
-      // The paused instance ends its runs now, and finds its leases lost.
+      // The paused instance ends its runs now, and finds its lanes lost.
       await eventually(async () => expect(await inWork(late)).toBe(0), 20_000);
       await eventually(async () => expect((await fetch(`${late.url}/health/ready`)).status).toBe(200), 20_000);
       expect(await everything()).toEqual(before);
@@ -132,26 +133,38 @@ describe('three instances start together; one is killed, one is paused beyond it
 });
 
 /**
- * All due rows: downloads that stop in the middle until the gate opens, a synchronisation, clips of the partner side; and a
+ * All due rows: downloads that are slow until the gate opens, a synchronisation, clips of the partner side; and a
  * scale house that does not know which instance is alive.
  */
 async function open(service: BuiltService, fetched: Map<string, number>, gate: Promise<void>) {
   partner.reset();
-  const body = sampleVideo(40_000);
+  const body = sampleVideo(800_000);
   const chunks = Array.from({ length: CHUNKS }, (_, i) => {
     const id = `chunk-${i}`;
     const downloadUrl = partner.link(body, (_request, response) => {
       fetched.set(id, (fetched.get(id) ?? 0) + 1);
       response.writeHead(200, { 'Content-Length': body.length });
-      response.write(body.subarray(0, 1_000));
-      void gate.then(() => response.end(body.subarray(1_000)));
+      let sent = 0;
+      // Fast enough to keep its place: a download that waits for its host leaves it, and an instance takes more.
+      const timer = setInterval(() => response.write(body.subarray(sent, (sent += 15_000))), 500);
+      response.once('close', () => clearInterval(timer));
+      void gate.then(() => {
+        clearInterval(timer);
+        response.end(body.subarray(sent));
+      });
     });
-    return element({ id, startTime: inHours(-5 + i / 100), endTime: inHours(-5 + (i + 1) / 100), downloadUrl });
+    return element({
+      id,
+      truckId: `TRUCK-${i % CONNECTIONS}`,
+      startTime: inHours(-5 + i / 100),
+      endTime: inHours(-5 + (i + 1) / 100),
+      downloadUrl,
+    });
   });
-  partner.on(
-    CONTINUOUS,
-    lists('recordings', () => chunks),
-  );
+  partner.on(CONTINUOUS, (response, request) => {
+    const listed = chunks.filter(({ truckId }) => truckId === request.query.get('truckId'));
+    lists('recordings', () => listed)(response, request);
+  });
   partner.on(SITES, after(300, json({ success: true, data: siteData(2, 4, 60) })));
   const [haulerId, synced] = await Promise.all(
     ['Three Hauling', 'Synced Hauling'].map(
@@ -169,9 +182,12 @@ async function open(service: BuiltService, fetched: Map<string, number>, gate: P
   await requestClips(service, key);
   const shared = { baseUrl: partner.url, apiKey: 'the-partners-key' };
   const vision = { haulerId, interface: 'vision', customerId: 'customer-1', ...shared };
-  const { id: connectionId } = await created<{ id: string }>(service, '/connections', vision);
+  for (let i = 0; i < CONNECTIONS; i++) {
+    const { id: connectionId } = await created<{ id: string }>(service, '/connections', vision);
+    const subscription = { connectionId, truckId: `TRUCK-${i}`, startTime: inHours(-6) };
+    await created(service, '/video-subscriptions', subscription);
+  }
   await created(service, '/connections', { haulerId: synced, interface: 'site', ...shared });
-  await created(service, '/video-subscriptions', { connectionId, truckId: 'TRUCK-7', startTime: inHours(-6) });
   const push = (instance: BuiltService, n: number) =>
     fetch(`${instance.url}/platform-api/v1/tickets`, {
       method: 'POST',
@@ -225,27 +241,24 @@ async function requestClips({ url }: BuiltService, key: string): Promise<void> {
   }
 }
 
-const leaseTables = () =>
+/** Tables of due rows. */
+const workTables = () =>
   db.query<{ name: string }[]>(
-    `SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'leased_until'`,
+    `SELECT c.table_name AS name FROM information_schema.columns AS c JOIN information_schema.columns AS due
+       ON (due.table_name, due.column_name) = (c.table_name, 'due_at') WHERE c.column_name = 'started_at'`,
   );
 
-async function leased(): Promise<string[]> {
-  const tokens: string[] = [];
-  for (const { name } of await leaseTables()) {
-    const rows = await db.query<{ token: string }[]>(
-      `SELECT lease_token AS token FROM ${name} WHERE leased_until > now() AND lease_token IS NOT NULL`,
+/** The rows that are in work, by table and id. */
+async function started(): Promise<string[]> {
+  const found: string[] = [];
+  for (const { name } of await workTables()) {
+    const rows = await db.query<{ row: string }[]>(
+      `SELECT '${name} ' || coalesce(to_jsonb(t) ->> 'id', to_jsonb(t) ->> 'customer_id') AS row FROM ${name} AS t
+       WHERE started_at IS NOT NULL`,
     );
-    tokens.push(...rows.map(({ token }) => token));
+    found.push(...rows.map(({ row }) => row));
   }
-  return tokens;
-}
-
-/** Ends the leases, as 15 seconds would: the long form waits for that. */
-async function endLeases(tokens: readonly string[]): Promise<void> {
-  for (const { name } of await leaseTables()) {
-    await db.query(`UPDATE ${name} SET leased_until = now() WHERE lease_token = ANY ($1)`, [tokens]);
-  }
+  return found;
 }
 
 async function allDone(): Promise<void> {
@@ -253,7 +266,7 @@ async function allDone(): Promise<void> {
   expect(await db.query('SELECT id FROM recordings')).toHaveLength(CHUNKS);
   expect(await db.query(`SELECT status, message FROM reference_video_requests WHERE status <> 'ready'`)).toEqual([]);
   expect(await db.query('SELECT status FROM sync_runs')).toEqual([{ status: 'succeeded' }]);
-  expect(await leased()).toEqual([]);
+  expect(await started()).toEqual([]);
 }
 
 /** The rows that a late writer could damage. */

@@ -11,6 +11,7 @@ import { demoVideo } from '../support/reference-vision.js';
 import { Ledger } from './ledger.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { siteData } from '../support/site-data.js';
+import { OWNED_MS } from '../../src/work/lanes.repository.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import {
   CONTINUOUS,
@@ -26,7 +27,6 @@ import { json } from '../support/scripted-partner.js';
 const KILLS = shortOrLong(2, 20);
 const CHUNKS = shortOrLong(30, 300);
 const SEED = 20_261_120;
-const LEASE_MS = 15_000;
 
 let database: TestDatabase;
 let db: DataSource;
@@ -226,21 +226,20 @@ async function incompleteFiles(): Promise<string[]> {
   return rows.filter(({ id, sha256 }) => sha256 !== sum(files.get(id) ?? '/dev/null')).map(({ id }) => id);
 }
 
-/** The tables of due rows. No lease is longer than its time, and then the leases are ended. */
-async function endLeases(): Promise<number> {
+/** No lane is owned for longer than its time. Ends that time, and returns the number of rows that were in work. */
+async function endLanes(): Promise<number> {
+  const tooLong = "SELECT 1 FROM lanes WHERE owned_until > now() + $1 * interval '1 ms'";
+  expect(await db.query(tooLong, [OWNED_MS])).toEqual([]);
+  await db.query('UPDATE lanes SET owned_until = now()');
   const tables = await db.query<{ name: string }[]>(
-    `SELECT table_name AS name FROM information_schema.columns WHERE column_name = 'leased_until'`,
+    `SELECT c.table_name AS name FROM information_schema.columns AS c JOIN information_schema.columns AS due
+       ON (due.table_name, due.column_name) = (c.table_name, 'due_at') WHERE c.column_name = 'started_at'`,
   );
-  let leased = 0;
+  let inWork = 0;
   for (const { name } of tables) {
-    const [, count] = await db.query<[unknown, number]>(
-      `UPDATE ${name} SET leased_until = now() WHERE leased_until > now() AND leased_until < now() + $1 * interval '1 ms'`,
-      [LEASE_MS],
-    );
-    leased += count;
-    expect(await db.query(`SELECT 1 FROM ${name} WHERE leased_until > now()`)).toEqual([]);
+    inWork += (await db.query<unknown[]>(`SELECT 1 FROM ${name} WHERE started_at IS NOT NULL`)).length;
   }
-  return leased;
+  return inWork;
 }
 
 test(
@@ -252,7 +251,7 @@ test(
       await underLoad(300 + random() * 900, () => service.end('SIGKILL'));
       expect(await compare()).toEqual({ missing: [], double: [] });
       expect(await incompleteFiles()).toEqual([]);
-      interrupted += await endLeases();
+      interrupted += await endLanes();
       await boot();
       await Promise.all(KINDS.map((kind) => ledgers[kind].settle(service.url)));
       expect(await compare()).toEqual({ missing: [], double: [] });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { JobsService } from '../../src/jobs/jobs.service.js';
+import { WorkService } from '../../src/work/work.service.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { nextRunAfterFailureMs } from '../../src/site-sync/sync/schedule.rules.js';
 import { eventually } from '../support/eventually.js';
@@ -82,15 +82,15 @@ describe('business metrics', () => {
     };
     expect(await age()).toBe(0);
     const { app, dataSource } = idle.service;
-    // Nothing is claimed from now on, as on instances without free capacity.
-    await app.get(JobsService).beforeApplicationShutdown();
+    // Nothing is started from now on, as on instances without free capacity.
+    await app.get(WorkService).beforeApplicationShutdown();
     const due = "UPDATE connections SET enabled = $2, due_at = now() - interval '1 hour' WHERE id = $1";
     await dataSource.query(due, [idle.connectionId, false]);
     expect(await age()).toBe(0);
     await dataSource.query(due, [idle.connectionId, true]);
     expect(await age()).toBeGreaterThanOrEqual(3600);
     expect(await age()).toBeLessThan(7200);
-    await dataSource.query("UPDATE connections SET leased_until = now() + interval '1 hour'");
+    await dataSource.query('UPDATE connections SET started_at = now()');
     expect(await age()).toBe(0);
     await idle.stop();
   });

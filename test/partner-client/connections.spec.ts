@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Connection } from '../../src/contracts/admin/connection.dto.js';
-import { failureSentence } from '../../src/jobs/failure-sentence.js';
+import { failureSentence } from '../../src/work/failure-sentence.js';
 import { openKey, SealBrokenError, sealKey } from '../../src/partner-client/connection-keys.service.js';
 import { type Reply, startTestApp, type TestApp } from '../support/app.js';
 
@@ -226,9 +226,9 @@ describe('PATCH /admin/v1/connections/{id}', () => {
 
   test('does not move the next run for an unchanged field or an interval, but for a new key, which resets the attempts', async () => {
     const { id } = await create(site({ enabled: true, baseUrl: 'http://127.0.0.1:1' }));
-    // Its first run, which may be in progress, loses its lease.
+    // Its first run, which may be in progress, loses its row.
     await open.dataSource.query(
-      `UPDATE connections SET due_at = now() + interval '1 hour', attempts = 2, leased_until = NULL, lease_token = NULL
+      `UPDATE connections SET due_at = now() + interval '1 hour', attempts = 2, started_at = NULL
        WHERE id = $1`,
       [id],
     );
@@ -279,7 +279,7 @@ describe('DELETE /admin/v1/connections/{id}', () => {
     // The state during a run that an admin has requested.
     await open.dataSource.query(
       `UPDATE connections SET due_at = now() + interval '1 hour', run_requested_at = now(),
-         leased_until = now() + interval '1 hour', lease_token = gen_random_uuid() WHERE id = $1`,
+         started_at = now() WHERE id = $1`,
       [id],
     );
     expect(await open.admin('DELETE', `/connections/${id}`)).toMatchObject({ status: 204, text: '' });
@@ -288,8 +288,7 @@ describe('DELETE /admin/v1/connections/{id}', () => {
       sealed_next_key: null,
       due_at: null,
       run_requested_at: null,
-      leased_until: null,
-      lease_token: null,
+      started_at: null,
     });
     for (const [method, path] of [
       ['GET', ''],

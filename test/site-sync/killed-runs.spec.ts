@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { JobsService } from '../../src/jobs/jobs.service.js';
-import { SITE_SYNC_WORK, SyncRetention } from '../../src/site-sync/sync/site-sync.job.js';
+import { WorkService } from '../../src/work/work.service.js';
+import { SyncRetention } from '../../src/site-sync/sync/site-sync.job.js';
+import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-runs.repository.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { hangs, when } from '../support/scripted-partner.js';
@@ -39,7 +40,7 @@ describe('an interrupted run', () => {
   beforeAll(async () => {
     scene = await SiteScene.start();
     // This instance serves the admin API only. The tests start and kill the instances that synchronise.
-    scene.service.app.get(JobsService).onModuleDestroy();
+    scene.service.app.get(WorkService).onModuleDestroy();
   });
   afterAll(() => scene.stop());
   beforeEach(async () => {
@@ -54,7 +55,14 @@ describe('an interrupted run', () => {
 
   const query = <Row>(sql: string, parameters: unknown[] = [scene.connectionId]) =>
     scene.service.dataSource.query<Row[]>(sql, parameters);
-  const leaseEnds = () => query('UPDATE connections SET leased_until = now() WHERE id = $1');
+  /** As the time would in which a killed instance renews nothing. */
+  const laneIsFree = () => query('UPDATE lanes SET owned_until = now() WHERE lane = $1::text');
+  const ownLane = (owned: string) =>
+    query(
+      `INSERT INTO lanes SELECT $2, $1::text, gen_random_uuid(), now(), now() + $3::interval
+       ON CONFLICT (kind, lane) DO UPDATE SET owner = EXCLUDED.owner, owned_until = EXCLUDED.owned_until`,
+      [scene.connectionId, SITE_SYNC_WORK, owned],
+    );
 
   async function killable(variables?: Record<string, string>): Promise<ServiceProcess> {
     const other = await startServiceProcess(scene.service.env, variables);
@@ -82,7 +90,7 @@ describe('an interrupted run', () => {
   }
   const sync = async (by: TestApp) => scene.ended(await requestFor(by));
   const isIdle = ({ app }: TestApp) =>
-    eventually(() => expect(app.get(JobsService).running().get(SITE_SYNC_WORK)).toBe(0), 10_000);
+    eventually(() => expect(app.get(WorkService).running().get(SITE_SYNC_WORK)).toBe(0), 10_000);
   const partnerIsAsked = async (times: number) => {
     await eventually(() => expect(scene.partner.asked).toHaveLength(times), 10_000);
   };
@@ -97,7 +105,7 @@ describe('an interrupted run', () => {
     expect(await scene.run(runId)).toMatchObject({ status: 'running', finishedAt: null });
     scene.answers(data);
     const next = await successor();
-    await leaseEnds();
+    await laneIsFree();
     hurry(next);
     expect(await scene.ended(runId)).toMatchObject({ status: 'succeeded', counts: { materials: { created: 60 } } });
     expect(await scene.runs()).toHaveLength(1);
@@ -120,7 +128,7 @@ describe('an interrupted run', () => {
     expect(await scene.stored()).toEqual(nothing);
     expect((await scene.run(runId)).status).toBe('running');
     const next = await successor();
-    await leaseEnds();
+    await laneIsFree();
     hurry(next);
     expect(await scene.ended(runId)).toMatchObject({
       status: 'succeeded',
@@ -135,8 +143,8 @@ describe('an interrupted run', () => {
     await partnerIsAsked(1);
     other.child.kill('SIGTERM');
     expect(await other.ended).toBe(0);
-    expect(await scene.connection('leased_until, attempts, last_error')).toEqual({
-      leased_until: null,
+    expect(await scene.connection('started_at, attempts, last_error')).toEqual({
+      started_at: null,
       attempts: 0,
       last_error: null,
     });
@@ -169,20 +177,18 @@ describe('an interrupted run', () => {
     expect(other.child.exitCode).toBe(null);
   });
 
-  test('of an owner that lost its lease writes neither records nor an end', async () => {
+  test('of an owner that lost its row writes neither records nor an end', async () => {
     const owner = await successor();
     const lost = Promise.withResolvers<void>();
     scene.partner.on(SITES_ROUTE, when(lost.promise, answer(data)));
     const runId = await requestFor(owner);
     await partnerIsAsked(1);
-    await query(
-      `UPDATE connections SET lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour' WHERE id = $1`,
-    );
+    await query(`UPDATE connections SET started_at = now() + interval '1 hour' WHERE id = $1`);
     lost.resolve();
     await isIdle(owner);
     expect(await scene.stored()).toEqual(nothing);
     expect((await scene.run(runId)).status).toBe('running');
-    await leaseEnds();
+    await query('UPDATE connections SET started_at = NULL WHERE id = $1');
     hurry(owner);
     expect((await scene.ended(runId)).status).toBe('succeeded');
     expect(scene.partner.asked).toHaveLength(2);
@@ -267,17 +273,17 @@ describe('an interrupted run', () => {
     const sweep = () => scene.service.app.get(SyncRetention).sweep();
     const statuses = async () => (await scene.runs()).map(({ status }) => status);
 
-    test('leaves runs that wait, that are leased and that will be resumed', async () => {
+    test('leaves runs that wait, that are in work and that will be resumed', async () => {
       await scene.request();
       await sweep();
       expect(await statuses()).toEqual(['queued']);
       await query(`UPDATE sync_runs SET status = 'running' WHERE connection_id = $1`);
-      await query(
-        "UPDATE connections SET run_requested_at = NULL, leased_until = now() + interval '1 min' WHERE id = $1",
-      );
+      await query('UPDATE connections SET run_requested_at = NULL WHERE id = $1');
+      await ownLane('1 min');
       await sweep();
       expect(await statuses()).toEqual(['running']);
-      await query('UPDATE connections SET enabled = true, leased_until = now() WHERE id = $1');
+      await query('UPDATE connections SET enabled = true WHERE id = $1');
+      await laneIsFree();
       await sweep();
       expect(await statuses()).toEqual(['running']);
     });
@@ -285,7 +291,7 @@ describe('an interrupted run', () => {
     test('ends the run of a connection that was paused while its instance was killed; a request starts another', async () => {
       const runId = await scene.request();
       await query(`UPDATE sync_runs SET status = 'running' WHERE connection_id = $1`);
-      await query('UPDATE connections SET run_requested_at = NULL, leased_until = now() WHERE id = $1');
+      await query('UPDATE connections SET run_requested_at = NULL WHERE id = $1');
       await sweep();
       expect(await statuses()).toEqual(['failed']);
       expect(await scene.request()).not.toBe(runId);
@@ -294,7 +300,7 @@ describe('an interrupted run', () => {
     test('does not end a run of a paused connection that was requested again: it is resumed', async () => {
       const runId = await scene.request();
       await query(`UPDATE sync_runs SET status = 'running' WHERE connection_id = $1`);
-      await query('UPDATE connections SET run_requested_at = NULL, due_at = NULL, leased_until = NULL WHERE id = $1');
+      await query('UPDATE connections SET run_requested_at = NULL, due_at = NULL WHERE id = $1');
       scene.answers(data);
       expect(await requestFor(await successor())).toBe(runId);
       expect((await scene.ended(runId)).status).toBe('succeeded');

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { JobsService } from '../../src/jobs/jobs.service.js';
+import { WorkService } from '../../src/work/work.service.js';
 import { nextRunAfterFailureMs, nextRunMs } from '../../src/site-sync/sync/schedule.rules.js';
-import { SITE_SYNC_WORK } from '../../src/site-sync/sync/site-sync.job.js';
+import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-runs.repository.js';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { hangs, html, refuses, type ScriptedReply, when } from '../support/scripted-partner.js';
@@ -31,16 +31,16 @@ describe('the schedule of synchronisation', () => {
     scene.connectionId = await scene.connect({ enabled: true, ...(intervalSeconds && { intervalSeconds }) });
     scene.hurry();
   };
-  const running = () => scene.service.app.get(JobsService).running().get(SITE_SYNC_WORK) ?? 0;
+  const running = () => scene.service.app.get(WorkService).running().get(SITE_SYNC_WORK) ?? 0;
   /** Makes the connection due, and another one after it: once that one has run, this one was skipped. */
   const isSkipped = async () => {
     await makeDue();
-    const lease = () => scene.connection('due_at, attempts, lease_token');
-    const before = await lease();
+    const row = () => scene.connection('due_at, attempts, started_at');
+    const before = await row();
     const later = await scene.connect({ enabled: true });
     scene.hurry();
     await eventually(async () => expect((await scene.runs(later))[0]?.finishedAt).toEqual(expect.any(String)));
-    expect(await lease()).toEqual(before);
+    expect(await row()).toEqual(before);
   };
   const patch = (change: object) => scene.service.admin('PATCH', `/connections/${scene.connectionId}`, change);
   const finished = async (count: number) => {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CatalogKiosk, CatalogMaterial, CatalogSite } from '../../src/contracts/admin/catalog.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
-import { JobsService } from '../../src/jobs/jobs.service.js';
+import { WorkService } from '../../src/work/work.service.js';
 import { lockCatalog } from '../../src/site-sync/sync/catalog-sync.repository.js';
-import { SITE_SYNC_WORK } from '../../src/site-sync/sync/site-sync.job.js';
+import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-runs.repository.js';
 import { createHauler } from './api-keys.js';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { json, type ScriptedPartner, type ScriptedReply, startScriptedPartner } from './scripted-partner.js';
@@ -25,7 +25,7 @@ interface Page<T> {
 }
 
 /** What this instance finds due begins now, and not at its next tick. */
-export const hurry = ({ app }: TestApp): void => app.get(JobsService).runDue(SITE_SYNC_WORK);
+export const hurry = ({ app }: TestApp): void => app.get(WorkService).runDue(SITE_SYNC_WORK);
 
 /** The service and a scripted partner, and one hauler with a connection between them. */
 export class SiteScene {

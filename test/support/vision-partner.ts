@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { formatInstant } from '../../src/contracts/common/instant.js';
 import { sealKey } from '../../src/partner-client/connection-keys.service.js';
-import { JobsService } from '../../src/jobs/jobs.service.js';
+import { WorkService } from '../../src/work/work.service.js';
 import { expect } from '@jest/globals';
 import type { TestApp } from './app.js';
 import { eventually } from './eventually.js';
@@ -129,9 +129,9 @@ export const accepts =
 export async function hurry(app: TestApp): Promise<void> {
   await app.dataSource.query('UPDATE video_request_parts SET next_poll_at = now() WHERE next_poll_at IS NOT NULL');
   for (const table of ['video_request_parts', 'video_polls', 'video_subscriptions', 'video_windows', 'recordings']) {
-    await app.dataSource.query(`UPDATE ${table} SET due_at = now() WHERE due_at IS NOT NULL AND lease_token IS NULL`);
+    await app.dataSource.query(`UPDATE ${table} SET due_at = now() WHERE due_at IS NOT NULL AND started_at IS NULL`);
   }
-  const jobs = app.app.get(JobsService);
+  const jobs = app.app.get(WorkService);
   for (const kind of ['submit', 'poll', 'crawl', 'windows', 'downloads']) jobs.runDue(`vision ${kind}`);
 }
 
@@ -159,6 +159,6 @@ async function deleteVideoRows(app: TestApp): Promise<void> {
 
 /** Kinds of Vision work that this instance is running. */
 function atWork(app: TestApp): string[] {
-  const running = [...app.app.get(JobsService).running()].filter(([, rows]) => rows > 0);
+  const running = [...app.app.get(WorkService).running()].filter(([, rows]) => rows > 0);
   return running.map(([kind]) => kind).filter((kind) => kind.startsWith('vision '));
 }

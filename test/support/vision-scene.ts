@@ -81,6 +81,6 @@ export function useVision(env: TestAppOptions['env'] = {}): VisionScene {
 /** Waits until every poll has ended, and the next one is not due. */
 export const pollsEnded = (vision: VisionScene) =>
   eventually(async () => {
-    const polls = await vision.query('SELECT lease_token IS NULL AND due_at > now() AS idle FROM video_polls');
+    const polls = await vision.query('SELECT started_at IS NULL AND due_at > now() AS idle FROM video_polls');
     expect(polls).toEqual([{ idle: true }]);
   });

@@ -46,7 +46,7 @@ const postpone = async (table: string) => {
   await eventually(async () => {
     const [, count] = await vision.app.dataSource.query<[unknown[], number]>(
       `UPDATE ${table} SET due_at = now() + interval '1 hour', attempts = 8
-       WHERE hauler_id = $1 AND due_at IS NOT NULL AND last_error IS NOT NULL AND lease_token IS NULL`,
+       WHERE hauler_id = $1 AND due_at IS NOT NULL AND last_error IS NOT NULL AND started_at IS NULL`,
       [haulerId],
     );
     expect(count).toBe(1);

@@ -116,7 +116,7 @@ describe('polling', () => {
     await eventually(async () => {
       const [row] = await vision.query<{ later: boolean }>(
         `SELECT poll.due_at = part.deadline_at AS at_deadline, part.next_poll_at > part.deadline_at AS later
-         FROM video_polls AS poll, video_request_parts AS part WHERE poll.lease_token IS NULL`,
+         FROM video_polls AS poll, video_request_parts AS part WHERE poll.started_at IS NULL`,
       );
       // No poll of a request of this age has ended yet.
       if (row?.later === false) await vision.hurry();
@@ -129,15 +129,14 @@ describe('polling', () => {
     vision.listVideos(() => []);
     const connectionId = await vision.connect();
     await becomes(await order(connectionId), { status: 'processing' });
-    // The lease keeps the row due.
+    // A row that is worked on stays due.
     await vision.query(
-      `UPDATE video_polls SET due_at = now() - interval '1 minute', lease_token = gen_random_uuid(),
-         leased_until = now() + interval '1 hour'`,
+      `UPDATE video_polls SET due_at = now() - interval '1 minute', started_at = now() + interval '1 hour'`,
     );
     await becomes(await order(connectionId), { status: 'processing' });
     const polls = await vision.query<unknown>('SELECT due_at < now() AS due FROM video_polls');
     expect(polls).toEqual([{ due: true }]);
-    await vision.query('UPDATE video_polls SET lease_token = NULL, leased_until = NULL');
+    await vision.query('UPDATE video_polls SET started_at = NULL');
   });
 
   test.each([
@@ -346,7 +345,7 @@ describe('many open requests of one customer', () => {
       );
       await eventually(async () => {
         const [poll] = await vision.query<{ idle: boolean }>(
-          'SELECT lease_token IS NULL AND due_at > now() AS idle FROM video_polls WHERE connection_id = $1',
+          'SELECT started_at IS NULL AND due_at > now() AS idle FROM video_polls WHERE connection_id = $1',
           [connectionId],
         );
         expect(poll?.idle).toBe(true);

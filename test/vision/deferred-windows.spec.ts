@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { formatInstant } from '../../src/contracts/common/instant.js';
-import { JobsService } from '../../src/jobs/jobs.service.js';
+import { WorkService } from '../../src/work/work.service.js';
 import { eventually } from '../support/eventually.js';
 import { refuses } from '../support/scripted-partner.js';
 import { CONTINUOUS, inHours, lists, type Element } from '../support/vision-partner.js';
@@ -69,14 +69,14 @@ describe('a deferred window', () => {
   test.each<[string, number, string, number]>([
     ['is extended by the next one that fails', -23.9, 'NULL', 1],
     ['is not extended beyond a day', -24.1, 'NULL', 2],
-    ['is not extended while it is read', -4, 'gen_random_uuid()', 2],
-  ])('%s', async (_, begins, token, rows) => {
+    ['is not extended while it is read', -4, 'now()', 2],
+  ])('%s', async (_, begins, startedAt, rows) => {
     vision.partner.on(CONTINUOUS, refuses(400, 'INVALID_PAYLOAD', 'oops'));
     const id = await subscriptions.follow(await vision.connect(), { startTime: inHours(100) });
     const readUntil = new Date(inHours(-2));
     await vision.query(
-      `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, lease_token, due_at)
-       SELECT hauler_id, gen_random_uuid(), id, connection_id, $2, $3, 'oops', ${token}, now() + interval '1 hour' FROM video_subscriptions WHERE id = $1`,
+      `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, started_at, due_at)
+       SELECT hauler_id, gen_random_uuid(), id, connection_id, $2, $3, 'oops', ${startedAt}, now() + interval '1 hour' FROM video_subscriptions WHERE id = $1`,
       [id, inHours(begins), readUntil],
     );
     await vision.query(
@@ -84,8 +84,8 @@ describe('a deferred window', () => {
       [id, inHours(-30), readUntil],
     );
     const found = await eventually(async () => {
-      await vision.query('UPDATE video_subscriptions SET due_at = now() WHERE lease_token IS NULL');
-      vision.app.app.get(JobsService).runDue('vision crawl');
+      await vision.query('UPDATE video_subscriptions SET due_at = now() WHERE started_at IS NULL');
+      vision.app.app.get(WorkService).runDue('vision crawl');
       const ends = await vision.query<{ end_time: Date }>('SELECT end_time FROM video_windows ORDER BY 1');
       expect(ends.at(-1)?.end_time.getTime()).toBeGreaterThan(readUntil.getTime());
       return ends;
@@ -139,7 +139,7 @@ describe('a deferred window', () => {
     const { startTime } = await deferredWindow();
     // Otherwise the subscription keeps deferring the minutes that passed meanwhile. A reading that is running would set its due time again.
     await eventually(async () => {
-      const stopped = 'UPDATE video_subscriptions SET due_at = NULL WHERE lease_token IS NULL RETURNING id';
+      const stopped = 'UPDATE video_subscriptions SET due_at = NULL WHERE started_at IS NULL RETURNING id';
       expect((await vision.app.dataSource.query<[unknown[]]>(stopped))[0]).toHaveLength(1);
     });
     await eventually(async () => {

@@ -117,7 +117,7 @@ test('an element that is nested too deep is reported, and the other elements are
 /** Waits until nothing is running or due: all findings are stored by then. */
 async function unread(): Promise<void> {
   for (const table of ['video_subscriptions', 'video_windows']) {
-    const sql = `SELECT 1 FROM ${table} WHERE lease_token IS NOT NULL OR due_at <= now()`;
+    const sql = `SELECT 1 FROM ${table} WHERE started_at IS NOT NULL OR due_at <= now()`;
     expect(await app.dataSource.query(sql)).toEqual([]);
   }
 }

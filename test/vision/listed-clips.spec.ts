@@ -359,7 +359,7 @@ describe('clips that arrive while the partner prepares the request', () => {
     await eventually(async () => {
       if (pagesAsked().length < count) await vision.hurry();
       expect(pagesAsked().length).toBeGreaterThanOrEqual(count);
-      const polls = await vision.query<unknown>('SELECT 1 FROM video_polls WHERE lease_token IS NULL');
+      const polls = await vision.query<unknown>('SELECT 1 FROM video_polls WHERE started_at IS NULL');
       expect(polls).toHaveLength(1);
     }, 10_000);
   }

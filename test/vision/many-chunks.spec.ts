@@ -90,7 +90,7 @@ describe('a recording that is listed again', () => {
   const five = ['08:00:00', '08:05:00'] as const;
   const half = ['08:02:30', '08:07:30'] as const;
   const CLIP = "source = 'on-demand', part_id = gen_random_uuid()";
-  const LEASED = "lease_token = gen_random_uuid(), leased_until = now() + interval '1 hour'";
+  const STARTED = "started_at = now() + interval '1 hour'";
 
   /** Returns the rows after both lists, with changes between them, and how many are to be fetched again. */
   async function after(first: readonly Element[], changes: readonly string[], second: readonly Element[]) {
@@ -133,7 +133,7 @@ describe('a recording that is listed again', () => {
     [
       'keeps its link while it is fetched',
       listed(five),
-      `${LEASED} WHERE true`,
+      `${STARTED} WHERE true`,
       listed(five, longer),
       0,
       ['a 08:00:00 08:05:00 available old'],

@@ -32,7 +32,7 @@ async function twoOpen(then: ScriptedReply): Promise<string[]> {
 
 const roundEnds = (condition = 'true') =>
   eventually(async () => {
-    const rows = await vision.query<unknown>(`SELECT lease_token IS NULL AND ${condition} AS ended FROM video_polls`);
+    const rows = await vision.query<unknown>(`SELECT started_at IS NULL AND ${condition} AS ended FROM video_polls`);
     expect(rows).toEqual([{ ended: true }]);
   });
 

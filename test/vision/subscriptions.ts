@@ -80,7 +80,7 @@ export class Subscriptions {
       expect(partner.askedOf(CONTINUOUS).length).toBeGreaterThan(before + 1);
     });
     await eventually(async () => {
-      const sql = 'SELECT lease_token IS NULL AS idle FROM video_subscriptions WHERE id = $1';
+      const sql = 'SELECT started_at IS NULL AS idle FROM video_subscriptions WHERE id = $1';
       expect(await this.vision.query(sql, [id])).toEqual([{ idle: true }]);
     });
   }

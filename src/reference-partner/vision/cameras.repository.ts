@@ -106,9 +106,9 @@ async function moveToCamera(manager: EntityManager, camera: HostedCamera): Promi
   const parameters = [customerId, truckId, cameraId, aliases];
   const stored = '(customer_id, truck_id) = ($1, $2) AND camera_id = ANY($4)';
   await manager.query(`UPDATE reference_recordings SET camera_id = $3 WHERE ${stored}`, parameters);
-  // A run in progress looks for recordings of the old name: it loses its lease, and the next run starts at once.
+  // A run in progress looks for recordings of the old name: it loses its row, and the next run starts at once.
   await manager.query(
-    `UPDATE reference_video_requests SET camera_id = $3, leased_until = NULL, lease_token = NULL,
+    `UPDATE reference_video_requests SET camera_id = $3, started_at = NULL,
        due_at = CASE WHEN status = 'processing' THEN now() END
      WHERE ${stored}`,
     parameters,

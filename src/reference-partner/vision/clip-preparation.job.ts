@@ -6,9 +6,9 @@ import { MAX_CLIP_GAPS, type VideoStatus } from '../../contracts/vision/vision.d
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import type { Changes, Next, Run } from '../../jobs/run.js';
-import { JobsService } from '../../jobs/jobs.service.js';
-import { defineStates } from '../../jobs/states.js';
+import type { Changes, Next, Run } from '../../work/run.js';
+import { WorkService } from '../../work/work.service.js';
+import { defineStates } from '../../work/states.js';
 import { type Published, STORAGE, type Storage } from '../../storage/storage.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
@@ -32,7 +32,7 @@ const MAX_REASONS = 10;
 
 /** A video that crashes or blocks the process usually does so every time. */
 const MAX_MEDIA_ATTEMPTS = 3;
-/** About four hours with the backoff of the jobs, in which a storage may recover. */
+/** About four hours with the backoff of the work, in which a storage may recover. */
 const MAX_ATTEMPTS = 12;
 const STORAGE_FAILED = 'The clip could not be prepared: its storage did not work.';
 
@@ -52,18 +52,19 @@ interface RequestRow {
 export class ClipPreparationJob implements OnModuleInit {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     private readonly cutter: ClipCutter,
     private readonly clock: PartnerClock,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register<RequestRow>({
+    this.work.register<RequestRow>({
       name: CLIP_WORK,
       table: 'reference_video_requests',
       key: { id: 'uuid' },
       columns: ['customer_id', 'truck_id', 'camera_id', 'start_time', 'end_time', 'status', 'sandbox'],
+      lane: { by: 'id', type: 'uuid', concurrency: 1 },
       concurrency: 2,
       attempts: {
         max: MAX_ATTEMPTS,

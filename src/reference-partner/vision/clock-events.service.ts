@@ -11,7 +11,7 @@ import {
 import { formatInstant } from '../../contracts/common/instant.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { JobsService } from '../../jobs/jobs.service.js';
+import { WorkService } from '../../work/work.service.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import { CLIP_WORK } from './clip-preparation.job.js';
 import { lastRecordingEnd } from './stored-videos.repository.js';
@@ -26,7 +26,7 @@ export class ClockEvents {
   constructor(
     private readonly dataSource: DataSource,
     private readonly clock: PartnerClock,
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_LINK_TTL'>,
   ) {}
 
@@ -41,7 +41,7 @@ export class ClockEvents {
       await advanceDueClips(manager, customerId, milliseconds);
       return this.clock.advance(manager, customerId, milliseconds);
     });
-    this.jobs.runDue(CLIP_WORK);
+    this.work.runDue(CLIP_WORK);
     return { now: formatInstant(new Date(now)) };
   }
 

@@ -71,7 +71,7 @@ export async function listVideoRequests(
 export async function advanceDueClips(database: Querying, customerId: string, milliseconds: number): Promise<void> {
   await database.query(
     `UPDATE reference_video_requests SET due_at = due_at - make_interval(secs => $2::float8 / 1000)
-     WHERE customer_id = $1 AND status = 'processing' AND due_at IS NOT NULL AND lease_token IS NULL`,
+     WHERE customer_id = $1 AND status = 'processing' AND due_at IS NOT NULL AND started_at IS NULL`,
     [customerId, milliseconds],
   );
 }

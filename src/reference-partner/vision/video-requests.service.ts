@@ -7,7 +7,7 @@ import { formatInstant, type Instant, microsBetween } from '../../contracts/comm
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { invalid } from '../../errors/app-error.js';
-import { JobsService } from '../../jobs/jobs.service.js';
+import { WorkService } from '../../work/work.service.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { CLIP_WORK } from './clip-preparation.job.js';
@@ -25,7 +25,7 @@ const MINUTE_MICROS = 60_000_000;
 export class ReferenceVideoRequests {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     private readonly clock: PartnerClock,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_MAX_CLIP_MINUTES'>,
   ) {}
@@ -40,7 +40,7 @@ export class ReferenceVideoRequests {
       delaySeconds: delaySeconds(scenario),
       scenario: scenario ?? null,
     });
-    this.jobs.runDue(CLIP_WORK);
+    this.work.runDue(CLIP_WORK);
     return id;
   }
 

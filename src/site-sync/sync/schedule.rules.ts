@@ -1,4 +1,4 @@
-import { backoffMs, MAX_RETRY_AFTER_MS, withJitter } from '../../jobs/backoff.js';
+import { backoffMs, MAX_RETRY_AFTER_MS, withJitter } from '../../work/backoff.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;

@@ -3,19 +3,16 @@ import { Interval } from '@nestjs/schedule';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isDatabaseUnavailable, isTransient } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
-import { LeaseLostError, type Next, type Run } from '../../jobs/run.js';
-import { failureSentence, logFailure } from '../../jobs/failure-sentence.js';
-import { JobsService } from '../../jobs/jobs.service.js';
-import type { JobKind } from '../../jobs/job-kind.js';
+import { RowLostError, type Next, type Run } from '../../work/run.js';
+import { failureSentence, logFailure } from '../../work/failure-sentence.js';
+import { WorkService } from '../../work/work.service.js';
+import type { WorkKind } from '../../work/work-kind.js';
 import { Metrics } from '../../observability/metrics.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { lockInterval } from '../../partner-client/connections.repository.js';
 import { nextRunAfterFailureMs, nextRunMs } from './schedule.rules.js';
 import { SiteSync } from './site-sync.service.js';
-import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
-
-/** Name of this kind of work in `jobs/`. */
-export const SITE_SYNC_WORK = 'site synchronisation';
+import { type RunResult, SITE_SYNC_WORK, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** Runs of one instance at the same time. Most of them wait for their partner. */
 const CONCURRENCY = 16;
@@ -50,32 +47,33 @@ interface DueConnection {
 @Injectable()
 export class SiteSyncJob implements OnModuleInit {
   private readonly logger = new Logger('SiteSync');
-  private readonly kind: JobKind<DueConnection> = {
+  private readonly kind: WorkKind<DueConnection> = {
     name: SITE_SYNC_WORK,
     table: 'connections',
     key: { hauler_id: 'uuid', id: 'uuid' },
     columns: ['base_url', 'run_requested_at'],
     where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
+    lane: { by: 'id', type: 'uuid', concurrency: 1 },
     concurrency: CONCURRENCY,
     waitsAfterMs: SLOW_PARTNER_MS,
-    run: (lease) => this.run(lease),
+    run: (due) => this.run(due),
   };
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     private readonly runs: SyncRunsRepository,
     private readonly sync: SiteSync,
     private readonly metrics: Metrics,
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register(this.kind);
+    this.work.register(this.kind);
   }
 
-  private async run(lease: Run<DueConnection>): Promise<Next> {
-    const { row, signal } = lease;
-    const run = await this.fenced(lease, (manager) =>
+  private async run(due: Run<DueConnection>): Promise<Next> {
+    const { row, signal } = due;
+    const run = await this.fenced(due, (manager) =>
       this.runs.start(manager, { haulerId: row.hauler_id, connectionId: row.id }),
     );
     let status = '';
@@ -89,67 +87,67 @@ export class SiteSyncJob implements OnModuleInit {
           requested: row.run_requested_at !== null,
           signal,
           conclude: async (manager, result) => {
-            await this.conclude(lease, run, manager, result);
+            await this.conclude(due, run, manager, result);
             status = result.status;
           },
         }),
       );
       this.metrics.syncRuns.inc({ status });
     } catch (error) {
-      if (signal.aborted || error instanceof LeaseLostError || isDatabaseUnavailable(error) || isTransient(error))
+      if (signal.aborted || error instanceof RowLostError || isDatabaseUnavailable(error) || isTransient(error))
         throw error;
-      await this.fail(lease, run, error);
+      await this.fail(due, run, error);
     }
     return 'done';
   }
 
   /**
    * The last writes of the transaction. The connection is not locked before, so an admin can change it during the run;
-   * the write of its lease is the fence.
+   * the write of its next due time is the fence.
    */
   private async conclude(
-    lease: Run<DueConnection>,
+    due: Run<DueConnection>,
     run: StartedRun,
     manager: EntityManager,
     result: RunResult,
   ): Promise<void> {
     await this.runs.finish(manager, run, result);
-    const next = { afterMs: nextRunMs(await intervalOf(manager, lease.row), Math.random()) };
-    await lease.finish(next, { run_requested_at: null }, manager);
+    const next = { afterMs: nextRunMs(await intervalOf(manager, due.row), Math.random()) };
+    await due.finish(next, { run_requested_at: null }, manager);
   }
 
   /**
    * Ends the run and sets the next due time in one transaction: a request of an admin must find either the active run or
    * a connection that it can make due.
    */
-  private async fail(lease: Run<DueConnection>, run: StartedRun, error: unknown): Promise<void> {
+  private async fail(due: Run<DueConnection>, run: StartedRun, error: unknown): Promise<void> {
     const sentence = failureSentence(error);
-    logFailure(this.logger, lease.row.id, sentence);
+    logFailure(this.logger, due.row.id, sentence);
     const { retryAt } = error as { retryAt?: Date };
-    const changes = { attempts: lease.attempt, last_error: sentence.text, run_requested_at: null };
-    await this.fenced(lease, async (manager) => {
-      const intervalSeconds = await intervalOf(manager, lease.row);
-      const failed = { intervalSeconds, failures: lease.attempt, retryAt, now: new Date() };
+    const changes = { attempts: due.attempt, last_error: sentence.text, run_requested_at: null };
+    await this.fenced(due, async (manager) => {
+      const intervalSeconds = await intervalOf(manager, due.row);
+      const failed = { intervalSeconds, failures: due.attempt, retryAt, now: new Date() };
       const next = { afterMs: nextRunAfterFailureMs(failed, Math.random()) };
       await this.runs.finish(manager, run, { status: 'failed', error: sentence.text });
-      await lease.finish(next, changes, manager);
+      await due.finish(next, changes, manager);
     });
     this.metrics.syncRuns.inc({ status: 'failed' });
   }
 
-  /** Runs `work` in a transaction, or throws `LeaseLostError`. */
-  private fenced<T>(lease: Run<DueConnection>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  /** Runs `work` in a transaction, or throws `RowLostError`. */
+  private fenced<T>(due: Run<DueConnection>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return inTransaction(this.dataSource, async (manager) => {
-      await lease.hold(manager);
+      await due.hold(manager);
       return work(manager);
     });
   }
 }
 
-/** Throws `LeaseLostError` if there is no such connection any more. */
+/** Throws `RowLostError` if there is no such connection any more. */
 async function intervalOf(manager: EntityManager, row: DueConnection): Promise<number> {
   const seconds = await lockInterval(manager, connectionOf(row));
-  if (seconds === undefined) throw new LeaseLostError(SITE_SYNC_WORK);
+  if (seconds === undefined) throw new RowLostError(SITE_SYNC_WORK);
   return seconds;
 }
 

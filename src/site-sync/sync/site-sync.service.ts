@@ -51,9 +51,9 @@ export interface Synchronisation {
   readonly connection: PartnerConnection;
   /** An admin asked for the run. */
   readonly requested: boolean;
-  /** Aborted when the lease is lost or the service stops. */
+  /** Aborted when the row is lost or the service stops. */
   readonly signal: AbortSignal;
-  /** Writes the result and the next due time. Throws `LeaseLostError` if the lease is lost, which rolls everything back. */
+  /** Writes the result and the next due time. Throws `RowLostError` if the row is lost, which rolls everything back. */
   conclude(manager: EntityManager, result: RunResult): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ import { deleteInSteps } from '../../database/delete-in-steps.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { defineStates, type StateOf } from '../../jobs/states.js';
+import { defineStates, type StateOf } from '../../work/states.js';
 import type { CatalogOwner } from './catalog-sync.repository.js';
 import { NO_COUNTS, type RunCounts } from './kinds.js';
 
@@ -60,6 +60,9 @@ export type IssueRow = Omit<QuarantinedRecord, 'raw'> & { readonly raw: string; 
 const RUNS_WITH_ISSUES = 20;
 
 const RETENTION = '30 days';
+
+/** Name of the kind of work. */
+export const SITE_SYNC_WORK = 'site synchronisation';
 const RETENTION_BATCH = 100;
 
 const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts, guard, note';
@@ -180,7 +183,9 @@ export class SyncRunsRepository {
        WHERE ${IS_ACTIVE} AND NOT EXISTS (
          SELECT FROM connections c
          WHERE c.hauler_id = r.hauler_id AND c.id = r.connection_id AND c.deleted_at IS NULL AND c.due_at IS NOT NULL
-           AND (c.enabled OR c.run_requested_at IS NOT NULL OR c.leased_until > now()))`,
+           AND (c.enabled OR c.run_requested_at IS NOT NULL OR EXISTS (
+             SELECT FROM lanes AS l WHERE l.kind = $1 AND l.lane = c.id::text AND l.owned_until > now())))`,
+      [SITE_SYNC_WORK],
     );
   }
 

@@ -15,22 +15,21 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { siteRuleOf } from '../../contracts/site/site-rules.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { JobsService } from '../../jobs/jobs.service.js';
+import { WorkService } from '../../work/work.service.js';
 import { requestRun } from '../../partner-client/connections.repository.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
 import { applyHeldRemovals, hasHeldRemovals, lockCatalog, rejectHeldRemovals } from './catalog-sync.repository.js';
 import { forEachKind } from './kinds.js';
-import { SITE_SYNC_WORK } from './site-sync.job.js';
 import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
 import { APPLY_TIMEOUT_MS } from './sync-database.js';
-import { type IssueRow, RUN_STATES, type RunRow, SyncRunsRepository } from './sync-runs.repository.js';
+import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** The administration of synchronisation runs. */
 @Injectable()
 export class SyncRunsService {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     private readonly connections: ConnectionsService,
     private readonly runs: SyncRunsRepository,
     private readonly changes: SyncChangesRepository,
@@ -66,7 +65,7 @@ export class SyncRunsService {
       await requestRun(manager, { haulerId, id: connectionId });
       return id;
     });
-    this.jobs.runDue(SITE_SYNC_WORK);
+    this.work.runDue(SITE_SYNC_WORK);
     return { runId };
   }
 

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Violation } from '../../contracts/common/violation.js';
-import { JobsService } from '../../jobs/jobs.service.js';
+import { WorkService } from '../../work/work.service.js';
 import {
   type ConnectionChange,
   ConnectionsService,
@@ -9,7 +9,7 @@ import {
 } from '../../partner-client/connections.service.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 
-/** The kinds of jobs, as logs and metrics name them. */
+/** The kinds of work, as logs and metrics name them. */
 export const SUBMIT_CLIPS = 'vision submit';
 export const POLL_CLIPS = 'vision poll';
 export const READ_SUBSCRIPTIONS = 'vision crawl';
@@ -36,7 +36,7 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
   constructor(
     private readonly dataSource: DataSource,
     private readonly connections: ConnectionsService,
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
   ) {}
 
   onModuleInit(): void {
@@ -65,27 +65,27 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
 
   /**
    * Includes windows that were given up, whose `due_at` is null. After a change of credentials, address or customer, a running
-   * reading loses its lease, because it uses the old ones. A running POST keeps its lease, because its response must not be
+   * reading loses its row, because it uses the old ones. A running POST keeps its row, because its response must not be
    * lost.
    */
   async makeDue(manager: EntityManager, { haulerId, id, credentialsChanged }: ConnectionChange): Promise<void> {
     for (const table of READING_TABLES) {
       await manager.query(
-        `UPDATE ${table} SET due_at = now(), attempts = 0, last_error = NULL, lease_token = NULL, leased_until = NULL
-         WHERE hauler_id = $1 AND connection_id = $2 AND ($3 OR lease_token IS NULL)
+        `UPDATE ${table} SET due_at = now(), attempts = 0, last_error = NULL, started_at = NULL
+         WHERE hauler_id = $1 AND connection_id = $2 AND ($3 OR started_at IS NULL)
            ${table === 'video_windows' ? '' : 'AND due_at IS NOT NULL'}`,
         [haulerId, id, credentialsChanged],
       );
     }
     await manager.query(
       `UPDATE video_request_parts SET due_at = now(), attempts = 0, last_error = NULL
-       WHERE hauler_id = $1 AND connection_id = $2 AND due_at IS NOT NULL AND status = 'submitting' AND lease_token IS NULL`,
+       WHERE hauler_id = $1 AND connection_id = $2 AND due_at IS NOT NULL AND status = 'submitting' AND started_at IS NULL`,
       [haulerId, id],
     );
   }
 
   runDue(): void {
-    for (const kind of [SUBMIT_CLIPS, POLL_CLIPS, READ_SUBSCRIPTIONS, READ_WINDOWS]) this.jobs.runDue(kind);
+    for (const kind of [SUBMIT_CLIPS, POLL_CLIPS, READ_SUBSCRIPTIONS, READ_WINDOWS]) this.work.runDue(kind);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { JobsService } from '../../jobs/jobs.service.js';
-import type { Changes, Next, Run } from '../../jobs/run.js';
+import { WorkService } from '../../work/work.service.js';
+import type { Changes, Next, Run } from '../../work/run.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { DOWNLOAD, POLL_CLIPS, SLOW_PARTNER_MS, VisionConnections } from '../client/vision-connections.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
@@ -30,12 +30,12 @@ interface PollRow extends Customer {
 /**
  * Polls partners for open parts, all parts of one customer in one round (decision 41). It recurs without a cap, because the
  * deadline of each part ends that part. Every write happens while the poll's row is locked, so that an instance that lost
- * its lease writes nothing.
+ * the row writes nothing.
  */
 @Injectable()
 export class ClipPollJob implements OnModuleInit {
   constructor(
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     private readonly clips: ClipsRepository,
     private readonly recordings: RecordingsRepository,
     private readonly connections: VisionConnections,
@@ -44,12 +44,12 @@ export class ClipPollJob implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register<PollRow>({
+    this.work.register<PollRow>({
       name: POLL_CLIPS,
       table: 'video_polls',
       key: { hauler_id: 'uuid', connection_id: 'uuid', customer_id: 'text' },
       columns: ['next_page', 'last_error'],
-      group: { by: 'connection_id', concurrency: 2 },
+      lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
       concurrency: 8,
       waitsAfterMs: SLOW_PARTNER_MS,
       backoff: { firstMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0.2 },
@@ -128,7 +128,7 @@ export class ClipPollJob implements OnModuleInit {
       }
       return result.isWithinLimit;
     });
-    this.jobs.runDue(DOWNLOAD);
+    this.work.runDue(DOWNLOAD);
     // Each list alone may be within the limit.
     if (!isWithinLimit) {
       await this.findings.record({ haulerId: part.haulerId, id: part.connectionId }, [tooManyClips(part)]);

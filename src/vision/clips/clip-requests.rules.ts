@@ -1,6 +1,6 @@
 import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { defineStates, type StateOf } from '../../jobs/states.js';
+import { defineStates, type StateOf } from '../../work/states.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
 
 /** The transitions of a video request and of each part (decisions 39 to 42). */

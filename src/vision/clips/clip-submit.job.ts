@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { JobsService } from '../../jobs/jobs.service.js';
-import type { Next, Run } from '../../jobs/run.js';
+import { WorkService } from '../../work/work.service.js';
+import type { Next, Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
@@ -61,7 +61,7 @@ export function submitFailure(
 @Injectable()
 export class ClipSubmitJob implements OnModuleInit {
   constructor(
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     private readonly clips: ClipsRepository,
     private readonly connections: VisionConnections,
     private readonly client: VisionClient,
@@ -69,12 +69,12 @@ export class ClipSubmitJob implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register<PartKey>({
+    this.work.register<PartKey>({
       name: SUBMIT_CLIPS,
       table: 'video_request_parts',
       key: { hauler_id: 'uuid', id: 'uuid' },
       where: "status = 'submitting'",
-      group: { by: 'connection_id', concurrency: 8 },
+      lane: { by: 'connection_id', type: 'uuid', concurrency: 8 },
       concurrency: 32,
       waitsAfterMs: SLOW_PARTNER_MS,
       backoff: { firstMs: 1_000, factor: 3, maxMs: 60_000, jitter: 0.2 },
@@ -145,7 +145,7 @@ export class ClipSubmitJob implements OnModuleInit {
       const times = { submitted_at: now, polled_individually_at: now, next_poll_at: nextPollAt };
       await run.finish('done', { partner_request_id: requestId ?? null, ...times }, manager);
     });
-    if (status === 'ready') this.jobs.runDue(POLL_CLIPS);
+    if (status === 'ready') this.work.runDue(POLL_CLIPS);
   }
 
   /** Throws the failure where the part is sent again. */

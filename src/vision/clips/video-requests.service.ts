@@ -16,7 +16,7 @@ import { timeOfUuidv7, uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
 import type { NamedExchangeRow } from '../../exchanges/exchanges.repository.js';
-import { JobsService } from '../../jobs/jobs.service.js';
+import { WorkService } from '../../work/work.service.js';
 import { SUBMIT_CLIPS, unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { rangeViolations, splitRange } from './clip-requests.rules.js';
 import { type ClipEvent, type PartRow, type RequestRow, VideoRequestsRepository } from './video-requests.repository.js';
@@ -27,7 +27,7 @@ export class VideoRequests {
   constructor(
     private readonly requests: VideoRequestsRepository,
     private readonly connections: VisionConnections,
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     private readonly exchanges: ExchangeHistory,
     @Inject(ENV) private readonly env: ResolvedEnv,
   ) {}
@@ -43,7 +43,7 @@ export class VideoRequests {
     const id = uuidv7();
     const deadlineMs = this.env.VISION_REQUEST_DEADLINE;
     await this.requests.insert({ ...request, id, haulerId, customerId, deadlineMs }, splitRange(request, clipMinutes));
-    this.jobs.runDue(SUBMIT_CLIPS);
+    this.work.runDue(SUBMIT_CLIPS);
     return { id, status: 'submitting' };
   }
 

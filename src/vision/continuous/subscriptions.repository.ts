@@ -91,11 +91,11 @@ export class SubscriptionsRepository {
     return row;
   }
 
-  /** Makes the subscription due, and ends the lease of a running reading. Returns whether the subscription exists. */
+  /** Makes the subscription due, and cancels a running reading. Returns whether the subscription exists. */
   async update(id: string, intervalSeconds: number | undefined, enabled: boolean | undefined): Promise<boolean> {
     const [, updated] = await this.dataSource.query<[unknown[], number]>(
       `UPDATE video_subscriptions SET interval_seconds = coalesce($2, interval_seconds), enabled = coalesce($3, enabled),
-         due_at = CASE WHEN coalesce($3, enabled) THEN now() END, lease_token = NULL, leased_until = NULL, attempts = 0,
+         due_at = CASE WHEN coalesce($3, enabled) THEN now() END, started_at = NULL, attempts = 0,
          updated_at = now()
        WHERE id = $1 AND deleted_at IS NULL`,
       [id, intervalSeconds ?? null, enabled ?? null],
@@ -107,7 +107,7 @@ export class SubscriptionsRepository {
   async delete(id: string): Promise<boolean> {
     return this.inTransaction(async (manager) => {
       const [, deleted] = await manager.query<[unknown[], number]>(
-        `UPDATE video_subscriptions SET deleted_at = now(), due_at = NULL, lease_token = NULL, leased_until = NULL
+        `UPDATE video_subscriptions SET deleted_at = now(), due_at = NULL, started_at = NULL
          WHERE id = $1 AND deleted_at IS NULL`,
         [id],
       );
@@ -136,7 +136,7 @@ export class SubscriptionsRepository {
     const { hauler_id: haulerId, id, connection_id: connectionId, read_until: readUntil } = subscription;
     const [, extended] = await manager.query<[unknown[], number]>(
       `UPDATE video_windows SET end_time = $4, reason = $5
-       WHERE hauler_id = $1 AND subscription_id = $2 AND end_time = $3 AND lease_token IS NULL AND due_at IS NOT NULL
+       WHERE hauler_id = $1 AND subscription_id = $2 AND end_time = $3 AND started_at IS NULL AND due_at IS NOT NULL
          AND start_time > $4::timestamptz - interval '24 hours'`,
       [haulerId, id, readUntil, end, reason],
     );

@@ -9,7 +9,7 @@ import {
 } from '../../contracts/admin/video-subscription.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { JobsService } from '../../jobs/jobs.service.js';
+import { WorkService } from '../../work/work.service.js';
 import { READ_SUBSCRIPTIONS, unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { type SubscriptionRow, SubscriptionsRepository } from './subscriptions.repository.js';
 
@@ -19,7 +19,7 @@ export class VideoSubscriptions {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
     private readonly connections: VisionConnections,
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
   ) {}
 
   /** The first reading starts at once. 400 where the connection is not a vision connection. */
@@ -28,7 +28,7 @@ export class VideoSubscriptions {
     if (connection === undefined) throw invalid([unknownConnection()]);
     const { truckId, cameraId = null, startTime, intervalSeconds = connection.intervalSeconds } = request;
     const id = await this.subscriptions.insert(connection, { truckId, cameraId, startTime, intervalSeconds });
-    this.jobs.runDue(READ_SUBSCRIPTIONS);
+    this.work.runDue(READ_SUBSCRIPTIONS);
     return this.get(id);
   }
 
@@ -47,7 +47,7 @@ export class VideoSubscriptions {
   /** The change takes effect at once. */
   async change(id: string, { intervalSeconds, enabled }: ChangeVideoSubscription): Promise<VideoSubscription> {
     if (!(await this.subscriptions.update(id, intervalSeconds, enabled))) throw unknownSubscription(id);
-    this.jobs.runDue(READ_SUBSCRIPTIONS);
+    this.work.runDue(READ_SUBSCRIPTIONS);
     return this.get(id);
   }
 

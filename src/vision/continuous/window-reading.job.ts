@@ -2,8 +2,8 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { instantOf } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { JobsService } from '../../jobs/jobs.service.js';
-import type { Next, Run } from '../../jobs/run.js';
+import { WorkService } from '../../work/work.service.js';
+import type { Next, Run } from '../../work/run.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { readAllPages } from '../client/read-pages.js';
@@ -46,11 +46,11 @@ const PAUSED_MS = 60_000;
 const MAX_WINDOW_ATTEMPTS = 100;
 
 /** By connection, so that a partner that takes a minute for each page delays only its own subscriptions. */
-const CONCURRENCY = {
-  group: { by: 'connection_id', concurrency: 2 },
+const LANES = {
+  lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
   concurrency: 8,
   waitsAfterMs: SLOW_PARTNER_MS,
-};
+} as const;
 
 /**
  * Reads the continuous recordings of each subscription, one window per run (decision 48). A window that fails repeatedly
@@ -59,7 +59,7 @@ const CONCURRENCY = {
 @Injectable()
 export class WindowReadingJob implements OnModuleInit {
   constructor(
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly connections: VisionConnections,
     private readonly client: VisionClient,
@@ -68,7 +68,7 @@ export class WindowReadingJob implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.jobs.register<SubscriptionRow>({
+    this.work.register<SubscriptionRow>({
       name: READ_SUBSCRIPTIONS,
       table: 'video_subscriptions',
       key: { hauler_id: 'uuid', id: 'uuid' },
@@ -83,16 +83,16 @@ export class WindowReadingJob implements OnModuleInit {
         'interval_seconds',
       ],
       where: 'enabled AND deleted_at IS NULL',
-      ...CONCURRENCY,
+      ...LANES,
       backoff: { firstMs: 5_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
       run: (run) => this.readNext(run),
     });
-    this.jobs.register<WindowRow>({
+    this.work.register<WindowRow>({
       name: READ_WINDOWS,
       table: 'video_windows',
       key: { hauler_id: 'uuid', id: 'uuid' },
       columns: ['subscription_id', 'start_time', 'end_time'],
-      ...CONCURRENCY,
+      ...LANES,
       backoff: { firstMs: 60_000, factor: 2, maxMs: 3_600_000, jitter: 0.2 },
       // The row stays, because the coverage shows unread windows as missing.
       attempts: { max: MAX_WINDOW_ATTEMPTS, giveUp: (run, reason) => run.finish('done', { reason }) },
@@ -173,7 +173,7 @@ export class WindowReadingJob implements OnModuleInit {
           return this.recordings.addChunks(manager, connection, items);
         });
         await this.findings.record(connection, findings);
-        if (added > 0) this.jobs.runDue(DOWNLOAD);
+        if (added > 0) this.work.runDue(DOWNLOAD);
       },
     );
   }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
-import { JobsService } from '../../jobs/jobs.service.js';
-import type { Next, Run } from '../../jobs/run.js';
+import { WorkService } from '../../work/work.service.js';
+import type { Next, Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
@@ -25,10 +25,10 @@ import { StoragePause } from './storage-pause.js';
 type DownloadRun = Run<RecordingRow>;
 
 /**
- * The claim of a chunk that has a link also begins its download. A clip is moved by a statement of its own, together with
+ * The start of a chunk that has a link also begins its download. A clip is moved by a statement of its own, together with
  * its part.
  */
-const ON_CLAIM = {
+const ON_START = {
   status: `CASE WHEN t.link IS NULL OR t.part_id IS NOT NULL THEN t.status ELSE 'downloading' END`,
   updated_at: 'now()',
 };
@@ -45,7 +45,7 @@ export class DownloadJob implements OnModuleInit {
   private readonly hosts: FileHosts;
 
   constructor(
-    private readonly jobs: JobsService,
+    private readonly work: WorkService,
     private readonly pause: StoragePause,
     private readonly recordings: DownloadRepository,
     private readonly links: RelinkService,
@@ -56,22 +56,23 @@ export class DownloadJob implements OnModuleInit {
   }
 
   onModuleInit(): void {
-    this.jobs.register<RecordingRow>({
+    this.work.register<RecordingRow>({
       name: DOWNLOAD,
       table: 'recordings',
       key: { hauler_id: 'uuid', id: 'uuid' },
       columns: RECORDING_COLUMNS,
       order: ['fetch_by'],
-      setOnClaim: ON_CLAIM,
-      group: { by: 'connection_id', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
+      setOnStart: ON_START,
+      lane: { by: 'connection_id', type: 'uuid', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
+      backlog: this.recordings,
       concurrency: this.env.DOWNLOAD_CONCURRENCY,
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
       attempts: {
         max: MAX_ATTEMPTS,
         giveUp: async (run, reason) => void (await this.end(run, run.row, 'failed', reason)),
       },
-      // Otherwise each due row would be claimed and deferred again and again while the storage is unavailable.
-      canClaim: () => this.pause.current() === undefined,
+      // Otherwise each due row would be started and deferred again and again while the storage is unavailable.
+      canStart: () => this.pause.current() === undefined,
       run: (run) =>
         inCallContext(
           {
@@ -92,7 +93,7 @@ export class DownloadJob implements OnModuleInit {
     const { row } = run;
     // Checked first, because a published file is stored even if its link has expired or the storage is full.
     if (await this.storePublished(run)) return 'done';
-    // The pause may have begun after the claim.
+    // The pause may have begun after the start.
     const paused = this.pause.current();
     if (paused !== undefined) {
       await this.recordings.move(run, row, 'available');
@@ -275,5 +276,5 @@ const fetchStateOf = ({ row, attempt }: DownloadRun): FetchState => ({
   expiresAt: row.expires_at?.getTime(),
 });
 
-/** The run's row has the status before the claim, which may have changed it (`ON_CLAIM`). */
+/** The run's row has the status before the start, which may have changed it (`ON_START`). */
 const wasInterrupted = ({ status }: RecordingRow): boolean => status === 'downloading';

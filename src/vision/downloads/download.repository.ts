@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
-import type { Changes, Next, Run } from '../../jobs/run.js';
+import type { Changes, Next, Run } from '../../work/run.js';
+import type { Backlog } from '../../work/work-kind.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
@@ -37,7 +38,7 @@ export interface RecordingRow {
   readonly created_at: Date;
 }
 
-/** The columns that a claim returns besides the key. */
+/** The columns that the start of a run returns besides the key. */
 export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
   'connection_id',
   'part_id',
@@ -72,20 +73,29 @@ export const resumeColumns = (point: ResumePoint | undefined): Changes => ({
   draft_validator: point?.validator ?? null,
 });
 
+/**
+ * Rows in the order of expiry that are read to find the most urgent connections. They are read whether they are due or not,
+ * so the other connections are found by their ids.
+ */
+const HEAD_ROWS = 500;
+
 /** Changes the state of recordings by the table of transitions, and updates the states of their parts and requests. */
 @Injectable()
-export class DownloadRepository {
+export class DownloadRepository implements Backlog {
+  /** The last connection that was found by its id: the next search continues after it, so each has its turn. */
+  private foundUpTo = FIRST_ID;
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly parts: ClipsRepository,
   ) {}
 
-  /** Keeps the lease. Throws `LeaseLostError`, `InvalidTransitionError`. */
+  /** The download goes on. Throws `RowLostError`, `InvalidTransitionError`. */
   async move(run: Run<RecordingRow>, row: RecordingRow, status: RecordingState, set: Changes = {}): Promise<void> {
     await this.write(row, status, set, (changes, manager) => run.update(changes, manager));
   }
 
-  /** Releases the lease. Throws `LeaseLostError`, `InvalidTransitionError`. */
+  /** The last write of a run. Throws `RowLostError`, `InvalidTransitionError`. */
   async finish(
     run: Run<RecordingRow>,
     row: RecordingRow,
@@ -114,6 +124,49 @@ export class DownloadRepository {
     return { start: range.start ?? row.start_time, end: range.end ?? row.end_time };
   }
 
+  /**
+   * Those of the first rows in the order of expiry, then the others in the order of their ids. The predicates with
+   * `deleted_at` match the indexes of this search alone: with statistics from a time without due rows, PostgreSQL would
+   * otherwise prefer these indexes to that of the connection when rows are started, and read all due rows.
+   */
+  async lanes(kind: string, limit: number): Promise<string[]> {
+    const found = await this.dataSource.query<{ lane: string; isUrgent: boolean }[]>(
+      `WITH head AS (
+         SELECT connection_id, fetch_by, due_at FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL
+         ORDER BY fetch_by LIMIT ${HEAD_ROWS}),
+       urgent AS (
+         SELECT connection_id AS id, min(fetch_by) AS fetch_by FROM head WHERE due_at <= now() GROUP BY connection_id),
+       others AS (
+         SELECT c.id, NULL::timestamptz FROM connections AS c
+         WHERE c.id > $3 AND EXISTS (SELECT FROM head) AND NOT EXISTS (SELECT FROM urgent WHERE urgent.id = c.id)
+           AND EXISTS (SELECT FROM recordings AS r
+             WHERE r.connection_id = c.id AND r.due_at <= now() AND r.deleted_at IS NULL)
+           AND NOT EXISTS (SELECT FROM lanes AS l
+             WHERE l.kind = $1 AND l.lane = c.id::text AND l.owned_until > now())
+         ORDER BY c.id LIMIT $2)
+       SELECT id::text AS lane, fetch_by IS NOT NULL AS "isUrgent"
+       FROM (SELECT * FROM urgent UNION ALL SELECT * FROM others) AS found
+       WHERE NOT EXISTS (SELECT FROM lanes AS l WHERE l.kind = $1 AND l.lane = found.id::text AND l.owned_until > now())
+       ORDER BY fetch_by NULLS LAST, id LIMIT $2`,
+      [kind, limit, this.foundUpTo],
+    );
+    // After the last one the search starts again with the first.
+    this.foundUpTo =
+      found.length < limit ? FIRST_ID : (found.findLast(({ isUrgent }) => !isUrgent)?.lane ?? this.foundUpTo);
+    return found.map(({ lane }) => lane);
+  }
+
+  async oldestDue(): Promise<number | null> {
+    const [row] = await this.dataSource.query<[{ age: number | null }]>(
+      `SELECT extract(epoch FROM now() - min(due.due_at))::float8 AS age FROM connections AS c CROSS JOIN LATERAL (
+         SELECT r.due_at FROM recordings AS r
+         WHERE r.connection_id = c.id AND r.due_at <= now() AND r.deleted_at IS NULL AND r.started_at IS NULL
+         ORDER BY r.due_at LIMIT 1) AS due`,
+      [],
+    );
+    return row.age;
+  }
+
   private async write(
     row: RecordingRow,
     status: RecordingState,
@@ -135,6 +188,8 @@ export class DownloadRepository {
   }
 }
 
+const FIRST_ID = '00000000-0000-0000-0000-000000000000';
+
 /** Counting more would take longer than the other metrics together. */
 const MAX_COUNTED_ROWS = 100_000;
 /** Only the earliest links are at risk, so later ones are not read. */
@@ -150,11 +205,12 @@ export interface DownloadCounts {
 
 export async function countDownloads(database: Querying): Promise<DownloadCounts> {
   const [row] = await database.query<[DownloadCounts]>(
-    `SELECT (SELECT count(*)::int FROM (SELECT FROM recordings WHERE due_at IS NOT NULL AND leased_until IS NULL
-         LIMIT ${MAX_COUNTED_ROWS}) AS waiting) AS waiting,
-       (SELECT count(*)::int FROM recordings WHERE leased_until IS NOT NULL AND status = 'downloading') AS downloading,
+    `SELECT greatest(0, open.count - working.count) AS waiting, working.count AS downloading,
        (SELECT avg(fetch_ms)::float8 FROM (SELECT fetch_ms FROM recordings WHERE status = 'stored'
-        ORDER BY stored_at DESC LIMIT 200) AS latest) AS file_ms`,
+        ORDER BY stored_at DESC LIMIT 200) AS latest) AS file_ms
+     FROM (SELECT count(*)::int AS count FROM (SELECT FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL
+         LIMIT ${MAX_COUNTED_ROWS}) AS due) AS open,
+       (SELECT count(*)::int AS count FROM recordings WHERE status = 'downloading' AND started_at IS NOT NULL) AS working`,
     [],
   );
   return row;
@@ -169,7 +225,8 @@ export interface WaitingFile {
 /** The waiting files whose links expire first. */
 export async function findWaiting(database: Querying): Promise<WaitingFile[]> {
   const rows = await database.query<{ connection_id: string; expires_at: Date | null }[]>(
-    `SELECT connection_id, expires_at FROM recordings WHERE due_at IS NOT NULL AND leased_until IS NULL
+    `SELECT connection_id, expires_at FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL
+       AND started_at IS NULL
      ORDER BY fetch_by LIMIT ${MAX_WAITING_ROWS}`,
     [],
   );

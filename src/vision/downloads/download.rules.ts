@@ -1,4 +1,4 @@
-import { MAX_RETRY_AFTER_MS } from '../../jobs/backoff.js';
+import { MAX_RETRY_AFTER_MS } from '../../work/backoff.js';
 import type { DownloadErrorKind } from './download-error.js';
 
 /** How often a link is replaced by listing again (decision 47). */

@@ -1,6 +1,6 @@
 import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
-import { defineStates, type StateOf } from '../../jobs/states.js';
+import { defineStates, type StateOf } from '../../work/states.js';
 import { isNameOf, isSameCamera, type NamePair } from './camera-names.rules.js';
 import { storageName } from '../../storage/storage.js';
 

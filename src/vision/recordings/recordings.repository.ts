@@ -142,7 +142,7 @@ export class RecordingsRepository {
          status = 'available', updated_at = now()
        FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
          $8::integer[]) AS listed (id, link, expires_at, fetch_by, starts, ends, seconds)
-       WHERE r.hauler_id = $1 AND r.id = listed.id AND r.deleted_at IS NULL AND r.lease_token IS NULL
+       WHERE r.hauler_id = $1 AND r.id = listed.id AND r.deleted_at IS NULL AND r.started_at IS NULL
          AND (r.status = 'expired' OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetch_by
            OR (r.start_time, r.end_time) <> (listed.starts, listed.ends))))`,
       [

@@ -218,8 +218,8 @@ describe('a link', () => {
     // The state after a process was killed between the publication of the file and the update of the row.
     await app.dataSource.query(
       `UPDATE recordings SET status = 'downloading', size_bytes = NULL, sha256 = NULL, stored_at = NULL, fetch_ms = NULL,
-         link = $2, expires_at = now() - interval '1 minute', due_at = now(), lease_token = gen_random_uuid(),
-         leased_until = now() - interval '1 second' WHERE connection_id = $1`,
+         link = $2, expires_at = now() - interval '1 minute', due_at = now(),
+         started_at = now() - interval '1 hour' WHERE connection_id = $1`,
       [id, partner.link(sampleVideo())],
     );
     await becomes(app, id, { status: 'stored', sizeBytes: body.length, sha256: sha256(body) });

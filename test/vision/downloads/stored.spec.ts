@@ -46,22 +46,22 @@ describe('in one service', () => {
     test('count the recordings whose links expire before their download can start', async () => {
       const { haulerId, id } = await connectVision(app, partner.url);
       await addRecording(app, haulerId, id, 'https://files.example.com/a');
-      // The service may have started the download: without its lease it writes nothing more.
+      // The service may have started the download: its row is no longer its own then, and it writes nothing more.
       await app.dataSource.query(
         `UPDATE recordings SET expires_at = now() - interval '1 minute', due_at = now() + interval '1 hour',
-           leased_until = NULL, lease_token = NULL, status = 'available' WHERE connection_id = $1`,
+           started_at = NULL, status = 'available' WHERE connection_id = $1`,
         [id],
       );
       // A recording that is being downloaded, and a stored one, are not counted.
       await addRecording(app, haulerId, id, 'https://files.example.com/b');
       await addRecording(app, haulerId, id, 'https://files.example.com/c');
       await app.dataSource.query(
-        `UPDATE recordings SET expires_at = now() - interval '1 minute', leased_until = now() + interval '1 hour',
-           lease_token = gen_random_uuid(), status = 'downloading' WHERE connection_id = $1 AND link LIKE '%/b'`,
+        `UPDATE recordings SET expires_at = now() - interval '1 minute', started_at = now() + interval '1 hour',
+           status = 'downloading' WHERE connection_id = $1 AND link LIKE '%/b'`,
         [id],
       );
       await app.dataSource.query(
-        `UPDATE recordings SET due_at = NULL, leased_until = NULL, lease_token = NULL, status = 'stored', fetch_ms = 1,
+        `UPDATE recordings SET due_at = NULL, started_at = NULL, status = 'stored', fetch_ms = 1,
            stored_at = now() WHERE connection_id = $1 AND link LIKE '%/c'`,
         [id],
       );

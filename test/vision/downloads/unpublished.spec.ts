@@ -29,7 +29,7 @@ test('a file that was received during an outage of the storage is stored afterwa
   listing.pop();
   await eventually(async () => {
     const rows = await app.dataSource.query<unknown[]>(
-      `UPDATE recordings SET expires_at = now() - interval '1 minute' WHERE connection_id = $1 AND lease_token IS NULL
+      `UPDATE recordings SET expires_at = now() - interval '1 minute' WHERE connection_id = $1 AND started_at IS NULL
        RETURNING 1`,
       [id],
     );

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Claimed, DueRows, Leased } from './due-rows.repository.js';
+import type { DueRows, Started } from './due-rows.repository.js';
 
 /** When a row is due again: never (`done`), after a while, or at an instant. */
 export type Next = 'done' | { readonly afterMs: number } | { readonly at: Date };
@@ -8,10 +8,10 @@ export type Next = 'done' | { readonly afterMs: number } | { readonly at: Date }
 export type Changes = Readonly<Record<string, unknown>>;
 
 /** This run no longer owns its row: another instance has it, or it is no longer due. The run must write nothing more. */
-export class LeaseLostError extends Error {
+export class RowLostError extends Error {
   constructor(kind: string) {
-    super(`the lease of a row of ${kind} was lost`);
-    this.name = 'LeaseLostError';
+    super(`a row of ${kind} was lost to another instance, or cancelled`);
+    this.name = 'RowLostError';
   }
 }
 
@@ -23,25 +23,26 @@ export class StoppingError extends Error {
   }
 }
 
-/** One leased row while it is processed. Every write is fenced: it happens only while this run holds the lease. */
-export class Run<Row extends object = object> implements Leased<Row> {
+/** One row while it is processed. Every write happens only while the row is as this run has started it. */
+export class Run<Row extends object = object> implements Started {
   readonly row: Row;
+  readonly lane: string;
+  readonly startedAt: string;
   /** From 1: the number of attempts since the row last succeeded, this one included. */
   readonly attempt: number;
-  /** For the caller's own SQL: `WHERE … AND lease_token = $n`. */
-  readonly leaseToken: string;
   private finished = false;
 
   constructor(
     private readonly dueRows: DueRows,
-    claimed: Claimed,
-    /** Aborted when the lease is lost (`LeaseLostError`) or the service stops (`StoppingError`). */
+    started: Started,
+    /** Aborted when the lane is lost (`RowLostError`) or the service stops (`StoppingError`). */
     readonly signal: AbortSignal,
     private readonly onWaits: (isWaiting: boolean) => void = () => undefined,
   ) {
-    this.row = claimed.row as Row;
-    this.attempt = claimed.attempt;
-    this.leaseToken = claimed.leaseToken;
+    this.row = started.row as Row;
+    this.lane = started.lane;
+    this.startedAt = started.startedAt;
+    this.attempt = started.attempt;
   }
 
   get isFinished(): boolean {
@@ -56,25 +57,34 @@ export class Run<Row extends object = object> implements Leased<Row> {
     this.onWaits(isWaiting);
   }
 
-  /** Writes columns of the row and keeps the lease. Throws `LeaseLostError`. */
+  /** Writes columns of the row, which is still worked on. Throws `RowLostError`. */
   async update(set: Changes, manager?: EntityManager): Promise<void> {
+    this.throwIfLost();
     await this.dueRows.update(this, set, manager);
   }
 
   /**
-   * Locks the row until the end of the caller's transaction, or throws `LeaseLostError`. For writes to other tables that
-   * must not happen after another instance has claimed the row: a locked row cannot be claimed.
+   * Locks the row until the end of the caller's transaction, or throws `RowLostError`. For writes to other tables that must
+   * not happen after another instance has started the row: a locked row cannot be started.
    */
   async hold(manager: EntityManager): Promise<void> {
+    this.throwIfLost();
     await this.dueRows.hold(this, manager);
   }
 
   /**
-   * The last write of the run: sets columns and the next due time, and releases the lease. Can be part of the caller's
-   * transaction. Throws `LeaseLostError`.
+   * The last write of the run: sets columns and the next due time. Can be part of the caller's transaction. Throws
+   * `RowLostError`.
    */
   async finish(next: Next, set: Changes = {}, manager?: EntityManager): Promise<void> {
+    this.throwIfLost();
     await this.dueRows.finish(this, next, set, manager);
     this.finished = true;
+  }
+
+  /** The new owner may not have started the row yet, so the row alone would not tell. */
+  private throwIfLost(): void {
+    const reason: unknown = this.signal.reason;
+    if (reason instanceof RowLostError) throw reason;
   }
 }

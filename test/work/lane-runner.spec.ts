@@ -1,24 +1,24 @@
 import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { JobRunner } from '../../src/jobs/job-runner.js';
-import type { Run } from '../../src/jobs/run.js';
+import type { LaneRunner } from '../../src/work/lane-runner.js';
+import type { Run } from '../../src/work/run.js';
 import { DatabaseConnectionError } from '../../src/database/postgres-errors.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { addParcels, HAULER, parcel, type Parcel } from './due-table.js';
 import { eventually } from '../support/eventually.js';
 import { untilAborted, useParcelRunners, type Work } from './parcel-runners.js';
 
-const jobs = useParcelRunners();
-const { runnerOf, withRows, count } = jobs;
+const work = useParcelRunners();
+const { runnerOf, count } = work;
 
 describe('a runner of due rows', () => {
   test('runs the rows in order, at most `concurrency` at once, until none is due', async () => {
-    const ids = await addParcels(jobs.first, 25);
+    const ids = await addParcels(work.first, 25);
     const begun: string[] = [];
     let running = 0;
     let maxRunning = 0;
-    const runner = runnerOf(jobs.first, {
+    const runner = runnerOf(work.first, {
       concurrency: 3,
       run: async ({ row }) => {
         begun.push(row.id);
@@ -39,11 +39,11 @@ describe('a runner of due rows', () => {
     ['say that they wait', {}, (run) => run.waits(true)],
     ['take longer than the kind allows', { waitsAfterMs: 20 }, () => undefined],
   ])('starts others instead of runs that %s, up to a bound', async (_, kind, wait) => {
-    const hanging = await addParcels(jobs.first, 20, { dueInMs: -7_200_000 });
-    const others = await addParcels(jobs.first, 6);
+    const hanging = await addParcels(work.first, 20, { dueInMs: -7_200_000 });
+    const others = await addParcels(work.first, 6);
     const begun: string[] = [];
     const runs: Run<Parcel>[] = [];
-    const runner = runnerOf(jobs.first, {
+    const runner = runnerOf(work.first, {
       concurrency: 1,
       ...kind,
       run: async (run) => {
@@ -58,11 +58,11 @@ describe('a runner of due rows', () => {
     await eventually(async () => expect(runner.running).toBe(16));
     await delay(100);
     expect(begun).toEqual(hanging.slice(0, 16));
-    await jobs.first.query('UPDATE parcels SET due_at = NULL WHERE id = ANY ($1) AND lease_token IS NULL', [hanging]);
+    await work.first.query('UPDATE parcels SET due_at = NULL WHERE id = ANY ($1) AND started_at IS NULL', [hanging]);
     const [first] = runs;
     await first?.finish('done');
-    await jobs.first.query('UPDATE parcels SET lease_token = NULL WHERE id = $1', [hanging[1]]);
-    await runner.heartbeat();
+    await work.first.query('UPDATE parcels SET due_at = NULL, started_at = NULL WHERE id = $1', [hanging[1]]);
+    await runner.renew();
     await eventually(async () => {
       await runner.tick();
       expect(begun.slice(16)).toEqual(others);
@@ -70,11 +70,11 @@ describe('a runner of due rows', () => {
   });
 
   test('stores what the work writes with its last transition, and the next due time', async () => {
-    const [id = ''] = await addParcels(jobs.first, 1);
-    const runner = runnerOf(jobs.first, {
+    const [id = ''] = await addParcels(work.first, 1);
+    const runner = runnerOf(work.first, {
       run: async (run) => {
         await run.update({ weight: 41 });
-        await jobs.first.transaction(async (manager) => {
+        await work.first.transaction(async (manager) => {
           await run.hold(manager);
           await run.finish({ afterMs: 60_000 }, { weight: 42 }, manager);
         });
@@ -82,8 +82,8 @@ describe('a runner of due rows', () => {
       },
     });
     await runner.tick();
-    await eventually(async () => expect(await parcel(jobs.first, id)).toMatchObject({ weight: 42, lease_token: null }));
-    expect((await parcel(jobs.first, id)).due_at).not.toBeNull();
+    await eventually(async () => expect(await parcel(work.first, id)).toMatchObject({ weight: 42, started_at: null }));
+    expect((await parcel(work.first, id)).due_at).not.toBeNull();
   });
 
   test.each([
@@ -118,22 +118,22 @@ describe('a runner of due rows', () => {
       60_000,
     ],
   ])('stores %s as a sentence, with the next due time', async (_, error, sentence, afterMs) => {
-    const [id = ''] = await addParcels(jobs.first, 1);
-    const runner = runnerOf(jobs.first, { run: () => Promise.reject(error) });
+    const [id = ''] = await addParcels(work.first, 1);
+    const runner = runnerOf(work.first, { run: () => Promise.reject(error) });
     await runner.tick();
-    await eventually(async () => expect((await parcel(jobs.first, id)).last_error).toBe(sentence));
-    const row = await parcel(jobs.first, id);
-    expect(row).toMatchObject({ attempts: sentence.startsWith('The database was') ? 0 : 1, lease_token: null });
+    await eventually(async () => expect((await parcel(work.first, id)).last_error).toBe(sentence));
+    const row = await parcel(work.first, id);
+    expect(row).toMatchObject({ attempts: sentence.startsWith('The database was') ? 0 : 1, started_at: null });
     expect(Math.abs((row.due_at?.getTime() ?? 0) - Date.now() - afterMs)).toBeLessThan(2_000);
   });
 
   test('waits longer after each failure', async () => {
-    const [id = ''] = await addParcels(jobs.first, 1);
-    await jobs.first.query('UPDATE parcels SET attempts = 2');
-    const runner = runnerOf(jobs.first, { run: () => Promise.reject(new Error('again')) });
+    const [id = ''] = await addParcels(work.first, 1);
+    await work.first.query('UPDATE parcels SET attempts = 2');
+    const runner = runnerOf(work.first, { run: () => Promise.reject(new Error('again')) });
     await runner.tick();
-    await eventually(async () => expect((await parcel(jobs.first, id)).last_error).toContain('again'));
-    const row = await parcel(jobs.first, id);
+    await eventually(async () => expect((await parcel(work.first, id)).last_error).toContain('again'));
+    const row = await parcel(work.first, id);
     expect(row.attempts).toBe(3);
     expect(Math.abs((row.due_at?.getTime() ?? 0) - Date.now() - 4 * 60_000)).toBeLessThan(2_000);
   });
@@ -144,15 +144,15 @@ describe('a runner of due rows', () => {
       'its signal is aborted',
       (run, beat) => Promise.all([untilAborted(run), beat()]).catch(() => Promise.reject(new Error('interrupted'))),
     ],
-  ])('logs nothing for a run that lost its lease when %s', async (_what, work) => {
+  ])('logs nothing for a run that lost its row when %s', async (_what, fails) => {
     const spies = (['warn', 'error', 'debug'] as const).map((level) => jest.spyOn(Logger.prototype, level));
-    await addParcels(jobs.first, 1);
+    await addParcels(work.first, 1);
     const run = async (run: Run<Parcel>) => {
-      await jobs.first.query('UPDATE parcels SET due_at = NULL, lease_token = NULL');
-      await work(run, () => runner.heartbeat());
+      await work.first.query('UPDATE parcels SET due_at = NULL, started_at = NULL');
+      await fails(run, () => runner.renew());
       return 'done' as const;
     };
-    const runner = runnerOf(jobs.first, { run });
+    const runner = runnerOf(work.first, { run });
     try {
       await runner.tick();
       await eventually(() => expect(runner.running).toBe(0));
@@ -168,10 +168,10 @@ describe('a runner of due rows', () => {
       new PartnerFailure('timedOut', 'It did not answer.'),
       new PartnerFailure('circuitOpen', 'The circuit is open.'),
     ];
-    const ids = await addParcels(jobs.first, 2);
+    const ids = await addParcels(work.first, 2);
     try {
       const run = () => Promise.reject(failures.shift() ?? new Error('a third run'));
-      const runner = runnerOf(jobs.first, { concurrency: 1, run });
+      const runner = runnerOf(work.first, { concurrency: 1, run });
       await runner.tick();
       await eventually(async () => expect(await count('last_error IS NOT NULL')).toBe(2));
       expect(warn.mock.calls).toEqual([[expect.stringContaining(`${HAULER} ${ids[0]}: It did not answer.`)]]);
@@ -183,22 +183,22 @@ describe('a runner of due rows', () => {
   });
 
   test('keeps a next due time for a row whose last write was rolled back', async () => {
-    const [id = ''] = await addParcels(jobs.first, 1);
-    const runner = runnerOf(jobs.first, {
+    const [id = ''] = await addParcels(work.first, 1);
+    const runner = runnerOf(work.first, {
       run: (run) =>
-        jobs.first.transaction(async (manager) => {
+        work.first.transaction(async (manager) => {
           await run.finish('done', { weight: 42 }, manager);
           throw new Error('rolled back');
         }),
     });
     await runner.tick();
-    await eventually(async () => expect((await parcel(jobs.first, id)).last_error).toContain('rolled back'));
-    expect(await parcel(jobs.first, id)).toMatchObject({ weight: 1, lease_token: null, due_at: expect.any(Date) });
+    await eventually(async () => expect((await parcel(work.first, id)).last_error).toContain('rolled back'));
+    expect(await parcel(work.first, id)).toMatchObject({ weight: 1, started_at: null, due_at: expect.any(Date) });
   });
 });
 
 describe('the cap on attempts (decision 54)', () => {
-  const failed = { due_at: null, lease_token: null, weight: 99 };
+  const failed = { due_at: null, started_at: null, weight: 99 };
   let reasons: string[];
   beforeEach(() => {
     reasons = [];
@@ -217,7 +217,7 @@ describe('the cap on attempts (decision 54)', () => {
     },
   });
 
-  const runUntil = async (runner: JobRunner, condition: () => Promise<void>) => {
+  const runUntil = async (runner: LaneRunner, condition: () => Promise<void>) => {
     await eventually(async () => {
       await runner.tick();
       await condition();
@@ -225,35 +225,35 @@ describe('the cap on attempts (decision 54)', () => {
   };
 
   test('a row that always fails reaches its final state with the last reason', async () => {
-    const [id = ''] = await addParcels(jobs.first, 1);
+    const [id = ''] = await addParcels(work.first, 1);
     const run = jest
       .fn<Work['run']>()
       .mockRejectedValue(Object.assign(new Error('No such truck.'), { expected: true }));
-    const runner = runnerOf(jobs.first, limited(run));
-    await runUntil(runner, async () => expect(await parcel(jobs.first, id)).toMatchObject(failed));
+    const runner = runnerOf(work.first, limited(run));
+    await runUntil(runner, async () => expect(await parcel(work.first, id)).toMatchObject(failed));
     expect(run).toHaveBeenCalledTimes(3);
     expect(reasons).toEqual(['No such truck. Gave up after 3 attempts.']);
   });
 
   test('a row whose processing ended the process three times is not run a fourth time', async () => {
-    const [id = ''] = await addParcels(jobs.first, 1);
-    await jobs.first.query('UPDATE parcels SET attempts = 3');
+    const [id = ''] = await addParcels(work.first, 1);
+    await work.first.query('UPDATE parcels SET attempts = 3');
     const run = jest.fn<Work['run']>();
-    await runnerOf(jobs.first, limited(run)).tick();
-    await eventually(async () => expect(await parcel(jobs.first, id)).toMatchObject(failed));
+    await runnerOf(work.first, limited(run)).tick();
+    await eventually(async () => expect(await parcel(work.first, id)).toMatchObject(failed));
     expect(run).not.toHaveBeenCalled();
     expect(reasons).toEqual(['The process ended during the last attempt. Gave up after 3 attempts.']);
   });
 
   test('a success starts the count again', async () => {
-    const [id = ''] = await addParcels(jobs.first, 1);
-    await jobs.first.query('UPDATE parcels SET attempts = 2');
+    const [id = ''] = await addParcels(work.first, 1);
+    await work.first.query('UPDATE parcels SET attempts = 2');
     const runner = runnerOf(
-      jobs.first,
+      work.first,
       limited(async () => ({ afterMs: 60_000 })),
     );
     await runner.tick();
-    await eventually(async () => expect(await parcel(jobs.first, id)).toMatchObject({ attempts: 0, weight: 1 }));
+    await eventually(async () => expect(await parcel(work.first, id)).toMatchObject({ attempts: 0, weight: 1 }));
     expect(reasons).toEqual([]);
   });
 
@@ -264,25 +264,24 @@ describe('the cap on attempts (decision 54)', () => {
     ],
     ['the error does not concern the row', Object.assign(new Error('Wait.'), { expected: true, isAttempt: false })],
   ])('an attempt does not count if %s', async (_, error) => {
-    const [id = ''] = await addParcels(jobs.first, 1);
+    const [id = ''] = await addParcels(work.first, 1);
     let runs = 0;
     const runner = runnerOf(
-      jobs.first,
+      work.first,
       limited(async () => {
         if (++runs <= 10) throw error;
         return 'done';
       }),
     );
-    await runUntil(runner, async () => expect(await parcel(jobs.first, id)).toMatchObject({ due_at: null, weight: 1 }));
+    await runUntil(runner, async () => expect(await parcel(work.first, id)).toMatchObject({ due_at: null, weight: 1 }));
     expect(reasons).toEqual([]);
   });
 
-  test('a final state that could not be written is written by the next claim', async () => {
-    const [id = ''] = await addParcels(jobs.first, 1);
-    const work = limited(() => Promise.reject(new Error('no')), 1);
-    const runner = runnerOf(jobs.first, {
-      ...work,
-      leaseMs: 100,
+  test('a final state that could not be written is written when the row is started again', async () => {
+    const [id = ''] = await addParcels(work.first, 1);
+    const kind = limited(() => Promise.reject(new Error('no')), 1);
+    const runner = runnerOf(work.first, {
+      ...kind,
       attempts: {
         max: 1,
         giveUp: async (run, reason) => {
@@ -292,46 +291,44 @@ describe('the cap on attempts (decision 54)', () => {
         },
       },
     });
-    await runUntil(runner, async () => expect(await parcel(jobs.first, id)).toMatchObject(failed));
+    await runUntil(runner, async () => expect(await parcel(work.first, id)).toMatchObject(failed));
     expect(reasons).toHaveLength(2);
   });
 
   test('a row is not due again if its kind has written no final state', async () => {
-    const [id = ''] = await addParcels(jobs.first, 1);
-    const work = limited(() => Promise.reject(Object.assign(new Error('No.'), { expected: true })), 1);
-    await runnerOf(jobs.first, { ...work, attempts: { max: 1, giveUp: async () => undefined } }).tick();
+    const [id = ''] = await addParcels(work.first, 1);
+    const kind = limited(() => Promise.reject(Object.assign(new Error('No.'), { expected: true })), 1);
+    await runnerOf(work.first, { ...kind, attempts: { max: 1, giveUp: async () => undefined } }).tick();
     await eventually(async () =>
-      expect(await parcel(jobs.first, id)).toMatchObject({
+      expect(await parcel(work.first, id)).toMatchObject({
         due_at: null,
-        lease_token: null,
+        started_at: null,
         last_error: 'No. Gave up after 1 attempt.',
       }),
     );
   });
 });
 
-describe('a kind whose `canClaim` returns false', () => {
-  test('makes no claim and counts no attempt, and continues once it returns true', async () => {
-    await addParcels(jobs.first, 3);
-    let canClaim = false;
-    const { runner, rows } = withRows(jobs.first, { canClaim: () => canClaim, run: async () => 'done' });
-    const claim = jest.spyOn(rows, 'claim');
+describe('a kind whose `canStart` returns false', () => {
+  test('starts nothing and counts no attempt, and continues once it returns true', async () => {
+    await addParcels(work.first, 3);
+    let canStart = false;
+    const runner = runnerOf(work.first, { canStart: () => canStart, run: async () => 'done' });
     await runner.tick();
-    expect(claim).not.toHaveBeenCalled();
-    expect(await count('attempts = 0 AND lease_token IS NULL')).toBe(3);
-    canClaim = true;
+    expect(await count('attempts = 0 AND started_at IS NULL')).toBe(3);
+    canStart = true;
     await runner.tick();
     await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0));
   });
 
-  test('is asked before each claim, because a run may change its result', async () => {
-    await addParcels(jobs.first, 3);
-    let canClaim = true;
-    const runner = runnerOf(jobs.first, {
+  test('is asked before each start, because a run may change its result', async () => {
+    await addParcels(work.first, 3);
+    let canStart = true;
+    const runner = runnerOf(work.first, {
       concurrency: 1,
-      canClaim: () => canClaim,
+      canStart: () => canStart,
       run: async () => {
-        canClaim = false;
+        canStart = false;
         return 'done';
       },
     });

@@ -3,55 +3,60 @@ import type { Next, Run } from './run.js';
 
 type KeyType = 'uuid' | 'text' | 'bigint' | 'integer';
 
-export const DEFAULT_LEASE_MS = 15_000;
-
 /**
- * One kind of scheduled work as a literal: the rows of a table, their order, the concurrency, and the function that
- * processes one row. All names and SQL fragments are constants of the code. The table has the columns
- * `due_at timestamptz, leased_until timestamptz, lease_token uuid, attempts integer NOT NULL DEFAULT 0, last_error text`
- * and three indexes: over `order` and over `due_at`, both `WHERE due_at IS NOT NULL`, and over
- * `leased_until WHERE leased_until IS NOT NULL`. A kind with a group also needs one over the group and `order`
- * `WHERE due_at IS NOT NULL`. Code that cancels a row from outside a run sets `due_at` and `lease_token` to null: the
- * current run can then write nothing more.
+ * One kind of scheduled work as a literal: the rows of a table, their lanes, and the function that processes one row. All
+ * names and SQL fragments are constants of the code. The table has the columns
+ * `due_at timestamptz, started_at timestamptz, attempts integer NOT NULL DEFAULT 0, last_error text`, an index over `due_at`
+ * and one over the column of the lane and `order`, both `WHERE due_at IS NOT NULL`. `started_at` says since when a row is
+ * worked on. Code that cancels a row from outside a run sets it to null: the current run can then write nothing more.
  */
-export interface JobKind<Row extends object = object> {
-  /** Unique in the process. Used in logs, metrics and `JobsService.runDue`. */
+export interface WorkKind<Row extends object = object> {
+  /** Unique in the process. Used in logs, metrics and `WorkService.runDue`. */
   readonly name: string;
   readonly table: string;
   /** The primary key: column to type, in the order of the key. */
   readonly key: Readonly<Record<string, KeyType>>;
-  /** Further columns of `run.row`, with their values before the claim. */
+  /** Further columns of `run.row`, with their values before the start. */
   readonly columns?: readonly string[];
   /** SQL condition over the table's columns that selects the rows of this kind. Default: all rows. */
   readonly where?: string;
-  /** Columns that order the due rows, ascending. Default: `due_at`. */
+  readonly lane: {
+    /** The column whose value names the lane. It is NOT NULL. */
+    readonly by: string;
+    readonly type: 'uuid' | 'text';
+    /** Maximum number of concurrent runs of a lane. One instance owns it, so this is the limit over all instances. */
+    readonly concurrency: number;
+  };
+  /** Columns that order the due rows of all lanes, ascending. Default: `due_at`. */
   readonly order?: readonly string[];
-  /** Columns that the claim also sets: name to SQL over the row, whose alias is `t`. */
-  readonly setOnClaim?: Readonly<Record<string, string>>;
+  /** For a table that may have too many due rows to read them all at each tick. */
+  readonly backlog?: Backlog;
+  /** Columns that the start of a run also sets: name to SQL over the row, whose alias is `t`. */
+  readonly setOnStart?: Readonly<Record<string, string>>;
   /** Maximum number of concurrent runs in this instance, without those that wait (`Run.waits`). */
   readonly concurrency: number;
   /** A run that takes longer counts as waiting. For kinds whose runs take long only where a partner hangs. */
   readonly waitsAfterMs?: number;
-  /** Time after which another instance can claim a row whose owner was killed. */
-  readonly leaseMs?: number;
   readonly backoff?: Backoff;
-  /**
-   * Limits the concurrent runs of one group (for example a connection) over all instances. The column is NOT NULL, and of
-   * type uuid or text.
-   */
-  readonly group?: { readonly by: string; readonly concurrency: number };
   /**
    * The cap on attempts and the final state behind it (decision 54). Only a recurring kind has none: its rows stay
    * scheduled, and each of its occurrences has a cap of its own.
    */
   readonly attempts?: AttemptLimit<Row>;
-  /** Checked before each claim. While it returns false nothing is claimed, so no row loses an attempt. */
-  canClaim?(): boolean;
+  /** While it returns false nothing is started, so no row loses an attempt. */
+  canStart?(): boolean;
   /**
    * Processes the row and returns when it is due again. A thrown error is stored in the row, and the row is due again by
    * `backoff` or by the error's own advice. The process can be killed at any line, and the row is then run again.
    */
   run(run: Run<Row>): Promise<Next>;
+}
+
+export interface Backlog {
+  /** Lanes with due rows that nobody owns (table `lanes`), at most `limit`, the most urgent first. */
+  lanes(kind: string, limit: number): Promise<string[]>;
+  /** Seconds for which the oldest row has been due without being worked on; null if there is none. */
+  oldestDue(): Promise<number | null>;
 }
 
 export interface AttemptLimit<Row extends object = object> {

@@ -1,23 +1,29 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { DueRows } from '../../src/jobs/due-rows.repository.js';
-import type { JobKind } from '../../src/jobs/job-kind.js';
-import { JobRunner } from '../../src/jobs/job-runner.js';
-import type { Run } from '../../src/jobs/run.js';
+import { DueRows } from '../../src/work/due-rows.repository.js';
+import { LaneOwners } from '../../src/work/lanes.repository.js';
+import type { WorkKind } from '../../src/work/work-kind.js';
+import { LaneRunner } from '../../src/work/lane-runner.js';
+import type { Run } from '../../src/work/run.js';
 import { createParcels, PARCELS, type Parcel } from './due-table.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-export type Work = Partial<JobKind<Parcel>> & Pick<JobKind<Parcel>, 'run'>;
+export type Work = Partial<WorkKind<Parcel>> & Pick<WorkKind<Parcel>, 'run'>;
+
+interface Runner {
+  readonly runner: LaneRunner;
+  readonly rows: DueRows;
+  readonly owners: LaneOwners;
+}
 
 /** Two instances with due rows in one database. A spec file calls `useParcelRunners()` once, at its top. */
 export interface ParcelRunners {
   readonly first: DataSource;
   readonly second: DataSource;
-  /** A lease lasts 60 s if the work does not set `leaseMs`: on a busy machine a short lease may end during a test. */
-  readonly runnerOf: (dataSource: DataSource, work: Work) => JobRunner;
+  readonly runnerOf: (dataSource: DataSource, work: Work) => LaneRunner;
   /** Returns the rows as well, so that a test can replace one of their statements. */
-  readonly withRows: (dataSource: DataSource, work: Work) => { readonly runner: JobRunner; readonly rows: DueRows };
+  readonly withRows: (dataSource: DataSource, work: Work) => Runner;
   readonly count: (condition: string) => Promise<number>;
 }
 
@@ -26,7 +32,7 @@ export function useParcelRunners(): ParcelRunners {
   let database: TestDatabase;
   let first: DataSource;
   let second: DataSource;
-  const runners: JobRunner[] = [];
+  const runners: LaneRunner[] = [];
 
   beforeAll(async () => {
     database = await createTestDatabase({ migrated: false });
@@ -36,15 +42,16 @@ export function useParcelRunners(): ParcelRunners {
   });
   afterEach(async () => {
     await Promise.all(runners.splice(0).map((runner) => runner.drain(0, 1_000)));
-    await first.query('TRUNCATE parcels');
+    await first.query('TRUNCATE parcels, lanes');
   });
   afterAll(() => database.drop());
 
   const withRows = (dataSource: DataSource, work: Work) => {
-    const rows = new DueRows(dataSource, { ...PARCELS, leaseMs: 60_000, ...work });
-    const runner = new JobRunner(rows);
+    const rows = new DueRows(dataSource, { ...PARCELS, ...work });
+    const owners = new LaneOwners(dataSource);
+    const runner = new LaneRunner(rows, owners);
     runners.push(runner);
-    return { runner, rows };
+    return { runner, rows, owners };
   };
   return {
     get first() {

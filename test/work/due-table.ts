@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import type { JobKind } from '../../src/jobs/job-kind.js';
+import type { WorkKind } from '../../src/work/work-kind.js';
 
 interface ParcelKey {
   readonly hauler_id: string;
@@ -14,8 +14,7 @@ export interface Parcel extends ParcelKey {
 export interface ParcelState extends Parcel {
   readonly connection_id: string;
   readonly due_at: Date | null;
-  readonly leased_until: Date | null;
-  readonly lease_token: string | null;
+  readonly started_at: Date | null;
   readonly attempts: number;
   readonly last_error: string | null;
   readonly done_by: string[];
@@ -28,10 +27,10 @@ export const PARCELS = {
   key: { hauler_id: 'uuid', id: 'uuid' },
   columns: ['weight'],
   where: 'NOT paused',
+  lane: { by: 'connection_id', type: 'text', concurrency: 100 },
   concurrency: 4,
-  leaseMs: 400,
   backoff: { firstMs: 60_000, factor: 2, maxMs: 3_600_000, jitter: 0 },
-} as const satisfies Omit<JobKind<Parcel>, 'run'>;
+} as const satisfies Omit<WorkKind<Parcel>, 'run'>;
 
 export const HAULER = randomUUID();
 
@@ -40,16 +39,12 @@ export async function createParcels(dataSource: DataSource): Promise<void> {
     CREATE TABLE parcels (
       hauler_id uuid NOT NULL, id uuid NOT NULL DEFAULT gen_random_uuid(), connection_id text NOT NULL DEFAULT 'a',
       weight integer NOT NULL DEFAULT 0, paused boolean NOT NULL DEFAULT false, done_by text[] NOT NULL DEFAULT '{}',
-      due_at timestamptz, leased_until timestamptz, lease_token uuid, attempts integer NOT NULL DEFAULT 0,
+      due_at timestamptz, started_at timestamptz, attempts integer NOT NULL DEFAULT 0,
       last_error text, PRIMARY KEY (hauler_id, id));
     CREATE INDEX parcels_due ON parcels (due_at) WHERE due_at IS NOT NULL;
-    CREATE INDEX parcels_order ON parcels (weight) WHERE due_at IS NOT NULL AND leased_until IS NULL;
     CREATE INDEX parcels_group ON parcels (connection_id, weight) WHERE due_at IS NOT NULL;
-    CREATE INDEX parcels_leased ON parcels (leased_until) WHERE leased_until IS NOT NULL`);
+    CREATE TABLE lanes (kind text, lane text, owner uuid, since timestamptz, owned_until timestamptz, PRIMARY KEY (kind, lane))`);
 }
-
-/** Rows of one statement, which on a busy machine may take long. */
-const AT_ONCE = 20_000;
 
 /** Adds rows that are due, each a millisecond later than the one before; answers their ids. */
 export async function addParcels(
@@ -57,20 +52,15 @@ export async function addParcels(
   count: number,
   { connection = 'a', dueInMs = -3_600_000, weight = 0 } = {},
 ): Promise<string[]> {
-  const ids: string[] = [];
-  for (let first = 1; first <= count; first += AT_ONCE) {
-    const rows = await dataSource.query<{ id: string }[]>(
-      `WITH added AS (
-         INSERT INTO parcels (hauler_id, connection_id, weight, due_at)
-         SELECT $1, $2, $6 + n, now() + $5::float8 * interval '1 ms' + n * interval '1 ms'
-           FROM generate_series($3::int, $4::int) AS n
-         RETURNING id, due_at)
-       SELECT id FROM added ORDER BY due_at`,
-      [HAULER, connection, first, Math.min(first + AT_ONCE - 1, count), dueInMs, weight],
-    );
-    ids.push(...rows.map(({ id }) => id));
-  }
-  return ids;
+  const rows = await dataSource.query<{ id: string }[]>(
+    `WITH added AS (
+       INSERT INTO parcels (hauler_id, connection_id, weight, due_at)
+       SELECT $1, $2, $5 + n, now() + $4::float8 * interval '1 ms' + n * interval '1 ms' FROM generate_series(1, $3::int) AS n
+       RETURNING id, due_at)
+     SELECT id FROM added ORDER BY due_at`,
+    [HAULER, connection, count, dueInMs, weight],
+  );
+  return rows.map(({ id }) => id);
 }
 
 export async function parcel(dataSource: DataSource, id: string): Promise<ParcelState> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { backoffMs, DEFAULT_BACKOFF, retryDelayMs } from '../../src/jobs/backoff.js';
-import { defineStates, InvalidTransitionError, type StateOf } from '../../src/jobs/states.js';
+import { backoffMs, DEFAULT_BACKOFF, retryDelayMs } from '../../src/work/backoff.js';
+import { defineStates, InvalidTransitionError, type StateOf } from '../../src/work/states.js';
 
 const REQUEST = defineStates('a video request', {
   submitting: ['processing', 'failed'],

@@ -1,0 +1,94 @@
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import { DataSource } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../config/env.js';
+import { inBackground } from '../errors/background.js';
+import { DueRows } from './due-rows.repository.js';
+import { LaneRunner } from './lane-runner.js';
+import { LaneOwners, OWNED_MS } from './lanes.repository.js';
+import type { WorkKind } from './work-kind.js';
+
+/** Shares of SHUTDOWN_GRACE: for running jobs to end by themselves, then to end after the abort. */
+const GRACE_SHARE = 0.5;
+const ABORT_SHARE = 0.2;
+
+/** How often an instance looks for due rows. */
+const TICK_MS = 1_000;
+export const TICK = 'due rows';
+
+/** Two renewals may fail before a lane is lost. */
+const RENEWAL_MS = OWNED_MS / 4;
+
+/** Runs the due rows of every registered kind while the service is up. */
+@Injectable()
+export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
+  private readonly runners = new Map<string, LaneRunner>();
+  private readonly owners: LaneOwners;
+  private renewals: NodeJS.Timeout | undefined;
+  private started = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly schedule: SchedulerRegistry,
+    @Inject(ENV) private readonly env: ResolvedEnv,
+  ) {
+    this.owners = new LaneOwners(dataSource);
+  }
+
+  /** Must be called in `onModuleInit`. */
+  register<Row extends object>(kind: WorkKind<Row>): void {
+    if (this.runners.has(kind.name)) throw new Error(`the work ${kind.name} is registered twice`);
+    // `kind.columns` selects the columns of `Row`, which the runner does not know.
+    const runner = new LaneRunner(new DueRows(this.dataSource, kind), this.owners);
+    if (this.started) throw new Error(`the work ${kind.name} is registered after the start: nothing would run it`);
+    this.runners.set(kind.name, runner);
+  }
+
+  /**
+   * Runs the due rows of a kind now instead of at the next tick. Call it after a row was made due. It does nothing if
+   * this process does not run that kind: another instance finds the row at its next tick.
+   */
+  runDue(name: string): void {
+    const runner = this.runners.get(name);
+    if (this.started && runner !== undefined) inBackground(runner.tick());
+  }
+
+  /** The number of rows that this instance is processing, by kind. */
+  running(): ReadonlyMap<string, number> {
+    return new Map([...this.runners].map(([name, runner]) => [name, runner.running]));
+  }
+
+  /** Seconds for which the oldest row of each kind has been due; the same on every instance. */
+  async oldestDue(): Promise<ReadonlyMap<string, number>> {
+    const ages = [...this.runners].map(async ([name, runner]) => [name, await runner.oldestDue()] as const);
+    return new Map(await Promise.all(ages));
+  }
+
+  onApplicationBootstrap(): void {
+    this.started = true;
+    const tick = () => this.runners.forEach((runner) => inBackground(runner.tick()));
+    const renew = () => this.runners.forEach((runner) => inBackground(runner.renew()));
+    this.schedule.addInterval(TICK, setInterval(tick, TICK_MS));
+    // Not in the registry, which Nest clears before the last runs have ended.
+    this.renewals = setInterval(renew, RENEWAL_MS);
+    tick();
+  }
+
+  onModuleDestroy(): void {
+    for (const runner of this.runners.values()) runner.stop();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    const grace = this.env.SHUTDOWN_GRACE;
+    await Promise.all(
+      [...this.runners.values()].map((runner) => runner.drain(grace * GRACE_SHARE, grace * ABORT_SHARE)),
+    );
+    clearInterval(this.renewals);
+  }
+}
