@@ -144,7 +144,7 @@ async function addConnections(service: Service, baseUrl: string, count: number):
 
 /**
  * Chunks of a year ago of the first connection, one per minute of each of 4,000 cameras. Only their rows exist. Indexes
- * and counts of days are built after the rows, which takes a fifth of the time.
+ * are built after the rows, which takes a fifth of the time.
  */
 async function addRecordings({ client }: BenchDatabase, count: number): Promise<void> {
   const { rows: indexes } = await client.query<{ name: string; definition: string }>(

@@ -67,6 +67,13 @@ test.each<[string[], string, object]>([
   expect(shown).toEqual(words[1] === 'tail' ? (body as { data: unknown[] }).data[0] : body);
 });
 
+test('a list of more rows than have page numbers ends with the cursor of the next page', async () => {
+  const position = { page: 500, totalPages: 500, totalItems: 10_000, more: true, next: HOSTILE };
+  server.on('GET /admin/v1/haulers', json({ data: [{ id: 1 }], pagination: position }));
+  const { out } = await command('hauler', 'list', '--page', '500');
+  expect(out).toMatch(/\n10000\+ in all, page 500 of 500\+\nmore: --cursor [^\n]*\\u001b[^\n]*\n$/);
+});
+
 test.each([400, 401, 404, 500])('an error message with status %d is one line of visible characters', async (status) => {
   server.on('GET /admin/v1/haulers', json(error, { status }));
   const { err } = await command('hauler', 'list');

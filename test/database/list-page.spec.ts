@@ -99,23 +99,21 @@ async function refused(path: string, filter: string, query: object) {
 describe.each(LISTS)('GET /admin/v1%s of more than 10,000 rows, filtered by %p', (path, filter, other) => {
   test('has pages up to row 10,000, and cursors up to the end', async () => {
     const pages = new Map<number, object[]>();
-    for (const page of [1, 2, 99, 100]) {
+    for (const page of [1, 100]) {
       const { data, pagination } = await list(path, filter, { pageSize: 100, page });
       expect([data.length, pagination]).toMatchObject([
         100,
         { page, totalItems: 10_000, totalPages: 100, more: true, next: expect.any(String) },
       ]);
-      pages.set(page, data);
       const following = await list(path, filter, { pageSize: 100, cursor: pagination.next });
       expect(following.pagination).toMatchObject({ page: page + 1, totalItems: 10_000, more: true });
-      pages.set(page + 1, [...(pages.get(page + 1) ?? following.data)]);
-      if (page % 2 === 1)
-        expect(following.data).toEqual((await list(path, filter, { pageSize: 100, page: page + 1 })).data);
-      if (page === 100) expect([following.data.length, following.pagination.next]).toEqual([3, null]);
+      pages.set(page, data).set(page + 1, following.data);
+      if (page === 1) expect(following.data).toEqual((await list(path, filter, { pageSize: 100, page: 2 })).data);
+      else expect([following.data.length, following.pagination.next]).toEqual([3, null]);
     }
     const texts = [...pages.values()].flat().map((row) => JSON.stringify(row));
-    expect([texts.length, new Set(texts).size]).toEqual([503, 503]);
-    for (const query of [{ page: 101, pageSize: 100 }, { page: '9'.repeat(30) }]) {
+    expect([texts.length, new Set(texts).size]).toEqual([303, 303]);
+    for (const query of [{ page: 501 }, { page: '9'.repeat(30), pageSize: 100 }]) {
       const { paths, error } = await refused(path, filter, query);
       expect(paths).toEqual(['page']);
       const { cursor } = error.details as { cursor?: string };
