@@ -56,19 +56,20 @@ const BY_REQUEST = `SELECT ${LISTED} FROM (
 
 /*
  * `= ANY` instead of `=`: with an equality the order by that column would be dropped, and every index by id would have the order.
+ * Only for its first column: before version 17, PostgreSQL read a whole range of the first column for a second `= ANY`.
  * One range of the index is read for each direction and interface, or for each status of a class.
  */
 
 const BY_INTERFACE = `SELECT e.* FROM ${DIRECTIONS} CROSS JOIN ${INTERFACES} CROSS JOIN LATERAL (
     SELECT ${LISTED} FROM exchanges
-     WHERE direction = ANY (ARRAY[d.direction]) AND interface = ANY (ARRAY[i.interface]) AND ${MATCHES}
+     WHERE direction = ANY (ARRAY[d.direction]) AND interface = i.interface AND ${MATCHES}
      ORDER BY direction DESC, interface DESC, id DESC LIMIT $3) AS e
   ORDER BY id DESC LIMIT $3`;
 
 const BY_HAULER = `SELECT e.* FROM ${DIRECTIONS} CROSS JOIN ${INTERFACES} CROSS JOIN LATERAL (
     SELECT ${LISTED} FROM exchanges
-     WHERE hauler_id = ANY (ARRAY[$4::uuid]) AND direction = ANY (ARRAY[d.direction])
-       AND interface = ANY (ARRAY[i.interface]) AND ${MATCHES}
+     WHERE hauler_id = ANY (ARRAY[$4::uuid]) AND direction = d.direction
+       AND interface = i.interface AND ${MATCHES}
      ORDER BY hauler_id DESC, direction DESC, interface DESC, id DESC LIMIT $3) AS e
   ORDER BY id DESC LIMIT $3`;
 
@@ -79,7 +80,7 @@ const BY_STATUS = `SELECT e.* FROM ${STATUSES} CROSS JOIN LATERAL (
 
 const BY_HAULER_AND_STATUS = `SELECT e.* FROM ${STATUSES} CROSS JOIN LATERAL (
     SELECT ${LISTED} FROM exchanges
-     WHERE hauler_id = ANY (ARRAY[$4::uuid]) AND status = ANY (ARRAY[s.status::smallint]) AND status <> 200 AND ${MATCHES}
+     WHERE hauler_id = ANY (ARRAY[$4::uuid]) AND status = s.status::smallint AND status <> 200 AND ${MATCHES}
      ORDER BY hauler_id DESC, status DESC, id DESC LIMIT $3) AS e
   ORDER BY id DESC LIMIT $3`;
 
@@ -87,7 +88,7 @@ const BY_CODE = `SELECT ${LISTED} FROM exchanges WHERE error_code = ANY (ARRAY[$
   ORDER BY error_code DESC, id DESC LIMIT $3`;
 
 const BY_HAULER_AND_CODE = `SELECT ${LISTED} FROM exchanges
-  WHERE hauler_id = ANY (ARRAY[$4::uuid]) AND error_code = ANY (ARRAY[$9::text]) AND ${MATCHES}
+  WHERE hauler_id = ANY (ARRAY[$4::uuid]) AND error_code = $9::text AND ${MATCHES}
   ORDER BY hauler_id DESC, error_code DESC, id DESC LIMIT $3`;
 
 /** A key or connection of another hauler has no exchange of this hauler: nothing is read. */
