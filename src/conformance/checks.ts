@@ -54,9 +54,6 @@ export function errorBodyFault(exchange: Exchange, code: string): string | undef
   return undefined;
 }
 
-/** `SITE-007` for `SITE` and 7. */
-export const ruleId = (prefix: string, number: number): string => `${prefix}-${String(number).padStart(3, '0')}`;
-
 /** The properties that the rules of a group share. */
 export interface RuleGroup {
   readonly operation: string;
@@ -74,22 +71,22 @@ export const rulesOf = (
 ): Rule[] =>
   rows.map(([id, title, remedy, check]) => ({ id, operation, section, on, severity, needs, title, remedy, check }));
 
-/** Two rules with consecutive ids: how an answer is declared, and its form. */
-export const jsonRules = (prefix: string, first: number, operation: string, on: string, answer: string): Rule[] =>
+/** How an answer is declared, and its form. */
+export const jsonRules = (
+  [typeId, formId]: readonly [typeId: string, formId: string],
+  operation: string,
+  on: string,
+  answer: string,
+): Rule[] =>
   rulesOf(
     { operation, section: '4', on },
     [
-      ruleId(prefix, first),
+      typeId,
       `${answer} is application/json`,
       'Send Content-Type: application/json.',
       (exchange) => passedUnless(contentTypeFault(exchange)),
     ],
-    [
-      ruleId(prefix, first + 1),
-      `${answer} is JSON in UTF-8`,
-      'Write the body with a JSON serializer, in UTF-8.',
-      isJson,
-    ],
+    [formId, `${answer} is JSON in UTF-8`, 'Write the body with a JSON serializer, in UTF-8.', isJson],
   );
 
 /** The required form of a value, in words and as a check. */
@@ -117,54 +114,3 @@ export const valueAt = (body: unknown, path: string): unknown => path.split('.')
 
 /** A server with a sandbox fails on demand; any other ignores the header. */
 export const FAIL_ON_DEMAND = { 'Sandbox-Scenario': 'server-error' } as const;
-
-/** The error body of a 500 (section 7). The exchange has `FAIL_ON_DEMAND`. */
-export const internalErrorRules = (id: string, on: string, operation: string, severity?: Rule['severity']): Rule[] =>
-  rulesOf({ operation, section: '7', on, severity: severity ?? 'must' }, [
-    id,
-    'the 500 for an unexpected error has the common error body with INTERNAL_ERROR',
-    `${errorBodyRemedy('INTERNAL_ERROR')} Log the incident.`,
-    (exchange) => {
-      if (exchange.failure !== undefined) return failed(exchange.failure);
-      if (exchange.status !== 500) return notProven(`the server did not fail, the status is ${exchange.status}`);
-      return passedUnless(errorBodyFault(exchange, 'INTERNAL_ERROR'));
-    },
-  ]);
-
-const errorBodyRemedy = (code: string): string =>
-  `Send { "success": false, "error": { "code": "${code}", "message": "…" } } as application/json.`;
-
-/** How a server must refuse a request. */
-export type Refusal = readonly [status: number, code: string, section: string, remedy: string];
-
-/** A request that a server must refuse. Its rules have the ids `number` (status) and `number + 1` (error body). */
-export type RefusedRequest = readonly [on: string, number: number, request: string, remedy?: string];
-
-export interface RefusalOptions {
-  readonly severity?: Rule['severity'];
-  readonly bodySeverity?: Rule['severity'];
-  readonly needs?: readonly string[];
-}
-
-export function refusalRules(
-  prefix: string,
-  operation: string,
-  [status, code, section, remedy]: Refusal,
-  requests: readonly RefusedRequest[],
-  { severity = 'must', bodySeverity = severity, needs = [] }: RefusalOptions = {},
-): Rule[] {
-  return requests.flatMap(([on, number, request, ownRemedy = remedy]) => [
-    ...rulesOf({ operation, section, on, severity, needs }, [
-      ruleId(prefix, number),
-      `${request} is answered with ${status}`,
-      ownRemedy,
-      hasStatus(status),
-    ]),
-    ...rulesOf({ operation, section: '7', on, severity: bodySeverity, needs }, [
-      ruleId(prefix, number + 1),
-      `the ${status} for ${request} has the common error body with ${code}`,
-      errorBodyRemedy(code),
-      (exchange) => passedUnless(errorBodyFault(exchange, code)),
-    ]),
-  ]);
-}

@@ -1,4 +1,5 @@
 import type { Exchange } from './exchange.js';
+import type { RefusedGroup } from './refusals.js';
 
 /** The result of a check. */
 export interface Verdict {
@@ -67,7 +68,8 @@ export interface Fixtures {
 export type Credentials = 'key' | 'none' | 'wrong-key' | 'other-header';
 
 export interface Draft {
-  readonly query?: Readonly<Record<string, string>>;
+  /** A parameter that is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>;
   /** An object is sent as JSON, text as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -104,6 +106,8 @@ export interface ServerRole {
   readonly otherHeader: string;
   readonly operations: Readonly<Record<string, Operation>>;
   readonly plans: Readonly<Record<string, RequestPlan>>;
+  /** The table of the requests that the server must refuse; `plans` has each under its id, and `rules` has its rules. */
+  readonly refused: readonly RefusedGroup[];
   /** If the first rule fails because the server lacks the operation, no other rule is evaluated. */
   readonly rules: readonly Rule[];
 }

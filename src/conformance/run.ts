@@ -166,7 +166,7 @@ class Evaluation implements Exchanges {
 const isAbsent = ({ failure, status }: Exchange): boolean =>
   failure !== undefined || (status >= 300 && status < 400) || [401, 403, 404, 405].includes(status) || status >= 500;
 
-function searchOf(query: Draft['query']): string {
-  const text = new URLSearchParams(query).toString();
+function searchOf(query: Draft['query'] = {}): string {
+  const text = new URLSearchParams(JSON.parse(JSON.stringify(query)) as Record<string, string>).toString();
   return text === '' ? '' : `?${text}`;
 }

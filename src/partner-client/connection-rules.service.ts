@@ -24,8 +24,8 @@ interface Subject {
 
 const SUBJECTS: Record<PartnerInterface, Subject> = {
   site: { role: SITE_SERVER, api: SITE_API, requests: ['list'] },
-  // The request without a truck shows a server that lacks the operation, also where no truck is known.
-  vision: { role: VISION_SERVER, api: VISION_API, requests: ['videos', 'continuous', 'continuousWithoutTruck'] },
+  // The request without a truck (VISION-192) shows a server that lacks the operation, also where no truck is known.
+  vision: { role: VISION_SERVER, api: VISION_API, requests: ['videos', 'continuous', 'VISION-192'] },
 };
 
 const NOT_SENT = 'the check does not send this request: run the conformance kit';

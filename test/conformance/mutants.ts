@@ -1,7 +1,8 @@
 /* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-argument
    -- a mutant breaks the types of the contract on purpose */
 import type { KitAnswer } from '../../src/conformance/exchange.js';
-import type { Rule, ServerRole } from '../../src/conformance/rule.js';
+import { bodyRuleOf } from '../../src/conformance/refusals.js';
+import type { ServerRole } from '../../src/conformance/rule.js';
 
 /** A server that differs from ours in the answer of one request, and the rule that must notice it. */
 export interface Mutant {
@@ -45,27 +46,33 @@ function set(target: Body, path: string, value: unknown): void {
 }
 const member = (path: string, value: unknown): Change => json((body) => void set(body, path, value));
 
-/** Mutants that follow from the form of a rule: refusals, and the first rule of an exchange. */
-function derived(role: ServerRole): Mutant[] {
-  const seen = new Set<string>();
-  return role.rules.flatMap(({ id, on, title, section }: Rule): Mutant[] => {
-    const isFirst = !seen.has(on);
+/** Error bodies that are not the common one. */
+const BODY_FAULTS: readonly Change[] = [
+  member('success', true),
+  member('error.message', undefined),
+  member('error.code', 'OOPS'),
+  member('error', 'no'),
+  plain,
+];
+const accepted: Change = (answer) => ({ ...answer, status: 200, body: Buffer.from('{"success":true}') });
+
+/** Each row of the table of refused requests: a server that accepts it, and servers that refuse it with another body. */
+const ofTable = ({ refused }: ServerRole): Mutant[] =>
+  refused.flatMap(({ rows }) =>
+    rows.flatMap(([id]) => [
+      { rule: id, on: id, change: accepted },
+      ...BODY_FAULTS.map((change) => ({ rule: bodyRuleOf(id), on: id, change })),
+    ]),
+  );
+
+/** The first rule of each other exchange. */
+function ofExchanges({ rules, refused }: ServerRole): Mutant[] {
+  const seen = new Set(refused.flatMap(({ rows }) => rows.map(([id]) => id)));
+  return rules.flatMap(({ id, on, section }): Mutant[] => {
+    if (seen.has(on)) return [];
     seen.add(on);
-    if (/^the \d+ for /.test(title)) {
-      const changes = [
-        member('success', true),
-        member('error.message', undefined),
-        member('error.code', 'OOPS'),
-        member('error', 'no'),
-        plain,
-      ];
-      return changes.map((change) => ({ rule: id, on, change }));
-    }
-    if (!isFirst) return [];
-    if (/is answered with 4\d\d$/.test(title))
-      return [
-        { rule: id, on, change: (answer) => ({ ...answer, status: 200, body: Buffer.from('{"success":true}') }) },
-      ];
+    // The error body of a 500.
+    if (section === '7') return BODY_FAULTS.map((change) => ({ rule: id, on, change }));
     return [{ rule: id, on, change: status(section === '8' && /Page$/.test(on) ? 500 : 503) }];
   });
 }
@@ -289,7 +296,7 @@ const VISION: Mutant[] = [
     ['VISION-163', header('etag', undefined)],
   ]),
   ...on('downloadPart', [['VISION-164', status(200)]]),
-  ...on('continuousWithoutCustomer', [['VISION-178', member('error.details', { violations: [] })]]),
+  ...on('VISION-190', [['VISION-178', member('error.details', { violations: [] })]]),
   ...on('request', [
     ['VISION-202', plain],
     ['VISION-203', broken],
@@ -356,4 +363,8 @@ const TABLES: Readonly<Record<string, Mutant[]>> = {
   'account-server': ACCOUNT,
 };
 
-export const mutantsOf = (role: ServerRole): Mutant[] => [...derived(role), ...(TABLES[role.name] ?? [])];
+export const mutantsOf = (role: ServerRole): Mutant[] => [
+  ...ofTable(role),
+  ...ofExchanges(role),
+  ...(TABLES[role.name] ?? []),
+];

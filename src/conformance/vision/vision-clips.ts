@@ -62,7 +62,7 @@ export const REQUEST_RULES: readonly Rule[] = [
     'Accept a valid request with 202.',
     hasStatus(202),
   ]),
-  ...jsonRules('VISION', 202, 'requestVideo', 'request', 'the acknowledgement'),
+  ...jsonRules(['VISION-202', 'VISION-203'], 'requestVideo', 'request', 'the acknowledgement'),
   ...rulesOf(
     { ...REQUEST, section: '2.5a', needs: ['VISION-203'] },
     memberRow('VISION-204', 'success', TRUE),

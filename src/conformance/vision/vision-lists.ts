@@ -1,7 +1,7 @@
 import { epochMillis } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { jsonRules, memberRow, ruleId, rulesOf, shown, TRUE } from '../checks.js';
+import { jsonRules, memberRow, rulesOf, shown, TRUE } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passed, passedUnless, type Rule, type Verdict } from '../rule.js';
 import { elementsOf, listFacts, listOf } from './vision-facts.js';
@@ -18,7 +18,7 @@ export interface ListNames {
   readonly section: string;
 }
 
-export const visionId = (number: number): string => ruleId('VISION', number);
+export const visionId = (number: number): string => `VISION-${String(number).padStart(3, '0')}`;
 
 const noElements = notProven('the list is empty');
 
@@ -38,7 +38,7 @@ const ELEMENT_FIELDS: readonly (readonly [field: string, form: string])[] = [
 export function envelopeRules({ on, operation, first, section }: ListNames): Rule[] {
   const isVideos = operation === 'listVideos';
   return [
-    ...jsonRules('VISION', first + 1, operation, on, 'the list'),
+    ...jsonRules([visionId(first + 1), visionId(first + 2)], operation, on, 'the list'),
     ...rulesOf(
       { operation, section, on, needs: [visionId(first + 2)] },
       memberRow(visionId(first + 3), 'success', TRUE),

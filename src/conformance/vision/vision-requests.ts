@@ -1,9 +1,11 @@
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { FAIL_ON_DEMAND, valueAt } from '../checks.js';
+import { valueAt } from '../checks.js';
 import { type Exchange, UnprovenError } from '../exchange.js';
+import { failing, refusalPlans, type RequestRow } from '../refusals.js';
 import type { Exchanges, RequestPlan } from '../rule.js';
 import { elementsOf, listOf } from './vision-facts.js';
+import { VISION_REFUSED } from './vision-table.js';
 
 /** The requests of the role `vision-server`. */
 
@@ -12,7 +14,7 @@ const DEFAULT_RANGE_DAYS = 30;
 const MAX_CLIP_MS = 60_000;
 /** The start of a file is enough to see that it is an MP4. */
 const PEEK_BYTES = 4_096;
-const UNKNOWN = 'conformance-kit-unknown';
+const ANY_TRUCK = 'conformance-kit-unknown';
 
 export const OPERATIONS = {
   requestVideo: { method: 'POST', path: pathOf('requestVideo') },
@@ -50,38 +52,26 @@ function rangeOf({ fixtures: { from, to } }: Exchanges): { startTime: string; en
 
 const secondsOnly = (date: Date) => `${date.toISOString().slice(0, 19)}Z`;
 
-const reversed = (run: Exchanges): Values => {
-  const { startTime, endTime } = rangeOf(run);
-  return { startTime: endTime, endTime: startTime };
-};
-
-/** Leaves out fields that are undefined. */
-const defined = (values: Values): Record<string, string> =>
-  Object.fromEntries(Object.entries(values).filter((entry): entry is [string, string] => entry[1] !== undefined));
-
 const videos = (changes: ValuesOf = () => ({})): RequestPlan => ({
   operation: 'listVideos',
-  draft: async (run) => ({ query: defined({ customerId: customerOf(run), ...(await changes(run)) }) }),
+  draft: async (run) => ({ query: { customerId: customerOf(run), ...(await changes(run)) } }),
 });
 
 const continuous = (changes: ValuesOf = () => ({})): RequestPlan => ({
   operation: 'listContinuous',
   draft: async (run) => {
-    const changed = await changes(run);
-    const truckId = 'truckId' in changed ? undefined : await truckOf(run);
-    return { query: defined({ customerId: customerOf(run), truckId, ...rangeOf(run), ...changed }) };
+    const { truckId = await truckOf(run), ...others } = await changes(run);
+    return { query: { customerId: customerOf(run), truckId, ...rangeOf(run), ...others } };
   },
 });
 
 /** A request that is refused for another reason needs no known truck; a server may look for the truck first. */
-const ofAnyTruck = (changes: ValuesOf = () => ({})): RequestPlan =>
-  continuous(async (run) => {
-    const truckId = await truckOf(run).catch((error: unknown) => {
-      if (error instanceof UnprovenError) return UNKNOWN;
-      throw error;
-    });
-    return { truckId, ...(await changes(run)) };
-  });
+const ofAnyTruck = continuous(async (run) => ({
+  truckId: await truckOf(run).catch((error: unknown) => {
+    if (error instanceof UnprovenError) return ANY_TRUCK;
+    throw error;
+  }),
+}));
 
 /** The first element of the list of an earlier request. */
 async function firstOf(run: Exchanges, name: string): Promise<Readonly<Record<string, unknown>>> {
@@ -115,17 +105,11 @@ async function clipOf(run: Exchanges) {
   };
 }
 
-type Clip = Awaited<ReturnType<typeof clipOf>>;
-
-/** A field that is undefined is absent from the JSON. */
-const request = (changes: object | ((clip: Clip) => object) = {}): RequestPlan => ({
+const request: RequestPlan = {
   operation: 'requestVideo',
   writes: true,
-  draft: async (run) => {
-    const clip = await clipOf(run);
-    return { body: { ...clip, ...(typeof changes === 'function' ? changes(clip) : changes) } };
-  },
-});
+  draft: async (run) => ({ body: await clipOf(run) }),
+};
 
 async function requestIdOf(run: Exchanges): Promise<Values> {
   const requestId = ownField((await run.exchange('request')).json, 'requestId');
@@ -144,19 +128,22 @@ const download = (list: string, headers: Record<string, string> = {}): RequestPl
   },
 });
 
-/** A plan without a key, with a wrong key, and with the key in the other header. */
-const withoutRight = (name: string, plan: RequestPlan): Record<string, RequestPlan> => ({
-  [`${name}WithoutKey`]: { ...plan, credentials: 'none' },
-  [`${name}WrongKey`]: { ...plan, credentials: 'wrong-key' },
-  [`${name}OtherHeader`]: { ...plan, credentials: 'other-header' },
-});
+/** Requests that store nothing. */
+const PLAIN: Readonly<Record<string, RequestPlan>> = {
+  listVideos: videos(),
+  listContinuous: ofAnyTruck,
+  requestVideo: { operation: 'requestVideo', draft: () => ({ body: {} }) },
+};
 
-const failing = (plan: RequestPlan): RequestPlan => ({
-  ...plan,
-  draft: async (run) => ({ ...(await plan.draft(run)), headers: FAIL_ON_DEMAND }),
-});
+const plain = (operation: string): RequestPlan => PLAIN[operation] ?? request;
 
-const emptyRequest: RequestPlan = { operation: 'requestVideo', draft: () => ({ body: {} }) };
+/** A camera is looked for in a known truck. */
+function valid(operation: string, [, field, , value]: RequestRow): RequestPlan {
+  if (operation === 'requestVideo') return request;
+  if (field === 'cameraId')
+    return operation === 'listVideos' ? videos(async (run) => ({ truckId: await truckOf(run) })) : continuous();
+  return operation === 'listVideos' && typeof value === 'function' ? videos(rangeOf) : plain(operation);
+}
 
 export const PLANS: Readonly<Record<string, RequestPlan>> = {
   videos: videos(),
@@ -167,61 +154,24 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
   videosPage2: videos(() => ({ page: '2', pageSize: '1' })),
   videosFullPage: videos(() => ({ pageSize: '100' })),
   videosLargePage: videos(() => ({ pageSize: '101' })),
-  videosMalformedPage: videos(() => ({ page: 'first' })),
-  videosWithoutCustomer: { operation: 'listVideos', draft: () => ({}) },
-  videosMalformedTime: videos(() => ({ startTime: 'noon' })),
-  videosMalformedEnd: videos(() => ({ endTime: 'noon' })),
-  videosReversed: videos(reversed),
-  videosError: failing(videos()),
-  videosUnknownCamera: videos(async (run) => ({ truckId: await truckOf(run), cameraId: UNKNOWN })),
-  videosUnknownCustomer: videos(() => ({ customerId: UNKNOWN })),
-  videosUnknownTruck: videos(() => ({ truckId: UNKNOWN })),
-  ...withoutRight('videos', videos()),
   continuous: continuous(),
   continuousOfCamera: continuous(fieldsOfFirst('continuous', 'cameraId')),
   continuousPage1: continuous(() => ({ page: '1', pageSize: '1' })),
   continuousPage2: continuous(() => ({ page: '2', pageSize: '1' })),
   continuousFullPage: continuous(() => ({ pageSize: '100' })),
   continuousLargePage: continuous(() => ({ pageSize: '101' })),
-  continuousMalformedPage: ofAnyTruck(() => ({ page: 'first' })),
-  continuousError: failing(ofAnyTruck()),
-  continuousWithoutCustomer: ofAnyTruck(() => ({ customerId: undefined })),
-  continuousWithoutTruck: continuous(() => ({ truckId: undefined })),
-  continuousWithoutStart: ofAnyTruck(() => ({ startTime: undefined })),
-  continuousWithoutEnd: ofAnyTruck(() => ({ endTime: undefined })),
-  continuousMalformedTime: ofAnyTruck(() => ({ startTime: 'noon' })),
-  continuousMalformedEnd: ofAnyTruck(() => ({ endTime: 'noon' })),
-  continuousReversed: ofAnyTruck(reversed),
-  continuousUnknownCustomer: ofAnyTruck(() => ({ customerId: UNKNOWN })),
-  continuousUnknownTruck: continuous(() => ({ truckId: UNKNOWN })),
-  continuousUnknownCamera: continuous(() => ({ cameraId: UNKNOWN })),
-  ...withoutRight('continuous', ofAnyTruck()),
   download: download('continuous'),
   downloadPart: download('continuous', { Range: 'bytes=0-99' }),
-  requestEmpty: emptyRequest,
-  requestError: failing(emptyRequest),
-  requestMalformedJson: { operation: 'requestVideo', draft: () => ({ body: '{"customerId":' }) },
-  ...withoutRight('request', emptyRequest),
-  requestWithoutCustomer: request({ customerId: undefined }),
-  requestWithoutTruck: request({ truckId: undefined }),
-  requestWithoutCamera: request({ cameraId: undefined }),
-  requestWithoutStart: request({ startTime: undefined }),
-  requestWithoutEnd: request({ endTime: undefined }),
-  requestMalformedTime: request({ startTime: 'noon' }),
-  requestMalformedEnd: request({ endTime: 'noon' }),
-  requestCustomerNumber: request({ customerId: 7 }),
-  requestTruckNumber: request({ truckId: 7 }),
-  requestCameraObject: request({ cameraId: { name: 'front' } }),
-  requestReversed: request(({ startTime, endTime }) => ({ startTime: endTime, endTime: startTime })),
-  requestUnknownCustomer: request({ customerId: UNKNOWN }),
-  requestUnknownTruck: request({ truckId: UNKNOWN }),
-  requestUnknownCamera: request({ cameraId: UNKNOWN }),
-  request: request(),
+  request,
   clip: {
     ...videos(requestIdOf),
     writes: true,
     until: (exchange) => exchange.status !== 200 || listOf(exchange) === undefined || isDecided(exchange),
   },
+  'VISION-076': failing(plain('listVideos')),
+  'VISION-179': failing(plain('listContinuous')),
+  'VISION-258': failing(plain('requestVideo')),
+  ...refusalPlans(VISION_REFUSED, plain, valid),
   clipDownload: { ...download('clip'), writes: true },
 };
 

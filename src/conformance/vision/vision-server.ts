@@ -1,8 +1,9 @@
 import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { errorBodyFault, hasStatus, rulesOf, statusFault } from '../checks.js';
+import { errorBodyFault, hasStatus, rulesOf, statusFault, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
+import { internalErrorRules, refusalRules } from '../refusals.js';
 import {
   failed,
   notProven,
@@ -17,8 +18,8 @@ import { REQUEST_RULES } from './vision-clips.js';
 import { isMp4, listFacts, listOf, paginationOf } from './vision-facts.js';
 import { queryValue, differs, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
 import { pageRules, pageSizeRules, paginationRules } from './vision-pages.js';
-import { VISION_REFUSALS } from './vision-refusals.js';
 import { OPERATIONS, PLANS } from './vision-requests.js';
+import { VISION_REFUSED } from './vision-table.js';
 
 const LIST_VIDEOS = { on: 'videos', operation: 'listVideos', first: 1, section: '4.5' } as const;
 const LIST_CONTINUOUS = { on: 'continuous', operation: 'listContinuous', first: 101, section: '2.6' } as const;
@@ -203,11 +204,30 @@ const DOWNLOAD_RULES: readonly Rule[] = [
   ]),
 ];
 
+/** The error schema of the continuous list has no `details` (section 2.1). */
+const PLAIN_ERRORS = rulesOf({ operation: 'listContinuous', section: '2.1', on: 'VISION-190', severity: 'should' }, [
+  'VISION-178',
+  'an error of the list of recordings has no details',
+  'Name the fields in error.message, and leave error.details out.',
+  ({ json }) => passedIf(!isJsonObject(valueAt(json, 'error.details')), 'error.details is present'),
+]);
+
 export const VISION_SERVER: ServerRole = {
   name: 'vision-server',
   keyHeader: VISION_API.keyHeader,
   otherHeader: 'PLATFORM-API-KEY',
   operations: OPERATIONS,
   plans: PLANS,
-  rules: [...VIDEO_RULES, ...CONTINUOUS_RULES, ...DOWNLOAD_RULES, ...VISION_REFUSALS, ...REQUEST_RULES],
+  refused: VISION_REFUSED,
+  rules: [
+    ...VIDEO_RULES,
+    ...CONTINUOUS_RULES,
+    ...DOWNLOAD_RULES,
+    ...refusalRules(...VISION_REFUSED),
+    ...PLAIN_ERRORS,
+    ...internalErrorRules('VISION-076', 'listVideos'),
+    ...internalErrorRules('VISION-179', 'listContinuous'),
+    ...internalErrorRules('VISION-258', 'requestVideo'),
+    ...REQUEST_RULES,
+  ],
 };

@@ -1,0 +1,131 @@
+import { ownField } from '../contracts/common/json.js';
+import { errorBodyFault, FAIL_ON_DEMAND, hasStatus, rulesOf } from './checks.js';
+import { type Exchanges, failed, notProven, passedUnless, type RequestPlan, type Rule } from './rule.js';
+
+/** The tables of requests that a server must refuse, and of requests that it must accept although they look odd. */
+
+/**
+ * A request with one change. `id` is that of the rule of the status, and the name of the request. `field` is a path such as
+ * `materials.0.id`; an empty one stands for the whole body or query. `value` replaces the field: undefined leaves it out, and
+ * a function computes it from the old one.
+ */
+export type RequestRow = readonly [id: string, field: string, words: string, value: unknown, remedy?: string];
+export type Change = (old: unknown, run: Exchanges) => unknown;
+
+/** How a server must refuse a request: the status, and the code of the common error body. */
+export interface Refusal {
+  readonly status: number;
+  readonly code: string;
+}
+export const INVALID_PAYLOAD: Refusal = { status: 400, code: 'INVALID_PAYLOAD' };
+export const UNAUTHORIZED: Refusal = { status: 401, code: 'UNAUTHORIZED' };
+export const NOT_FOUND: Refusal = { status: 404, code: 'NOT_FOUND' };
+
+export interface RefusedGroup extends Refusal {
+  readonly operation: string;
+  readonly section: string;
+  readonly remedy: string;
+  readonly severity?: Rule['severity'];
+  readonly bodySeverity?: Rule['severity'];
+  readonly needs?: readonly string[];
+  readonly rows: readonly RequestRow[];
+}
+
+/** The rows of an operation whose key is missing, wrong, or in the header of the other interfaces (section 5). */
+export const keyRows = (
+  [none, wrong, other]: readonly [none: string, wrong: string, other: string],
+  request: string,
+  [header, elsewhere]: readonly [header: string, elsewhere: string],
+  remedies: readonly string[] = [],
+): readonly RequestRow[] => [
+  [none, header, `${request} without the header ${header}`, 'none', remedies[0]],
+  [wrong, header, `${request} with a wrong key`, 'wrong-key', remedies[1]],
+  [other, header, `${request} with the key in ${elsewhere}`, 'other-header'],
+];
+
+/** The id of the rule of the error body: it follows that of the status. */
+export const bodyRuleOf = (id: string): string =>
+  id.replace(/\d+$/, (n) => String(Number(n) + 1).padStart(n.length, '0'));
+
+const errorBodyRemedy = (code: string): string =>
+  `Send { "success": false, "error": { "code": "${code}", "message": "…" } } as application/json.`;
+
+/** Two rules for each row: the status, and the error body. */
+export const refusalRules = (...groups: readonly RefusedGroup[]): Rule[] =>
+  groups.flatMap(
+    ({ operation, section, status, code, remedy, severity = 'must', bodySeverity = severity, needs, rows }) =>
+      rows.flatMap(([id, , words, , ownRemedy = remedy]) => [
+        ...rulesOf({ operation, section, on: id, severity, needs }, [
+          id,
+          `${words} is answered with ${status}`,
+          ownRemedy,
+          hasStatus(status),
+        ]),
+        ...rulesOf({ operation, section: '7', on: id, severity: bodySeverity, needs }, [
+          bodyRuleOf(id),
+          `the ${status} for ${words} has the common error body with ${code}`,
+          errorBodyRemedy(code),
+          (exchange) => passedUnless(errorBodyFault(exchange, code)),
+        ]),
+      ]),
+  );
+
+/** The error body of a 500 (section 7). The request is named as its rule. */
+export const internalErrorRules = (id: string, operation: string, severity: Rule['severity'] = 'must'): Rule[] =>
+  rulesOf({ operation, section: '7', on: id, severity }, [
+    id,
+    'the 500 for an unexpected error has the common error body with INTERNAL_ERROR',
+    `${errorBodyRemedy('INTERNAL_ERROR')} Log the incident.`,
+    (exchange) => {
+      if (exchange.failure !== undefined) return failed(exchange.failure);
+      if (exchange.status !== 500) return notProven(`the server did not fail, the status is ${exchange.status}`);
+      return passedUnless(errorBodyFault(exchange, 'INTERNAL_ERROR'));
+    },
+  ]);
+
+type Plans = Readonly<Record<string, RequestPlan>>;
+
+/** A request that fails on demand. */
+export const failing = (plan: RequestPlan): RequestPlan => ({
+  ...plan,
+  draft: async (run) => ({ ...(await plan.draft(run)), headers: FAIL_ON_DEMAND }),
+});
+
+/** The requests of the rows: each is made from a valid one, and one without a right from a plain one, which stores nothing. */
+export const refusalPlans = (
+  groups: readonly RefusedGroup[],
+  plain: (operation: string) => RequestPlan,
+  valid: (operation: string, row: RequestRow) => RequestPlan,
+): Plans =>
+  Object.fromEntries(
+    groups.flatMap(({ operation, status, rows }) =>
+      rows.map((row) => [
+        row[0],
+        status === UNAUTHORIZED.status
+          ? { ...plain(operation), credentials: row[3] as RequestPlan['credentials'] }
+          : changedPlan(valid(operation, row), row),
+      ]),
+    ),
+  );
+
+/** A valid request with the change of a row. A change of the whole body needs no valid request. */
+export function changedPlan(valid: RequestPlan, [, field, , value]: RequestRow): RequestPlan {
+  if (field === '' && typeof value !== 'function')
+    return { operation: valid.operation, draft: () => ({ body: value }) };
+  return {
+    ...valid,
+    draft: async (run) => {
+      const draft = await valid.draft(run);
+      const part = draft.query === undefined ? 'body' : 'query';
+      return { ...draft, [part]: await changed(draft[part], field === '' ? [] : field.split('.'), value, run) };
+    },
+  };
+}
+
+/** The value with one field changed. */
+async function changed(old: unknown, path: readonly string[], change: unknown, run: Exchanges): Promise<unknown> {
+  const [name, ...rest] = path;
+  if (name === undefined) return typeof change === 'function' ? (change as Change)(old, run) : change;
+  const next = await changed(ownField(old, name), rest, change, run);
+  return Array.isArray(old) ? (old as unknown[]).with(Number(name), next) : { ...(old as object), [name]: next };
+}
