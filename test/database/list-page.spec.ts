@@ -33,7 +33,7 @@ const FILLS: Readonly<Record<string, string>> = {
   'sync_changes (hauler_id, run_id, kind, change, external_id, name)': `'${HAULER}', '${RUN}', 'sites', 'created', gen_random_uuid(), 's'`,
   'tickets (hauler_id, id, site_id, revision, created_at, updated_at, inbound_updated_at, inbound_number, materials)': `'${HAULER}', CASE n WHEN 1 THEN '${TICKET}'::uuid ELSE ${ID} END, '${SITE}', ${ROWS}, now(), now(), now(), 'IN-' || n, '[]'`,
   'ticket_revisions (hauler_id, ticket_id, revision, received_at, result, body)': `'${HAULER}', '${TICKET}', n, now(), 'stale', '{}'`,
-  'accounts (hauler_id, id, account_number, account_name, name_digest, search_text)': `'${HAULER}', ${ID}, 'A-' || n, 'Waste ' || n, decode(md5(n::text), 'hex'), '  waste'`,
+  'accounts (hauler_id, id, account_number, account_name, name_digest, search_text)': `'${HAULER}', ${ID}, 'A-' || n, 'Waste ' || n, decode(md5(n::text), 'hex'), '  WASTE'`,
   [`video_requests (hauler_id, id, connection_id, ${CLIP}, status, deadline_at, created_at, updated_at)`]: `'${HAULER}', ${ID}, '${CONNECTION}', 'c', 't', 'front', now(), now(), 'stored', now(), now(), now()`,
   'video_subscriptions (hauler_id, id, connection_id, customer_id, truck_id, start_time, interval_seconds, enabled, read_until, created_at, updated_at)': `'${HAULER}', ${ID}, '${CONNECTION}', 'c', 't', now(), 60, false, now(), now(), now()`,
   [`recordings (hauler_id, id, connection_id, source, partner_recording_id, ${CLIP}, duration_seconds, status, fetch_by, created_at, updated_at)`]: `'${HAULER}', gen_random_uuid(), '${CONNECTION}', 'continuous', n, 'c', 't' || n, 'front', ${TIME}, ${TIME}, 60, 'expired', now(), now(), now()`,

@@ -59,7 +59,7 @@ beforeAll(async () => {
   );
   await fill(
     'accounts (hauler_id, id, account_number, account_name, name_digest, search_text)',
-    `'${haulerId}', ${OLDER}, 'A-' || n, 'Waste ' || n, decode(md5(n::text), 'hex'), '  waste  ' || n`,
+    `'${haulerId}', ${OLDER}, 'A-' || n, 'Waste ' || n, decode(md5(n::text), 'hex'), '  WASTE  ' || n`,
   );
   await fill(
     `tickets (hauler_id, id, site_id, revision, created_at, updated_at, inbound_updated_at, inbound_number, materials)`,
@@ -84,16 +84,18 @@ beforeAll(async () => {
 }, 400_000);
 afterAll(() => app.close());
 
-/** Builds the indexes after the rows, which is faster. */
+/** Builds the indexes after the rows, which is faster. No statement of the service sees the table without them. */
 async function withoutIndexes(client: pg.Client, table: string, fill: () => Promise<unknown>): Promise<void> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `SELECT indexname AS name, indexdef AS definition FROM pg_indexes
      WHERE tablename = $1 AND NOT EXISTS (SELECT FROM pg_constraint WHERE conname = indexname)`,
     [table],
   );
+  await client.query('BEGIN');
   await client.query(`DROP INDEX ${rows.map(({ name }) => name).join(', ')}`);
   await fill();
   for (const { definition } of rows) await client.query(definition);
+  await client.query('COMMIT');
 }
 
 const TABLES = [
