@@ -23,6 +23,7 @@ import { ListWithoutCounters1795570450000 } from '../../migrations/1795570450000
 import { SearchAccountsByTrigrams1795570451000 } from '../../migrations/1795570451000-search-accounts-by-trigrams.js';
 import { DropRecordingDays1795570453000 } from '../../migrations/1795570453000-drop-recording-days.js';
 import { WorkInLanes1795570460000 } from '../../migrations/1795570460000-work-in-lanes.js';
+import { ShowDownloadsByStart1795570461000 } from '../../migrations/1795570461000-show-downloads-by-start.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -54,6 +55,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   SearchAccountsByTrigrams1795570451000,
   DropRecordingDays1795570453000,
   WorkInLanes1795570460000,
+  ShowDownloadsByStart1795570461000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

@@ -174,12 +174,11 @@ export class DueRows {
    * owner of the lane has started is started again.
    */
   private startSql(): string {
-    const { lane, setOnStart = {}, columns = [] } = this.kind;
+    const { lane, columns = [] } = this.kind;
     const by = identifier(lane.by);
     const read = [...new Set([...this.keys, ...columns])].map(identifier);
     const order = orderOf(this.kind);
     const found = [...new Set([by, ...read, ...order])];
-    const changes = Object.entries(setOnStart).map(([column, sql]) => `, ${identifier(column)} = ${sql}`);
     return `
       WITH due AS (
         SELECT t.* FROM unnest($3::text[], $4::timestamptz[], $5::integer[]) AS own (lane, since, room)
@@ -190,7 +189,7 @@ export class DueRows {
             AND (t.started_at IS NULL OR t.started_at < own.since)${andSelected(this.kind)}
           ORDER BY ${list(order, 't')} LIMIT own.room FOR UPDATE OF t SKIP LOCKED) AS t
         ORDER BY ${list(order, 't')} LIMIT $6)
-      UPDATE ${this.table} AS t SET started_at = clock_timestamp(), attempts = t.attempts + 1${changes.join('')}
+      UPDATE ${this.table} AS t SET started_at = clock_timestamp(), attempts = t.attempts + 1
       FROM due WHERE ${this.keys.map((key) => `t.${key} = due.${key}`).join(' AND ')}
       RETURNING ${list(read, 'due')}, due.${by}::text AS work_lane, t.started_at::text AS work_started_at,
         t.attempts AS work_attempt`;

@@ -115,8 +115,9 @@ export class LaneRunner {
     await this.allEnded(graceMs);
     for (const { abort } of this.jobs) abort.abort(new StoppingError());
     await this.allEnded(abortMs);
-    const remaining = [...this.jobs].map(({ run }) => run);
-    await Promise.all(remaining.map((run) => this.statements.attempt('release', () => this.dueRows.release(run))));
+    // Rows whose runs ignore the abort stay started, as those of a killed instance.
+    const remaining = [...this.jobs].map(({ run }) => this.dueRows.update(run, { attempts: run.attempt - 1 }));
+    await Promise.allSettled(remaining);
     await this.release([...this.lanes.values()]);
   }
 

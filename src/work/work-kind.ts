@@ -31,8 +31,6 @@ export interface WorkKind<Row extends object = object> {
   readonly order?: readonly string[];
   /** For a table that may have too many due rows to read them all at each tick. */
   readonly backlog?: Backlog;
-  /** Columns that the start of a run also sets: name to SQL over the row, whose alias is `t`. */
-  readonly setOnStart?: Readonly<Record<string, string>>;
   /** Maximum number of concurrent runs in this instance, without those that wait (`Run.waits`). */
   readonly concurrency: number;
   /** A run that takes longer counts as waiting. For kinds whose runs take long only where a partner hangs. */

@@ -18,7 +18,7 @@ import {
   splitRange,
 } from '../../src/vision/clips/clip-requests.rules.js';
 import { submitFailure } from '../../src/vision/clips/clip-submit.job.js';
-import { RECORDING_STATES, type RecordingState } from '../../src/vision/recordings/recording.rules.js';
+import { RECORDING_STATES, type ShownState } from '../../src/vision/recordings/recording.rules.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -111,11 +111,10 @@ describe('the states of a request', () => {
       'expired: submitting processing ready downloading stored',
     ]);
     expect(RECORDING_STATES.all.map((state) => `${state}: ${RECORDING_STATES.predecessors(state).join(' ')}`)).toEqual([
-      'available: downloading expired',
-      'downloading: available',
-      'expired: available downloading stored',
-      'stored: downloading',
-      'failed: available downloading',
+      'available: expired',
+      'expired: available stored',
+      'stored: available',
+      'failed: available',
     ]);
   });
 
@@ -146,7 +145,7 @@ describe('the states of a request', () => {
     expect(requestStateOf([...parts, ...more.slice(1)]).reason).toBe('Part 2 of 3: Nothing was recorded. (and 1 more)');
   });
 
-  test.each<[RecordingState[], RequestState, string]>([
+  test.each<[ShownState[], RequestState, string]>([
     [['stored', 'stored'], 'stored', 'the partner'],
     [['stored', 'available'], 'ready', 'the partner'],
     [['failed', 'available'], 'ready', 'the partner'],

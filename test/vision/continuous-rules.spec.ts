@@ -195,7 +195,6 @@ describe('a chunk that is listed again (decision 48)', () => {
     ['stored', true],
     ['failed', true],
     ['available', false],
-    ['downloading', false],
     ['expired', false],
   ])('a longer range of one that is %s is another file: %s', (status, isAnother) => {
     expect(hasGrown(row({ status, covered: false }))).toBe(isAnother);

@@ -187,7 +187,7 @@ describe('coverage in buckets', () => {
         camera: ['front', 'rear', '2'][random(3)] ?? '',
         start: new Date(Date.parse(DAY.from) + (random(100_000) - 7000) * 1000).toISOString(),
         seconds: 1 + random(random(10) === 0 ? 9000 : 500),
-        status: ['stored', 'available', 'downloading', 'expired', 'failed'][random(5)] ?? '',
+        status: ['stored', 'available', 'expired', 'failed'][random(4)] ?? '',
         source: random(4) === 0 ? 'on-demand' : 'continuous',
       }));
       await addRecordings(haulerId, id, chunks);
@@ -221,7 +221,7 @@ describe('coverage in buckets', () => {
             camera,
             start: new Date(start - overlap * 1000).toISOString(),
             seconds: camera === 'long' && i === 30 ? 20_000 : seconds,
-            status: ['stored', 'available', 'downloading', 'expired', 'failed'][random(5)] ?? '',
+            status: ['stored', 'available', 'expired', 'failed'][random(4)] ?? '',
             source: camera === 'clip' && i % 60 === 10 ? ('on-demand' as const) : ('continuous' as const),
           };
           start += (seconds + random(3) * random(200)) * 1000;

@@ -192,12 +192,13 @@ describe('a stop', () => {
     const started = Date.now();
     await runner.drain(300, 200);
     expect(Date.now() - started).toBeLessThan(900);
-    ignoring.resolve();
     const [one, two, three] = await Promise.all(ids.map((id) => parcel(work.first, id)));
+    ignoring.resolve();
     expect(one).toMatchObject({ due_at: null });
-    for (const row of [two, three]) {
-      expect(row).toMatchObject({ due_at: expect.any(Date), started_at: null, attempts: 0, last_error: null });
-    }
+    for (const row of [two, three])
+      expect(row).toMatchObject({ due_at: expect.any(Date), attempts: 0, last_error: null });
+    // What the last run does is not known: the next one is as after a kill.
+    expect([two?.started_at, three?.started_at]).toEqual([null, expect.any(Date)]);
     expect(reasons).toEqual([expect.any(StoppingError)]);
     expect([await count('attempts > 0'), await owned()]).toEqual([0, 0]);
   });

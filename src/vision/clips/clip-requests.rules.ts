@@ -1,7 +1,7 @@
 import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { defineStates, type StateOf } from '../../work/states.js';
-import type { RecordingState } from '../recordings/recording.rules.js';
+import type { ShownState } from '../recordings/recording.rules.js';
 
 /** The transitions of a video request and of each part (decisions 39 to 42). */
 export const REQUEST_STATES = defineStates('a video request', {
@@ -41,7 +41,7 @@ function reasonOf(parts: readonly PartState[]): string | null {
 }
 
 export interface ClipState {
-  readonly status: RecordingState;
+  readonly status: ShownState;
   readonly reason: string | null;
 }
 

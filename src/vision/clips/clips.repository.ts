@@ -5,6 +5,7 @@ import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { comparableName } from '../recordings/camera-names.rules.js';
+import { SHOWN_STATUS } from '../recordings/recordings.repository.js';
 import type { CameraNames, CameraRange } from './clip-matching.rules.js';
 import {
   type ClipState,
@@ -201,15 +202,17 @@ export class ClipsRepository {
 
   /**
    * Derives the state of a part from its clips, once the partner has listed all of them; a stored one may lose a clip to
-   * retention. Locks its row first, because two of its clips may end at the same time.
+   * retention. Locks its row first, because two of its clips may end at the same time. `ended` is the clip whose download
+   * ends in this transaction or after it.
    */
-  async updatePartFromClips(manager: EntityManager, haulerId: string, id: string): Promise<void> {
+  async updatePartFromClips(manager: EntityManager, haulerId: string, id: string, ended?: string): Promise<void> {
     const key = [haulerId, id];
     const [part] = await manager.query<Part[]>(`${PART_BY_KEY} FOR UPDATE`, key);
     if (part === undefined || !FOLLOWS_CLIPS.has(part.status)) return;
     const clips = await manager.query<ClipState[]>(
-      'SELECT status, reason FROM recordings WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id',
-      key,
+      `SELECT CASE WHEN id = $3 THEN status ELSE ${SHOWN_STATUS} END AS status, reason FROM recordings
+       WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id`,
+      [...key, ended ?? null],
     );
     const { status, reason } = partStateOf(clips, part.reason);
     if (status !== part.status) await this.transition(manager, part, status, reason);

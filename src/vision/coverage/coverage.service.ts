@@ -47,7 +47,6 @@ const DAY_MS = 86_400_000;
 const STATES: Readonly<Record<RecordingState, CoverageState>> = {
   stored: 'stored',
   available: 'available',
-  downloading: 'available',
   expired: 'expired',
   failed: 'missing',
 };

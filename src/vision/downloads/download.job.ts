@@ -24,15 +24,6 @@ import { StoragePause } from './storage-pause.js';
 
 type DownloadRun = Run<RecordingRow>;
 
-/**
- * The start of a chunk that has a link also begins its download. A clip is moved by a statement of its own, together with
- * its part.
- */
-const ON_START = {
-  status: `CASE WHEN t.link IS NULL OR t.part_id IS NOT NULL THEN t.status ELSE 'downloading' END`,
-  updated_at: 'now()',
-};
-
 /** A recording without a link is fetched after the recordings whose links expire within this time. */
 const RELINK_DELAY_MS = 300_000;
 
@@ -62,7 +53,6 @@ export class DownloadJob implements OnModuleInit {
       key: { hauler_id: 'uuid', id: 'uuid' },
       columns: RECORDING_COLUMNS,
       order: ['fetch_by'],
-      setOnStart: ON_START,
       lane: { by: 'connection_id', type: 'uuid', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
       backlog: this.recordings,
       concurrency: this.env.DOWNLOAD_CONCURRENCY,
@@ -96,7 +86,7 @@ export class DownloadJob implements OnModuleInit {
     // The pause may have begun after the start.
     const paused = this.pause.current();
     if (paused !== undefined) {
-      await this.recordings.move(run, row, 'available');
+      await this.recordings.defer(run);
       throw paused;
     }
     if (row.link !== null && !isExpired(row)) return this.downloadFrom(run, row.link);
@@ -105,10 +95,9 @@ export class DownloadJob implements OnModuleInit {
     return this.apply(run, row, relinkOrEnd(row), 'The link had expired before the file could be fetched.');
   }
 
-  /** An interrupted or failed attempt may have published the file without finishing the row. */
   private async storePublished(run: DownloadRun): Promise<boolean> {
     const { row } = run;
-    if (!wasInterrupted(row) && !isReceived(row)) return false;
+    if (!mayBePublished(row)) return false;
     const startedAt = Date.now();
     const published = await this.pauseOnStorageError(() => this.published(recordingFile(row.id)));
     if (published === undefined) return false;
@@ -125,7 +114,7 @@ export class DownloadJob implements OnModuleInit {
     const failure = { kind: 'retryable', retryAfterMs: refusal.retryAfterMs, madeNoProgress: false } as const;
     const step = nextStep(fetchStateOf(run), failure, Date.now());
     if (step.step !== 'retry') return this.apply(run, row, step, refusal.message);
-    await this.recordings.move(run, row, 'available');
+    await this.recordings.defer(run);
     throw new RetryLaterError(refusal.message, step.afterMs, false);
   }
 
@@ -133,8 +122,7 @@ export class DownloadJob implements OnModuleInit {
   private async download(run: DownloadRun, url: string | undefined, use?: HostUse): Promise<Next> {
     const { row } = run;
     const startedAt = Date.now();
-    if (row.part_id !== null && !wasInterrupted(row)) await this.recordings.move(run, row, 'downloading');
-    const current: RecordingRow = { ...row, status: 'downloading' };
+    await this.recordings.begin(run);
     const leave = new AbortController();
     let received = 0;
     try {
@@ -154,17 +142,17 @@ export class DownloadJob implements OnModuleInit {
         onCheckpoint: (point) => run.update(resumeColumns(point)),
       });
       use?.ended();
-      return await this.stored(run, current, downloaded, startedAt);
+      return await this.stored(run, row, downloaded, startedAt);
     } catch (error) {
       use?.ended(error);
       if (run.signal.aborted) throw run.signal.reason;
       if (leave.signal.aborted) {
-        await this.recordings.move(run, current, 'available');
+        await this.recordings.defer(run);
         throw giveWay(new URL(url ?? '').host);
       }
-      if (error instanceof DownloadError) return this.failed(run, current, error, received);
+      if (error instanceof DownloadError) return this.failed(run, row, error, received);
       if (!(error instanceof StorageUnavailableError)) throw error;
-      await this.recordings.move(run, current, 'available');
+      await this.recordings.defer(run);
       throw this.pause.begin(error);
     }
   }
@@ -225,7 +213,7 @@ export class DownloadJob implements OnModuleInit {
   private async apply(run: DownloadRun, row: RecordingRow, step: NextStep, reason: string): Promise<Next> {
     switch (step.step) {
       case 'retry':
-        await this.recordings.move(run, row, 'available', { reason });
+        await this.recordings.defer(run, { reason });
         throw new RetryLaterError(reason, step.afterMs);
       case 'relink': {
         const set = { link: null, reason, fetch_by: new Date(Date.now() + step.afterMs + RELINK_DELAY_MS) };
@@ -276,5 +264,6 @@ const fetchStateOf = ({ row, attempt }: DownloadRun): FetchState => ({
   expiresAt: row.expires_at?.getTime(),
 });
 
-/** The run's row has the status before the start, which may have changed it (`ON_START`). */
-const wasInterrupted = ({ status }: RecordingRow): boolean => status === 'downloading';
+/** A run that was interrupted, or that could not write its end, may have published the file. */
+const mayBePublished = (row: RecordingRow): boolean =>
+  row.started_at !== null || row.last_error !== null || isReceived(row);

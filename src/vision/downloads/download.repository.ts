@@ -23,6 +23,9 @@ export interface RecordingRow {
   readonly start_time: Date;
   readonly end_time: Date;
   readonly status: RecordingState;
+  /** Before the start of this run: not null after an interrupted one. */
+  readonly started_at: Date | null;
+  readonly last_error: string | null;
   /** A secret: links are signed. */
   readonly link: string | null;
   readonly expires_at: Date | null;
@@ -48,6 +51,8 @@ export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
   'start_time',
   'end_time',
   'status',
+  'started_at',
+  'last_error',
   'link',
   'expires_at',
   'relinks',
@@ -90,9 +95,20 @@ export class DownloadRepository implements Backlog {
     private readonly parts: ClipsRepository,
   ) {}
 
-  /** The download goes on. Throws `RowLostError`, `InvalidTransitionError`. */
-  async move(run: Run<RecordingRow>, row: RecordingRow, status: RecordingState, set: Changes = {}): Promise<void> {
-    await this.write(row, status, set, (changes, manager) => run.update(changes, manager));
+  /** Updates the part of a clip whose download begins. Throws `RowLostError`. */
+  async begin(run: Run<RecordingRow>): Promise<void> {
+    const { hauler_id: haulerId, part_id: partId } = run.row;
+    if (partId === null) return;
+    await inTransaction(this.dataSource, async (manager) => {
+      await run.hold(manager);
+      await this.parts.updatePartFromClips(manager, haulerId, partId);
+    });
+  }
+
+  /** The download stops and is tried again. The run then fails. Throws `RowLostError`. */
+  async defer(run: Run<RecordingRow>, set: Changes = {}): Promise<void> {
+    if (run.row.part_id === null && Object.keys(set).length === 0) return;
+    await this.write(run.row, 'available', set, (changes, manager) => run.update(changes, manager));
   }
 
   /** The last write of a run. Throws `RowLostError`, `InvalidTransitionError`. */
@@ -116,7 +132,7 @@ export class DownloadRepository implements Backlog {
   async waitingRange(row: RecordingRow): Promise<{ readonly start: Date; readonly end: Date }> {
     const [range] = await this.dataSource.query<[{ start: Date | null; end: Date | null }]>(
       `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
-       WHERE connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status IN ('available', 'downloading')
+       WHERE connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status = 'available'
          AND start_time >= $3::timestamptz - interval '6 hours' AND end_time <= $4::timestamptz + interval '6 hours'
          AND start_time < $4::timestamptz + interval '6 hours'`,
       [row.connection_id, row.truck_id, row.start_time, row.end_time],
@@ -183,14 +199,14 @@ export class DownloadRepository implements Backlog {
       if (event !== undefined) {
         await recordClipEvent(manager, { haulerId, id: partId }, { ...event, recordingId: row.id });
       }
-      await this.parts.updatePartFromClips(manager, haulerId, partId);
+      await this.parts.updatePartFromClips(manager, haulerId, partId, row.id);
     });
   }
 }
 
 const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Counting more would take longer than the other metrics together. */
+/** The most urgent rows, which those in work are. Counting more would take longer than the other metrics together. */
 const MAX_COUNTED_ROWS = 100_000;
 /** Only the earliest links are at risk, so later ones are not read. */
 const MAX_WAITING_ROWS = 20_000;
@@ -205,12 +221,12 @@ export interface DownloadCounts {
 
 export async function countDownloads(database: Querying): Promise<DownloadCounts> {
   const [row] = await database.query<[DownloadCounts]>(
-    `SELECT greatest(0, open.count - working.count) AS waiting, working.count AS downloading,
+    `SELECT first.all - first.downloading AS waiting, first.downloading,
        (SELECT avg(fetch_ms)::float8 FROM (SELECT fetch_ms FROM recordings WHERE status = 'stored'
         ORDER BY stored_at DESC LIMIT 200) AS latest) AS file_ms
-     FROM (SELECT count(*)::int AS count FROM (SELECT FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL
-         LIMIT ${MAX_COUNTED_ROWS}) AS due) AS open,
-       (SELECT count(*)::int AS count FROM recordings WHERE status = 'downloading' AND started_at IS NOT NULL) AS working`,
+     FROM (SELECT count(*)::int AS all, count(started_at)::int AS downloading
+       FROM (SELECT started_at FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL
+         ORDER BY fetch_by LIMIT ${MAX_COUNTED_ROWS}) AS due) AS first`,
     [],
   );
   return row;
@@ -241,7 +257,6 @@ function downloadEvent(
   const detail = typeof reason === 'string' ? ` ${reason}` : '';
   if (typeof link === 'string')
     return { kind: 'link-replaced', text: `The partner listed new link ${String(relinks)}.` };
-  if (status === 'downloading') return undefined;
   if (status !== 'available') {
     const text =
       status === 'stored' ? `The file is stored, ${String(size)} bytes.` : `The download ended as ${status}.`;

@@ -10,8 +10,7 @@ export const MAX_CLIPS_PER_PART = 1_000;
 /** The transitions of a recording. */
 export const RECORDING_STATES = defineStates('a recording', {
   // Failed: after the last attempt (decision 54).
-  available: ['downloading', 'expired', 'failed'],
-  downloading: ['available', 'stored', 'expired', 'failed'],
+  available: ['stored', 'expired', 'failed'],
   // Listed again with a valid link, unless retention deleted its file (`RecordingsRepository.relist`).
   expired: ['available'],
   // By retention.
@@ -20,6 +19,9 @@ export const RECORDING_STATES = defineStates('a recording', {
 });
 
 export type RecordingState = StateOf<typeof RECORDING_STATES>;
+
+/** What an admin sees: an available recording whose file is being fetched is shown as `downloading`. */
+export type ShownState = RecordingState | 'downloading';
 
 /** The assumed lifetime of a link without an expiry. It only affects the order of downloads. */
 const ASSUMED_LINK_LIFETIME_MS = 3_600_000;

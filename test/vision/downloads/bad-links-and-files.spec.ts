@@ -217,7 +217,7 @@ describe('a link', () => {
     const fetched = partner.fetched.length;
     // The state after a process was killed between the publication of the file and the update of the row.
     await app.dataSource.query(
-      `UPDATE recordings SET status = 'downloading', size_bytes = NULL, sha256 = NULL, stored_at = NULL, fetch_ms = NULL,
+      `UPDATE recordings SET status = 'available', size_bytes = NULL, sha256 = NULL, stored_at = NULL, fetch_ms = NULL,
          link = $2, expires_at = now() - interval '1 minute', due_at = now(),
          started_at = now() - interval '1 hour' WHERE connection_id = $1`,
       [id, partner.link(sampleVideo())],

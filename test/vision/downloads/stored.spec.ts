@@ -56,8 +56,8 @@ describe('in one service', () => {
       await addRecording(app, haulerId, id, 'https://files.example.com/b');
       await addRecording(app, haulerId, id, 'https://files.example.com/c');
       await app.dataSource.query(
-        `UPDATE recordings SET expires_at = now() - interval '1 minute', started_at = now() + interval '1 hour',
-           status = 'downloading' WHERE connection_id = $1 AND link LIKE '%/b'`,
+        `UPDATE recordings SET expires_at = now() - interval '1 minute', started_at = now() + interval '1 hour'
+         WHERE connection_id = $1 AND link LIKE '%/b'`,
         [id],
       );
       await app.dataSource.query(
@@ -71,6 +71,27 @@ describe('in one service', () => {
       expect(metrics.text).toContain('vision_downloads{state="waiting"} 1');
       expect(metrics.text).toContain('vision_downloads{state="downloading"} 1');
     });
+  });
+
+  test('a recording is shown, listed and counted as downloading while its file is fetched, and not as available', async () => {
+    const body = sampleVideo(2_000);
+    const rest = Promise.withResolvers<void>();
+    const link = partner.link(body, (_request, response) => {
+      response.writeHead(200, { 'content-length': body.length }).write(body.subarray(0, 1_000));
+      void rest.promise.then(() => response.end(body.subarray(1_000)));
+    });
+    const id = await scene.follow(app, () => [chunk(1, link)]);
+    await becomes(app, id, { status: 'downloading' });
+    const listed = async () => {
+      const ofState = async (status: string) =>
+        (await app.admin<{ data: { id: string }[] }>('GET', `/recordings?connectionId=${id}&status=${status}`)).body
+          .data;
+      return [(await ofState('downloading')).length, (await ofState('available')).length];
+    };
+    expect(await listed()).toEqual([1, 0]);
+    rest.resolve();
+    await becomes(app, id, { status: 'stored' });
+    expect(await listed()).toEqual([0, 0]);
   });
 
   describe('a missing mount', () => {
