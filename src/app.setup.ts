@@ -10,7 +10,7 @@ import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
 import { type AppError, unavailable } from './errors/app-error.js';
 import { CommonErrorFilter, type Translate } from './errors/exception.filter.js';
-import { ValidationPipe } from './errors/validation.pipe.js';
+import { DtoPipe } from './errors/validation.pipe.js';
 import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
 import { ExchangeLog } from './exchanges/exchange-log.service.js';
 import { captureInbound } from './exchanges/inbound-capture.js';
@@ -60,7 +60,7 @@ export async function createApp(
       decodePathLiterally,
     ),
   );
-  app.useGlobalPipes(new ValidationPipe());
+  app.useGlobalPipes(new DtoPipe());
   app.useGlobalFilters(
     new CommonErrorFilter(
       [databaseUnavailable, storageUnavailable(logger)],

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Transform, Type } from 'class-transformer';
+import { Expose, Transform, Type } from 'class-transformer';
 import { getMetadataStorage, IsOptional, ValidateBy, ValidateNested } from 'class-validator';
 import { isStorableText, joinPath, STORABLE_TEXT } from '../text.js';
 import { Documented, type FieldSchema } from './documented.js';
@@ -39,6 +39,8 @@ export interface Fault {
   readonly rule?: string;
   readonly must: string;
 }
+
+type NamedFault = Fault & { readonly rule: string };
 
 /** A rule for a whole value, or for each of its entries. The list of faults is empty for a valid value. */
 export interface Check {
@@ -80,6 +82,13 @@ export function field(
   const checks = [checkOf(rule), ...(entries === undefined ? [] : [entries])];
   const plan = new FieldPlan(isOptional, checks, convert, nested);
   const isValid = (value: unknown) => checks.every(({ faults }) => faults(value).length === 0);
+  // class-validator takes an element of a list that is null for a valid one.
+  const hasObjects = (value: unknown) => nested?.isArray !== true || (value as unknown[]).every(isJsonObject);
+  /** class-transformer converts before class-validator checks: an invalid value stays as it is. Converting twice changes nothing. */
+  const converted = (value: unknown): unknown => {
+    if (value === null && isOptional) return undefined;
+    return convert === undefined || !isValid(value) ? value : convert(value);
+  };
   const decorators = [
     Documented({
       ...schema,
@@ -89,9 +98,16 @@ export function field(
       ...(options.nullable === true ? { nullable: true } : {}),
     } as FieldSchema),
     ...(isOptional ? [IsOptional()] : []),
-    ValidateBy({ name: rule.name, constraints: [plan], validator: { validate: isValid } }),
-    ...(convert === undefined ? [] : [Transform(({ value }) => convert(value))]),
-    ...(nested === undefined ? [] : [Type(nested.type), ValidateNested({ each: nested.isArray })]),
+    ValidateBy({
+      name: rule.name,
+      constraints: [plan],
+      validator: { validate: (value) => isValid(value) && hasObjects(value) },
+    }),
+    // Without this, class-transformer copies what is in an unknown field, however large it is.
+    Expose(),
+    ...(nested === undefined
+      ? [Transform(({ obj, key }) => converted((obj as Record<string, unknown>)[key]))]
+      : [Transform(({ value }) => converted(value)), Type(nested.type), ValidateNested({ each: nested.isArray })]),
   ];
   return (prototype, name) => decorators.forEach((decorate) => decorate(prototype, name));
 }
@@ -105,6 +121,34 @@ export const faultOf = ({ must, isTextRule }: Pick<Rule, 'must' | 'isTextRule'>,
   isTextRule === true && typeof value === 'string' && !isStorableText(value)
     ? { rule: 'isText', must: `must be ${STORABLE_TEXT}` }
     : { must };
+
+/** The faults of a value that class-validator has refused; empty if only what is nested in it has faults. */
+export function violationsOf(plan: FieldPlan, path: string, value: unknown): Violation[] {
+  if (value === undefined || value === null) {
+    return plan.isOptional ? [] : [{ path, rule: 'isDefined', message: `${path} is required` }];
+  }
+  return (brokenCheck(plan, value) ?? []).map((fault) => violationOf(fault, path));
+}
+
+/** The faults that the first broken check finds. */
+function brokenCheck({ checks }: FieldPlan, value: unknown): NamedFault[] | undefined {
+  for (const { name, faults } of checks) {
+    const found = faults(value);
+    if (found.length > 0) return found.map((fault) => ({ rule: name, ...fault }));
+  }
+  return undefined;
+}
+
+function violationOf({ key, rule, must }: NamedFault, path: string): Violation {
+  const at = key === undefined ? path : joinPath(path, key);
+  return { path: at, rule, message: `${at} ${must}` };
+}
+
+export const notAnObject = (path: string): Violation => ({
+  path,
+  rule: 'isObject',
+  message: `${path === '' ? 'the body' : path} must be an object`,
+});
 
 /** The fields of a DTO class and of its base classes; empty for any other class. */
 export function fieldPlans(type: DtoClass): readonly (readonly [name: string, plan: FieldPlan])[] {
@@ -122,10 +166,10 @@ export type Read<T> = (value: unknown, path: string, violations: Violation[]) =>
 const readers = new Map<DtoClass, Read<object>>();
 
 /**
- * Compiles a DTO class: it collects the field plans that class-validator looks up for every object. It also reports
- * what class-validator and class-transformer do not: a path for every entry of a map, and array elements that are not
- * objects. A ticket takes 2.4 µs, and 27 µs with both libraries (`npm run bench -- reader`, 2026-11-25): without this reader
- * the service takes 0.80 of the pushes at 8 connections (docs/adr/0009).
+ * Compiles a DTO class for what comes in large numbers: pushes of tickets, and the records and recordings of partners. All
+ * other requests are read by class-transformer and class-validator (`errors/validation.pipe.ts`), from the same decorators and with
+ * the same results, which a property test compares. A ticket takes 2.4 µs, and 27 µs with both libraries (`npm run bench -- reader`):
+ * without this reader the service takes 0.80 of the pushes at 8 connections (docs/adr/0009).
  */
 export function readerOf<T extends object>(type: DtoClass<T>): Read<T> {
   let reader = readers.get(type);
@@ -146,7 +190,7 @@ function compile(type: DtoClass): Read<object> {
   return (value, path, violations) => {
     const result = new type() as Record<string, unknown>;
     if (!isJsonObject(value)) {
-      violations.push({ path, rule: 'isObject', message: `${path === '' ? 'the body' : path} must be an object` });
+      violations.push(notAnObject(path));
       return result;
     }
     for (const field of fields) {
@@ -160,15 +204,15 @@ function compile(type: DtoClass): Read<object> {
 
 /** Builds a path only for a violation or a nested value: most fields are valid. */
 function readField({ name, plan }: CompiledField, value: unknown, parent: string, violations: Violation[]): unknown {
-  const { isOptional, checks, convert, nested } = plan;
+  const { isOptional, convert, nested } = plan;
   if (value === undefined || value === null) {
-    if (isOptional) return undefined;
-    const path = pathOf(parent, name);
-    violations.push({ path, rule: 'isDefined', message: `${path} is required` });
+    if (!isOptional) violations.push(...violationsOf(plan, pathOf(parent, name), value));
     return undefined;
   }
-  for (const check of checks) {
-    if (reportFaults(check, value, parent, name, violations)) return undefined;
+  const broken = brokenCheck(plan, value);
+  if (broken !== undefined) {
+    violations.push(...broken.map((fault) => violationOf(fault, pathOf(parent, name))));
+    return undefined;
   }
   if (nested !== undefined) {
     const read = readerOf(nested.type());
@@ -179,21 +223,4 @@ function readField({ name, plan }: CompiledField, value: unknown, parent: string
   return convert === undefined ? value : convert(value);
 }
 
-function reportFaults(
-  { name: ruleName, faults }: Check,
-  value: unknown,
-  parent: string,
-  name: string,
-  violations: Violation[],
-): boolean {
-  const found = faults(value);
-  if (found.length === 0) return false;
-  const path = pathOf(parent, name);
-  for (const { key, rule = ruleName, must } of found) {
-    const at = key === undefined ? path : joinPath(path, key);
-    violations.push({ path: at, rule, message: `${at} ${must}` });
-  }
-  return true;
-}
-
-const pathOf = (parent: string, name: string) => (parent === '' ? name : `${parent}.${name}`);
+export const pathOf = (parent: string, name: string) => (parent === '' ? name : `${parent}.${name}`);
