@@ -17,6 +17,13 @@ import { invalid } from './app-error.js';
 /** Requests that come in such numbers that the compiled reader of the same decorators reads them. */
 const COMPILED: ReadonlySet<unknown> = new Set([CreateScaleTicketRequest]);
 
+/** Names such as `constructor` may be those of a map's entries. Unknown fields are not copied, whatever their name. */
+class FieldPipe extends ValidationPipe {
+  protected override stripProtoKeys(): void {
+    // Nest deletes them from the request.
+  }
+}
+
 /**
  * Reads every argument that is a DTO, with Nest's own pipe (class-transformer, class-validator): drops unknown fields and reports all
  * violations at once (decisions 4, 5, 11). The text of a body is checked in unknown fields too (decision 8).
@@ -43,7 +50,7 @@ export class DtoPipe implements PipeTransform {
   }
 
   private nestPipe(isQuery: boolean): ValidationPipe {
-    return new ValidationPipe({
+    return new FieldPipe({
       transform: true,
       // Bodies come by a decorator of our own.
       validateCustomDecorators: true,
