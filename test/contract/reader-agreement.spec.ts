@@ -65,13 +65,18 @@ function valuesOf(type: DtoClass): fc.Arbitrary<object> {
     const inner = nested === undefined ? fc.array(SCALARS, { maxLength: 3 }) : valuesOf(nested.type());
     const several = fc.array(fc.oneof({ weight: 5, arbitrary: inner }, SCALARS), { maxLength: 3 });
     const usual = nested === undefined ? fc.constant(exampleOf(type, name)) : nested.isArray ? several : inner;
-    const others = fc.oneof(SCALARS, inner, several, fc.dictionary(fc.string(), SCALARS, { maxKeys: 3 }));
+    const others = fc.oneof(
+      SCALARS,
+      inner,
+      several,
+      fc.dictionary(fc.oneof(fc.string(), fc.constant('constructor')), SCALARS, { maxKeys: 3 }),
+    );
     const arbitrary = fc.oneof({ weight: 12, arbitrary: usual }, { weight: 2, arbitrary: fc.constant(null) }, others);
     return [name, arbitrary] as const;
   });
   const known = fc.record(Object.fromEntries(fields), { requiredKeys: [] });
   return fc
-    .tuple(known, fc.dictionary(fc.constantFrom('extra', 'toString'), SCALARS))
+    .tuple(known, fc.dictionary(fc.constantFrom('extra', 'toString', 'constructor'), SCALARS))
     .map(([a, b]) => ({ ...b, ...a }));
 }
 

@@ -106,7 +106,8 @@ export function field(
     // Without this, class-transformer copies what is in an unknown field, however large it is.
     Expose(),
     ...(nested === undefined
-      ? [Transform(({ obj, key }) => converted((obj as Record<string, unknown>)[key]))]
+      ? // With its own type class-transformer would copy a map, and take an entry named `constructor` for its class.
+        [Type(() => Object), Transform(({ obj, key }) => converted((obj as Record<string, unknown>)[key]))]
       : [Transform(({ value }) => converted(value)), Type(nested.type), ValidateNested({ each: nested.isArray })]),
   ];
   return (prototype, name) => decorators.forEach((decorate) => decorate(prototype, name));
