@@ -17,7 +17,7 @@ export interface TcpProxy {
   pass(delayMs?: number): void;
   /** New connections lead to this server. Open ones stay where they are. */
   leadTo(target: TcpTarget): void;
-  /** Connections are cut, new ones refused. */
+  /** Connections are cut, new ones refused, as while a server starts again. */
   cut(): void;
   /** Connections are reset, as by a balancer that knows them no more; new ones are taken. */
   reset(): void;
@@ -59,7 +59,6 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
   };
   const server = createServer((client) => {
     keep(client);
-    if (mode === 'cut') return void client.destroy();
     const upstream = connect(target);
     keep(upstream);
     void forward(client, upstream, false);
@@ -67,29 +66,36 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
   const end = () => sockets.forEach((socket) => socket.destroy());
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     get open() {
       return sockets.size / 2;
     },
     pass(milliseconds = 0) {
       // Frozen connections have lost data.
       if (mode === 'freeze') end();
+      if (mode === 'cut') server.listen(port, '127.0.0.1');
       mode = 'pass';
       lost = undefined;
       delayMs = milliseconds;
     },
     leadTo: (next) => void (target = next),
     cut() {
+      if (mode !== 'cut') server.close();
       mode = 'cut';
       end();
     },
     reset: () => sockets.forEach((socket) => socket.resetAndDestroy()),
-    freeze: () => void (mode = 'freeze'),
+    freeze() {
+      if (mode === 'cut') server.listen(port, '127.0.0.1');
+      mode = 'freeze';
+    },
     loseAnswersTo: (text) => void (lost = text),
     close: held(async () => {
       end();
+      if (mode === 'cut') return;
       server.close();
       await once(server, 'close');
     }),
