@@ -1,5 +1,6 @@
 import { isJsonObject, ownField } from '../contracts/common/json.js';
 import type { Exchange } from './exchange.js';
+import { checkOf, ruleTable } from './rule-table.js';
 import { failed, notProven, passed, passedIf, passedUnless, type Rule, type Verdict } from './rule.js';
 
 /** Checks and rules that several server roles share. */
@@ -70,6 +71,20 @@ export const rulesOf = (
   ...rows: readonly RuleRow[]
 ): Rule[] =>
   rows.map(([id, title, remedy, check]) => ({ id, operation, section, on, severity, needs, title, remedy, check }));
+
+/**
+ * Rules as text (`ruleTable`), with the name of the request and the needed rules, or -, after the operation. The result picks
+ * rules by their ids: a rule stands after those that it needs.
+ */
+export function serverRules(text: string, checks: Readonly<Record<string, Rule['check']>>) {
+  const rules = ruleTable(text).map(([facts, [on = '', needs = '']]): Rule => ({
+    ...facts,
+    on,
+    needs: needs === '-' ? [] : needs.split(' '),
+    check: checkOf(checks, facts.id),
+  }));
+  return (...ids: readonly string[]): Rule[] => rules.filter(({ id }) => ids.includes(id));
+}
 
 /** How an answer is declared, and its form. */
 export const jsonRules = (

@@ -1,5 +1,16 @@
 import { ACCOUNT_API } from '../../contracts/account/account.api.js';
-import { hasStatus, isJson, jsonRules, memberRow, type RuleRow, rulesOf, shown, TEXT, valueAt } from '../checks.js';
+import {
+  hasStatus,
+  isJson,
+  jsonRules,
+  memberRow,
+  type RuleRow,
+  rulesOf,
+  serverRules,
+  shown,
+  TEXT,
+  valueAt,
+} from '../checks.js';
 import { changedPlan, failing, internalErrorRules, refusalPlans, refusalRules, type RequestRow } from '../refusals.js';
 import { passedIf, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
 import { CHANGED, FIRST, LIMITS, nameOf, OPERATION, REPEATED, UNRELATED } from './account-table.js';
@@ -51,16 +62,24 @@ const returnedRow = (id: string, path: string): RuleRow => [
 ];
 
 const ACCEPT = 'Accept the account with 200: only accountName is required, and every field follows section 2.4.';
-const accepted = (id: string, section: string, on: string, title: string): Rule[] =>
-  rulesOf({ operation: OPERATION, section, on }, [id, title, ACCEPT, hasStatus(200)]);
+
+const of = serverRules(
+  `
+ACCOUNT-020 | must | 4.2 | createAccount | create | - | POST /platform-api/v1/accounts with an accountName alone is answered with 200 | ${ACCEPT}
+ACCOUNT-030 | must | 2.4 | createAccount | full | - | an account with address and contact is answered with 200 | ${ACCEPT}
+ACCOUNT-031 | must | 4 | createAccount | full | - | the answer for an account with address and contact is JSON in UTF-8 | Write the body with a JSON serializer, in UTF-8.
+ACCOUNT-080 | must | 2.4 | createAccount | partial | - | an address of a city alone and a contact of a first name alone are accepted | ${ACCEPT}
+`,
+  {
+    'ACCOUNT-020': hasStatus(200),
+    'ACCOUNT-030': hasStatus(200),
+    'ACCOUNT-031': isJson,
+    'ACCOUNT-080': hasStatus(200),
+  },
+);
 
 const ACCEPTED: readonly Rule[] = [
-  ...accepted(
-    'ACCOUNT-020',
-    '4.2',
-    'create',
-    'POST /platform-api/v1/accounts with an accountName alone is answered with 200',
-  ),
+  ...of('ACCOUNT-020'),
   ...jsonRules(['ACCOUNT-021', 'ACCOUNT-022'], OPERATION, 'create', 'the answer'),
   ...rulesOf(
     { operation: OPERATION, section: '2.5', on: 'create', needs: ['ACCOUNT-022'] },
@@ -68,13 +87,7 @@ const ACCEPTED: readonly Rule[] = [
     memberRow('ACCOUNT-024', 'accountNumber', TEXT),
     returnedRow('ACCOUNT-025', 'accountName'),
   ),
-  ...accepted('ACCOUNT-030', '2.4', 'full', 'an account with address and contact is answered with 200'),
-  ...rulesOf({ operation: OPERATION, section: '4', on: 'full' }, [
-    'ACCOUNT-031',
-    'the answer for an account with address and contact is JSON in UTF-8',
-    'Write the body with a JSON serializer, in UTF-8.',
-    isJson,
-  ]),
+  ...of('ACCOUNT-030', 'ACCOUNT-031'),
   ...rulesOf(
     { operation: OPERATION, section: '2.5', on: 'full', needs: ['ACCOUNT-031'] },
     returnedRow('ACCOUNT-040', 'billingAddress.street'),
@@ -90,13 +103,10 @@ const ACCEPTED: readonly Rule[] = [
     returnedRow('ACCOUNT-053', 'primaryContact.phone'),
     memberRow('ACCOUNT-054', 'primaryContact.contactId', TEXT),
   ),
-  ...accepted(
-    'ACCOUNT-080',
-    '2.4',
-    'partial',
-    'an address of a city alone and a contact of a first name alone are accepted',
+  ...of('ACCOUNT-080'),
+  ...LIMITS.flatMap(([id, , words]) =>
+    rulesOf({ operation: OPERATION, section: '2.4', on: id }, [id, `${words} is accepted`, ACCEPT, hasStatus(200)]),
   ),
-  ...LIMITS.flatMap(([id, , words]) => accepted(id, '2.4', id, `${words} is accepted`)),
 ];
 
 export const ACCOUNT_SERVER: ServerRole = {

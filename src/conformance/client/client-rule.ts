@@ -1,4 +1,5 @@
 import { failed, notProven, outcomeOf, passed, type RuleFacts, type Verdict } from '../rule.js';
+import { checkOf, ruleTable } from '../rule-table.js';
 import type { RuleResult } from '../run.js';
 import { isJsonType } from '../exchange.js';
 import { type Call, type CallLog, exchangeOf, headersOf, jsonOf, type Peer, soleHeader } from './call.js';
@@ -80,18 +81,23 @@ export const clientRule = (
   check: ClientRule['check'],
 ): ClientRule => ({ id, section, severity: 'must', operation, title, remedy, check });
 
-/** A rule of each call of an operation. */
-export const callRule = (
-  id: string,
-  section: string,
-  operation: string,
-  title: string,
-  remedy: string,
-  faultIn: (call: Call, log: CallLog) => string | undefined,
-): ClientRule =>
-  clientRule(id, section, operation, title, remedy, (log) =>
-    everyCall(callsOf(log, operation), `no call of ${operation} was seen`, (call) => faultIn(call, log)),
-  );
+/** Rules as text: one a line, with the columns id | must or should | section | operation | title | remedy. */
+export const clientRules = (text: string, checks: Readonly<Record<string, ClientRule['check']>>): ClientRule[] =>
+  ruleTable(text).map(([facts]) => ({ ...facts, check: checkOf(checks, facts.id) }));
+
+/** In the order of their ids. */
+export const inOrder = (...rules: readonly ClientRule[]): ClientRule[] =>
+  rules.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+
+/** A check of each call of an operation. */
+export const everyCallOf =
+  (operation: string, faultIn: (call: Call, log: CallLog) => string | undefined): ClientRule['check'] =>
+  (log) =>
+    everyCall(
+      callsOf(log, operation),
+      operation === 'download' ? 'no download was seen' : `no call of ${operation} was seen`,
+      (call) => faultIn(call, log),
+    );
 
 export const should = (rule: ClientRule): ClientRule => ({ ...rule, severity: 'should' });
 
@@ -102,51 +108,35 @@ export const unknownRoutes: ClientRule['check'] = ({ calls }) =>
   );
 
 /** The rules 2 to 5 of a role: the API key (section 5). */
-export function keyRules(
-  prefix: string,
-  keyHeader: string,
-  otherHeader: string,
-  operations: readonly string[],
-): ClientRule[] {
-  const rule = (
-    number: string,
-    title: string,
-    remedy: string,
-    faultIn: (call: Call, log: CallLog) => string | undefined,
-  ): ClientRule =>
-    clientRule(`${prefix}-${number}`, '5', 'every', title, remedy, (log) =>
-      everyCall(callsOf(log, ...operations), 'no call was seen', (call) => faultIn(call, log)),
-    );
-  return [
-    rule(
-      '002',
-      `every call has the header ${keyHeader}`,
-      `Send the issued key in the header ${keyHeader} with every call.`,
-      (call) => (headersOf(call, keyHeader).length > 0 ? undefined : `${keyHeader} is absent`),
-    ),
-    rule('003', `${keyHeader} is sent once`, `Send the header ${keyHeader} once.`, (call) => {
-      const { length } = headersOf(call, keyHeader);
-      return length <= 1 ? undefined : `${keyHeader} is sent ${length} times`;
-    }),
-    rule(
-      '004',
-      'the key is the issued one',
-      'Send the key as it was issued, without a prefix such as "Bearer".',
-      (call, { apiKey }) =>
+export function keyRules(prefix: string, keyHeader: string, otherHeader: string, operations: readonly string[]) {
+  const every =
+    (faultIn: (call: Call, log: CallLog) => string | undefined): ClientRule['check'] =>
+    (log) =>
+      everyCall(callsOf(log, ...operations), 'no call was seen', (call) => faultIn(call, log));
+  return clientRules(
+    `
+${prefix}-002 | must | 5 | every | every call has the header ${keyHeader} | Send the issued key in the header ${keyHeader} with every call.
+${prefix}-003 | must | 5 | every | ${keyHeader} is sent once | Send the header ${keyHeader} once.
+${prefix}-004 | must | 5 | every | the key is the issued one | Send the key as it was issued, without a prefix such as "Bearer".
+${prefix}-005 | must | 5 | every | the key is in no other place than ${keyHeader} | Remove the key from the address, the body and every header but ${keyHeader}.
+`,
+    {
+      [`${prefix}-002`]: every((call) =>
+        headersOf(call, keyHeader).length > 0 ? undefined : `${keyHeader} is absent`,
+      ),
+      [`${prefix}-003`]: every((call) => {
+        const { length } = headersOf(call, keyHeader);
+        return length <= 1 ? undefined : `${keyHeader} is sent ${length} times`;
+      }),
+      [`${prefix}-004`]: every((call, { apiKey }) =>
         headersOf(call, keyHeader).every((value) => value === apiKey) ? undefined : `${keyHeader} has another value`,
-    ),
-    rule(
-      '005',
-      `the key is in no other place than ${keyHeader}`,
-      `Remove the key from the address, the body and every header but ${keyHeader}.`,
-      (call, { apiKey }) => {
+      ),
+      [`${prefix}-005`]: every((call, { apiKey }) => {
         const place = otherPlace(call, apiKey, keyHeader);
-        return place === undefined
-          ? undefined
-          : `the key is in ${place}; ${otherHeader} is the header of other interfaces`;
-      },
-    ),
-  ];
+        return place && `the key is in ${place}; ${otherHeader} is the header of other interfaces`;
+      }),
+    },
+  );
 }
 
 function otherPlace(call: Call, apiKey: string, keyHeader: string): string | undefined {
@@ -160,27 +150,19 @@ function otherPlace(call: Call, apiKey: string, keyHeader: string): string | und
 
 /** The rules of a JSON body: how it is declared, and its form. */
 export function bodyRules(prefix: string, section: string, operations: readonly string[]): ClientRule[] {
-  const check = (faultIn: (call: Call) => string | undefined) => (log: CallLog) =>
+  const every = (faultIn: (call: Call) => string | undefined) => (log: CallLog) =>
     everyCall(callsOf(log, ...operations), 'no POST was seen', faultIn);
-  return [
-    clientRule(
-      `${prefix}-006`,
-      section,
-      'every',
-      'a body is declared as application/json',
-      'Send Content-Type: application/json with every POST.',
-      check((call) => {
+  return clientRules(
+    `
+${prefix}-006 | must | ${section} | every | a body is declared as application/json | Send Content-Type: application/json with every POST.
+${prefix}-007 | must | ${section} | every | a body is JSON in UTF-8 | Write the body with a JSON serializer, in UTF-8.
+`,
+    {
+      [`${prefix}-006`]: every((call) => {
         const type = soleHeader(call, 'Content-Type');
         return isJsonType(type) ? undefined : `Content-Type is ${type ?? 'absent'}`;
       }),
-    ),
-    clientRule(
-      `${prefix}-007`,
-      section,
-      'every',
-      'a body is JSON in UTF-8',
-      'Write the body with a JSON serializer, in UTF-8.',
-      check((call) => jsonOf(call).fault),
-    ),
-  ];
+      [`${prefix}-007`]: every((call) => jsonOf(call).fault),
+    },
+  );
 }

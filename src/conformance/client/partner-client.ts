@@ -12,10 +12,11 @@ import {
   callsOf,
   type ClientRole,
   type ClientRule,
-  clientRule,
+  clientRules,
   type CallVerdict,
   everyCall,
   idempotencyKeyOf,
+  inOrder,
   keyRules,
   faultedCalls,
   repeatsOf,
@@ -71,25 +72,42 @@ const fieldsOf = (rows: readonly FieldRow[]) => rows.flatMap(([, field]) => [fie
 const platformFault = (operation: Operation, scenario: string, answer: string, section?: string) =>
   injectedFault(PLATFORM_FAULTS, operation, scenario, answer, section);
 
-/** Of a ticket from 60, of an account from 70. */
-const retryRules = (operation: Operation, tens: number): ClientRule[] => {
-  const id = (n: number) => `PARTNER-0${tens}${n}`;
+const INVALID = 'Correct the fields, and send the corrected request.';
+
+type RetryIds = readonly [string, string, string, string, string, string, string];
+
+const retryRules = (operation: Operation, [a, b, c, d, e, f, g]: RetryIds): ClientRule[] => {
   const tooMany = platformFault(operation, 'too-many-requests', '429 with Retry-After', '8');
   const unavailable = platformFault(operation, 'unavailable', '503 with Retry-After');
   return [
-    sentAgain(id(0), tooMany),
-    notBefore(id(1), tooMany),
-    sentAgain(id(2), unavailable),
-    notBefore(id(3), unavailable),
-    sentAgain(id(4), platformFault(operation, 'server-error', '500')),
-    sentAgain(id(5), platformFault(operation, 'answer-lost', 'no answer')),
-    notSentAgain(
-      id(6),
-      platformFault(operation, 'invalid', '400'),
-      'Correct the fields, and send the corrected request.',
-    ),
+    sentAgain(a, tooMany),
+    notBefore(b, tooMany),
+    sentAgain(c, unavailable),
+    notBefore(d, unavailable),
+    sentAgain(e, platformFault(operation, 'server-error', '500')),
+    sentAgain(f, platformFault(operation, 'answer-lost', 'no answer')),
+    notSentAgain(g, platformFault(operation, 'invalid', '400'), INVALID),
   ];
 };
+
+const TICKET_RETRIES: RetryIds = [
+  'PARTNER-060',
+  'PARTNER-061',
+  'PARTNER-062',
+  'PARTNER-063',
+  'PARTNER-064',
+  'PARTNER-065',
+  'PARTNER-066',
+];
+const ACCOUNT_RETRIES: RetryIds = [
+  'PARTNER-070',
+  'PARTNER-071',
+  'PARTNER-072',
+  'PARTNER-073',
+  'PARTNER-074',
+  'PARTNER-075',
+  'PARTNER-076',
+];
 
 interface Flow {
   readonly name: string;
@@ -133,48 +151,6 @@ function everyChange(log: CallLog, faultOf: (before: Flow, after: Flow) => strin
 /** Clocks differ. */
 const MAX_AHEAD_MS = 300_000;
 
-const ORDER: readonly ClientRule[] = [
-  clientRule(
-    'PARTNER-050',
-    '2.2',
-    'createTicket',
-    'a ticket with other contents has another updatedAt',
-    'Set updatedAt of the flow to the time of the change.',
-    (log) =>
-      everyChange(log, (before, after) =>
-        before.at === after.at ? `${after.name} has other contents and the same updatedAt` : undefined,
-      ),
-  ),
-  should(
-    clientRule(
-      'PARTNER-051',
-      '2.2',
-      'createTicket',
-      'updatedAt of a flow does not go back',
-      'Send the changes of a ticket in their order; the platform does not apply an older one.',
-      (log) =>
-        everyChange(log, (before, after) =>
-          after.at < before.at ? `updatedAt of ${after.name} is older than in the push before` : undefined,
-        ),
-    ),
-  ),
-  should(
-    clientRule(
-      'PARTNER-052',
-      '2.2',
-      'createTicket',
-      'updatedAt is not in the future',
-      'Set the clock of your system, and send updatedAt with the right offset.',
-      (log) => {
-        const flows = flowsOf(log);
-        const early = flows.find(({ at, call }) => at > call.at + MAX_AHEAD_MS);
-        if (early !== undefined) return { ...failed(`updatedAt of ${early.name} is in the future`), call: early.call };
-        return flows.length === 0 ? notProven('no ticket has a flow') : passed;
-      },
-    ),
-  ),
-];
-
 /** Whether a repeat of this request without a key would be stored twice, or refused. */
 const needsKey = (call: Call): boolean => {
   const { value } = jsonOf(call);
@@ -185,25 +161,37 @@ const needsKey = (call: Call): boolean => {
 const callsWithKey = (log: CallLog): Call[] =>
   callsOf(log, ...OPERATIONS).filter((call) => headersOf(call, 'Idempotency-Key').length > 0);
 
-const KEYS: readonly ClientRule[] = [
-  clientRule(
-    'PARTNER-080',
-    '4',
-    'every',
-    'an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters',
-    'Use a UUID as the Idempotency-Key.',
-    (log) =>
+const TABLE = clientRules(
+  `
+PARTNER-001 | must | 4 | every | every call is a POST to the tickets or the accounts | Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.
+PARTNER-050 | must | 2.2 | createTicket | a ticket with other contents has another updatedAt | Set updatedAt of the flow to the time of the change.
+PARTNER-051 | should | 2.2 | createTicket | updatedAt of a flow does not go back | Send the changes of a ticket in their order; the platform does not apply an older one.
+PARTNER-052 | should | 2.2 | createTicket | updatedAt is not in the future | Set the clock of your system, and send updatedAt with the right offset.
+PARTNER-080 | must | 4 | every | an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters | Use a UUID as the Idempotency-Key.
+PARTNER-081 | must | 4 | every | an Idempotency-Key belongs to one body | Use a new Idempotency-Key for a new request, and repeat a request byte for byte.
+PARTNER-082 | should | 4.2 | every | an account, or a ticket without a flow, whose answer was lost is sent again with the same Idempotency-Key | Choose the Idempotency-Key before the first attempt, and use it for every repeat.
+`,
+  {
+    'PARTNER-001': unknownRoutes,
+    'PARTNER-050': (log) =>
+      everyChange(log, (before, after) =>
+        before.at === after.at ? `${after.name} has other contents and the same updatedAt` : undefined,
+      ),
+    'PARTNER-051': (log) =>
+      everyChange(log, (before, after) =>
+        after.at < before.at ? `updatedAt of ${after.name} is older than in the push before` : undefined,
+      ),
+    'PARTNER-052': (log) => {
+      const flows = flowsOf(log);
+      const early = flows.find(({ at, call }) => at > call.at + MAX_AHEAD_MS);
+      if (early !== undefined) return { ...failed(`updatedAt of ${early.name} is in the future`), call: early.call };
+      return flows.length === 0 ? notProven('no ticket has a flow') : passed;
+    },
+    'PARTNER-080': (log) =>
       everyCall(callsWithKey(log), 'no call has an Idempotency-Key', (call) =>
         /^[\x21-\x7e]{1,255}$/.test(idempotencyKeyOf(call) ?? '') ? undefined : 'the header is repeated or not valid',
       ),
-  ),
-  clientRule(
-    'PARTNER-081',
-    '4',
-    'every',
-    'an Idempotency-Key belongs to one body',
-    'Use a new Idempotency-Key for a new request, and repeat a request byte for byte.',
-    (log) =>
+    'PARTNER-081': (log) =>
       everyCall(callsWithKey(log), 'no call has an Idempotency-Key', (call) => {
         const key = idempotencyKeyOf(call);
         const isReused = repeatsOf(call, log).some(
@@ -211,52 +199,32 @@ const KEYS: readonly ClientRule[] = [
         );
         return isReused ? 'its key was used again with another body' : undefined;
       }),
-  ),
-  should(
-    clientRule(
-      'PARTNER-082',
-      '4.2',
-      'every',
-      'an account, or a ticket without a flow, whose answer was lost is sent again with the same Idempotency-Key',
-      'Choose the Idempotency-Key before the first attempt, and use it for every repeat.',
-      (log) => {
-        const calls = faultedCalls(log, 'answer-lost', ...OPERATIONS).filter(needsKey);
-        const repeated = calls.filter((call) => repeatsOf(call, log).length > 0);
-        const none = neededCalls(PLATFORM_FAULTS, 'createAccount', 'answer-lost');
-        return everyCall(repeated, calls.length === 0 ? none : 'no such request was repeated', (call) => {
-          const key = idempotencyKeyOf(call);
-          return key !== undefined && repeatsOf(call, log).every((later) => idempotencyKeyOf(later) === key)
-            ? undefined
-            : 'it was repeated without the Idempotency-Key of the first attempt';
-        });
-      },
-    ),
-  ),
-];
-
-const ROUTES = clientRule(
-  'PARTNER-001',
-  '4',
-  'every',
-  'every call is a POST to the tickets or the accounts',
-  `Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.`,
-  unknownRoutes,
+    'PARTNER-082': (log) => {
+      const calls = faultedCalls(log, 'answer-lost', ...OPERATIONS).filter(needsKey);
+      const repeated = calls.filter((call) => repeatsOf(call, log).length > 0);
+      const none = neededCalls(PLATFORM_FAULTS, 'createAccount', 'answer-lost');
+      return everyCall(repeated, calls.length === 0 ? none : 'no such request was repeated', (call) => {
+        const key = idempotencyKeyOf(call);
+        return key !== undefined && repeatsOf(call, log).every((later) => idempotencyKeyOf(later) === key)
+          ? undefined
+          : 'it was repeated without the Idempotency-Key of the first attempt';
+      });
+    },
+  },
 );
 
 /** The kit acts as the platform, which the partner calls. */
 export const PARTNER_CLIENT: ClientRole = {
   name: 'partner-client',
   peer: ({ apiKey }) => new PlatformPeer(apiKey),
-  rules: [
-    ROUTES,
+  rules: inOrder(
     ...keyRules('PARTNER', SCALE_API.keyHeader, 'API-KEY', OPERATIONS),
     ...bodyRules('PARTNER', '4', OPERATIONS),
     ...fieldRules('createTicket', '2.2', CreateScaleTicketRequest, TICKET_FIELDS),
     knownFields('PARTNER-024', 'createTicket', '2.2', fieldsOf(TICKET_FIELDS)),
     ...fieldRules('createAccount', '2.4', CreateAccountRequest, ACCOUNT_FIELDS),
     knownFields('PARTNER-043', 'createAccount', '2.4', fieldsOf(ACCOUNT_FIELDS)),
-    ...ORDER,
-    ...retryRules('createTicket', 6),
+    ...retryRules('createTicket', TICKET_RETRIES),
     should(
       notSentAgain(
         'PARTNER-067',
@@ -264,12 +232,12 @@ export const PARTNER_CLIENT: ClientRole = {
         'Report a 422 to a person. Send the ticket again when the site or material is known, with another Idempotency-Key.',
       ),
     ),
-    ...retryRules('createAccount', 7),
+    ...retryRules('createAccount', ACCOUNT_RETRIES),
     notSentAgain(
       'PARTNER-077',
       platformFault('createAccount', 'conflict', '409'),
       'Store accountId and accountNumber of error.details: they are those of the existing account.',
     ),
-    ...KEYS,
-  ],
+    ...TABLE,
+  ),
 };

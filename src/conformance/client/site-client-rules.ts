@@ -2,46 +2,35 @@ import { isUuid } from '../../contracts/common/text.js';
 import { shown } from '../checks.js';
 import { notApplicable, notProven } from '../rule.js';
 import {
-  callRule,
   callsOf,
   type ClientRule,
-  clientRule,
+  clientRules,
   everyCall,
+  everyCallOf,
   faultedCalls,
   laterCalls,
-  should,
 } from './client-rule.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
 import { injectedFault, neededCalls, notBefore, sentAgain } from './retry-rules.js';
 
-const SITE_TIMES = [
-  ['too-many-requests', '429 with Retry-After', '8'],
-  ['unavailable', '503 with Retry-After', '7'],
-] as const;
-
 const siteFault = (scenario: string, answer: string, section: string) =>
   injectedFault(PARTNER_FAULTS, 'getSites', scenario, answer, section, laterCalls);
 
-/** The rules of `GET /sites`. */
-export const SITE_CLIENT_RULES: readonly ClientRule[] = [
-  callRule(
-    'PLATFORM-010',
-    '4.3',
-    'getSites',
-    'haulerId is sent once and is a UUID',
-    'Send the query parameter haulerId as a UUID.',
-    ({ query }) => {
+const MIN_PAUSE_MS = 500;
+
+const TABLE = clientRules(
+  `
+PLATFORM-010 | must | 4.3 | getSites | haulerId is sent once and is a UUID | Send the query parameter haulerId as a UUID.
+PLATFORM-011 | must | 4.3 | getSites | haulerId is the hauler whose data the partner has | Send the haulerId on which the partner and you agreed.
+PLATFORM-018 | must | 4.3 | getSites | a redirect is not followed | Follow no redirect of an API call: the key would go to another address.
+PLATFORM-019 | should | 5 | getSites | a call that got 401 is not repeated immediately | Wait after a 401: the same key gets the same answer.
+`,
+  {
+    'PLATFORM-010': everyCallOf('getSites', ({ query }) => {
       const values = query.getAll('haulerId');
       return values.length === 1 && isUuid(values[0] ?? '') ? undefined : `haulerId is ${shown(values.join(', '))}`;
-    },
-  ),
-  clientRule(
-    'PLATFORM-011',
-    '4.3',
-    'getSites',
-    'haulerId is the hauler whose data the partner has',
-    'Send the haulerId on which the partner and you agreed.',
-    (log) =>
+    }),
+    'PLATFORM-011': (log) =>
       log.haulerId === undefined
         ? notApplicable('pass --hauler-id to check it')
         : everyCall(callsOf(log, 'getSites'), 'no call of getSites was seen', ({ query }) =>
@@ -49,46 +38,36 @@ export const SITE_CLIENT_RULES: readonly ClientRule[] = [
               ? undefined
               : `haulerId is ${shown(query.get('haulerId'))}`,
           ),
-  ),
-  ...SITE_TIMES.flatMap(([scenario, answer, section], i) => {
-    const retry = siteFault(scenario, answer, section);
-    return [sentAgain(`PLATFORM-01${2 + 2 * i}`, retry), notBefore(`PLATFORM-01${3 + 2 * i}`, retry)];
-  }),
-  sentAgain('PLATFORM-016', siteFault('server-error', '500', '7')),
-  sentAgain('PLATFORM-017', siteFault('cut-answer', 'an interrupted answer', '4.3')),
-  clientRule(
-    'PLATFORM-018',
-    '4.3',
-    'getSites',
-    'a redirect is not followed',
-    'Follow no redirect of an API call: the key would go to another address.',
-    (log) =>
+    'PLATFORM-018': (log) =>
       faultedCalls(log, 'redirect', 'getSites').length === 0
         ? notProven(neededCalls(PARTNER_FAULTS, 'getSites', 'redirect'))
         : everyCall(log.calls, '', ({ operation }) =>
             operation === 'redirected' ? 'the redirect was followed' : undefined,
           ),
-  ),
-  should(
-    clientRule(
-      'PLATFORM-019',
-      '5',
-      'getSites',
-      'a call that got 401 is not repeated immediately',
-      'Wait after a 401: the same key gets the same answer.',
-      (log) =>
-        everyCall(
-          faultedCalls(log, 'unauthorized', 'getSites'),
-          neededCalls(PARTNER_FAULTS, 'getSites', 'unauthorized'),
-          (call) => {
-            const [next] = laterCalls(call, log);
-            return next === undefined || next.at - call.at >= MIN_PAUSE_MS
-              ? undefined
-              : `it was repeated after ${next.at - call.at} ms`;
-          },
-        ),
-    ),
-  ),
-];
+    'PLATFORM-019': (log) =>
+      everyCall(
+        faultedCalls(log, 'unauthorized', 'getSites'),
+        neededCalls(PARTNER_FAULTS, 'getSites', 'unauthorized'),
+        (call) => {
+          const [next] = laterCalls(call, log);
+          return next === undefined || next.at - call.at >= MIN_PAUSE_MS
+            ? undefined
+            : `it was repeated after ${next.at - call.at} ms`;
+        },
+      ),
+  },
+);
 
-const MIN_PAUSE_MS = 500;
+const tooMany = siteFault('too-many-requests', '429 with Retry-After', '8');
+const unavailable = siteFault('unavailable', '503 with Retry-After', '7');
+
+/** The rules of `GET /sites`. */
+export const SITE_CLIENT_RULES: readonly ClientRule[] = [
+  ...TABLE,
+  sentAgain('PLATFORM-012', tooMany),
+  notBefore('PLATFORM-013', tooMany),
+  sentAgain('PLATFORM-014', unavailable),
+  notBefore('PLATFORM-015', unavailable),
+  sentAgain('PLATFORM-016', siteFault('server-error', '500', '7')),
+  sentAgain('PLATFORM-017', siteFault('cut-answer', 'an interrupted answer', '4.3')),
+];

@@ -5,22 +5,19 @@ import { shown } from '../checks.js';
 import { fieldRules } from './body-fields.js';
 import { type Call, type CallLog, jsonOf } from './call.js';
 import {
-  callRule,
   callsOf,
   type CallVerdict,
   type ClientRule,
-  clientRule,
+  clientRules,
   everyCall,
+  everyCallOf,
   faultedCalls,
   laterCalls,
   repeatsOf,
-  should,
 } from './client-rule.js';
 import { integerFault, listedOf, sentPages, sentRequestId, sentState } from './listed.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
 import { injectedFault, neededCalls, notBefore, notSentAgain, sentAgain } from './retry-rules.js';
-
-const LISTS = ['listVideos', 'listContinuous'] as const;
 
 const instantOf = (value: unknown) => (typeof value === 'string' ? parseInstant(value) : undefined);
 
@@ -63,8 +60,114 @@ const everyRequest = (log: CallLog, faultOf: (request: Call) => string | undefin
 
 const tooMany = injectedFault(PARTNER_FAULTS, 'requestVideo', 'too-many-requests', '429 with Retry-After', '8');
 
-/** The rules of a video request, and of the polls after it. */
-export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
+const pageOf = ({ query }: Call): number => Number(query.get('page') ?? 1);
+const isSameList = (one: Call, other: Call): boolean =>
+  ['customerId', 'truckId', 'cameraId', 'startTime', 'endTime', 'pageSize'].every(
+    (name) => one.query.get(name) === other.query.get(name),
+  );
+
+const isSentOnce = (operation: string, name: string) =>
+  everyCallOf(operation, ({ query }) => {
+    const values = query.getAll(name);
+    return values.length === 1 && values[0] !== '' ? undefined : `${name} is ${shown(values.join(', '))}`;
+  });
+
+const isInteger = (operation: string, name: string, max: number) =>
+  everyCallOf(operation, (call) => integerFault(call, name, 1, max));
+
+/** Only a list of recordings needs its range. */
+const isTime = (operation: string, name: string) =>
+  everyCallOf(operation, ({ query }) => {
+    const value = query.get(name);
+    return (value === null && operation === 'listVideos') || instantOf(value?.replace(' ', '+')) !== undefined
+      ? undefined
+      : `${name} is ${shown(value)}`;
+  });
+
+const TABLE = clientRules(
+  `
+PLATFORM-025 | must | 7 | requestVideo | endTime is after startTime | Send a range that ends after its start.
+PLATFORM-030 | must | 4.4 | requestVideo | a request that was accepted is not sent again | Poll with the requestId of the answer; a second POST is a second request.
+PLATFORM-031 | must | 6 | listVideos | a request that was accepted is polled | Call GET /videos with the requestId, or for the customer, until the clip is listed.
+PLATFORM-032 | must | 6 | listVideos | a request is polled until its clip is listed or has failed | Poll again, with growing pauses, while the status is processing.
+PLATFORM-033 | should | 3 | listVideos | a request that has failed is not polled again | End a request whose data.request has the status failed.
+PLATFORM-040 | must | 4.5 | listVideos | customerId is sent once and is not empty | Send the query parameter customerId.
+PLATFORM-041 | must | 4.5 | listVideos | page is an integer from 1, or absent | Count the pages from 1.
+PLATFORM-042 | must | 8 | listVideos | pageSize is an integer from 1 to 100, or absent | Ask for at most 100 elements.
+PLATFORM-043 | must | 4.5 | listVideos | startTime is a date-time with an offset, or absent | Send startTime as 2026-01-31T08:30:00Z.
+PLATFORM-044 | must | 4.5 | listVideos | endTime is a date-time with an offset, or absent | Send endTime as 2026-01-31T08:30:00Z.
+PLATFORM-045 | must | 4.5 | listVideos | requestId is one that the partner issued | Send the requestId as it was received.
+PLATFORM-050 | must | 4.6 | listContinuous | customerId is sent once and is not empty | Send the query parameter customerId.
+PLATFORM-051 | must | 4.6 | listContinuous | page is an integer from 1, or absent | Count the pages from 1.
+PLATFORM-052 | must | 8 | listContinuous | pageSize is an integer from 1 to 100, or absent | Ask for at most 100 elements.
+PLATFORM-053 | must | 4.6 | listContinuous | startTime is a date-time with an offset | Send startTime as 2026-01-31T08:30:00Z.
+PLATFORM-054 | must | 4.6 | listContinuous | endTime is a date-time with an offset | Send endTime as 2026-01-31T08:30:00Z.
+PLATFORM-055 | must | 4.6 | listContinuous | truckId is sent once and is not empty | Send the query parameter truckId.
+PLATFORM-056 | must | 4.6 | listContinuous | endTime is after startTime | Send a range that ends after its start.
+PLATFORM-058 | must | 4.6 | listContinuous | every page of a list is read | Read pages until totalPages.
+`,
+  {
+    'PLATFORM-025': everyCallOf('requestVideo', (call) => {
+      const { value } = jsonOf(call);
+      return rangeFault(ownField(value, 'startTime'), ownField(value, 'endTime'));
+    }),
+    'PLATFORM-030': (log) =>
+      everyRequest(log, (request) => {
+        const { length } = repeatsOf(request, log);
+        return length === 0 ? undefined : `it was repeated ${length} times`;
+      }),
+    'PLATFORM-031': (log) =>
+      everyRequest(log, (request) =>
+        pollsOf(request, log).length > 0 ? undefined : 'no list that could contain its clip was requested',
+      ),
+    'PLATFORM-032': (log) => {
+      const polled = accepted(log).filter((request) => pollsOf(request, log).length > 0);
+      return everyCall(polled, 'no request was polled', (request) =>
+        endOf(request, log) === undefined ? 'polling ended before that' : undefined,
+      );
+    },
+    'PLATFORM-033': (log) => {
+      const failed = faultedCalls(log, 'failed-clip', 'requestVideo').filter((request) => endOf(request, log));
+      return everyCall(failed, neededCalls(PARTNER_FAULTS, 'requestVideo', 'failed-clip'), (request) => {
+        const id = sentRequestId(request);
+        const { at: end = 0 } = endOf(request, log) ?? {};
+        const polls = callsOf(log, 'listVideos').filter(({ query, at }) => query.get('requestId') === id && at > end);
+        return polls.length === 0 ? undefined : `it was polled ${polls.length} times after its failure`;
+      });
+    },
+    'PLATFORM-040': isSentOnce('listVideos', 'customerId'),
+    'PLATFORM-041': isInteger('listVideos', 'page', 1e9),
+    'PLATFORM-042': isInteger('listVideos', 'pageSize', 100),
+    'PLATFORM-043': isTime('listVideos', 'startTime'),
+    'PLATFORM-044': isTime('listVideos', 'endTime'),
+    'PLATFORM-045': everyCallOf('listVideos', ({ query }, log) => {
+      const id = query.get('requestId');
+      return id === null || accepted(log).some((request) => sentRequestId(request) === id)
+        ? undefined
+        : `requestId is ${shown(id)}`;
+    }),
+    'PLATFORM-050': isSentOnce('listContinuous', 'customerId'),
+    'PLATFORM-051': isInteger('listContinuous', 'page', 1e9),
+    'PLATFORM-052': isInteger('listContinuous', 'pageSize', 100),
+    'PLATFORM-053': isTime('listContinuous', 'startTime'),
+    'PLATFORM-054': isTime('listContinuous', 'endTime'),
+    'PLATFORM-055': isSentOnce('listContinuous', 'truckId'),
+    'PLATFORM-056': everyCallOf('listContinuous', ({ query }) =>
+      rangeFault(query.get('startTime'), query.get('endTime')),
+    ),
+    'PLATFORM-058': (log) => {
+      const more = callsOf(log, 'listContinuous').filter((call) => sentPages(call) > pageOf(call));
+      return everyCall(more, 'no list has a second page', (call) =>
+        laterCalls(call, log).some((next) => pageOf(next) === pageOf(call) + 1 && isSameList(call, next))
+          ? undefined
+          : `page ${pageOf(call) + 1} was not read`,
+      );
+    },
+  },
+);
+
+/** The rules of a video request, of the polls after it, and of the queries of both lists. */
+export const VISION_CLIENT_RULES: readonly ClientRule[] = [
   ...fieldRules('requestVideo', '2.5a', CreateVideoRequest, [
     ['PLATFORM-020', 'customerId', 'text'],
     ['PLATFORM-021', 'truckId', 'text'],
@@ -72,17 +175,6 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
     ['PLATFORM-023', 'startTime', 'a date-time with an offset'],
     ['PLATFORM-024', 'endTime', 'a date-time with an offset'],
   ]),
-  callRule(
-    'PLATFORM-025',
-    '7',
-    'requestVideo',
-    'endTime is after startTime',
-    'Send a range that ends after its start.',
-    (call) => {
-      const { value } = jsonOf(call);
-      return rangeFault(ownField(value, 'startTime'), ownField(value, 'endTime'));
-    },
-  ),
   sentAgain('PLATFORM-026', tooMany),
   notBefore('PLATFORM-027', tooMany),
   sentAgain('PLATFORM-028', injectedFault(PARTNER_FAULTS, 'requestVideo', 'server-error', '500', '7')),
@@ -91,147 +183,6 @@ export const REQUEST_CLIENT_RULES: readonly ClientRule[] = [
     injectedFault(PARTNER_FAULTS, 'requestVideo', 'invalid', '400', '7'),
     'Correct the request: the same one fails again.',
   ),
-  clientRule(
-    'PLATFORM-030',
-    '4.4',
-    'requestVideo',
-    'a request that was accepted is not sent again',
-    'Poll with the requestId of the answer; a second POST is a second request.',
-    (log) =>
-      everyRequest(log, (request) => {
-        const { length } = repeatsOf(request, log);
-        return length === 0 ? undefined : `it was repeated ${length} times`;
-      }),
-  ),
-  clientRule(
-    'PLATFORM-031',
-    '6',
-    'listVideos',
-    'a request that was accepted is polled',
-    'Call GET /videos with the requestId, or for the customer, until the clip is listed.',
-    (log) =>
-      everyRequest(log, (request) =>
-        pollsOf(request, log).length > 0 ? undefined : 'no list that could contain its clip was requested',
-      ),
-  ),
-  clientRule(
-    'PLATFORM-032',
-    '6',
-    'listVideos',
-    'a request is polled until its clip is listed or has failed',
-    'Poll again, with growing pauses, while the status is processing.',
-    (log) => {
-      const polled = accepted(log).filter((request) => pollsOf(request, log).length > 0);
-      return everyCall(polled, 'no request was polled', (request) =>
-        endOf(request, log) === undefined ? 'polling ended before that' : undefined,
-      );
-    },
-  ),
-  should(
-    clientRule(
-      'PLATFORM-033',
-      '3',
-      'listVideos',
-      'a request that has failed is not polled again',
-      'End a request whose data.request has the status failed.',
-      (log) => {
-        const failed = faultedCalls(log, 'failed-clip', 'requestVideo').filter((request) => endOf(request, log));
-        return everyCall(failed, neededCalls(PARTNER_FAULTS, 'requestVideo', 'failed-clip'), (request) => {
-          const id = sentRequestId(request);
-          const { at: end = 0 } = endOf(request, log) ?? {};
-          const polls = callsOf(log, 'listVideos').filter(({ query, at }) => query.get('requestId') === id && at > end);
-          return polls.length === 0 ? undefined : `it was polled ${polls.length} times after its failure`;
-        });
-      },
-    ),
-  ),
-];
-
-const requiredText = (id: string, section: string, operation: string, name: string): ClientRule =>
-  callRule(
-    id,
-    section,
-    operation,
-    `${name} is sent once and is not empty`,
-    `Send the query parameter ${name}.`,
-    ({ query }) => {
-      const values = query.getAll(name);
-      return values.length === 1 && values[0] !== '' ? undefined : `${name} is ${shown(values.join(', '))}`;
-    },
-  );
-
-/** The rules of the queries of both lists, and of their pages. */
-export const LIST_CLIENT_RULES: readonly ClientRule[] = [
-  ...LISTS.flatMap((operation, i): ClientRule[] => {
-    const section = operation === 'listVideos' ? '4.5' : '4.6';
-    const id = (n: number) => `PLATFORM-0${4 + i}${n}`;
-    return [
-      requiredText(id(0), section, operation, 'customerId'),
-      callRule(id(1), section, operation, 'page is an integer from 1, or absent', 'Count the pages from 1.', (call) =>
-        integerFault(call, 'page', 1, 1e9),
-      ),
-      callRule(
-        id(2),
-        '8',
-        operation,
-        'pageSize is an integer from 1 to 100, or absent',
-        'Ask for at most 100 elements.',
-        (call) => integerFault(call, 'pageSize', 1, 100),
-      ),
-      ...['startTime', 'endTime'].map((name, n) => {
-        const isOptional = operation === 'listVideos';
-        const title = `${name} is a date-time with an offset${isOptional ? ', or absent' : ''}`;
-        return callRule(id(3 + n), section, operation, title, `Send ${name} as 2026-01-31T08:30:00Z.`, ({ query }) => {
-          const value = query.get(name);
-          return (value === null && isOptional) || instantOf(value?.replace(' ', '+')) !== undefined
-            ? undefined
-            : `${name} is ${shown(value)}`;
-        });
-      }),
-    ];
-  }),
-  callRule(
-    'PLATFORM-045',
-    '4.5',
-    'listVideos',
-    'requestId is one that the partner issued',
-    'Send the requestId as it was received.',
-    ({ query }, log) => {
-      const id = query.get('requestId');
-      return id === null || accepted(log).some((request) => sentRequestId(request) === id)
-        ? undefined
-        : `requestId is ${shown(id)}`;
-    },
-  ),
-  requiredText('PLATFORM-055', '4.6', 'listContinuous', 'truckId'),
-  callRule(
-    'PLATFORM-056',
-    '4.6',
-    'listContinuous',
-    'endTime is after startTime',
-    'Send a range that ends after its start.',
-    ({ query }) => rangeFault(query.get('startTime'), query.get('endTime')),
-  ),
   sentAgain('PLATFORM-057', injectedFault(PARTNER_FAULTS, 'listContinuous', 'server-error', '500', '7', laterCalls)),
-  clientRule(
-    'PLATFORM-058',
-    '4.6',
-    'listContinuous',
-    'every page of a list is read',
-    'Read pages until totalPages.',
-    (log) => {
-      const more = callsOf(log, 'listContinuous').filter((call) => sentPages(call) > pageOf(call));
-      return everyCall(more, 'no list has a second page', (call) =>
-        laterCalls(call, log).some((next) => pageOf(next) === pageOf(call) + 1 && isSameList(call, next))
-          ? undefined
-          : `page ${pageOf(call) + 1} was not read`,
-      );
-    },
-  ),
+  ...TABLE,
 ];
-
-const pageOf = ({ query }: Call): number => Number(query.get('page') ?? 1);
-const isSameList = (one: Call, other: Call): boolean =>
-  ['customerId', 'truckId', 'cameraId', 'startTime', 'endTime', 'pageSize'].every(
-    (name) => one.query.get(name) === other.query.get(name),
-  );

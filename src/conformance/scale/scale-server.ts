@@ -2,7 +2,7 @@ import { ownField } from '../../contracts/common/json.js';
 import { isUuid } from '../../contracts/common/text.js';
 import { SCALE_API } from '../../contracts/scale/scale.api.js';
 import { UNITS_OF_MEASURE } from '../../contracts/scale/scale.dto.js';
-import { type Form, hasStatus, jsonRules, memberRow, rulesOf, shown, TRUE } from '../checks.js';
+import { type Form, hasStatus, jsonRules, memberRow, rulesOf, serverRules, shown, TRUE } from '../checks.js';
 import { UnprovenError } from '../exchange.js';
 import { failing, internalErrorRules, refusalPlans, refusalRules, type RequestRow } from '../refusals.js';
 import { type Exchanges, passedIf, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
@@ -69,55 +69,41 @@ const PLANS: Readonly<Record<string, RequestPlan>> = {
 };
 
 const ACCEPT = 'Accept the ticket with 200: it follows section 2.2, and its site and material are known.';
+
+const of = serverRules(
+  `
+SCALE-020 | must | 4.1 | createTicket | create | - | POST /platform-api/v1/tickets with a valid ticket is answered with 200 | ${ACCEPT}
+SCALE-025 | must | 4.1 | createTicket | update | SCALE-020 | a ticket that was updated is answered with 200 | Accept a ticket again when it has changed.
+SCALE-026 | should | 4.1 | createTicket | update | SCALE-024 | an updated ticket keeps its disposalTicketId | Recognise a ticket by site, direction and ticket number, and return its id again.
+SCALE-027 | must | 2.2 | createTicket | every | - | a ticket with both flows, customFields and a unitPriceCents of 15.5 is answered with 200 | ${ACCEPT}
+SCALE-028 | must | 2.2 | createTicket | withoutFlow | - | a ticket without a flow is answered with 200 | Accept a ticket without inboundFlow and outboundFlow: both are optional.
+SCALE-029 | must | 2.2 | createTicket | units | - | every unit of measure is accepted | Accept ${UNITS_OF_MEASURE.join(', ')}.
+`,
+  {
+    'SCALE-020': hasStatus(200),
+    'SCALE-025': hasStatus(200),
+    'SCALE-027': hasStatus(200),
+    'SCALE-028': hasStatus(200),
+    'SCALE-029': hasStatus(200),
+    'SCALE-026': async (exchange, run) => {
+      const created = await run.exchange('create');
+      const [before, after] = [created, exchange].map(({ json }) => ownField(json, 'disposalTicketId'));
+      return passedIf(before === after, `disposalTicketId is ${shown(after)}, it was ${shown(before)}`);
+    },
+  },
+);
+
 const UUID: Form = ['a UUID', (value) => typeof value === 'string' && isUuid(value)];
 
-const accepted = (id: string, section: string, on: string, title: string, remedy = ACCEPT): Rule[] =>
-  rulesOf({ operation: OPERATION, section, on }, [id, title, remedy, hasStatus(200)]);
-
 const ACCEPTED: readonly Rule[] = [
-  ...accepted('SCALE-020', '4.1', 'create', 'POST /platform-api/v1/tickets with a valid ticket is answered with 200'),
+  ...of('SCALE-020'),
   ...jsonRules(['SCALE-021', 'SCALE-022'], OPERATION, 'create', 'the answer'),
   ...rulesOf(
     { operation: OPERATION, section: '2.3', on: 'create', needs: ['SCALE-022'] },
     memberRow('SCALE-023', 'success', TRUE),
     memberRow('SCALE-024', 'disposalTicketId', UUID),
   ),
-  ...rulesOf({ operation: OPERATION, section: '4.1', on: 'update', needs: ['SCALE-020'] }, [
-    'SCALE-025',
-    'a ticket that was updated is answered with 200',
-    'Accept a ticket again when it has changed.',
-    hasStatus(200),
-  ]),
-  ...accepted(
-    'SCALE-027',
-    '2.2',
-    'every',
-    'a ticket with both flows, customFields and a unitPriceCents of 15.5 is answered with 200',
-  ),
-  ...accepted(
-    'SCALE-028',
-    '2.2',
-    'withoutFlow',
-    'a ticket without a flow is answered with 200',
-    'Accept a ticket without inboundFlow and outboundFlow: both are optional.',
-  ),
-  ...accepted(
-    'SCALE-029',
-    '2.2',
-    'units',
-    'every unit of measure is accepted',
-    `Accept ${UNITS_OF_MEASURE.join(', ')}.`,
-  ),
-  ...rulesOf({ operation: OPERATION, section: '4.1', on: 'update', needs: ['SCALE-024'], severity: 'should' }, [
-    'SCALE-026',
-    'an updated ticket keeps its disposalTicketId',
-    'Recognise a ticket by site, direction and ticket number, and return its id again.',
-    async (exchange, run) => {
-      const created = await run.exchange('create');
-      const [before, after] = [created, exchange].map(({ json }) => ownField(json, 'disposalTicketId'));
-      return passedIf(before === after, `disposalTicketId is ${shown(after)}, it was ${shown(before)}`);
-    },
-  ]),
+  ...of('SCALE-025', 'SCALE-027', 'SCALE-028', 'SCALE-029', 'SCALE-026'),
 ];
 
 export const SCALE_SERVER: ServerRole = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../contracts/common/json.js';
-import { hasStatus, rulesOf, shown, valueAt } from '../checks.js';
+import { hasStatus, serverRules, shown, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notProven, passed, type Rule } from '../rule.js';
 import { SITE_LISTS } from './site-facts.js';
@@ -61,28 +61,18 @@ const compared =
     return isCompared ? passed : notProven('the lists have no records');
   };
 
-const GROUP = { operation: 'getSites', on: 'again', needs: ['SITE-005'] } as const;
-
-export const SITE_REPEAT_RULES: readonly Rule[] = [
-  ...rulesOf({ ...GROUP, section: '4.3' }, [
-    'SITE-070',
-    'the list can be read again immediately',
-    'Give each GET the same answer: the platform reads the complete list each time.',
-    hasStatus(200),
-  ]),
-  ...rulesOf({ ...GROUP, section: '2.4a' }, [
-    'SITE-071',
-    'records keep their ids from one list to the next',
-    'Store the id of each record: do not create it for the answer.',
-    compared((before, after, list) =>
+export const SITE_REPEAT_RULES: readonly Rule[] = serverRules(
+  `
+SITE-070 | must | 4.3 | getSites | again | SITE-005 | the list can be read again immediately | Give each GET the same answer: the platform reads the complete list each time.
+SITE-071 | must | 2.4a | getSites | again | SITE-005 | records keep their ids from one list to the next | Store the id of each record: do not create it for the answer.
+SITE-072 | should | 1 | getSites | again | SITE-005 | a record that has not changed keeps its updatedAt | Send the time of the last change of the record, not the time of the answer.
+`,
+  {
+    'SITE-070': hasStatus(200),
+    'SITE-071': compared((before, after, list) =>
       [...before.keys()].some((id) => after.has(id)) ? undefined : `no id of ${list} is in the second list`,
     ),
-  ]),
-  ...rulesOf({ ...GROUP, section: '1', severity: 'should' }, [
-    'SITE-072',
-    'a record that has not changed keeps its updatedAt',
-    'Send the time of the last change of the record, not the time of the answer.',
-    compared((before, after) => {
+    'SITE-072': compared((before, after) => {
       for (const [id, { path, updatedAt, digest }] of before) {
         const next = after.get(id);
         if (next?.digest === digest && next.updatedAt !== updatedAt)
@@ -90,5 +80,5 @@ export const SITE_REPEAT_RULES: readonly Rule[] = [
       }
       return undefined;
     }),
-  ]),
-];
+  },
+)('SITE-070', 'SITE-071', 'SITE-072');

@@ -1,7 +1,18 @@
 import { epochMillis } from '../../contracts/common/instant.js';
 import { ownField } from '../../contracts/common/json.js';
 import { VIDEO_STATUSES } from '../../contracts/vision/vision.dto.js';
-import { type Form, hasStatus, jsonRules, memberRow, rulesOf, shown, TEXT, TRUE, valueAt } from '../checks.js';
+import {
+  type Form,
+  hasStatus,
+  jsonRules,
+  memberRow,
+  rulesOf,
+  serverRules,
+  shown,
+  TEXT,
+  TRUE,
+  valueAt,
+} from '../checks.js';
 import { failed, notProven, passed, passedIf, type Rule } from '../rule.js';
 import { elementsOf, isMp4 } from './vision-facts.js';
 import { queryValue, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
@@ -55,13 +66,31 @@ const isWithinRequest: Check = async (exchange, run) => {
 
 const REQUEST = { operation: 'requestVideo', on: 'request' } as const;
 
+const of = serverRules(
+  `
+VISION-201 | must | 4.4 | requestVideo | request | - | POST /video-platform/v1/videos/requests of a recorded range is answered with 202 | Accept a valid request with 202.
+VISION-301 | must | 1 | listVideos | clip | - | a list by requestId is answered with 200 | Answer 200 while the clip is in preparation, with an empty list.
+VISION-306 | must | 4.5 | listVideos | clip | VISION-305 | requestId filters the list of videos | List the videos of that request only.
+VISION-307 | must | 1 | listVideos | clip | VISION-305 | the clip of a recorded range is listed once it is prepared | Put the prepared clip into the list.
+VISION-308 | must | 4.4 | listVideos | clip | VISION-305 | the clip overlaps the range of its request | Cut the clip from the requested range.
+VISION-309 | should | 4.5 | listVideos | clip | VISION-305 | a clip names its requestId | Put the requestId into every clip.
+VISION-360 | must | 1 | listVideos | clipDownload | - | the link of a clip answers a GET without a key with 200 | Let downloadUrl work by itself, without an API key.
+VISION-361 | must | 1 | listVideos | clipDownload | - | the link of a clip leads to an MP4 file | Send the bytes of the MP4 file.
+`,
+  {
+    'VISION-201': hasStatus(202),
+    'VISION-301': hasStatus(200),
+    'VISION-306': hasAllTheSameRequest,
+    'VISION-307': isPrepared,
+    'VISION-308': isWithinRequest,
+    'VISION-309': namesRequest,
+    'VISION-360': hasStatus(200),
+    'VISION-361': isMp4,
+  },
+);
+
 export const REQUEST_RULES: readonly Rule[] = [
-  ...rulesOf({ ...REQUEST, section: '4.4' }, [
-    'VISION-201',
-    'POST /video-platform/v1/videos/requests of a recorded range is answered with 202',
-    'Accept a valid request with 202.',
-    hasStatus(202),
-  ]),
+  ...of('VISION-201'),
   ...jsonRules(['VISION-202', 'VISION-203'], 'requestVideo', 'request', 'the acknowledgement'),
   ...rulesOf(
     { ...REQUEST, section: '2.5a', needs: ['VISION-203'] },
@@ -79,47 +108,10 @@ export const REQUEST_RULES: readonly Rule[] = [
       'Send processing, and show the end in the list; the platform understands ready and failed as well.',
     ),
   ),
-  ...rulesOf({ ...CLIP, section: '1' }, [
-    'VISION-301',
-    'a list by requestId is answered with 200',
-    'Answer 200 while the clip is in preparation, with an empty list.',
-    hasStatus(200),
-  ]),
+  ...of('VISION-301'),
   ...envelopeRules(CLIP),
-  ...rulesOf({ ...CLIP, needs: ['VISION-305'] }, [
-    'VISION-306',
-    'requestId filters the list of videos',
-    'List the videos of that request only.',
-    hasAllTheSameRequest,
-  ]),
-  ...rulesOf({ ...CLIP, section: '1', needs: ['VISION-305'] }, [
-    'VISION-307',
-    'the clip of a recorded range is listed once it is prepared',
-    'Put the prepared clip into the list.',
-    isPrepared,
-  ]),
-  ...rulesOf({ ...CLIP, section: '4.4', needs: ['VISION-305'] }, [
-    'VISION-308',
-    'the clip overlaps the range of its request',
-    'Cut the clip from the requested range.',
-    isWithinRequest,
-  ]),
-  ...rulesOf({ ...CLIP, needs: ['VISION-305'], severity: 'should' }, [
-    'VISION-309',
-    'a clip names its requestId',
-    'Put the requestId into every clip.',
-    namesRequest,
-  ]),
+  ...of('VISION-306', 'VISION-307', 'VISION-308', 'VISION-309'),
   ...elementRules(CLIP),
   ...valueRules(CLIP),
-  ...rulesOf(
-    { operation: 'listVideos', section: '1', on: 'clipDownload' },
-    [
-      'VISION-360',
-      'the link of a clip answers a GET without a key with 200',
-      'Let downloadUrl work by itself, without an API key.',
-      hasStatus(200),
-    ],
-    ['VISION-361', 'the link of a clip leads to an MP4 file', 'Send the bytes of the MP4 file.', isMp4],
-  ),
+  ...of('VISION-360', 'VISION-361'),
 ];

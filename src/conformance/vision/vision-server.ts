@@ -1,7 +1,7 @@
 import { epochMillis, secondsBetween } from '../../contracts/common/instant.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { errorBodyFault, hasStatus, rulesOf, statusFault, valueAt } from '../checks.js';
+import { errorBodyFault, hasStatus, serverRules, statusFault, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { internalErrorRules, refusalRules } from '../refusals.js';
 import {
@@ -68,49 +68,6 @@ const hasPagination: Check = (exchange) =>
     'the answer has no pagination; the platform reads pages until one is empty',
   );
 
-const VIDEO_RULES: readonly Rule[] = [
-  ...rulesOf(LIST_VIDEOS, [
-    'VISION-001',
-    'GET /video-platform/v1/videos with the key and a customerId is answered with 200',
-    'Serve GET /video-platform/v1/videos, accept the key in the header API-KEY, and answer 200 for a known customer.',
-    isListed,
-  ]),
-  ...envelopeRules(LIST_VIDEOS),
-  ...rulesOf(
-    { ...LIST_VIDEOS, needs: ['VISION-005'], severity: 'should' },
-    ['VISION-006', 'the list of videos has the name data.videos', 'Name the list data.videos.', isNamedVideos],
-    [
-      'VISION-007',
-      'the list of videos has a pagination',
-      'Send data.pagination with page, pageSize, totalItems and totalPages.',
-      hasPagination,
-    ],
-  ),
-  ...elementRules(LIST_VIDEOS),
-  ...valueRules(LIST_VIDEOS),
-  ...paginationRules(LIST_VIDEOS),
-  ...rulesOf({ ...LIST_VIDEOS, on: 'videosOfTruck' }, [
-    'VISION-040',
-    'truckId filters the list of videos',
-    'List the videos of that truck only.',
-    isOf('truckId'),
-  ]),
-  ...rulesOf({ ...LIST_VIDEOS, on: 'videosOfCamera' }, [
-    'VISION-041',
-    'cameraId filters the list of videos',
-    'List the videos of that camera only.',
-    isOf('cameraId'),
-  ]),
-  ...rulesOf({ ...LIST_VIDEOS, on: 'videosInRange' }, [
-    'VISION-042',
-    'startTime and endTime filter the list of videos',
-    'List the videos that overlap the range only.',
-    overlaps,
-  ]),
-  ...pageSizeRules('listVideos', ['VISION-043', 'videosLargePage'], ['VISION-044', 'videosFullPage']),
-  ...pageRules({ ...LIST_VIDEOS, first: 80 }),
-];
-
 /** The last chunk of a camera, and one before a gap, may be shorter. */
 const isConstant: Check = (exchange) => {
   const seconds = listFacts(exchange).valid.map(({ startTime, endTime }) => secondsBetween(startTime, endTime));
@@ -119,50 +76,6 @@ const isConstant: Check = (exchange) => {
   const shorter = seconds.filter((each) => each > 0 && each < longest - 1).length;
   return passedIf(shorter * 2 <= seconds.length, `most chunks are shorter than the longest of ${longest} s`);
 };
-
-const CONTINUOUS = { operation: 'listContinuous', section: '4.6', on: 'continuous' } as const;
-
-const CONTINUOUS_RULES: readonly Rule[] = [
-  ...rulesOf(CONTINUOUS, [
-    'VISION-101',
-    'GET /video-platform/v1/videos/continuous with customer, truck and range is answered with 200',
-    'Serve GET /video-platform/v1/videos/continuous, and answer 200 for a known truck, also where nothing was recorded.',
-    isListedOfTruck,
-  ]),
-  ...envelopeRules(LIST_CONTINUOUS),
-  ...elementRules(LIST_CONTINUOUS),
-  ...valueRules(LIST_CONTINUOUS),
-  ...paginationRules(LIST_CONTINUOUS),
-  ...rulesOf(
-    { ...CONTINUOUS, needs: ['VISION-105'] },
-    [
-      'VISION-140',
-      'every recording is of the requested truck',
-      'List the recordings of that truck only.',
-      isOf('truckId'),
-    ],
-    [
-      'VISION-141',
-      'every recording overlaps the requested range',
-      'List the recordings that overlap the range only.',
-      overlaps,
-    ],
-  ),
-  ...rulesOf({ ...CONTINUOUS, on: 'continuousOfCamera' }, [
-    'VISION-142',
-    'cameraId filters the recordings',
-    'List the recordings of that camera only.',
-    isOf('cameraId'),
-  ]),
-  ...rulesOf({ ...CONTINUOUS, needs: ['VISION-105'], severity: 'should' }, [
-    'VISION-143',
-    'the recordings have constant durations',
-    'Divide the recordings into chunks of one length.',
-    isConstant,
-  ]),
-  ...pageRules({ ...CONTINUOUS, first: 144 }),
-  ...pageSizeRules('listContinuous', ['VISION-150', 'continuousLargePage'], ['VISION-151', 'continuousFullPage']),
-];
 
 const isPart: Check = (exchange) => {
   if (exchange.status !== 206) return failed(`the status is ${exchange.status}, expected 206`);
@@ -175,42 +88,47 @@ const has =
   (exchange) =>
     passedIf(exchange.header(name) !== undefined, `${name} is absent`);
 
-const DOWNLOAD_RULES: readonly Rule[] = [
-  ...rulesOf(
-    { operation: 'listContinuous', section: '2.6', on: 'download' },
-    [
-      'VISION-160',
-      'the link of a recording answers a GET without a key with 200',
-      'Let downloadUrl work by itself, without an API key and without a redirect to a login.',
-      hasStatus(200),
-    ],
-    ['VISION-161', 'the link of a recording leads to an MP4 file', 'Send the bytes of the MP4 file.', isMp4],
-  ),
-  ...rulesOf(
-    { operation: 'listContinuous', section: '8', on: 'download', severity: 'should' },
-    [
-      'VISION-162',
-      'a download has a Content-Length',
-      'Send Content-Length, so that a cut file is noticed.',
-      has('content-length'),
-    ],
-    ['VISION-163', 'a download has an ETag', 'Send ETag, so that an interrupted download can be resumed.', has('etag')],
-  ),
-  ...rulesOf({ operation: 'listContinuous', section: '8', on: 'downloadPart', severity: 'should' }, [
-    'VISION-164',
-    'a download with Range is answered with 206 and that part',
-    'Support Range, so that an interrupted download can be resumed.',
-    isPart,
-  ]),
-];
-
-/** The error schema of the continuous list has no `details` (section 2.1). */
-const PLAIN_ERRORS = rulesOf({ operation: 'listContinuous', section: '2.1', on: 'VISION-190', severity: 'should' }, [
-  'VISION-178',
-  'an error of the list of recordings has no details',
-  'Name the fields in error.message, and leave error.details out.',
-  ({ json }) => passedIf(!isJsonObject(valueAt(json, 'error.details')), 'error.details is present'),
-]);
+const of = serverRules(
+  `
+VISION-001 | must | 4.5 | listVideos | videos | - | GET /video-platform/v1/videos with the key and a customerId is answered with 200 | Serve GET /video-platform/v1/videos, accept the key in the header API-KEY, and answer 200 for a known customer.
+VISION-006 | should | 4.5 | listVideos | videos | VISION-005 | the list of videos has the name data.videos | Name the list data.videos.
+VISION-007 | should | 4.5 | listVideos | videos | VISION-005 | the list of videos has a pagination | Send data.pagination with page, pageSize, totalItems and totalPages.
+VISION-040 | must | 4.5 | listVideos | videosOfTruck | - | truckId filters the list of videos | List the videos of that truck only.
+VISION-041 | must | 4.5 | listVideos | videosOfCamera | - | cameraId filters the list of videos | List the videos of that camera only.
+VISION-042 | must | 4.5 | listVideos | videosInRange | - | startTime and endTime filter the list of videos | List the videos that overlap the range only.
+VISION-101 | must | 4.6 | listContinuous | continuous | - | GET /video-platform/v1/videos/continuous with customer, truck and range is answered with 200 | Serve GET /video-platform/v1/videos/continuous, and answer 200 for a known truck, also where nothing was recorded.
+VISION-140 | must | 4.6 | listContinuous | continuous | VISION-105 | every recording is of the requested truck | List the recordings of that truck only.
+VISION-141 | must | 4.6 | listContinuous | continuous | VISION-105 | every recording overlaps the requested range | List the recordings that overlap the range only.
+VISION-142 | must | 4.6 | listContinuous | continuousOfCamera | - | cameraId filters the recordings | List the recordings of that camera only.
+VISION-143 | should | 4.6 | listContinuous | continuous | VISION-105 | the recordings have constant durations | Divide the recordings into chunks of one length.
+VISION-160 | must | 2.6 | listContinuous | download | - | the link of a recording answers a GET without a key with 200 | Let downloadUrl work by itself, without an API key and without a redirect to a login.
+VISION-161 | must | 2.6 | listContinuous | download | - | the link of a recording leads to an MP4 file | Send the bytes of the MP4 file.
+VISION-162 | should | 8 | listContinuous | download | - | a download has a Content-Length | Send Content-Length, so that a cut file is noticed.
+VISION-163 | should | 8 | listContinuous | download | - | a download has an ETag | Send ETag, so that an interrupted download can be resumed.
+VISION-164 | should | 8 | listContinuous | downloadPart | - | a download with Range is answered with 206 and that part | Support Range, so that an interrupted download can be resumed.
+VISION-178 | should | 2.1 | listContinuous | VISION-190 | - | an error of the list of recordings has no details | Name the fields in error.message, and leave error.details out.
+`,
+  {
+    'VISION-001': isListed,
+    'VISION-006': isNamedVideos,
+    'VISION-007': hasPagination,
+    'VISION-040': isOf('truckId'),
+    'VISION-041': isOf('cameraId'),
+    'VISION-042': overlaps,
+    'VISION-101': isListedOfTruck,
+    'VISION-140': isOf('truckId'),
+    'VISION-141': overlaps,
+    'VISION-142': isOf('cameraId'),
+    'VISION-143': isConstant,
+    'VISION-160': hasStatus(200),
+    'VISION-161': isMp4,
+    'VISION-162': has('content-length'),
+    'VISION-163': has('etag'),
+    'VISION-164': isPart,
+    // The error schema of the continuous list has no `details` (section 2.1).
+    'VISION-178': ({ json }) => passedIf(!isJsonObject(valueAt(json, 'error.details')), 'error.details is present'),
+  },
+);
 
 export const VISION_SERVER: ServerRole = {
   name: 'vision-server',
@@ -220,11 +138,26 @@ export const VISION_SERVER: ServerRole = {
   plans: PLANS,
   refused: VISION_REFUSED,
   rules: [
-    ...VIDEO_RULES,
-    ...CONTINUOUS_RULES,
-    ...DOWNLOAD_RULES,
+    ...of('VISION-001'),
+    ...envelopeRules(LIST_VIDEOS),
+    ...of('VISION-006', 'VISION-007'),
+    ...elementRules(LIST_VIDEOS),
+    ...valueRules(LIST_VIDEOS),
+    ...paginationRules(LIST_VIDEOS),
+    ...of('VISION-040', 'VISION-041', 'VISION-042'),
+    ...pageSizeRules('listVideos', ['VISION-043', 'videosLargePage'], ['VISION-044', 'videosFullPage']),
+    ...pageRules({ ...LIST_VIDEOS, first: 80 }),
+    ...of('VISION-101'),
+    ...envelopeRules(LIST_CONTINUOUS),
+    ...elementRules(LIST_CONTINUOUS),
+    ...valueRules(LIST_CONTINUOUS),
+    ...paginationRules(LIST_CONTINUOUS),
+    ...of('VISION-140', 'VISION-141', 'VISION-142', 'VISION-143'),
+    ...pageRules({ ...LIST_CONTINUOUS, section: '4.6', first: 144 }),
+    ...pageSizeRules('listContinuous', ['VISION-150', 'continuousLargePage'], ['VISION-151', 'continuousFullPage']),
+    ...of('VISION-160', 'VISION-161', 'VISION-162', 'VISION-163', 'VISION-164'),
     ...refusalRules(...VISION_REFUSED),
-    ...PLAIN_ERRORS,
+    ...of('VISION-178'),
     ...internalErrorRules('VISION-076', 'listVideos'),
     ...internalErrorRules('VISION-179', 'listContinuous'),
     ...internalErrorRules('VISION-258', 'requestVideo'),
