@@ -74,7 +74,7 @@ export const rulesOf = (
 
 /**
  * Rules as text (`ruleTable`), with the name of the request and the needed rules, or -, after the operation. The result picks
- * rules by their ids: a rule stands after those that it needs.
+ * rules by their ids, or all: a rule stands after those that it needs.
  */
 export function serverRules(text: string, checks: Readonly<Record<string, Rule['check']>>) {
   const rules = ruleTable(text).map(([facts, [on = '', needs = '']]): Rule => ({
@@ -83,7 +83,7 @@ export function serverRules(text: string, checks: Readonly<Record<string, Rule['
     needs: needs === '-' ? [] : needs.split(' '),
     check: checkOf(checks, facts.id),
   }));
-  return (...ids: readonly string[]): Rule[] => rules.filter(({ id }) => ids.includes(id));
+  return (...ids: readonly string[]): Rule[] => rules.filter(({ id }) => ids.length === 0 || ids.includes(id));
 }
 
 /** How an answer is declared, and its form. */

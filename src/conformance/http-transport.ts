@@ -14,7 +14,8 @@ export interface Transport {
 
 /**
  * Sends requests over HTTP. It follows no redirect, repeats nothing, and limits the size of each answer; `timeoutMs` limits
- * the time until the answer is complete.
+ * the time until the answer is complete. `fetch` would send a request again after 421, also a POST, and refuses ports on
+ * which a server under test may listen, such as 6000 and 10080.
  */
 export function httpTransport(timeoutMs: number): Transport {
   const agents = { 'http:': new Agent({ keepAlive: true }), 'https:': new TlsAgent({ keepAlive: true }) };

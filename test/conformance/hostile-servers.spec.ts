@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { httpTransport } from '../../src/conformance/http-transport.js';
 import { runKit } from '../../src/conformance/kit.js';
 import type { Report } from '../../src/conformance/report/report.js';
 import * as serverDoes from '../support/scripted-partner.js';
@@ -176,6 +177,19 @@ describe.each(ROLES)('%s', (role) => {
     expect([code, failed.length, summary.kitError]).toEqual([1, 1, 0]);
     expect(failed[0]?.message).toMatch(/not valid HTTP|closed the connection/);
   });
+});
+
+test('a request that was answered with 421 is not sent again', async () => {
+  const sent: string[] = [];
+  const { url, stop } = await always((request, response) => {
+    sent.push(`${request.method} ${request.url}`);
+    response.writeHead(421, JSON_TYPE).end('{}');
+  })();
+  const transport = httpTransport(10_000);
+  await transport.send({ operation: 'createTicket', method: 'POST', url: `${url}/tickets`, headers: {}, body: '{}' });
+  transport.close();
+  await stop();
+  expect(sent).toEqual(['POST /tickets']);
 });
 
 test('an answer of 300 MB is not read to its end', async () => {

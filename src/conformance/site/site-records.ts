@@ -1,5 +1,5 @@
 import { MEASURE_UNITS } from '../../contracts/site/site.dto.js';
-import { type RuleGroup, rulesOf } from '../checks.js';
+import { rulesOf, serverRules } from '../checks.js';
 import { notApplicable, notProven, passedUnless, type Rule } from '../rule.js';
 import { siteFacts } from './site-facts.js';
 
@@ -33,76 +33,13 @@ const FIELDS: readonly Row[] = [
   ['SITE-036', 'materials[].updatedAt', 'an ISO 8601 date-time with an offset', 'optional'],
 ];
 
-const LISTS = ['sites', 'kiosks', 'materials'] as const;
-
-/** Rules of a record and its links; `fact` is the name under which `SiteFacts` stores the fault. */
-type LinkRow = readonly [
-  id: string,
-  list: string,
-  fact: string,
-  severity: Rule['severity'],
-  title: string,
-  remedy: string,
-];
-
-const parentRow = (id: string, list: string, parentKind: string): LinkRow => [
-  id,
-  list,
-  `$${parentKind}`,
-  'must',
-  `every ${parentKind}Id in ${list} is the id of a ${parentKind} in the answer`,
-  `Send the ${parentKind} of each element of ${list} in the same answer.`,
-];
-
-const LINKS: readonly LinkRow[] = [
-  [
-    'SITE-037',
-    'materials',
-    '$parent',
-    'must',
-    'every material has a siteId or a kioskId',
-    'Send the siteId of the material, or its kioskId where you have kiosks.',
-  ],
-  ...LISTS.map((list, i): LinkRow => [
-    `SITE-04${i}`,
-    list,
-    '$repeated',
-    'must',
-    `no id in ${list} is repeated`,
-    `Send each element of ${list} once, with an id of its own.`,
-  ]),
-  parentRow('SITE-043', 'kiosks', 'site'),
-  parentRow('SITE-044', 'materials', 'site'),
-  parentRow('SITE-045', 'materials', 'kiosk'),
-  ...LISTS.map((list, i): LinkRow => [
-    `SITE-04${7 + i}`,
-    list,
-    '$future',
-    'should',
-    `no updatedAt of ${list} is in the future`,
-    'Send the time of the last change, with the right offset.',
-  ]),
-  [
-    'SITE-046',
-    'materials',
-    '$both',
-    'should',
-    'a material with a siteId and a kioskId names a kiosk of that site',
-    'Send the site to which the kiosk belongs.',
-  ],
-];
-
-const groupOf = (list: string, severity: Rule['severity']): RuleGroup => {
-  return { operation: 'getSites', section: '2.4a', on: 'list', severity, needs: [LIST_RULES[list] ?? ''] };
-};
-
 const noRecords = (list: string) =>
   list === 'kiosks' ? notApplicable('the answer has no kiosks') : notProven(`the answer has no ${list}`);
 
 const fieldRules = ([id, field, form, optional]: Row): Rule[] => {
   const list = field.slice(0, field.indexOf('['));
   const parent = `data.${field.slice(0, field.lastIndexOf('.'))}`;
-  return rulesOf(groupOf(list, 'must'), [
+  return rulesOf({ operation: 'getSites', section: '2.4a', on: 'list', needs: [LIST_RULES[list] ?? ''] }, [
     id,
     `${field} is ${form}${optional === undefined ? '' : ', or absent'}`,
     `Send ${field} as ${form}.`,
@@ -118,17 +55,43 @@ const fieldRules = ([id, field, form, optional]: Row): Rule[] => {
   ]);
 };
 
-const linkRules = ([id, list, fact, severity, title, remedy]: LinkRow): Rule[] =>
-  rulesOf(groupOf(list, severity), [
-    id,
-    title,
-    remedy,
-    (exchange) => {
-      const facts = siteFacts(exchange);
-      return facts.countOf(`data.${list}`) === 0
-        ? noRecords(list)
-        : passedUnless(facts.faultOf(`data.${list}[].${fact}`));
-    },
-  ]);
+/** Records and their links; `fact` is the name under which `SiteFacts` stores the fault. */
+const isWithout =
+  (list: string, fact: string): Rule['check'] =>
+  (exchange) => {
+    const facts = siteFacts(exchange);
+    return facts.countOf(`data.${list}`) === 0
+      ? noRecords(list)
+      : passedUnless(facts.faultOf(`data.${list}[].$${fact}`));
+  };
 
-export const SITE_RECORD_RULES: readonly Rule[] = [...FIELDS.flatMap(fieldRules), ...LINKS.flatMap(linkRules)];
+const links = serverRules(
+  `
+SITE-037 | must | 2.4a | getSites | list | SITE-008 | every material has a siteId or a kioskId | Send the siteId of the material, or its kioskId where you have kiosks.
+SITE-040 | must | 2.4a | getSites | list | SITE-006 | no id in sites is repeated | Send each element of sites once, with an id of its own.
+SITE-041 | must | 2.4a | getSites | list | SITE-007 | no id in kiosks is repeated | Send each element of kiosks once, with an id of its own.
+SITE-042 | must | 2.4a | getSites | list | SITE-008 | no id in materials is repeated | Send each element of materials once, with an id of its own.
+SITE-043 | must | 2.4a | getSites | list | SITE-007 | every siteId in kiosks is the id of a site in the answer | Send the site of each element of kiosks in the same answer.
+SITE-044 | must | 2.4a | getSites | list | SITE-008 | every siteId in materials is the id of a site in the answer | Send the site of each element of materials in the same answer.
+SITE-045 | must | 2.4a | getSites | list | SITE-008 | every kioskId in materials is the id of a kiosk in the answer | Send the kiosk of each element of materials in the same answer.
+SITE-046 | should | 2.4a | getSites | list | SITE-008 | a material with a siteId and a kioskId names a kiosk of that site | Send the site to which the kiosk belongs.
+SITE-047 | should | 2.4a | getSites | list | SITE-006 | no updatedAt of sites is in the future | Send the time of the last change, with the right offset.
+SITE-048 | should | 2.4a | getSites | list | SITE-007 | no updatedAt of kiosks is in the future | Send the time of the last change, with the right offset.
+SITE-049 | should | 2.4a | getSites | list | SITE-008 | no updatedAt of materials is in the future | Send the time of the last change, with the right offset.
+`,
+  {
+    'SITE-037': isWithout('materials', 'parent'),
+    'SITE-040': isWithout('sites', 'repeated'),
+    'SITE-041': isWithout('kiosks', 'repeated'),
+    'SITE-042': isWithout('materials', 'repeated'),
+    'SITE-043': isWithout('kiosks', 'site'),
+    'SITE-044': isWithout('materials', 'site'),
+    'SITE-045': isWithout('materials', 'kiosk'),
+    'SITE-046': isWithout('materials', 'both'),
+    'SITE-047': isWithout('sites', 'future'),
+    'SITE-048': isWithout('kiosks', 'future'),
+    'SITE-049': isWithout('materials', 'future'),
+  },
+);
+
+export const SITE_RECORD_RULES: readonly Rule[] = [...FIELDS.flatMap(fieldRules), ...links()];

@@ -81,4 +81,4 @@ SITE-072 | should | 1 | getSites | again | SITE-005 | a record that has not chan
       return undefined;
     }),
   },
-)('SITE-070', 'SITE-071', 'SITE-072');
+)();

@@ -1,7 +1,7 @@
 import { epochMillis } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { jsonRules, memberRow, rulesOf, shown, TRUE } from '../checks.js';
+import { jsonRules, memberRow, rulesOf, serverRules, shown, TRUE } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passed, passedUnless, type Rule, type Verdict } from '../rule.js';
 import { elementsOf, listFacts, listOf } from './vision-facts.js';
@@ -20,18 +20,27 @@ export interface ListNames {
 
 export const visionId = (number: number): string => `VISION-${String(number).padStart(3, '0')}`;
 
+type Ids = readonly [string, string, string, string, string, string];
+
+/** Six ids from a number of a block. */
+export const idsOf = (first: number, number: number): Ids => {
+  const id = (offset: number) => visionId(first + number + offset);
+  return [id(0), id(1), id(2), id(3), id(4), id(5)];
+};
+
 const noElements = notProven('the list is empty');
 
-const ELEMENT_FIELDS: readonly (readonly [field: string, form: string])[] = [
-  ['id', 'text of 1 to 255 characters'],
-  ['customerId', 'text of 1 to 255 characters'],
-  ['truckId', 'text of 1 to 255 characters'],
-  ['cameraId', 'text of 1 to 255 characters'],
-  ['startTime', 'an ISO 8601 date-time with an offset'],
-  ['endTime', 'an ISO 8601 date-time with an offset'],
-  ['durationSeconds', 'a whole number of seconds'],
-  ['downloadUrl', 'an address'],
-  ['expiresAt', 'an ISO 8601 date-time with an offset'],
+/** The number of the rule in its block. */
+const ELEMENT_FIELDS: readonly (readonly [number: number, field: string, form: string])[] = [
+  [10, 'id', 'text of 1 to 255 characters'],
+  [11, 'customerId', 'text of 1 to 255 characters'],
+  [12, 'truckId', 'text of 1 to 255 characters'],
+  [13, 'cameraId', 'text of 1 to 255 characters'],
+  [14, 'startTime', 'an ISO 8601 date-time with an offset'],
+  [15, 'endTime', 'an ISO 8601 date-time with an offset'],
+  [16, 'durationSeconds', 'a whole number of seconds'],
+  [17, 'downloadUrl', 'an address'],
+  [18, 'expiresAt', 'an ISO 8601 date-time with an offset'],
 ];
 
 /** Numbers 1 to 4 of a block. The rule of the status is number 0; each list has its own. */
@@ -66,9 +75,9 @@ function listFault(exchange: Exchange): string | undefined {
 
 /** Numbers 10 to 18 of a block: the fields of section 2.6. */
 export const elementRules = ({ on, operation, first, section }: ListNames): Rule[] =>
-  ELEMENT_FIELDS.flatMap(([field, form], i) =>
+  ELEMENT_FIELDS.flatMap(([number, field, form]) =>
     rulesOf({ operation, section: field === 'expiresAt' ? '8' : section, on, needs: [visionId(first + 4)] }, [
-      visionId(first + 10 + i),
+      visionId(first + number),
       `${field} of every element is ${form}`,
       `Send ${field} in every element, as ${form}.`,
       (exchange) => elementVerdict(exchange, field),
@@ -102,53 +111,36 @@ const isAddress = (url: unknown): boolean => typeof url === 'string' && /^https?
 
 /** Numbers 20 to 24 of a block: the values of the elements whose fields are valid. */
 export function valueRules({ on, operation, first }: ListNames): Rule[] {
-  const group = { operation, on, needs: [visionId(first + 4)] };
-  return [
-    ...rulesOf(
-      { ...group, section: '2.6' },
-      [
-        visionId(first + 20),
-        'every element ends after it starts',
-        'Send endTime after startTime.',
-        everyElement(({ startTime, endTime }) =>
-          epochMillis(endTime) > epochMillis(startTime) ? undefined : 'endTime is not after startTime',
-        ),
-      ],
-      [
-        visionId(first + 21),
-        'durationSeconds is the time from startTime to endTime',
-        'Compute durationSeconds from the range; a difference of one second is accepted.',
-        everyElement(({ startTime, endTime, durationSeconds }) => {
-          const seconds = (epochMillis(endTime) - epochMillis(startTime)) / 1000;
-          // A range that ends too early is the fault of another rule.
-          return durationSeconds === undefined || seconds <= 0 || Math.abs(seconds - durationSeconds) <= 1
-            ? undefined
-            : `durationSeconds is ${durationSeconds}, the range has ${seconds}`;
-        }),
-      ],
-    ),
-    ...rulesOf({ ...group, section: operation === 'listVideos' ? '4.5' : '4.6' }, [
-      visionId(first + 22),
-      'every element is of the requested customer',
-      'List the elements of the customerId of the request only, and return that customerId.',
-      everyElement(({ customerId }, exchange) => differs('customerId', customerId, exchange)),
-    ]),
-    ...rulesOf({ ...group, section: '8' }, [
-      visionId(first + 23),
-      'the link of every element is valid now',
-      'Create a new link for each list, with an expiresAt in the future.',
-      everyElement((element) => (leftMs(element) <= 0 ? 'expiresAt has passed' : undefined)),
-    ]),
-    ...rulesOf({ ...group, section: '8', severity: 'should' }, [
-      visionId(first + 24),
-      'the link of every element leaves an hour or more for the download',
-      'Let a link expire several hours after it was listed.',
-      everyElement((element) => {
+  const [order, duration, customer, link, hour] = idsOf(first, 20);
+  const filters = operation === 'listVideos' ? '4.5' : '4.6';
+  const list = `${operation} | ${on} | ${visionId(first + 4)}`;
+  return serverRules(
+    `
+${order} | must | 2.6 | ${list} | every element ends after it starts | Send endTime after startTime.
+${duration} | must | 2.6 | ${list} | durationSeconds is the time from startTime to endTime | Compute durationSeconds from the range; a difference of one second is accepted.
+${customer} | must | ${filters} | ${list} | every element is of the requested customer | List the elements of the customerId of the request only, and return that customerId.
+${link} | must | 8 | ${list} | the link of every element is valid now | Create a new link for each list, with an expiresAt in the future.
+${hour} | should | 8 | ${list} | the link of every element leaves an hour or more for the download | Let a link expire several hours after it was listed.
+`,
+    {
+      [order]: everyElement(({ startTime, endTime }) =>
+        epochMillis(endTime) > epochMillis(startTime) ? undefined : 'endTime is not after startTime',
+      ),
+      [duration]: everyElement(({ startTime, endTime, durationSeconds }) => {
+        const seconds = (epochMillis(endTime) - epochMillis(startTime)) / 1000;
+        // A range that ends too early is the fault of another rule.
+        return durationSeconds === undefined || seconds <= 0 || Math.abs(seconds - durationSeconds) <= 1
+          ? undefined
+          : `durationSeconds is ${durationSeconds}, the range has ${seconds}`;
+      }),
+      [customer]: everyElement(({ customerId }, exchange) => differs('customerId', customerId, exchange)),
+      [link]: everyElement((element) => (leftMs(element) <= 0 ? 'expiresAt has passed' : undefined)),
+      [hour]: everyElement((element) => {
         const left = leftMs(element);
         return left <= 0 || left >= HOUR_MS ? undefined : `expires in ${Math.round(left / 60_000)} minutes`;
       }),
-    ]),
-  ];
+    },
+  )();
 }
 
 /** Milliseconds until the link expires. */

@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, ownField } from '../../contracts/common/json.js';
-import { hasStatus, rulesOf, shown, statusFault } from '../checks.js';
+import { hasStatus, rulesOf, serverRules, shown, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passedIf, passedUnless, type Rule, type Verdict } from '../rule.js';
 import { elementsOf, paginationOf } from './vision-facts.js';
-import { type ListNames, visionId } from './vision-lists.js';
+import { idsOf, type ListNames, visionId } from './vision-lists.js';
 
 /** Rules of the pagination of an answer, and of the parameters `page` and `pageSize`. */
 
@@ -32,63 +32,43 @@ const hasCounts: Check = (exchange) => {
 
 /** Numbers 30 to 34 of a block: pagination of a list without `page` and `pageSize`. */
 export function paginationRules({ on, operation, first }: ListNames): Rule[] {
-  const group = { operation, on, needs: [visionId(first + 4)], section: operation === 'listVideos' ? '4.5' : '2.6' };
-  return [
-    ...rulesOf(group, [
-      visionId(first + 30),
-      'page, pageSize, totalItems and totalPages are whole numbers, or absent',
-      'Send the four fields of the pagination as whole numbers.',
-      hasCounts,
-    ]),
-    ...rulesOf(
-      { ...group, section: '8' },
-      [
-        visionId(first + 31),
-        'the default page is 1',
-        'Return the first page where the request has no page, and page: 1.',
-        paged(({ page }) => (!isCount(page) || page === 1 ? undefined : `page is ${page}`)),
-      ],
-      [
-        visionId(first + 32),
-        'the default pageSize is 20',
-        'Return at most 20 elements where the request has no pageSize, and pageSize: 20.',
-        paged(({ pageSize }, exchange) => {
-          if (isCount(pageSize) && pageSize !== 20) return `pageSize is ${pageSize}`;
-          const { length } = elementsOf(exchange);
-          return length > 20 ? `the page has ${length} elements` : undefined;
-        }),
-      ],
-    ),
-    ...rulesOf(
-      group,
-      [
-        visionId(first + 33),
-        'totalPages is totalItems divided by pageSize, rounded up',
-        'Compute totalPages from totalItems and pageSize.',
-        paged(({ totalItems, totalPages, pageSize }) => {
-          if (!isCount(totalItems) || !isCount(totalPages) || !isCount(pageSize) || pageSize === 0) return undefined;
-          const expected = Math.ceil(totalItems / pageSize);
-          // Some servers count an empty list as one page.
-          return totalPages === expected || (totalItems === 0 && totalPages === 1)
-            ? undefined
-            : `totalPages is ${totalPages}, expected ${expected}`;
-        }),
-      ],
-      [
-        visionId(first + 34),
-        'totalItems counts the elements of all pages',
-        'Count the elements that match the request.',
-        paged(({ totalItems, pageSize }, exchange) => {
-          const { length } = elementsOf(exchange);
-          const size = isCount(pageSize) && pageSize > 0 ? pageSize : 20;
-          if (!isCount(totalItems)) return undefined;
-          if (length < size && length < 20 && totalItems !== length)
-            return `totalItems is ${totalItems}, the only page has ${length} elements`;
-          return totalItems < length ? `totalItems is ${totalItems}, the page has ${length} elements` : undefined;
-        }),
-      ],
-    ),
-  ];
+  const [counts, defaultPage, defaultSize, pages, items] = idsOf(first, 30);
+  const section = operation === 'listVideos' ? '4.5' : '2.6';
+  const list = `${operation} | ${on} | ${visionId(first + 4)}`;
+  return serverRules(
+    `
+${counts} | must | ${section} | ${list} | page, pageSize, totalItems and totalPages are whole numbers, or absent | Send the four fields of the pagination as whole numbers.
+${defaultPage} | must | 8 | ${list} | the default page is 1 | Return the first page where the request has no page, and page: 1.
+${defaultSize} | must | 8 | ${list} | the default pageSize is 20 | Return at most 20 elements where the request has no pageSize, and pageSize: 20.
+${pages} | must | ${section} | ${list} | totalPages is totalItems divided by pageSize, rounded up | Compute totalPages from totalItems and pageSize.
+${items} | must | ${section} | ${list} | totalItems counts the elements of all pages | Count the elements that match the request.
+`,
+    {
+      [counts]: hasCounts,
+      [defaultPage]: paged(({ page }) => (!isCount(page) || page === 1 ? undefined : `page is ${page}`)),
+      [defaultSize]: paged(({ pageSize }, exchange) => {
+        if (isCount(pageSize) && pageSize !== 20) return `pageSize is ${pageSize}`;
+        const { length } = elementsOf(exchange);
+        return length > 20 ? `the page has ${length} elements` : undefined;
+      }),
+      [pages]: paged(({ totalItems, totalPages, pageSize }) => {
+        if (!isCount(totalItems) || !isCount(totalPages) || !isCount(pageSize) || pageSize === 0) return undefined;
+        const expected = Math.ceil(totalItems / pageSize);
+        // Some servers count an empty list as one page.
+        return totalPages === expected || (totalItems === 0 && totalPages === 1)
+          ? undefined
+          : `totalPages is ${totalPages}, expected ${expected}`;
+      }),
+      [items]: paged(({ totalItems, pageSize }, exchange) => {
+        const { length } = elementsOf(exchange);
+        const size = isCount(pageSize) && pageSize > 0 ? pageSize : 20;
+        if (!isCount(totalItems)) return undefined;
+        if (length < size && length < 20 && totalItems !== length)
+          return `totalItems is ${totalItems}, the only page has ${length} elements`;
+        return totalItems < length ? `totalItems is ${totalItems}, the page has ${length} elements` : undefined;
+      }),
+    },
+  )();
 }
 
 const areDistinct =
@@ -122,33 +102,26 @@ const returnsPage =
 
 /** Numbers 0 to 5 of a block. */
 export function pageRules({ on, operation, first, section }: ListNames): Rule[] {
-  const page1 = { operation, section, on: `${on}Page1` };
-  const page2 = { operation, section, on: `${on}Page2` };
-  const id = (offset: number) => visionId(first + offset);
-  return [
-    ...rulesOf(
-      page1,
-      [id(0), 'a page of one element is answered with 200', 'Accept page and pageSize.', hasStatus(200)],
-      [id(1), 'pageSize limits the elements of a page', 'Return at most pageSize elements.', hasOneElement],
-      [
-        id(2),
-        'the pagination repeats page and pageSize of the request',
-        'Return the page and the pageSize of the request.',
-        returnsPage(1),
-      ],
-    ),
-    ...rulesOf(
-      page2,
-      [id(3), 'the second page is answered with 200', 'Accept page and pageSize.', hasStatus(200)],
-      [id(4), 'the pagination of the second page names page 2', 'Return the page of the request.', returnsPage(2)],
-    ),
-    ...rulesOf({ ...page1, needs: [id(1), id(3)] }, [
-      id(5),
-      'the second page has other elements than the first',
-      'Use a stable order, and skip the elements of earlier pages.',
-      areDistinct(page2.on),
-    ]),
-  ];
+  const [page1, limits, repeats, page2, second, others] = idsOf(first, 0);
+  const of = (page: number) => `must | ${section} | ${operation} | ${on}Page${page}`;
+  return serverRules(
+    `
+${page1} | ${of(1)} | - | a page of one element is answered with 200 | Accept page and pageSize.
+${limits} | ${of(1)} | - | pageSize limits the elements of a page | Return at most pageSize elements.
+${repeats} | ${of(1)} | - | the pagination repeats page and pageSize of the request | Return the page and the pageSize of the request.
+${page2} | ${of(2)} | - | the second page is answered with 200 | Accept page and pageSize.
+${second} | ${of(2)} | - | the pagination of the second page names page 2 | Return the page of the request.
+${others} | ${of(1)} | ${limits} ${page2} | the second page has other elements than the first | Use a stable order, and skip the elements of earlier pages.
+`,
+    {
+      [page1]: hasStatus(200),
+      [limits]: hasOneElement,
+      [repeats]: returnsPage(1),
+      [page2]: hasStatus(200),
+      [second]: returnsPage(2),
+      [others]: areDistinct(`${on}Page2`),
+    },
+  )();
 }
 
 /** The maximum of section 8, and a pageSize above it, which is refused or reduced to 100. */
