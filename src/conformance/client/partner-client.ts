@@ -11,7 +11,6 @@ import {
   bodyRules,
   callsOf,
   type ClientRole,
-  type ClientRule,
   clientRules,
   type CallVerdict,
   everyCall,
@@ -20,14 +19,12 @@ import {
   keyRules,
   faultedCalls,
   repeatsOf,
-  should,
   unknownRoutes,
 } from './client-rule.js';
 import { PLATFORM_FAULTS, PlatformPeer } from './platform-peer.js';
-import { injectedFault, neededCalls, notBefore, notSentAgain, sentAgain } from './retry-rules.js';
+import { neededCalls, retryRules } from './retry-rules.js';
 
 const OPERATIONS = ['createTicket', 'createAccount'] as const;
-type Operation = (typeof OPERATIONS)[number];
 
 const TICKET_FIELDS: readonly FieldRow[] = [
   ['PARTNER-010', 'siteId', 'a UUID'],
@@ -68,46 +65,6 @@ const ACCOUNT_FIELDS: readonly FieldRow[] = [
 ];
 
 const fieldsOf = (rows: readonly FieldRow[]) => rows.flatMap(([, field]) => [field, field.replace('[]', '')]);
-
-const platformFault = (operation: Operation, scenario: string, answer: string, section?: string) =>
-  injectedFault(PLATFORM_FAULTS, operation, scenario, answer, section);
-
-const INVALID = 'Correct the fields, and send the corrected request.';
-
-type RetryIds = readonly [string, string, string, string, string, string, string];
-
-const retryRules = (operation: Operation, [a, b, c, d, e, f, g]: RetryIds): ClientRule[] => {
-  const tooMany = platformFault(operation, 'too-many-requests', '429 with Retry-After', '8');
-  const unavailable = platformFault(operation, 'unavailable', '503 with Retry-After');
-  return [
-    sentAgain(a, tooMany),
-    notBefore(b, tooMany),
-    sentAgain(c, unavailable),
-    notBefore(d, unavailable),
-    sentAgain(e, platformFault(operation, 'server-error', '500')),
-    sentAgain(f, platformFault(operation, 'answer-lost', 'no answer')),
-    notSentAgain(g, platformFault(operation, 'invalid', '400'), INVALID),
-  ];
-};
-
-const TICKET_RETRIES: RetryIds = [
-  'PARTNER-060',
-  'PARTNER-061',
-  'PARTNER-062',
-  'PARTNER-063',
-  'PARTNER-064',
-  'PARTNER-065',
-  'PARTNER-066',
-];
-const ACCOUNT_RETRIES: RetryIds = [
-  'PARTNER-070',
-  'PARTNER-071',
-  'PARTNER-072',
-  'PARTNER-073',
-  'PARTNER-074',
-  'PARTNER-075',
-  'PARTNER-076',
-];
 
 interface Flow {
   readonly name: string;
@@ -213,6 +170,25 @@ PARTNER-082 | should | 4.2 | every | an account, or a ticket without a flow, who
   },
 );
 
+const RETRIES = `
+PARTNER-060 | should | 8 | createTicket | again | too-many-requests | a request that got 429 with Retry-After is sent again | Treat 429 with Retry-After as temporary, and send the same request again.
+PARTNER-061 | must | 8 | createTicket | later | too-many-requests | a request that got 429 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
+PARTNER-062 | should | 7 | createTicket | again | unavailable | a request that got 503 with Retry-After is sent again | Treat 503 with Retry-After as temporary, and send the same request again.
+PARTNER-063 | must | 7 | createTicket | later | unavailable | a request that got 503 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
+PARTNER-064 | should | 7 | createTicket | again | server-error | a request that got 500 is sent again | Treat 500 as temporary, and send the same request again.
+PARTNER-065 | should | 7 | createTicket | again | answer-lost | a request that got no answer is sent again | Treat no answer as temporary, and send the same request again.
+PARTNER-066 | must | 7 | createTicket | never | invalid | a request that got 400 is not sent again as it is | Correct the fields, and send the corrected request.
+PARTNER-067 | should | 7 | createTicket | never | rule-violated | a request that got 422 is not sent again as it is | Report a 422 to a person. Send the ticket again when the site or material is known, with another Idempotency-Key.
+PARTNER-070 | should | 8 | createAccount | again | too-many-requests | a request that got 429 with Retry-After is sent again | Treat 429 with Retry-After as temporary, and send the same request again.
+PARTNER-071 | must | 8 | createAccount | later | too-many-requests | a request that got 429 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
+PARTNER-072 | should | 7 | createAccount | again | unavailable | a request that got 503 with Retry-After is sent again | Treat 503 with Retry-After as temporary, and send the same request again.
+PARTNER-073 | must | 7 | createAccount | later | unavailable | a request that got 503 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
+PARTNER-074 | should | 7 | createAccount | again | server-error | a request that got 500 is sent again | Treat 500 as temporary, and send the same request again.
+PARTNER-075 | should | 7 | createAccount | again | answer-lost | a request that got no answer is sent again | Treat no answer as temporary, and send the same request again.
+PARTNER-076 | must | 7 | createAccount | never | invalid | a request that got 400 is not sent again as it is | Correct the fields, and send the corrected request.
+PARTNER-077 | must | 7 | createAccount | never | conflict | a request that got 409 is not sent again as it is | Store accountId and accountNumber of error.details: they are those of the existing account.
+`;
+
 /** The kit acts as the platform, which the partner calls. */
 export const PARTNER_CLIENT: ClientRole = {
   name: 'partner-client',
@@ -224,20 +200,7 @@ export const PARTNER_CLIENT: ClientRole = {
     knownFields('PARTNER-024', 'createTicket', '2.2', fieldsOf(TICKET_FIELDS)),
     ...fieldRules('createAccount', '2.4', CreateAccountRequest, ACCOUNT_FIELDS),
     knownFields('PARTNER-043', 'createAccount', '2.4', fieldsOf(ACCOUNT_FIELDS)),
-    ...retryRules('createTicket', TICKET_RETRIES),
-    should(
-      notSentAgain(
-        'PARTNER-067',
-        platformFault('createTicket', 'rule-violated', '422'),
-        'Report a 422 to a person. Send the ticket again when the site or material is known, with another Idempotency-Key.',
-      ),
-    ),
-    ...retryRules('createAccount', ACCOUNT_RETRIES),
-    notSentAgain(
-      'PARTNER-077',
-      platformFault('createAccount', 'conflict', '409'),
-      'Store accountId and accountNumber of error.details: they are those of the existing account.',
-    ),
+    ...retryRules(PLATFORM_FAULTS, RETRIES),
     ...TABLE,
   ),
 };

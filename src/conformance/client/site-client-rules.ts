@@ -11,10 +11,7 @@ import {
   laterCalls,
 } from './client-rule.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
-import { injectedFault, neededCalls, notBefore, sentAgain } from './retry-rules.js';
-
-const siteFault = (scenario: string, answer: string, section: string) =>
-  injectedFault(PARTNER_FAULTS, 'getSites', scenario, answer, section, laterCalls);
+import { neededCalls, retryRules } from './retry-rules.js';
 
 const MIN_PAUSE_MS = 500;
 
@@ -58,16 +55,14 @@ PLATFORM-019 | should | 5 | getSites | a call that got 401 is not repeated immed
   },
 );
 
-const tooMany = siteFault('too-many-requests', '429 with Retry-After', '8');
-const unavailable = siteFault('unavailable', '503 with Retry-After', '7');
+const RETRIES = `
+PLATFORM-012 | should | 8 | getSites | again | too-many-requests | a request that got 429 with Retry-After is sent again | Treat 429 with Retry-After as temporary, and send the same request again.
+PLATFORM-013 | must | 8 | getSites | later | too-many-requests | a request that got 429 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
+PLATFORM-014 | should | 7 | getSites | again | unavailable | a request that got 503 with Retry-After is sent again | Treat 503 with Retry-After as temporary, and send the same request again.
+PLATFORM-015 | must | 7 | getSites | later | unavailable | a request that got 503 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
+PLATFORM-016 | should | 7 | getSites | again | server-error | a request that got 500 is sent again | Treat 500 as temporary, and send the same request again.
+PLATFORM-017 | should | 4.3 | getSites | again | cut-answer | a request that got an interrupted answer is sent again | Treat an interrupted answer as temporary, and send the same request again.
+`;
 
 /** The rules of `GET /sites`. */
-export const SITE_CLIENT_RULES: readonly ClientRule[] = [
-  ...TABLE,
-  sentAgain('PLATFORM-012', tooMany),
-  notBefore('PLATFORM-013', tooMany),
-  sentAgain('PLATFORM-014', unavailable),
-  notBefore('PLATFORM-015', unavailable),
-  sentAgain('PLATFORM-016', siteFault('server-error', '500', '7')),
-  sentAgain('PLATFORM-017', siteFault('cut-answer', 'an interrupted answer', '4.3')),
-];
+export const SITE_CLIENT_RULES: readonly ClientRule[] = [...TABLE, ...retryRules(PARTNER_FAULTS, RETRIES)];

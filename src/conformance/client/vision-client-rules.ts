@@ -17,7 +17,7 @@ import {
 } from './client-rule.js';
 import { integerFault, listedOf, sentPages, sentRequestId, sentState } from './listed.js';
 import { PARTNER_FAULTS } from './partner-peer.js';
-import { injectedFault, neededCalls, notBefore, notSentAgain, sentAgain } from './retry-rules.js';
+import { neededCalls, retryRules } from './retry-rules.js';
 
 const instantOf = (value: unknown) => (typeof value === 'string' ? parseInstant(value) : undefined);
 
@@ -57,8 +57,6 @@ function endOf(request: Call, log: CallLog): Call | undefined {
 
 const everyRequest = (log: CallLog, faultOf: (request: Call) => string | undefined): CallVerdict =>
   everyCall(accepted(log), 'no video request was accepted', faultOf);
-
-const tooMany = injectedFault(PARTNER_FAULTS, 'requestVideo', 'too-many-requests', '429 with Retry-After', '8');
 
 const pageOf = ({ query }: Call): number => Number(query.get('page') ?? 1);
 const isSameList = (one: Call, other: Call): boolean =>
@@ -166,6 +164,14 @@ PLATFORM-058 | must | 4.6 | listContinuous | every page of a list is read | Read
   },
 );
 
+const RETRIES = `
+PLATFORM-026 | should | 8 | requestVideo | again | too-many-requests | a request that got 429 with Retry-After is sent again | Treat 429 with Retry-After as temporary, and send the same request again.
+PLATFORM-027 | must | 8 | requestVideo | later | too-many-requests | a request that got 429 with Retry-After is not sent again before that time | Wait as many seconds as Retry-After says before you send the request again.
+PLATFORM-028 | should | 7 | requestVideo | again | server-error | a request that got 500 is sent again | Treat 500 as temporary, and send the same request again.
+PLATFORM-029 | must | 7 | requestVideo | never | invalid | a request that got 400 is not sent again as it is | Correct the request: the same one fails again.
+PLATFORM-057 | should | 7 | listContinuous | again | server-error | a request that got 500 is sent again | Treat 500 as temporary, and send the same request again.
+`;
+
 /** The rules of a video request, of the polls after it, and of the queries of both lists. */
 export const VISION_CLIENT_RULES: readonly ClientRule[] = [
   ...fieldRules('requestVideo', '2.5a', CreateVideoRequest, [
@@ -175,14 +181,6 @@ export const VISION_CLIENT_RULES: readonly ClientRule[] = [
     ['PLATFORM-023', 'startTime', 'a date-time with an offset'],
     ['PLATFORM-024', 'endTime', 'a date-time with an offset'],
   ]),
-  sentAgain('PLATFORM-026', tooMany),
-  notBefore('PLATFORM-027', tooMany),
-  sentAgain('PLATFORM-028', injectedFault(PARTNER_FAULTS, 'requestVideo', 'server-error', '500', '7')),
-  notSentAgain(
-    'PLATFORM-029',
-    injectedFault(PARTNER_FAULTS, 'requestVideo', 'invalid', '400', '7'),
-    'Correct the request: the same one fails again.',
-  ),
-  sentAgain('PLATFORM-057', injectedFault(PARTNER_FAULTS, 'listContinuous', 'server-error', '500', '7', laterCalls)),
+  ...retryRules(PARTNER_FAULTS, RETRIES),
   ...TABLE,
 ];
