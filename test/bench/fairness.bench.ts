@@ -1,20 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type LoudCaller, startLoudCallers } from '../support/loud-calls.js';
-import { CatalogFixture } from '../support/catalog.js';
-import { type BenchDatabase, startDatabase } from './database.js';
+import { startDatabase } from './database.js';
 import { type Service, startService } from './processes.js';
 import { report, type Row } from './report.js';
+import { type Hauler, openHauler } from './scale-house.js';
 import { median, percentile } from './statistics.js';
 
 const TICKETS = '/platform-api/v1/tickets';
 /** The quiet hauler pushes as often. */
 const QUIET_MS = 50;
-
-interface Hauler {
-  readonly key: string;
-  readonly siteId: string;
-  readonly materialId: string;
-}
 
 /**
  * Small pushes of a quiet hauler while others push as much as they can: median and 99th percentile of the quiet one, and
@@ -73,18 +67,6 @@ const loudCaller = (service: Service, hauler: Hauler, caller: Partial<LoudCaller
   materialId: hauler.materialId,
   ...caller,
 });
-
-async function openHauler(service: Service, { client }: BenchDatabase): Promise<Hauler> {
-  const catalog = new CatalogFixture({
-    query: (async (sql: string, values: unknown[]) => client.query(sql, values)) as never,
-  });
-  const haulerId = await catalog.hauler();
-  const siteId = await catalog.site(haulerId);
-  const materialId = await catalog.material(haulerId, { siteId });
-  const interfaces = ['scale', 'account'];
-  const { key } = await service.admin<{ key: string }>('POST', '/api-keys', { haulerId, interfaces });
-  return { key, siteId, materialId };
-}
 
 let pushed = 0;
 
