@@ -130,6 +130,20 @@ export class Session {
     });
   }
 
+  /** `copy`, and then statements without parameters, as one transaction in one round trip. */
+  async copyAndCommit(sql: string, rows: Iterable<string>, then: readonly string[]): Promise<void> {
+    const begin = this.borrowed.hasSettings ? 'BEGIN' : beginWithoutSessionSql(this.source.settings);
+    this.isInTransaction = true;
+    try {
+      await this.copy([begin, sql, ...then, 'COMMIT'].join('; '), rows);
+      this.endTransaction();
+    } catch (error) {
+      // The first error is the one to report.
+      await this.rollback().catch(() => undefined);
+      throw error;
+    }
+  }
+
   /** Begins a transaction. A connection that was lost while it was idle is replaced. */
   async begin({ settings, statementTimeoutMs }: TransactionSettings = {}): Promise<void> {
     const start = performance.now();

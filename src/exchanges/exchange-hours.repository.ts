@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
+import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { ExchangeCounts, RefusedPushes, TicketCounts } from '../contracts/admin/overview.dto.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 import { storableText } from '../contracts/common/text.js';
-import type { Querying } from '../database/sql.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import type { ExchangeRecord } from './exchange-record.js';
+
+const { escapeLiteral } = pg;
 
 const HOUR_SECONDS = 3_600;
 const HOUR_MS = 3_600_000;
@@ -29,29 +31,27 @@ export function tallyOf(
 
 const tallied = (text = ''): string => storableText(text).replaceAll('\t', ' ');
 
-/** Adds a batch to the hours, in the order of the key, so that two instances cannot deadlock. */
-export async function countExchanges(
-  database: Querying,
-  rows: readonly { readonly id: string; readonly tally: string }[],
-): Promise<void> {
-  const tallies = [...Map.groupBy(rows, ({ tally }) => tally)].map(([tally, all]) => [
-    ...tally.split('\t'),
-    String(all.length),
-    all.reduce((last, { id }) => (id > last ? id : last), ''),
-  ]);
-  const columns = Array.from({ length: 9 }, (_, column) => tallies.map((cells) => cells[column]));
-  await database.query(
-    `INSERT INTO exchange_hours AS h
-       (hour, direction, interface, route, status, error_code, result, count, last_id)
-     SELECT to_timestamp(hour), direction, interface, route, status, error_code, result, count, last_id
-     FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[], $7::text[], $8::bigint[],
-       $9::uuid[]) AS t (hour, direction, interface, route, status, error_code, result, count, last_id)
-     ORDER BY hour, direction COLLATE "C", interface COLLATE "C", route COLLATE "C", status, error_code COLLATE "C",
-       result COLLATE "C"
-     ON CONFLICT (hour, direction, interface, route, status, error_code, result)
-     DO UPDATE SET count = h.count + excluded.count, last_id = greatest(h.last_id, excluded.last_id)`,
-    columns,
-  );
+/**
+ * Adds a batch to the hours, in the order of the key, so that two instances cannot deadlock. A text without parameters, which follows the
+ * COPY of the batch.
+ */
+export function hoursSql(rows: readonly { readonly id: string; readonly tally: string }[]): string {
+  const tallies = [...Map.groupBy(rows, ({ tally }) => tally)].map(([tally, all]) => {
+    const [hour, direction, name, route, status, errorCode, result] = tally
+      .split('\t')
+      .map((text) => escapeLiteral(text));
+    const last = all.reduce((newest, { id }) => (id > newest ? id : newest), '');
+    return `(to_timestamp(${hour}::bigint), ${direction}, ${name}, ${route}, ${status}::smallint, ${errorCode}, ${result}, ${all.length}, ${escapeLiteral(last)}::uuid)`;
+  });
+  return `
+    INSERT INTO exchange_hours AS h
+      (hour, direction, interface, route, status, error_code, result, count, last_id)
+    SELECT * FROM (VALUES ${tallies.join(', ')})
+      AS t (hour, direction, interface, route, status, error_code, result, count, last_id)
+    ORDER BY hour, direction COLLATE "C", interface COLLATE "C", route COLLATE "C", status, error_code COLLATE "C",
+      result COLLATE "C"
+    ON CONFLICT (hour, direction, interface, route, status, error_code, result)
+    DO UPDATE SET count = h.count + excluded.count, last_id = greatest(h.last_id, excluded.last_id)`;
 }
 
 /** The counts of one hour. */

@@ -88,10 +88,12 @@ export class ExchangeQueries {
 
   /** The row as it is stored. Throws `notFound`. */
   async row(id: string): Promise<FullExchangeRow> {
+    const stored = await this.exchanges.get(id);
+    if (stored !== undefined) return stored;
     await this.log.flushForReader();
-    const row = await this.exchanges.get(id);
-    if (row === undefined) throw unknownExchange(id);
-    return row;
+    const written = await this.exchanges.get(id);
+    if (written === undefined) throw unknownExchange(id);
+    return written;
   }
 
   /** The body of a request as it was received; empty without one, undefined if it is not kept whole. */

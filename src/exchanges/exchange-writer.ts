@@ -7,8 +7,8 @@ import { sqlState, SQLSTATE } from '../database/postgres-errors.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { withTimeout } from '../errors/app-error.js';
 import type { DayBytes } from './exchange-budget.js';
-import { countBytes, createPartitions, storedIds } from './exchange-days.repository.js';
-import { countExchanges } from './exchange-hours.repository.js';
+import { bytesOfToday, createPartitions, daySql, storedIds } from './exchange-days.repository.js';
+import { hoursSql } from './exchange-hours.repository.js';
 import { COLUMNS, type ExchangeRow } from './exchange-row.js';
 
 /** Beyond this the connection counts as dead. */
@@ -43,14 +43,14 @@ export class ExchangeWriter {
    * Writes all rows or none, and returns the bytes of the day. `isRepeated`: an earlier attempt failed, and may have been committed
    * without a response; the rows that it stored are left out.
    */
-  async write(rows: readonly ExchangeRow[], { isRepeated = false } = {}): Promise<DayBytes> {
+  async write(all: readonly ExchangeRow[], { isRepeated = false } = {}): Promise<DayBytes> {
     try {
       return await this.lane.use((session) => {
-        const work = session.transaction(() => writeOn(session, rows, isRepeated));
+        const work = isRepeated ? writeMissing(session, all) : writeOn(session, all);
         return withTimeout(work, BATCH_MS, 'the exchanges could not be written in time');
       });
     } catch (error) {
-      if (lacksPartition(error)) await this.createPartitions(rows, error);
+      if (lacksPartition(error)) await this.createPartitions(all, error);
       throw error;
     }
   }
@@ -64,22 +64,23 @@ export class ExchangeWriter {
   }
 }
 
-async function writeOn(session: Session, all: readonly ExchangeRow[], isRepeated: boolean): Promise<DayBytes> {
-  const stored = isRepeated
-    ? await storedIds(
-        session,
-        all.map(({ id }) => id),
-      )
-    : NONE;
-  const rows = stored.size === 0 ? all : all.filter(({ id }) => !stored.has(id));
-  const text = textOf(rows);
-  await session.copy(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text]);
-  // Last, because other instances wait for these rows until the commit.
-  await countExchanges(session, rows);
-  const keyless = Buffer.byteLength(textOf(rows.filter(({ lane }) => lane !== 'known')));
-  return countBytes(session, { total: Buffer.byteLength(text), keyless });
+async function writeMissing(session: Session, all: readonly ExchangeRow[]): Promise<DayBytes> {
+  const stored = await storedIds(
+    session,
+    all.map(({ id }) => id),
+  );
+  const missing = all.filter(({ id }) => !stored.has(id));
+  return missing.length === 0 ? bytesOfToday(session) : writeOn(session, missing);
 }
 
-const NONE: ReadonlySet<string> = new Set();
+/** One round trip: a reader of the log waits for it, and each further one takes a turn of a busy event loop. */
+async function writeOn(session: Session, rows: readonly ExchangeRow[]): Promise<DayBytes> {
+  const text = textOf(rows);
+  const keyless = Buffer.byteLength(textOf(rows.filter(({ lane }) => lane !== 'known')));
+  // Last, because other instances wait for these rows until the commit.
+  const counts = [hoursSql(rows), daySql({ total: Buffer.byteLength(text), keyless })];
+  await session.copyAndCommit(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text], counts);
+  return bytesOfToday(session);
+}
 
 const textOf = (rows: readonly ExchangeRow[]): string => rows.map(({ line }) => `${line}\n`).join('');
