@@ -126,6 +126,3 @@ export const memberRow = (
 ];
 
 export const valueAt = (body: unknown, path: string): unknown => path.split('.').reduce<unknown>(ownField, body);
-
-/** A server with a sandbox fails on demand; any other ignores the header. */
-export const FAIL_ON_DEMAND = { 'Sandbox-Scenario': 'server-error' } as const;

@@ -1,5 +1,5 @@
 import { ownField } from '../contracts/common/json.js';
-import { errorBodyFault, FAIL_ON_DEMAND, hasStatus, rulesOf } from './checks.js';
+import { errorBodyFault, hasStatus, rulesOf } from './checks.js';
 import { type Exchanges, failed, notProven, passedUnless, type RequestPlan, type Rule } from './rule.js';
 
 /** The tables of requests that a server must refuse, and of requests that it must accept although they look odd. */
@@ -85,10 +85,10 @@ export const internalErrorRules = (id: string, operation: string, severity: Rule
 
 type Plans = Readonly<Record<string, RequestPlan>>;
 
-/** A request that fails on demand. */
+/** A server with a sandbox fails on demand; any other ignores the header. */
 export const failing = (plan: RequestPlan): RequestPlan => ({
   ...plan,
-  draft: async (run) => ({ ...(await plan.draft(run)), headers: FAIL_ON_DEMAND }),
+  draft: async (run) => ({ ...(await plan.draft(run)), headers: { 'Sandbox-Scenario': 'server-error' } }),
 });
 
 /** The requests of the rows: each is made from a valid one, and one without a right from a plain one, which stores nothing. */

@@ -167,6 +167,7 @@ const isAbsent = ({ failure, status }: Exchange): boolean =>
   failure !== undefined || (status >= 300 && status < 400) || [401, 403, 404, 405].includes(status) || status >= 500;
 
 function searchOf(query: Draft['query'] = {}): string {
-  const text = new URLSearchParams(JSON.parse(JSON.stringify(query)) as Record<string, string>).toString();
+  const sent = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const text = new URLSearchParams(sent).toString();
   return text === '' ? '' : `?${text}`;
 }

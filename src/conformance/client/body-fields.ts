@@ -4,7 +4,7 @@ import type { Violation } from '../../contracts/common/violation.js';
 import { shown } from '../checks.js';
 import { notApplicable } from '../rule.js';
 import { jsonOf } from './call.js';
-import { callsOf, type ClientRule, clientRule, everyCall, should } from './client-rule.js';
+import { callsOf, type ClientRule, clientRules, everyCall, everyCallOf } from './client-rule.js';
 
 /** `materials[].quantity` of `[operation, DTO]`, with its form in words. */
 export type FieldRow = readonly [id: string, field: string, form: string, isOptional?: 'optional'];
@@ -18,21 +18,17 @@ export const fieldRules = (
   type: DtoClass<object>,
   rows: readonly FieldRow[],
 ): ClientRule[] =>
-  rows.map(([id, field, form, optional]) =>
-    clientRule(
-      id,
-      section,
-      operation,
-      `${field} is ${form}${optional === undefined ? '' : ', or absent'}`,
-      `Send ${field} as ${form}.`,
-      (log) => {
+  rows.flatMap(([id, field, form, optional]) => {
+    const title = `${field} is ${form}${optional === undefined ? '' : ', or absent'}`;
+    return clientRules(`${id} | must | ${section} | ${operation} | ${title} | Send ${field} as ${form}.`, {
+      [id]: (log) => {
         const calls = callsOf(log, operation).filter((call) => isJsonObject(jsonOf(call).value));
         if (optional !== undefined && calls.length > 0 && !calls.some((call) => isPresent(jsonOf(call).value, field)))
           return notApplicable(`no call has ${field}`);
         return everyCall(calls, `no call of ${operation} was seen`, (call) => faultOf(type, jsonOf(call).value, field));
       },
-    ),
-  );
+    });
+  });
 
 function faultOf(type: DtoClass<object>, body: unknown, field: string): string | undefined {
   const violations: Violation[] = [];
@@ -56,20 +52,15 @@ function isPresent(value: unknown, field: string): boolean {
 }
 
 /** An unknown name is probably misspelled. */
-export const knownFields = (id: string, operation: string, section: string, known: readonly string[]): ClientRule =>
-  should(
-    clientRule(
-      id,
-      section,
-      operation,
-      'the body has no field that the contract does not know',
-      'Correct the name of the field, or leave it out: the platform ignores it.',
-      (log) =>
-        everyCall(callsOf(log, operation), `no call of ${operation} was seen`, (call) => {
-          const unknown = unknownFields(jsonOf(call).value, '').filter((field) => !known.includes(field));
-          return unknown.length === 0 ? undefined : `unknown: ${shown(unknown.slice(0, 5).join(', '))}`;
-        }),
-    ),
+export const knownFields = (id: string, operation: string, section: string, known: readonly string[]): ClientRule[] =>
+  clientRules(
+    `${id} | should | ${section} | ${operation} | the body has no field that the contract does not know | Correct the name of the field, or leave it out: the platform ignores it.`,
+    {
+      [id]: everyCallOf(operation, (call) => {
+        const unknown = unknownFields(jsonOf(call).value, '').filter((field) => !known.includes(field));
+        return unknown.length === 0 ? undefined : `unknown: ${shown(unknown.slice(0, 5).join(', '))}`;
+      }),
+    },
   );
 
 function unknownFields(value: unknown, path: string): string[] {

@@ -72,15 +72,6 @@ export const repeatsOf = (call: Call, { calls }: CallLog): Call[] =>
 export const laterCalls = (call: Call, { calls }: CallLog): Call[] =>
   calls.slice(calls.indexOf(call) + 1).filter(({ operation }) => operation === call.operation);
 
-export const clientRule = (
-  id: string,
-  section: string,
-  operation: string,
-  title: string,
-  remedy: string,
-  check: ClientRule['check'],
-): ClientRule => ({ id, section, severity: 'must', operation, title, remedy, check });
-
 /** Rules as text: one a line, with the columns id | must or should | section | operation | title | remedy. */
 export const clientRules = (text: string, checks: Readonly<Record<string, ClientRule['check']>>): ClientRule[] =>
   ruleTable(text).map(([facts]) => ({ ...facts, check: checkOf(checks, facts.id) }));
@@ -98,8 +89,6 @@ export const everyCallOf =
       operation === 'download' ? 'no download was seen' : `no call of ${operation} was seen`,
       (call) => faultIn(call, log),
     );
-
-export const should = (rule: ClientRule): ClientRule => ({ ...rule, severity: 'should' });
 
 /** The check that every call has a route. */
 export const unknownRoutes: ClientRule['check'] = ({ calls }) =>

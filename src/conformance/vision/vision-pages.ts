@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, ownField } from '../../contracts/common/json.js';
-import { hasStatus, rulesOf, serverRules, shown, statusFault } from '../checks.js';
+import { hasStatus, serverRules, shown, statusFault } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passedIf, passedUnless, type Rule, type Verdict } from '../rule.js';
 import { elementsOf, paginationOf } from './vision-facts.js';
@@ -125,30 +125,24 @@ ${others} | ${of(1)} | ${limits} ${page2} | the second page has other elements t
 }
 
 /** The maximum of section 8, and a pageSize above it, which is refused or reduced to 100. */
-export const pageSizeRules = (
-  operation: ListNames['operation'],
-  [largeId, large]: readonly [id: string, on: string],
-  [fullId, full]: readonly [id: string, on: string],
-): Rule[] => [
-  ...rulesOf({ operation, section: '8', on: large }, [
-    largeId,
-    'a pageSize above 100 is answered with 400, or with at most 100 elements',
-    'Limit pageSize to 100.',
-    (exchange) => {
-      const fault = statusFault(exchange, 200, 400);
-      if (fault !== undefined || exchange.status === 400) return passedUnless(fault);
-      const { length } = elementsOf(exchange);
-      if (length > 100) return failed(`the page has ${length} elements`);
-      return passedUnless(pageSizeFault(exchange, (pageSize) => pageSize <= 100));
+export const pageSizeRules = (operation: ListNames['operation'], on: string, large: string, full: string): Rule[] =>
+  serverRules(
+    `
+${large} | must | 8 | ${operation} | ${on}LargePage | - | a pageSize above 100 is answered with 400, or with at most 100 elements | Limit pageSize to 100.
+${full} | must | 8 | ${operation} | ${on}FullPage | - | a pageSize of 100 is accepted | Accept a pageSize from 1 to 100, and return that pageSize.
+`,
+    {
+      [large]: (exchange) => {
+        const fault = statusFault(exchange, 200, 400);
+        if (fault !== undefined || exchange.status === 400) return passedUnless(fault);
+        const { length } = elementsOf(exchange);
+        if (length > 100) return failed(`the page has ${length} elements`);
+        return passedUnless(pageSizeFault(exchange, (pageSize) => pageSize <= 100));
+      },
+      [full]: (exchange) =>
+        passedUnless(statusFault(exchange, 200) ?? pageSizeFault(exchange, (pageSize) => pageSize === 100)),
     },
-  ]),
-  ...rulesOf({ operation, section: '8', on: full }, [
-    fullId,
-    'a pageSize of 100 is accepted',
-    'Accept a pageSize from 1 to 100, and return that pageSize.',
-    (exchange) => passedUnless(statusFault(exchange, 200) ?? pageSizeFault(exchange, (pageSize) => pageSize === 100)),
-  ]),
-];
+  )();
 
 function pageSizeFault(exchange: Exchange, isValid: (pageSize: number) => boolean): string | undefined {
   const pageSize = ownField(paginationOf(exchange), 'pageSize');
