@@ -24,6 +24,7 @@ import { SearchAccountsByTrigrams1795570451000 } from '../../migrations/17955704
 import { DropRecordingDays1795570453000 } from '../../migrations/1795570453000-drop-recording-days.js';
 import { WorkInLanes1795570460000 } from '../../migrations/1795570460000-work-in-lanes.js';
 import { ShowDownloadsByStart1795570461000 } from '../../migrations/1795570461000-show-downloads-by-start.js';
+import { FindLanesOfDownloads1795570462000 } from '../../migrations/1795570462000-find-lanes-of-downloads.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -56,6 +57,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   DropRecordingDays1795570453000,
   WorkInLanes1795570460000,
   ShowDownloadsByStart1795570461000,
+  FindLanesOfDownloads1795570462000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

@@ -29,6 +29,20 @@ export interface Room {
   readonly room: number;
 }
 
+/**
+ * For each kind whether it may have due rows: one statement for all kinds, because an idle instance runs it at every tick. With
+ * EXISTS in place of an order, PostgreSQL would read tables from their start, where the oldest rows are.
+ */
+export async function mayBeDue(dataSource: DataSource, kinds: readonly WorkKind[]): Promise<boolean[]> {
+  if (kinds.length === 0) return [];
+  const conditions = kinds.map((kind) => {
+    const due = `SELECT true FROM ${identifier(kind.table)} AS t WHERE t.due_at <= now()${andSelected(kind)}`;
+    return `coalesce((${kind.backlog?.mayBeDueSql ?? `${due} ORDER BY t.due_at LIMIT 1`}), false)`;
+  });
+  const [row] = await dataSource.query<[{ due: boolean[] }]>(`SELECT ARRAY[${conditions.join(', ')}] AS due`);
+  return row.due;
+}
+
 /** All statements over the due rows of one kind. The clock is the database's. */
 export class DueRows {
   private readonly table: string;

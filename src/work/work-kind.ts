@@ -51,6 +51,8 @@ export interface WorkKind<Row extends object = object> {
 }
 
 export interface Backlog {
+  /** A SELECT of true if rows may be due. It runs at each tick. */
+  readonly mayBeDueSql: string;
   /** Lanes with due rows that nobody owns (table `lanes`), at most `limit`, the most urgent first. */
   lanes(kind: string, limit: number): Promise<string[]>;
   /** Seconds for which the oldest row has been due without being worked on; null if there is none. */

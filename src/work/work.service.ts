@@ -2,6 +2,7 @@ import {
   type BeforeApplicationShutdown,
   Inject,
   Injectable,
+  Logger,
   type OnApplicationBootstrap,
   type OnModuleDestroy,
 } from '@nestjs/common';
@@ -9,9 +10,10 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { inBackground } from '../errors/background.js';
-import { DueRows } from './due-rows.repository.js';
+import { DueRows, mayBeDue } from './due-rows.repository.js';
 import { LaneRunner } from './lane-runner.js';
 import { LaneOwners, OWNED_MS } from './lanes.repository.js';
+import { LoggedStatements } from './logged-statements.js';
 import type { WorkKind } from './work-kind.js';
 
 /** Shares of SHUTDOWN_GRACE: for running jobs to end by themselves, then to end after the abort. */
@@ -31,7 +33,9 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
   private readonly runners = new Map<string, LaneRunner>();
   private readonly owners: LaneOwners;
   private renewals: NodeJS.Timeout | undefined;
+  private readonly statements = new LoggedStatements(new Logger('Work'));
   private started = false;
+  private isTicking = false;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -72,12 +76,14 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
 
   onApplicationBootstrap(): void {
     this.started = true;
-    const tick = () => this.runners.forEach((runner) => inBackground(runner.tick()));
     const renew = () => this.runners.forEach((runner) => inBackground(runner.renew()));
-    this.schedule.addInterval(TICK, setInterval(tick, TICK_MS));
+    this.schedule.addInterval(
+      TICK,
+      setInterval(() => inBackground(this.tick()), TICK_MS),
+    );
     // Not in the registry, which Nest clears before the last runs have ended.
     this.renewals = setInterval(renew, RENEWAL_MS);
-    tick();
+    inBackground(this.tick());
   }
 
   onModuleDestroy(): void {
@@ -90,5 +96,17 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
       [...this.runners.values()].map((runner) => runner.drain(grace * GRACE_SHARE, grace * ABORT_SHARE)),
     );
     clearInterval(this.renewals);
+  }
+
+  private async tick(): Promise<void> {
+    if (this.isTicking) return;
+    this.isTicking = true;
+    const runners = [...this.runners.values()];
+    const kinds = runners.map(({ kind }) => kind);
+    const due = await this.statements.attempt('find due rows', () => mayBeDue(this.dataSource, kinds));
+    runners.forEach((runner, i) => {
+      if (due?.[i] === true) inBackground(runner.tick());
+    });
+    this.isTicking = false;
   }
 }

@@ -87,6 +87,8 @@ const HEAD_ROWS = 500;
 /** Changes the state of recordings by the table of transitions, and updates the states of their parts and requests. */
 @Injectable()
 export class DownloadRepository implements Backlog {
+  readonly mayBeDueSql =
+    'SELECT true FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL ORDER BY fetch_by LIMIT 1';
   /** The last connection that was found by its id: the next search continues after it, so each has its turn. */
   private foundUpTo = FIRST_ID;
 
@@ -141,9 +143,9 @@ export class DownloadRepository implements Backlog {
   }
 
   /**
-   * Those of the first rows in the order of expiry, then the others in the order of their ids. The predicates with
-   * `deleted_at` match the indexes of this search alone: with statistics from a time without due rows, PostgreSQL would
-   * otherwise prefer these indexes to that of the connection when rows are started, and read all due rows.
+   * Those of the first rows in the order of expiry, then the others in the order of their ids. `deleted_at IS NULL` and
+   * `relinks >= 0` hold for every due row; each matches the predicate of one index alone. With statistics from a time with
+   * fewer due rows PostgreSQL preferred the wrong one of these indexes, here or when rows are started, and read all due rows.
    */
   async lanes(kind: string, limit: number): Promise<string[]> {
     const found = await this.dataSource.query<{ lane: string; isUrgent: boolean }[]>(
@@ -154,9 +156,10 @@ export class DownloadRepository implements Backlog {
          SELECT connection_id AS id, min(fetch_by) AS fetch_by FROM head WHERE due_at <= now() GROUP BY connection_id),
        others AS (
          SELECT c.id, NULL::timestamptz FROM connections AS c
+         CROSS JOIN LATERAL (
+           SELECT FROM recordings AS r WHERE r.connection_id = c.id AND r.due_at <= now() AND r.relinks >= 0
+           ORDER BY r.due_at LIMIT 1) AS due
          WHERE c.id > $3 AND EXISTS (SELECT FROM head) AND NOT EXISTS (SELECT FROM urgent WHERE urgent.id = c.id)
-           AND EXISTS (SELECT FROM recordings AS r
-             WHERE r.connection_id = c.id AND r.due_at <= now() AND r.deleted_at IS NULL)
            AND NOT EXISTS (SELECT FROM lanes AS l
              WHERE l.kind = $1 AND l.lane = c.id::text AND l.owned_until > now())
          ORDER BY c.id LIMIT $2)
@@ -176,7 +179,7 @@ export class DownloadRepository implements Backlog {
     const [row] = await this.dataSource.query<[{ age: number | null }]>(
       `SELECT extract(epoch FROM now() - min(due.due_at))::float8 AS age FROM connections AS c CROSS JOIN LATERAL (
          SELECT r.due_at FROM recordings AS r
-         WHERE r.connection_id = c.id AND r.due_at <= now() AND r.deleted_at IS NULL AND r.started_at IS NULL
+         WHERE r.connection_id = c.id AND r.due_at <= now() AND r.relinks >= 0 AND r.started_at IS NULL
          ORDER BY r.due_at LIMIT 1) AS due`,
       [],
     );
