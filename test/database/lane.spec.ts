@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { Database, HOT_CONNECTIONS } from '../../src/database/database.js';
 import type { Session } from '../../src/database/session.js';
@@ -16,6 +17,9 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const FIND = 'SELECT n FROM things WHERE n = ANY ($1::int[]) ORDER BY n';
 const INSERT = 'INSERT INTO things VALUES ($1)';
+
+// A lane without a service writes to the console.
+Logger.overrideLogger(false);
 
 let database: TestDatabase;
 let dataSource: DataSource;
