@@ -42,17 +42,6 @@ class ErrorResponse:
 
 
 @dataclass
-class Pagination:
-    page: Optional[int] = None
-    page_size: Optional[int] = None
-    total_items: Optional[int] = None
-    total_pages: Optional[int] = None
-
-    # Python field name -> wire (JSON) name, for (de)serialization.
-    _field_map: ClassVar[Dict[str, str]] = {"page_size": "pageSize", "total_items": "totalItems", "total_pages": "totalPages"}
-
-
-@dataclass
 class CreateVideoRequest:
     customer_id: str
     truck_id: str
@@ -100,6 +89,17 @@ class Video:
 
     # Python field name -> wire (JSON) name, for (de)serialization.
     _field_map: ClassVar[Dict[str, str]] = {"customer_id": "customerId", "truck_id": "truckId", "camera_id": "cameraId", "start_time": "startTime", "end_time": "endTime", "duration_seconds": "durationSeconds", "download_url": "downloadUrl", "expires_at": "expiresAt", "request_id": "requestId"}
+
+
+@dataclass
+class Pagination:
+    page: Optional[int] = None
+    page_size: Optional[int] = None
+    total_items: Optional[int] = None
+    total_pages: Optional[int] = None
+
+    # Python field name -> wire (JSON) name, for (de)serialization.
+    _field_map: ClassVar[Dict[str, str]] = {"page_size": "pageSize", "total_items": "totalItems", "total_pages": "totalPages"}
 
 
 @dataclass

@@ -123,37 +123,6 @@ export type ErrorResponse = {
     error: ErrorBody;
 };
 
-export type Pagination = {
-    /**
-     * Current page number
-     * @minimum 0
-     * @maximum 9007199254740991
-     * @format int64
-     */
-    page?: number;
-    /**
-     * Items per page
-     * @minimum 0
-     * @maximum 9007199254740991
-     * @format int64
-     */
-    pageSize?: number;
-    /**
-     * Items across all pages
-     * @minimum 0
-     * @maximum 9007199254740991
-     * @format int64
-     */
-    totalItems?: number;
-    /**
-     * Number of pages
-     * @minimum 0
-     * @maximum 9007199254740991
-     * @format int64
-     */
-    totalPages?: number;
-};
-
 export type CreateVideoRequest = {
     /**
      * Customer identifier or name
@@ -292,6 +261,37 @@ export type Video = {
      * @maxItems 1000
      */
     gaps?: ClipGap[];
+};
+
+export type Pagination = {
+    /**
+     * Current page number
+     * @minimum 0
+     * @maximum 9007199254740991
+     * @format int64
+     */
+    page?: number;
+    /**
+     * Items per page
+     * @minimum 0
+     * @maximum 9007199254740991
+     * @format int64
+     */
+    pageSize?: number;
+    /**
+     * Items across all pages
+     * @minimum 0
+     * @maximum 9007199254740991
+     * @format int64
+     */
+    totalItems?: number;
+    /**
+     * Number of pages
+     * @minimum 0
+     * @maximum 9007199254740991
+     * @format int64
+     */
+    totalPages?: number;
 };
 
 export type VideoRequestState = {
