@@ -1,4 +1,10 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+} from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { inBackground } from '../errors/background.js';
@@ -10,8 +16,10 @@ const DAYS_AHEAD = 3;
 
 /** Creates the partitions of the next days, and drops those that are older than `EXCHANGE_RETENTION_DAYS`. */
 @Injectable()
-export class ExchangeRetention implements OnApplicationBootstrap {
+export class ExchangeRetention implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Exchanges');
+  private running: Promise<void> | undefined;
+  private isStopping = false;
 
   constructor(
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'EXCHANGE_RETENTION_DAYS'>,
@@ -23,14 +31,29 @@ export class ExchangeRetention implements OnApplicationBootstrap {
     inBackground(this.maintain());
   }
 
-  /** Another attempt follows in an hour, and the partitions are some days ahead: a failure is logged only. */
+  /** The connections are closed after this. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.running;
+  }
+
   @Interval('exchange partitions', EVERY_MS)
   async maintain(): Promise<void> {
+    this.running ??= this.maintainAll().finally(() => (this.running = undefined));
+    await this.running;
+  }
+
+  /** Another attempt follows in an hour, and the partitions are some days ahead: a failure is logged only. */
+  private async maintainAll(): Promise<void> {
+    const days = this.env.EXCHANGE_RETENTION_DAYS;
+    const steps = [
+      () => this.exchanges.createPartitions(DAYS_AHEAD),
+      () => this.exchanges.dropPartitions(days),
+      () => this.exchanges.indexReferences(),
+      () => this.hours.deleteOld(days),
+    ];
     try {
-      await this.exchanges.createPartitions(DAYS_AHEAD);
-      await this.exchanges.dropPartitions(this.env.EXCHANGE_RETENTION_DAYS);
-      await this.exchanges.indexReferences();
-      await this.hours.deleteOld(this.env.EXCHANGE_RETENTION_DAYS);
+      for (const step of steps) if (!this.isStopping) await step();
     } catch (err) {
       this.logger.warn({ err }, 'the partitions of exchanges could not be maintained');
     }
