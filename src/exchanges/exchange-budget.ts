@@ -21,12 +21,14 @@ export interface DayBytes {
   readonly keyless: number;
 }
 
+export type BatchBytes = Omit<DayBytes, 'day'>;
+
 /** How much of an exchange is stored: all of it, all but its bodies, or nothing. */
 export type Admission = 'whole' | 'line' | 'dropped';
 
 /**
  * Decides what is stored (decision 58). As the day's limit comes near, calls without a key are dropped first, then the bodies, and the
- * lines of calls with a key last. The bytes are those of the last batch that this instance wrote, and of all instances until then.
+ * lines of calls with a key last. The bytes of other instances may be half a second old.
  */
 export class ExchangeBudget {
   private bytes: DayBytes = { day: '', total: 0, keyless: 0 };
@@ -40,8 +42,15 @@ export class ExchangeBudget {
     return this.today().total;
   }
 
+  /** What all instances stored. */
   stored(bytes: DayBytes): void {
     this.bytes = bytes;
+  }
+
+  /** What this instance has stored since then. */
+  add({ total, keyless }: BatchBytes): void {
+    const today = this.today();
+    this.bytes = { ...today, total: today.total + total, keyless: today.keyless + keyless };
   }
 
   admit(lane: Lane, address: string): Admission {

@@ -1,8 +1,8 @@
 import type { Querying } from '../database/sql.js';
-import type { DayBytes } from './exchange-budget.js';
+import type { BatchBytes, DayBytes } from './exchange-budget.js';
 
 /** Adds the bytes of a batch to those of today. A text without parameters, which follows the COPY of the batch. */
-export const daySql = ({ total, keyless }: Omit<DayBytes, 'day'>): string => `
+export const daySql = ({ total, keyless }: BatchBytes): string => `
   INSERT INTO exchange_days AS d (day, bytes, keyless_bytes)
   VALUES ((now() AT TIME ZONE 'UTC')::date, ${total}, ${keyless})
       ON CONFLICT (day) DO UPDATE

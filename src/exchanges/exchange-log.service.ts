@@ -11,6 +11,8 @@ import { ExchangeWriter, isRowError } from './exchange-writer.js';
 
 const GATHER_MS = 200;
 const RETRY_MS = 500;
+/** How old the bytes of other instances may be by which the budget decides. */
+const BYTES_MS = 500;
 const SHUTDOWN_MS = 3_000;
 /** How long a reader waits for the exchanges that are not written yet. */
 const READER_WAIT_MS = 500;
@@ -34,6 +36,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   private writing: Promise<void> | undefined;
   /** Exchanges that were taken from the queues and are not stored yet. */
   private beingWritten = 0;
+  private bytesReadAt = -Infinity;
   private readers: Reader[] = [];
   /** Ends the wait for a full batch. */
   private endGathering: () => void = () => undefined;
@@ -116,6 +119,18 @@ export class ExchangeLog implements BeforeApplicationShutdown {
       await this.store(rows);
       this.beingWritten = 0;
       this.releaseReaders();
+      await this.readBytes();
+    }
+  }
+
+  /** After the readers, who need not wait for it. */
+  private async readBytes(): Promise<void> {
+    if (performance.now() - this.bytesReadAt < BYTES_MS) return;
+    this.bytesReadAt = performance.now();
+    try {
+      this.budget.stored(await this.writer.bytesOfToday());
+    } catch {
+      // The next batch finds out whether the database is away.
     }
   }
 
@@ -140,7 +155,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   private async store(rows: readonly ExchangeRow[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        this.budget.stored(await this.writer.write(rows, { isRepeated: attempt > 1 }));
+        this.budget.add(await this.writer.write(rows, { isRepeated: attempt > 1 }));
         if (!this.isStopped) this.metrics.store(rows.length);
         return;
       } catch (error) {

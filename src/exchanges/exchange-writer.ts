@@ -6,7 +6,7 @@ import type { Session } from '../database/session.js';
 import { sqlState, SQLSTATE } from '../database/postgres-errors.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { withTimeout } from '../errors/app-error.js';
-import type { DayBytes } from './exchange-budget.js';
+import type { BatchBytes, DayBytes } from './exchange-budget.js';
 import { bytesOfToday, createPartitions, daySql, storedIds } from './exchange-days.repository.js';
 import { hoursSql } from './exchange-hours.repository.js';
 import { COLUMNS, type ExchangeRow } from './exchange-row.js';
@@ -39,11 +39,16 @@ export class ExchangeWriter {
     this.lane = exchanges;
   }
 
+  /** What all instances have stored today. */
+  bytesOfToday(): Promise<DayBytes> {
+    return this.lane.use(bytesOfToday);
+  }
+
   /**
-   * Writes all rows or none, and returns the bytes of the day. `isRepeated`: an earlier attempt failed, and may have been committed
+   * Writes all rows or none, and returns their bytes. `isRepeated`: an earlier attempt failed, and may have been committed
    * without a response; the rows that it stored are left out.
    */
-  async write(all: readonly ExchangeRow[], { isRepeated = false } = {}): Promise<DayBytes> {
+  async write(all: readonly ExchangeRow[], { isRepeated = false } = {}): Promise<BatchBytes> {
     try {
       return await this.lane.use((session) => {
         const work = isRepeated ? writeMissing(session, all) : writeOn(session, all);
@@ -64,23 +69,24 @@ export class ExchangeWriter {
   }
 }
 
-async function writeMissing(session: Session, all: readonly ExchangeRow[]): Promise<DayBytes> {
+async function writeMissing(session: Session, all: readonly ExchangeRow[]): Promise<BatchBytes> {
   const stored = await storedIds(
     session,
     all.map(({ id }) => id),
   );
   const missing = all.filter(({ id }) => !stored.has(id));
-  return missing.length === 0 ? bytesOfToday(session) : writeOn(session, missing);
+  return missing.length > 0 ? writeOn(session, missing) : { total: 0, keyless: 0 };
 }
 
 /** One round trip: a reader of the log waits for it, and each further one takes a turn of a busy event loop. */
-async function writeOn(session: Session, rows: readonly ExchangeRow[]): Promise<DayBytes> {
+async function writeOn(session: Session, rows: readonly ExchangeRow[]): Promise<BatchBytes> {
   const text = textOf(rows);
   const keyless = Buffer.byteLength(textOf(rows.filter(({ lane }) => lane !== 'known')));
+  const bytes = { total: Buffer.byteLength(text), keyless };
   // Last, because other instances wait for these rows until the commit.
-  const counts = [hoursSql(rows), daySql({ total: Buffer.byteLength(text), keyless })];
+  const counts = [hoursSql(rows), daySql(bytes)];
   await session.copyAndCommit(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text], counts);
-  return bytesOfToday(session);
+  return bytes;
 }
 
 const textOf = (rows: readonly ExchangeRow[]): string => rows.map(({ line }) => `${line}\n`).join('');

@@ -41,7 +41,7 @@ export async function run([recordings = '1000000', repeats = '5']: readonly stri
   const connection = {
     haulerId,
     interface: 'vision',
-    baseUrl: 'http://127.0.0.1:9',
+    baseUrl: 'https://partner.invalid',
     apiKey: 'none',
     customerId: 'c',
     enabled: false,
@@ -127,9 +127,13 @@ function ask(
       const query = { connectionId, truckId, from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z' };
       const begun = performance.now();
       const path = `/coverage?${new URLSearchParams({ ...query, resolution: String(resolution) }).toString()}`;
-      const response = await service.call('GET', path);
-      await response.arrayBuffer();
-      return response.status === 200 ? performance.now() - begun : NaN;
+      try {
+        const response = await service.call('GET', path);
+        await response.arrayBuffer();
+        return performance.now() - begun;
+      } catch {
+        return NaN;
+      }
     }),
   );
 }
