@@ -52,7 +52,7 @@ export async function settleBatch<Value, Result>(
   }
 }
 
-/** The callers are told to try again; the exchange log waits for what was stored (decision 66). */
+/** The callers get 503; the exchange log waits for what was stored (decision 66). */
 function rejectUndecided<Value, Result>(
   entries: readonly Entry<Value, Result>[],
   work: BatchWork<Value, Result>,
@@ -68,23 +68,30 @@ function rejectUndecided<Value, Result>(
   });
 }
 
+/** Asks again for what is not found, because the server may still be committing. Each value is found once. */
 async function findStored<Value, Result>(
   values: readonly Value[],
   work: BatchWork<Value, Result>,
 ): Promise<readonly (Result | undefined)[]> {
+  const found = new Map<Value, Result>();
   let endsAt = performance.now() + AWAY_MS;
   let isThere = false;
-  for (;;) {
+  while (found.size < values.length && performance.now() < endsAt) {
     await delay(FIND_PAUSE_MS, undefined, { ref: false });
+    const missing = values.filter((value) => !found.has(value));
     try {
-      const found = await work.find(values);
-      if (!found.includes(undefined) || performance.now() > endsAt) return found;
+      const outcomes = await work.find(missing);
+      missing.forEach((value, i) => {
+        const outcome = outcomes[i];
+        if (outcome !== undefined) found.set(value, outcome);
+      });
       if (!isThere) endsAt = performance.now() + COMMITTING_MS;
       isThere = true;
     } catch (error) {
-      if (!isDatabaseUnavailable(error) || performance.now() > endsAt) return [];
+      if (!isDatabaseUnavailable(error)) break;
     }
   }
+  return values.map((value) => found.get(value));
 }
 
 /** Returns false if there is no outcome. */

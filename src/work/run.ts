@@ -82,7 +82,7 @@ export class Run<Row extends object = object> implements Started {
     this.finished = true;
   }
 
-  /** The new owner may not have started the row yet, so the row alone would not tell. */
+  /** The row alone does not show it: the new owner may not have started the row yet. */
   private throwIfLost(): void {
     const reason: unknown = this.signal.reason;
     if (reason instanceof RowLostError) throw reason;

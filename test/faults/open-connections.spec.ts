@@ -9,7 +9,7 @@ import { held } from '../support/held.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const MIB = 1024 * 1024;
-const CONNECTIONS = shortOrLong(300, 2_000);
+const CONNECTIONS = shortOrLong(600, 2_000);
 const ADMIN = { Authorization: 'Bearer test-admin-token-0123456789' };
 /** The limits of the service (`SERVER_LIMITS`). */
 const PIPELINED = 64;
