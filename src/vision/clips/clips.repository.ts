@@ -5,7 +5,7 @@ import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { comparableName } from '../recordings/camera-names.rules.js';
-import { SHOWN_STATUS } from '../recordings/recordings.repository.js';
+import { SHOWN_STATUS } from '../recordings/recording-list.repository.js';
 import type { CameraNames, CameraRange } from './clip-matching.rules.js';
 import {
   type ClipState,

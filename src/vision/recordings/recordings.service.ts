@@ -10,7 +10,12 @@ import { sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { otherNamesOf } from './camera-names.repository.js';
 import { recordingFile } from './recording.rules.js';
-import { type AdminRecordingRow, countStoredByHour, findRecordings, recordingPage } from './recordings.repository.js';
+import {
+  type AdminRecordingRow,
+  countStoredByHour,
+  findRecordings,
+  recordingPage,
+} from './recording-list.repository.js';
 
 /** The recordings in the admin API, with their files. */
 @Injectable()
