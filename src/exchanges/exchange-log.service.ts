@@ -85,8 +85,8 @@ export class ExchangeLog implements BeforeApplicationShutdown {
 
   /** Resolves when every exchange so far is written or lost. Later ones are not waited for: on a busy service they never end. */
   async flush(): Promise<void> {
-    if (this.writing === undefined) return;
     const position = this.lanes.end;
+    if (this.isWritten(position)) return;
     await new Promise<void>((done) => {
       this.readers.push({ position, done });
       this.endGathering();
@@ -145,10 +145,13 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   }
 
   private releaseReaders(): void {
-    const isDone = ({ position }: Reader) => this.lanes.hasPassed(position);
-    const done = this.readers.filter(isDone);
-    this.readers = this.readers.filter((reader) => !isDone(reader));
+    const done = this.readers.filter(({ position }) => this.isWritten(position));
+    this.readers = this.readers.filter((reader) => !done.includes(reader));
     for (const reader of done) reader.done();
+  }
+
+  private isWritten(position: Position): boolean {
+    return this.beingWritten === 0 && this.lanes.hasPassed(position);
   }
 
   /** Returns when the rows are stored or lost. */

@@ -1,7 +1,15 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { RequestListener } from 'node:http';
 import type { TestApp } from '../../support/app.js';
-import { addRecording, becomes, chunk, DownloadScene, filesOf, listed } from '../../support/download-scene.js';
+import {
+  addRecording,
+  becomes,
+  chunk,
+  DownloadScene,
+  filesOf,
+  listed,
+  recordings,
+} from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { serveFile } from '../../support/file-host.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
@@ -232,7 +240,13 @@ describe('a link', () => {
       listed({ downloadUrl: 'http://127.0.0.1:1/away.mp4', expiresAt: inHours(100_000) }),
     );
     await becomes(app, id, { status: 'available', reason: expect.stringContaining('refused the connection') });
-    await app.dataSource.query('UPDATE recordings SET attempts = 1499 WHERE connection_id = $1', [id]);
+    await eventually(async () => {
+      // An attempt that was under way would write its own count over this one.
+      const text = `UPDATE recordings SET attempts = 1499 WHERE connection_id = $1 AND attempts < 1499`;
+      await app.dataSource.query(text, [id]);
+      await hurry(app);
+      expect(await recordings(app, id)).toMatchObject([{ status: 'failed' }]);
+    }, 25_000);
     const { reason } = await becomes(app, id, { status: 'failed' });
     expect(reason).toMatch(/refused the connection.*Gave up after 1500 attempts\.$/);
     expect(await storedLinks(app, id)).toEqual([null]);
