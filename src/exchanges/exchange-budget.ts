@@ -32,6 +32,8 @@ export type Admission = 'whole' | 'line' | 'dropped';
  */
 export class ExchangeBudget {
   private bytes: DayBytes = { day: '', total: 0, keyless: 0 };
+  private day = '';
+  private dayEnds = 0;
   private minute = 0;
   private lines = 0;
   private readonly linesByAddress = new Map<string, number>();
@@ -62,8 +64,13 @@ export class ExchangeBudget {
   }
 
   private today(): DayBytes {
-    const day = new Date(Date.now() - (Date.now() % DAY_MS)).toISOString().slice(0, 10);
-    return this.bytes.day === day ? this.bytes : { day, total: 0, keyless: 0 };
+    const now = Date.now();
+    // Asked for each exchange: a date as text takes as long as the rest of the decision.
+    if (now >= this.dayEnds) {
+      this.day = new Date(now).toISOString().slice(0, 10);
+      this.dayEnds = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
+    }
+    return this.bytes.day === this.day ? this.bytes : { day: this.day, total: 0, keyless: 0 };
   }
 
   private takeLine(address: string): boolean {

@@ -76,6 +76,8 @@ export function toRow(record: ExchangeRecord, extent: 'whole' | 'line', maxBytes
     const json = redactHeaders(all, secrets);
     return isShort ? shortHeaders(json) : json;
   };
+  const references = storedReferences(record.haulerId, referencesOf(record.input, decided, record.references));
+  const mask = maskOf([record.requestId, record.ignoredFields, ...references], secrets);
   const path = redactPath(record.path, record.isLink === true ? 'every value' : 'signature', secrets);
   const line = copyLine([
     id,
@@ -96,13 +98,13 @@ export function toRow(record: ExchangeRecord, extent: 'whole' | 'line', maxBytes
     record.method,
     isShort ? path.slice(0, SHORT_PATH) : path,
     record.keyPrefix,
-    record.requestId === null ? null : maskSecrets(record.requestId, secrets),
+    record.requestId === null ? null : mask(record.requestId),
     record.failure,
     decision.errorCode,
     decision.result,
     record.scenario,
-    record.ignoredFields === undefined ? null : maskSecrets(record.ignoredFields, secrets),
-    referenceCell(record, decided),
+    record.ignoredFields === undefined ? null : mask(record.ignoredFields),
+    arrayCell(references.map(mask)),
     headers(record.requestHeaders),
     request.text,
     request.sha256,
@@ -128,13 +130,17 @@ function shortHeaders(json: string): string {
   return JSON.stringify(Object.fromEntries(short));
 }
 
-/** The references as an array of PostgreSQL. A caller may repeat its key in any value. */
-function referenceCell({ haulerId, input, references, secrets }: ExchangeRecord, output: unknown): string | null {
-  const found = referencesOf(input, output, references);
-  if (found.length === 0) return null;
-  const elements = storedReferences(haulerId, found).map((element) => maskSecrets(element, secrets));
-  return `{${elements.map((element) => `"${element.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+type Mask = (text: string) => string;
+
+/** One search in all texts is far cheaper than one in each, and most exchanges have nothing to redact. */
+function maskOf(texts: readonly (string | null | undefined)[], secrets: readonly string[]): Mask {
+  const all = texts.join('\n');
+  return maskSecrets(all, secrets) === all ? (text) => text : (text) => maskSecrets(text, secrets);
 }
+
+/** An array of PostgreSQL. */
+const arrayCell = (elements: readonly string[]): string | null =>
+  elements.length === 0 ? null : `{${elements.map((element) => `"${element.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
 
 /** A response that is whole. */
 function parsed({ whole }: BodyCells): unknown {
