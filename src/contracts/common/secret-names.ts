@@ -15,13 +15,16 @@ const SECRET = new RegExp(`^(?:${NAMES}|.*(?:${ENDINGS}))\\d*$`);
 
 /** A text without any of these words has no secret name, unless the name is encoded. */
 const WORDS =
-  'auth|authentication|authorization|assertion|bearer|confirmation|cookies?|credentials?|hmac|id|jwt|keys?' +
+  'auth|authentication|authorization|assertion|bearer|confirmation|cookies?|credentials?|hmac|jwt|keys?' +
   '|pass|passcode|passphrase|passwd|passwords?|pwd|sas|secrets?|sig|signature|tokens?';
 
-export const SECRET_WORD = new RegExp(WORDS.replace('|id|', '|sess|basic|'), 'i');
+export const SECRET_WORD = new RegExp(`${WORDS}|sess|basic`, 'i');
 
-/** The same before `=`, or in quotes before `:`. */
-export const SECRET_ASSIGNMENT = new RegExp(`(?:${WORDS})\\d*(?:=|\\\\{0,8}["']\\s*[:=])`, 'i');
+/** `sessionId`, `access-key-id`: other names that end with `id` are common, and none of them is secret. */
+const SECRET_ID = '(?:key|sess(?:ion)?)[_.-]*id';
+
+/** A word or id before `=`, or in quotes before `:`. */
+export const SECRET_ASSIGNMENT = new RegExp(`(?:${WORDS}|${SECRET_ID})\\d*(?:=|\\\\{0,8}["']\\s*[:=])`, 'i');
 
 /** Longer names are data. */
 const MAX_NAME_LENGTH = 100;
