@@ -71,7 +71,7 @@ test('a reader does not wait for the bytes of the day, which are read after the 
   await createAccount(service, 'A reader comes twice');
   await log.flush();
   await log.flush();
-}, 5_000);
+});
 
 test('callers without a key leave few short lines, and every push with a key is logged', async () => {
   const stop = flood(service.url);

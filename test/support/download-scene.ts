@@ -86,7 +86,7 @@ export async function becomes(app: TestApp, connectionId: string, expected: obje
   await eventually(async () => {
     await hurry(app);
     expect(await recordings(app, connectionId)).toMatchObject([expected]);
-  }, 25_000);
+  }, 50_000);
   const [shown] = await recordings(app, connectionId);
   if (shown === undefined) throw new Error('there is no recording');
   return shown;

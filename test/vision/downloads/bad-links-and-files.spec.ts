@@ -246,7 +246,7 @@ describe('a link', () => {
       await app.dataSource.query(text, [id]);
       await hurry(app);
       expect(await recordings(app, id)).toMatchObject([{ status: 'failed' }]);
-    }, 25_000);
+    }, 50_000);
     const { reason } = await becomes(app, id, { status: 'failed' });
     expect(reason).toMatch(/refused the connection.*Gave up after 1500 attempts\.$/);
     expect(await storedLinks(app, id)).toEqual([null]);
@@ -295,11 +295,11 @@ describe('300 links that expire together', () => {
           [id],
         );
         expect(row.stored).toBe(300);
-      }, 25_000);
+      }, 50_000);
       expect(calls).toBeLessThanOrEqual(3 + 40);
       await app.admin('DELETE', `/connections/${id}`);
     },
-    30_000,
+    90_000,
   );
 });
 

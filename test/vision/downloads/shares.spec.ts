@@ -84,7 +84,7 @@ describe('a partner whose files can be fetched', () => {
     for (const links of ways) await addChunks(await connection(), links, 1);
     const good = await connection();
     await addChunks(good, fileLinks(40), 2);
-    await eventually(async () => expect(await stored(good)).toBe(40), 25_000);
+    await eventually(async () => expect(await stored(good)).toBe(40), 50_000);
   }, 60_000);
 
   test('is served beside its other host, which hangs', async () => {
@@ -96,7 +96,7 @@ describe('a partner whose files can be fetched', () => {
       1,
     );
     await addChunks(id, fileLinks(20), 2);
-    await eventually(async () => expect(await stored(id)).toBe(20), 25_000);
+    await eventually(async () => expect(await stored(id)).toBe(20), 50_000);
   }, 60_000);
 
   test('is waited for while its camera wakes up, although others hang', async () => {
@@ -116,7 +116,7 @@ describe('a partner whose files can be fetched', () => {
         1,
       );
     }
-    await eventually(async () => expect(await stored(waking)).toBe(1), 25_000);
+    await eventually(async () => expect(await stored(waking)).toBe(1), 50_000);
     expect(asked).toHaveLength(1);
   }, 60_000);
 
@@ -153,7 +153,7 @@ test('a partner is listed while the APIs of more partners than there are places 
       lists('recordings', () => []),
     );
     await subscribe(await connection());
-    await eventually(async () => expect(vision.partner.askedOf(CONTINUOUS).length).toBeGreaterThan(0), 25_000);
+    await eventually(async () => expect(vision.partner.askedOf(CONTINUOUS).length).toBeGreaterThan(0), 50_000);
   } finally {
     await vision.query('DELETE FROM video_subscriptions');
     await hanging.stop();
