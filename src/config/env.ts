@@ -136,7 +136,12 @@ export const VARIABLES = {
     '1mb',
   ),
   RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key and minute (0: off)'),
-  PARTNER_CONNECT_TIMEOUT: declare(duration('1ms', '1d'), 5_000, "timeout for connecting to a partner's API", '5s'),
+  PARTNER_CONNECT_TIMEOUT: declare(
+    duration('1ms', '1d'),
+    5_000,
+    "timeout for connecting to a partner's API or to the host of a file",
+    '5s',
+  ),
   PARTNER_ANSWER_TIMEOUT: declare(
     duration('1ms', '1d'),
     60_000,

@@ -11,11 +11,19 @@ export interface OutboundPolicy {
   readonly allowPrivate: boolean;
   /** `OUTBOUND_NAME_SERVERS`; those of the system by default. */
   readonly nameServers?: readonly string[] | undefined;
+  /** `PARTNER_CONNECT_TIMEOUT`: until a connection can be used, name resolution and TLS included. */
+  readonly connectMs?: number | undefined;
 }
 
+const DEFAULT_CONNECT_MS = 5_000;
+
 export const outboundPolicy = (
-  env: Pick<Env, 'OUTBOUND_ALLOW_PRIVATE'> & Partial<Pick<Env, 'OUTBOUND_NAME_SERVERS'>>,
-): OutboundPolicy => ({ allowPrivate: env.OUTBOUND_ALLOW_PRIVATE, nameServers: env.OUTBOUND_NAME_SERVERS });
+  env: Pick<Env, 'OUTBOUND_ALLOW_PRIVATE'> & Partial<Pick<Env, 'OUTBOUND_NAME_SERVERS' | 'PARTNER_CONNECT_TIMEOUT'>>,
+): OutboundPolicy => ({
+  allowPrivate: env.OUTBOUND_ALLOW_PRIVATE,
+  nameServers: env.OUTBOUND_NAME_SERVERS,
+  connectMs: env.PARTNER_CONNECT_TIMEOUT,
+});
 
 const resolvers = new Map<string, NameResolver>();
 
@@ -137,27 +145,31 @@ const guardedLookup =
   };
 
 /**
- * Agents that check the addresses after every name resolution. They ignore proxy variables of the environment, because a
- * proxy would resolve the name itself. Use them with `http.request` and `https.request`, or with axios and
- * `proxy: false, maxRedirects: 0`. `connectMs` limits connecting, TLS included.
+ * Agents for all calls to partners and for their files. They check the addresses after every name resolution, and limit
+ * the time to connect. They ignore proxy variables of the environment, because a proxy would resolve the name itself. Use
+ * them with `http.request` and `https.request`, or with axios and `proxy: false, maxRedirects: 0`.
  */
 export function guardedAgents(
   policy: OutboundPolicy,
   options: AgentOptions = {},
-  connectMs?: number,
 ): { httpAgent: HttpAgent; httpsAgent: HttpsAgent } {
   const resolver = resolverOf(policy);
-  const guarded = { ...options, lookup: policy.allowPrivate ? resolver.lookup : guardedLookup(resolver) };
-  const agents = { httpAgent: new HttpAgent(guarded), httpsAgent: new HttpsAgent(guarded) };
-  if (connectMs !== undefined) {
-    limitConnecting(agents.httpAgent, 'connect', connectMs);
-    limitConnecting(agents.httpsAgent, 'secureConnect', connectMs);
-  }
-  return agents;
+  const { connectMs = DEFAULT_CONNECT_MS } = policy;
+  const guarded = {
+    ...options,
+    lookup: policy.allowPrivate ? resolver.lookup : guardedLookup(resolver),
+    autoSelectFamily: true,
+    // By default Node.js drops a slow handshake over IPv4 after 0.5 s, for an IPv6 address that may lead nowhere.
+    autoSelectFamilyAttemptTimeout: Math.ceil((connectMs * 2) / 3),
+  };
+  return {
+    httpAgent: limitConnecting(new HttpAgent(guarded), 'connect', connectMs),
+    httpsAgent: limitConnecting(new HttpsAgent(guarded), 'secureConnect', connectMs),
+  };
 }
 
 class ConnectTimeoutError extends Error {
-  readonly code = 'CONNECT_TIMEOUT';
+  readonly code = 'ETIMEDOUT';
   constructor() {
     super('the connection was not established in time');
     this.name = 'ConnectTimeoutError';
@@ -165,7 +177,7 @@ class ConnectTimeoutError extends Error {
 }
 
 /** Node's socket timeout counts only silence, and neither Node nor axios limits connecting. */
-function limitConnecting(agent: HttpAgent, connectedEvent: string, connectMs: number): void {
+function limitConnecting<A extends HttpAgent>(agent: A, connectedEvent: string, connectMs: number): A {
   const create = agent.createConnection.bind(agent);
   agent.createConnection = (options, callback) => {
     const socket = create(options, callback) as Socket | null | undefined;
@@ -176,4 +188,5 @@ function limitConnecting(agent: HttpAgent, connectedEvent: string, connectMs: nu
     }
     return socket;
   };
+  return agent;
 }

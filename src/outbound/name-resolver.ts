@@ -5,35 +5,36 @@ import { isIP, type LookupFunction } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
-/** A name takes at most two seconds for each name server. */
+/** A name takes at most two seconds for each name server, and `DEADLINE_MS` for all of them. */
 const QUERY = { timeout: 1000, maxTimeout: 1000, tries: 2 };
-/** For all name servers together. */
 const DEADLINE_MS = 4000;
 /** Wait for IPv6 after the IPv4 addresses have arrived: some resolvers never answer the IPv6 query. */
 const IPV6_MARGIN_MS = 300;
 
 const MAX_NAMES = 1000;
-const MAX_TTL_MS = 30_000;
+const MAX_TTL_SECONDS = 30;
 /** A failure is cached for this time, so that callers do not wait for the same name again. */
-const FAILURE_TTL_MS = 5000;
-const HOSTS_TTL_MS = 10_000;
+const FAILURE_TTL_SECONDS = 5;
 
-const LOOPBACK: LookupAddress[] = [
+const LOOPBACK: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
   { address: '::1', family: 6 },
 ];
 
 const HOSTS_FILE = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
 
+/** Codes of c-ares for a name without an address. After any other, the name may be resolved later. */
+const UNKNOWN_NAME: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+
 /** The name has no address (`ENOTFOUND`), or the name servers did not answer in time (`EAI_AGAIN`). */
 class NameError extends Error {
-  constructor(
-    name: string,
-    readonly code: 'ENOTFOUND' | 'EAI_AGAIN',
-    cause?: unknown,
-  ) {
-    super(code === 'ENOTFOUND' ? `${name} is not known` : `${name} cannot be resolved at the moment`, { cause });
+  readonly code: 'ENOTFOUND' | 'EAI_AGAIN';
+
+  constructor(name: string, cause?: unknown) {
+    const isUnknown = cause === undefined || UNKNOWN_NAME.has((cause as NodeJS.ErrnoException).code);
+    super(isUnknown ? `${name} is not known` : `${name} cannot be resolved at the moment`, { cause });
     this.name = 'NameError';
+    this.code = isUnknown ? 'ENOTFOUND' : 'EAI_AGAIN';
   }
 }
 
@@ -44,9 +45,17 @@ type Resolved = readonly LookupAddress[] | NameError;
  * name: a few names that hang would stop everything. Names are not completed by search domains.
  */
 export class NameResolver {
-  private readonly known = new LRUCache<string, Resolved>({ max: MAX_NAMES });
-  private readonly running = new Map<string, Promise<Resolved>>();
-  private hosts: { readonly until: number; readonly names: Map<string, LookupAddress[]> } | undefined;
+  /** Concurrent callers share one query for a name. */
+  private readonly names = new LRUCache<string, Resolved>({
+    max: MAX_NAMES,
+    ignoreFetchAbort: true,
+    fetchMethod: async (name, _, { options }) => {
+      const { ttlSeconds, resolved } = await this.find(name);
+      // A TTL of 0 would be an entry for ever.
+      options.ttl = Math.max(1, ttlSeconds * 1000);
+      return resolved;
+    },
+  });
 
   /** Without `servers` those of the system. */
   constructor(private readonly servers: readonly string[] = []) {}
@@ -57,7 +66,7 @@ export class NameResolver {
     const family = isIP(name);
     if (family !== 0) return [{ address: name, family }];
     if (/(^|\.)localhost$/.test(name)) return LOOPBACK;
-    const found = this.known.get(name) ?? (await this.shared(name));
+    const found = await this.names.forceFetch(name);
     if (found instanceof NameError) throw found;
     return found;
   }
@@ -69,7 +78,7 @@ export class NameResolver {
         const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);
         const addresses = family === 0 ? [...all] : all.filter((each) => each.family === family);
         const [first] = addresses;
-        if (first === undefined) callback(new NameError(hostname, 'ENOTFOUND'), '', 0);
+        if (first === undefined) callback(new NameError(hostname), '', 0);
         else if (options.all === true) callback(null, addresses);
         else callback(null, first.address, first.family);
       },
@@ -77,59 +86,32 @@ export class NameResolver {
     );
   };
 
-  /** Concurrent callers share one query for a name. */
-  private shared(name: string): Promise<Resolved> {
-    const running = this.running.get(name) ?? this.find(name).finally(() => this.running.delete(name));
-    this.running.set(name, running);
-    return running;
-  }
-
-  private async find(name: string): Promise<Resolved> {
-    const listed = (await this.hostsFile()).get(name);
-    return listed ?? (await this.query(name));
-  }
-
-  private async query(name: string): Promise<Resolved> {
+  private async find(name: string): Promise<{ readonly ttlSeconds: number; readonly resolved: Resolved }> {
+    const listed = readHosts(await readFile(HOSTS_FILE, 'utf8').catch(() => '')).get(name);
+    if (listed !== undefined) return { ttlSeconds: MAX_TTL_SECONDS, resolved: listed };
     const resolver = new Resolver(QUERY);
     if (this.servers.length > 0) resolver.setServers(this.servers);
     const deadline = setTimeout(() => resolver.cancel(), DEADLINE_MS).unref();
     try {
-      const v4 = resolver.resolve4(name, { ttl: true });
-      const v6 = resolver.resolve6(name, { ttl: true });
+      const v4 = resolver.resolve4(name, { ttl: true }).then((all) => all.map((each) => ({ ...each, family: 4 })));
+      const v6 = resolver.resolve6(name, { ttl: true }).then((all) => all.map((each) => ({ ...each, family: 6 })));
       const late = v4.then(
         () => delay(IPV6_MARGIN_MS, [], { ref: false }),
         () => v6,
       );
       const [four, six] = await Promise.allSettled([v4, Promise.race([v6, late])]);
-      const records = [
-        ...(four.status === 'fulfilled' ? four.value.map((each) => ({ ...each, family: 4 })) : []),
-        ...(six.status === 'fulfilled' ? six.value.map((each) => ({ ...each, family: 6 })) : []),
-      ];
-      if (records.length === 0) return this.failed(name, four.status === 'rejected' ? four.reason : undefined);
-      const addresses = records.map(({ address, family }) => ({ address, family }));
-      const ttlMs = Math.min(MAX_TTL_MS, ...records.map(({ ttl }) => ttl * 1000));
-      if (ttlMs > 0) this.known.set(name, addresses, { ttl: ttlMs });
-      return addresses;
+      const records = [four, six].flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+      if (records.length > 0)
+        return {
+          ttlSeconds: Math.min(MAX_TTL_SECONDS, ...records.map(({ ttl }) => ttl)),
+          resolved: records.map(({ address, family }) => ({ address, family })),
+        };
+      const cause: unknown = four.status === 'rejected' ? four.reason : undefined;
+      return { ttlSeconds: FAILURE_TTL_SECONDS, resolved: new NameError(name, cause) };
     } finally {
       clearTimeout(deadline);
       resolver.cancel();
     }
-  }
-
-  private failed(name: string, cause: unknown): NameError {
-    const { code } = (cause ?? {}) as { code?: string };
-    const isUnknown = code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EBADNAME';
-    const error = new NameError(name, isUnknown ? 'ENOTFOUND' : 'EAI_AGAIN', cause);
-    this.known.set(name, error, { ttl: FAILURE_TTL_MS });
-    return error;
-  }
-
-  private async hostsFile(): Promise<Map<string, LookupAddress[]>> {
-    if (this.hosts === undefined || this.hosts.until < performance.now()) {
-      const text = await readFile(HOSTS_FILE, 'utf8').catch(() => '');
-      this.hosts = { until: performance.now() + HOSTS_TTL_MS, names: readHosts(text) };
-    }
-    return this.hosts.names;
   }
 }
 

@@ -36,6 +36,9 @@ export interface OutboundLog {
   begin(call: OutboundCall): OpenCall;
 }
 
+/** The name of a failure in the log: `addressRefused` is `address-refused`. */
+export const failureName = (kind: string): string => kind.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
 /** Injection token of `OutboundLog`. */
 export const OUTBOUND_LOG = Symbol('OUTBOUND_LOG');
 

@@ -4,8 +4,10 @@ import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { AxiosError, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
 import type { ResolvedEnv } from '../config/env.js';
-import { AddressRefusedError, guardedAgents, outboundPolicy } from '../outbound/address-guard.js';
+import { guardedAgents, outboundPolicy } from '../outbound/address-guard.js';
+import { networkFailure } from '../outbound/network-errors.js';
 import {
+  failureName,
   NO_OUTBOUND_LOG,
   type OpenCall,
   OUTBOUND_LOG,
@@ -49,11 +51,7 @@ const MAX_SOCKETS_PER_HOST = 32;
 /** axios sends the request and returns the body as it arrives; limits and decompression are applied below. */
 export function httpDefaults(env: ExchangeEnv): AxiosRequestConfig {
   return {
-    ...guardedAgents(
-      outboundPolicy(env),
-      { keepAlive: true, maxSockets: MAX_SOCKETS_PER_HOST, maxFreeSockets: 8 },
-      env.PARTNER_CONNECT_TIMEOUT,
-    ),
+    ...guardedAgents(outboundPolicy(env), { keepAlive: true, maxSockets: MAX_SOCKETS_PER_HOST, maxFreeSockets: 8 }),
     adapter: 'http',
     proxy: false,
     maxRedirects: 0,
@@ -88,14 +86,14 @@ export class PartnerTransport {
       call.ended();
       return result;
     } catch (error) {
-      call.ended(failureName(error, request.signal));
+      call.ended(failureOf(error, request.signal));
       throw error;
     }
   }
 
   /** Records a request that was not sent. */
   refused(request: PartnerRequest, kind: FailureKind): void {
-    this.begin(request).ended(kebabCase(kind));
+    this.begin(request).ended(failureName(kind));
   }
 
   private begin({ method, url, headers, body, origin }: PartnerRequest): OpenCall {
@@ -103,13 +101,11 @@ export class PartnerTransport {
   }
 }
 
-const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
 /** Undefined if the status says why. */
-function failureName(error: unknown, signal: AbortSignal | undefined): string | undefined {
+function failureOf(error: unknown, signal: AbortSignal | undefined): string | undefined {
   if (signal?.aborted === true) return 'cancelled';
   if (!(error instanceof PartnerFailure)) return undefined;
-  return error.status === undefined || error.status < 300 ? kebabCase(error.kind) : undefined;
+  return error.status === undefined || error.status < 300 ? failureName(error.kind) : undefined;
 }
 
 /** One request and its response. */
@@ -235,24 +231,11 @@ function decompressed(
 }
 
 function transportFailure(error: unknown, host: string, hasResponse: boolean): unknown {
-  const refused = addressRefusedIn(error);
-  if (refused !== undefined) return new PartnerFailure('addressRefused', refused.message);
   if (!hasResponse && !(error instanceof AxiosError)) return error;
-  const { code } = error as { code?: unknown };
-  if (code === 'Z_DATA_ERROR') return new PartnerFailure('notJson', SENTENCES.notJson(host));
-  // A connection that was kept open since an earlier call may break before the first byte of this response.
-  if (hasResponse || code === 'ECONNRESET' || code === 'EPIPE') {
-    return new PartnerFailure('broken', SENTENCES.broken(host));
-  }
-  return new PartnerFailure('unreachable', SENTENCES.unreachable(host, typeof code === 'string' ? code : undefined));
-}
-
-/** axios and Node wrap the error of the address guard. */
-function addressRefusedIn(error: unknown): AddressRefusedError | undefined {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
-    if (cause instanceof AddressRefusedError) return cause;
-  }
-  return undefined;
+  if ((error as NodeJS.ErrnoException).code === 'Z_DATA_ERROR')
+    return new PartnerFailure('notJson', SENTENCES.notJson(host));
+  const { kind, message } = networkFailure(error, host, hasResponse);
+  return new PartnerFailure(kind, message);
 }
 
 function headerOf(headers: RawAxiosResponseHeaders): PartnerResponse['header'] {

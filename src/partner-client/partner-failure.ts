@@ -103,32 +103,6 @@ export function retryDelayMs(
   return Math.max(retryAfterMs, Math.round(timing.baseMs * 2 ** (attempt - 1) * (0.5 + timing.random)));
 }
 
-const CONNECT_REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'it refuses connections',
-  ENOTFOUND: 'its name is not known',
-  EAI_AGAIN: 'its name cannot be resolved at the moment',
-  ETIMEOUT: 'its name cannot be resolved at the moment',
-  ESERVFAIL: 'its name cannot be resolved at the moment',
-  ECONNRESET: 'it closed the connection',
-  EPIPE: 'it closed the connection',
-  EHOSTUNREACH: 'no route to host',
-  ENETUNREACH: 'no route to host',
-  ETIMEDOUT: 'it does not answer',
-  CONNECT_TIMEOUT: 'it does not answer',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate cannot be verified',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-  EPROTO: 'it does not speak TLS',
-};
-
-function connectReason(code: string | undefined): string {
-  if (code === undefined) return 'the connection failed';
-  return CONNECT_REASONS[code] ?? `the connection failed (${code})`;
-}
-
 /** `256 MB`, `1.5 KB`. */
 function sizeText(bytes: number): string {
   const [unit, name] = bytes >= 1_048_576 ? [1_048_576, 'MB'] : bytes >= 1_024 ? [1_024, 'KB'] : [1, 'bytes'];
@@ -142,8 +116,6 @@ function durationText(milliseconds: number): string {
 
 /** The message of each failure. `host` is that of the partner. */
 export const SENTENCES = {
-  unreachable: (host: string, code: string | undefined) => `${host} could not be reached: ${connectReason(code)}.`,
-  broken: (host: string) => `The connection to ${host} broke before its whole answer had come.`,
   timedOut: (host: string, ms: number) => `${host} did not send its whole answer within ${durationText(ms)}.`,
   tooLarge: (host: string, bytes: number) => `The answer of ${host} is larger than ${sizeText(bytes)}.`,
   unsupportedCoding: (host: string) => `The answer of ${host} has an unsupported Content-Encoding.`,

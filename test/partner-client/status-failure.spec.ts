@@ -83,14 +83,4 @@ describe('a sentence', () => {
   ])('writes %d milliseconds as %s', (ms, text) => {
     expect(SENTENCES.timedOut('partner', ms)).toBe(`partner did not send its whole answer within ${text}.`);
   });
-
-  test.each([
-    ['ECONNREFUSED', 'it refuses connections'],
-    ['ENOTFOUND', 'its name is not known'],
-    ['CERT_HAS_EXPIRED', 'its certificate has expired'],
-    ['EOTHER', 'the connection failed (EOTHER)'],
-    [undefined, 'the connection failed'],
-  ])('writes the reason %s as: %s', (code, reason) => {
-    expect(SENTENCES.unreachable('partner', code)).toBe(`partner could not be reached: ${reason}.`);
-  });
 });

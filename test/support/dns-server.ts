@@ -1,7 +1,8 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { isIP } from 'node:net';
 
-const [HEADER_BYTES, TYPE_A, CLASS_IN] = [12, 1, 1];
+const [HEADER_BYTES, TYPE_A, TYPE_AAAA, CLASS_IN] = [12, 1, 28, 1];
 /** A response, authoritative, recursion desired and available, no error (RFC 1035, 4.1.1). */
 const FLAGS = 0x8580;
 const NAME_ERROR = 3;
@@ -9,9 +10,9 @@ const NAME_ERROR = 3;
 const SAME_NAME = 0xc00c;
 
 export interface DnsServer {
-  /** Questions for addresses so far, oldest first. */
+  /** Questions for IPv4 addresses so far, oldest first. */
   readonly asked: string[];
-  /** Sets the answers for a name: one list of IPv4 addresses for each question; the last list answers all later ones. */
+  /** Sets the answers for a name: one list of addresses for each question; the last list answers all later ones. */
   answer(name: string, ...addresses: readonly (readonly string[])[]): void;
   /** Questions for this name are never answered. */
   hang(name: string): void;
@@ -27,9 +28,10 @@ export async function startDnsServer(port: number, host = '127.0.0.1'): Promise<
   const socket = createSocket('udp4');
   const addressesOf = (name: string, type: number): readonly string[] | undefined => {
     const lists = zone.get(name);
-    if (lists === undefined || type !== TYPE_A) return lists && [];
+    if (lists === undefined) return undefined;
+    if (type !== TYPE_A) return type === TYPE_AAAA ? lists[0]?.filter((each) => isIP(each) === 6) : [];
     asked.push(name);
-    return lists.length > 1 ? lists.shift() : lists[0];
+    return (lists.length > 1 ? lists.shift() : lists[0])?.filter((each) => isIP(each) === 4);
   };
   socket.on('message', (query, peer) => {
     const { name, type, end } = questionOf(query);
@@ -67,14 +69,22 @@ function reply(question: Buffer, addresses: readonly string[] | undefined): Buff
   head.writeUInt16BE(addresses?.length ?? 0, 6);
   head.writeUInt32BE(0, 8);
   const records = (addresses ?? []).map((address) => {
-    const record = Buffer.alloc(16);
+    const bytes = bytesOf(address);
+    const record = Buffer.alloc(12);
     record.writeUInt16BE(SAME_NAME, 0);
-    record.writeUInt16BE(TYPE_A, 2);
+    record.writeUInt16BE(bytes.length === 4 ? TYPE_A : TYPE_AAAA, 2);
     record.writeUInt16BE(CLASS_IN, 4);
     // Four bytes of time to live stay zero.
-    record.writeUInt16BE(4, 10);
-    Buffer.from(address.split('.').map(Number)).copy(record, 12);
-    return record;
+    record.writeUInt16BE(bytes.length, 10);
+    return Buffer.concat([record, bytes]);
   });
   return Buffer.concat([head, ...records]);
+}
+
+/** An IPv6 address has at most eight groups, and `::` for those that are zero. */
+function bytesOf(address: string): Buffer {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter((group) => group !== ''));
+  const groups = [...head, ...Array<string>(8 - head.length - tail.length).fill('0'), ...tail];
+  return Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex');
 }

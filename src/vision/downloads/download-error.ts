@@ -1,5 +1,5 @@
+import { networkFailure } from '../../outbound/network-errors.js';
 import { retryAfterMs } from '../../outbound/retry-after.js';
-import { errorCode, sentenceOf } from '../../storage/storage-errors.js';
 import type { InvalidMp4Error } from './mp4-box-validator.js';
 
 /** How a download fails, and whether the bytes received so far are kept for another attempt. */
@@ -88,24 +88,10 @@ export function statusError(host: string, status: number, retryAfter: string | u
   return new DownloadError('bad-answer', `${host} answered ${status} instead of the file.`);
 }
 
-const WORDS: Record<string, string> = {
-  ECONNREFUSED: 'refused the connection',
-  ECONNRESET: 'broke the connection',
-  EPIPE: 'broke the connection',
-  ENOTFOUND: 'has an unknown name',
-  EAI_AGAIN: 'has a name that could not be resolved',
-  ETIMEDOUT: 'could not be reached in time',
-  EHOSTUNREACH: 'could not be reached',
-  ENETUNREACH: 'could not be reached',
-};
-
-/** Converts an error of the connection to the host, before its response (`isUnreached`) or during it. */
-export function connectionError(host: string, error: unknown, isUnreached = false): DownloadError {
+/** Of an error of the connection to the host, before its response or during it. */
+export function connectionError(host: string, error: unknown, hasResponse: boolean): DownloadError {
   if (error instanceof DownloadError) return error;
-  const code = errorCode(error) ?? '';
-  if (code === 'ADDRESS_REFUSED') return new DownloadError('address-refused', sentenceOf(error), { cause: error });
-  if (code.startsWith('HPE_'))
-    return new DownloadError('retryable', `${host} sent invalid HTTP (${code}).`, { cause: error });
-  const words = WORDS[code] ?? `failed (${code || sentenceOf(error)})`;
-  return new DownloadError('retryable', `${host} ${words}.`, { cause: error, isUnreached });
+  const { kind, message } = networkFailure(error, host, hasResponse);
+  if (kind === 'addressRefused') return new DownloadError('address-refused', message, { cause: error });
+  return new DownloadError('retryable', message, { cause: error, isUnreached: !hasResponse });
 }

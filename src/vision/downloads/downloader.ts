@@ -25,7 +25,6 @@ import { StallWatch } from './stall-watch.js';
 
 const DOWNLOAD_LIMITS: DownloadLimits = {
   maxBytes: 10 * 1024 ** 3,
-  connectMs: 10_000,
   idleMs: 30_000,
   minBytesPerSecond: 1024,
   slowMs: 60_000,
@@ -201,7 +200,8 @@ class Transfer {
     let failure: unknown;
     const checked = this.#checkedBody(answer, draft, (error) => void (failure = error));
     await pipeline(checked, draft.writable(freeMemory));
-    if (failure !== undefined) throw failure instanceof InvalidMp4Error ? failure : connectionError(host, failure);
+    if (failure !== undefined)
+      throw failure instanceof InvalidMp4Error ? failure : connectionError(host, failure, true);
     if (this.#length === 0) throw new DownloadError('empty', `${host} sent an empty file.`);
     if (this.#total !== undefined && this.#length !== this.#total)
       throw new DownloadError('retryable', `${host} sent ${this.#length} of ${this.#total} bytes.`);

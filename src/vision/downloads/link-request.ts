@@ -2,7 +2,8 @@ import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as 
 import { request as httpsRequest } from 'node:https';
 import { isArrayBuffer } from 'node:util/types';
 import { guardedAgents, type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
-import { NO_OUTBOUND_LOG, type OpenCall, type OutboundLog } from '../../outbound/outbound-log.js';
+import { networkFailure } from '../../outbound/network-errors.js';
+import { failureName, NO_OUTBOUND_LOG, type OpenCall, type OutboundLog } from '../../outbound/outbound-log.js';
 import { connectionError, DownloadError, statusError } from './download-error.js';
 
 export interface LinkResponse {
@@ -23,9 +24,7 @@ interface LinkRequest {
 export interface DownloadLimits {
   /** Bytes of one file. */
   readonly maxBytes: number;
-  /** Name resolution, connection and TLS handshake. */
-  readonly connectMs: number;
-  /** The longest time without a byte, also from the handshake to the head of the response. */
+  /** The longest time without a byte, also from the connection to the head of the response. */
   readonly idleMs: number;
   /** Fewer bytes per second than this, on average over `slowMs`, are too slow. */
   readonly minBytesPerSecond: number;
@@ -81,24 +80,23 @@ function send(
   return new Promise((resolve, reject) => {
     let response: IncomingMessage | undefined;
     const request = start(url, { agent, headers: headersOf(link), signal: link.signal });
-    const expire = (message: string) =>
-      request.destroy(new DownloadError('retryable', `${host} ${message}.`, { isUnreached: true }));
-    let timer = setTimeout(() => expire('could not be reached in time'), limits.connectMs);
+    const expire = () =>
+      request.destroy(new DownloadError('retryable', `${host} did not answer in time.`, { isUnreached: true }));
+    let timer: NodeJS.Timeout | undefined;
     request.once('socket', (socket) => {
       // A listener after that of the HTTP parser, which copies the body.
       socket.on('data', freeMemory);
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
-        clearTimeout(timer);
         // A connection may still be established after its request was aborted.
-        if (!request.destroyed) timer = setTimeout(() => expire('did not answer in time'), limits.idleMs);
+        if (!request.destroyed) timer = setTimeout(expire, limits.idleMs);
       });
     });
     // Listens during the whole body: bytes after its announced end are an error of the request, not of the response.
     request.on('error', (error) => {
       const failure = response?.complete
         ? new DownloadError('wrong-length', `${host} sent more bytes than it had announced.`, { cause: error })
-        : connectionError(host, error, response === undefined);
-      call.ended(link.signal.aborted ? 'cancelled' : failureName(failure, error));
+        : connectionError(host, error, response !== undefined);
+      call.ended(link.signal.aborted ? 'cancelled' : failureOf(error, host));
       reject(failure);
       response?.destroy(failure);
     });
@@ -136,12 +134,9 @@ export function freeMemory(bytes: Buffer): void {
   if (isArrayBuffer(buffer) && bytes.length > 0 && bytes.length === buffer.byteLength) buffer.transfer(0);
 }
 
-/** The name of a failure in the log of exchanges. */
-function failureName({ kind }: DownloadError, cause: Error): string {
-  if (kind === 'address-refused') return kind;
-  if (cause instanceof DownloadError) return 'timed-out';
-  return /ECONNRESET|EPIPE|HPE_/.test((cause as NodeJS.ErrnoException).code ?? '') ? 'broken' : 'unreachable';
-}
+/** A `DownloadError` is the end of a timer. */
+const failureOf = (error: Error, host: string): string =>
+  error instanceof DownloadError ? 'timed-out' : failureName(networkFailure(error, host, false).kind);
 
 /** Only these headers are sent, so that no API key reaches the host of a link (decision 47). */
 const headersOf = ({ range }: LinkRequest): Record<string, string> => ({

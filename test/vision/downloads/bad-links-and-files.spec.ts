@@ -239,7 +239,7 @@ describe('a link', () => {
       app,
       listed({ downloadUrl: 'http://127.0.0.1:1/away.mp4', expiresAt: inHours(100_000) }),
     );
-    await becomes(app, id, { status: 'available', reason: expect.stringContaining('refused the connection') });
+    await becomes(app, id, { status: 'available', reason: expect.stringContaining('refuses connections') });
     await eventually(async () => {
       // An attempt that was under way would write its own count over this one.
       const text = `UPDATE recordings SET attempts = 1499 WHERE connection_id = $1 AND attempts < 1499`;
@@ -248,7 +248,7 @@ describe('a link', () => {
       expect(await recordings(app, id)).toMatchObject([{ status: 'failed' }]);
     }, 50_000);
     const { reason } = await becomes(app, id, { status: 'failed' });
-    expect(reason).toMatch(/refused the connection.*Gave up after 1500 attempts\.$/);
+    expect(reason).toMatch(/refuses connections.*Gave up after 1500 attempts\.$/);
     expect(await storedLinks(app, id)).toEqual([null]);
   });
 

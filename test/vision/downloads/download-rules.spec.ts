@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AddressRefusedError } from '../../../src/outbound/address-guard.js';
 import {
   connectionError,
   DownloadError,
@@ -97,27 +98,11 @@ test.each([
   expect(isUnencoded({ 'content-encoding': encoding })).toBe(unencoded);
 });
 
-test.each([
-  ['ECONNREFUSED', 'refused the connection'],
-  ['ENOTFOUND', 'has an unknown name'],
-  ['ECONNRESET', 'broke the connection'],
-  ['EAI_AGAIN', 'could not be resolved'],
-  ['ETIMEDOUT', 'in time'],
-  ['ENETUNREACH', 'could not be reached.'],
-  ['HPE_INVALID_CONSTANT', 'sent invalid HTTP (HPE_INVALID_CONSTANT)'],
-  ['', 'failed (internals)'],
-  ['CERT_HAS_EXPIRED', 'failed (CERT_HAS_EXPIRED)'],
-])('the error %s is described in words and can be retried', (code, words) => {
-  const failure = connectionError('video.example.com', Object.assign(new Error('internals'), { code }));
-  expect(failure).toMatchObject({ kind: 'retryable', message: expect.stringContaining(words) });
-  expect(failure.message).toMatch(/^video\.example\.com /);
-});
-
 test('a refused address keeps the message of the guard, and a DownloadError stays unchanged', () => {
-  const refused = Object.assign(new Error('The address is private.'), { code: 'ADDRESS_REFUSED' });
-  const failure = connectionError('video.example.com', refused);
+  const refused = new AddressRefusedError('The address is private.');
+  const failure = connectionError('video.example.com', refused, false);
   expect(failure).toMatchObject({ kind: 'address-refused', message: 'The address is private.', cause: refused });
-  expect(connectionError('other.example.com', failure)).toBe(failure);
+  expect(connectionError('other.example.com', failure, false)).toBe(failure);
 });
 
 test.each<[number[], DownloadErrorKind, boolean]>([
