@@ -1,23 +1,150 @@
-// The S3 server of the tests. Its argument, as JSON: where it keeps its objects, its one bucket, and what of `s3-front.ts`
-// stands before it. It prints its port.
-import './s3-writes.mjs';
+// The S3 server of the tests, in a process of its own: the calls that the service makes, in the form of Amazon's. Its argument, as JSON:
+// the folder of its one bucket, and how it differs from Amazon's. It prints its port. It knows one key and checks no signature.
+import { randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
-import S3rver from 's3rver';
-import { registerTypeScript } from './typescript-hook.mjs';
+import { basename, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { crc32 } from 'node:zlib';
 
-registerTypeScript();
-const { completed } = await import('./s3-front.ts');
+/**
+ * `perPage` objects or uploads are listed at once. A `plain` server cannot list or abort uploads. One that is `locked` takes no body
+ * without a checksum, as a bucket with Object Lock.
+ */
+const { folder, bucket, accessKey, plain, perPage, locked } = JSON.parse(process.argv[2]);
+const [objects, uploads] = [join(folder, 'objects'), join(folder, 'uploads')];
+await Promise.all([objects, uploads].map((path) => mkdir(path, { recursive: true })));
 
-const { directory, bucket, plain, perPage } = JSON.parse(process.argv[2]);
-const s3 = new S3rver({ directory, silent: true, configureBuckets: [{ name: bucket, configs: [] }] });
-await s3.configureBuckets();
-const serve = s3.callback();
-// Amazon's asks for the body after it has found nothing to refuse.
-const take = (req, res) => {
-  if (req.headers.expect !== undefined) res.writeContinue();
-  serve(req, res);
-};
-const answer = plain ? take : completed(take, join(directory, bucket), perPage);
-const server = createServer(answer).on('checkContinue', answer);
+const refusal = (status, code) => Object.assign(new Error(code), { status, code });
+const escaped = (text) => text.replace(/[<>&"]/g, (character) => `&#${character.codePointAt(0)};`);
+const xmlOf = (members) =>
+  Object.entries(members)
+    .flatMap(([name, value]) => (Array.isArray(value) ? value.map((each) => [name, each]) : [[name, value]]))
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `<${name}>${typeof value === 'object' ? xmlOf(value) : escaped(String(value))}</${name}>`)
+    .join('');
+const sendXml = (response, status, members) =>
+  response.writeHead(status, { 'Content-Type': 'application/xml' }).end(`<?xml version="1.0"?>${xmlOf(members)}`);
+const pathOf = (key) => join(objects, encodeURIComponent(key));
+
+/** The body, which a client that waits sends now. A checksum in a header must be that of the bytes. */
+async function bodyOf(request, response) {
+  const { headers } = request;
+  const hasChecksum = Object.keys(headers).some((name) => /^(content-md5|x-amz-checksum-)/.test(name));
+  if (locked && !hasChecksum) throw refusal(400, 'InvalidRequest');
+  if (headers.expect !== undefined) response.writeContinue();
+  const body = await buffer(request);
+  const expected = Buffer.from(headers['x-amz-checksum-crc32'] ?? '', 'base64').toString('hex');
+  if (expected !== '' && Number.parseInt(expected, 16) !== crc32(body)) throw refusal(400, 'BadDigest');
+  return body;
+}
+
+/** Nobody sees a part of a file. */
+async function publish(path, source) {
+  const draft = join(folder, randomUUID());
+  await pipeline(source, createWriteStream(draft));
+  await rename(draft, path);
+  return `"${basename(draft)}"`;
+}
+
+/** A page of what a list names, in the order of `rankOf`, and whether there is more. */
+function pageOf(listed, rankOf) {
+  const all = listed.sort((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1));
+  return { page: all.slice(0, perPage), IsTruncated: all.length > perPage };
+}
+
+async function listObjects(query) {
+  const [prefix, token] = [query.get('prefix') ?? '', decodeURIComponent(query.get('continuation-token') ?? '')];
+  const keys = (await readdir(objects)).map(decodeURIComponent).filter((key) => key.startsWith(prefix) && key > token);
+  const { page, IsTruncated } = pageOf(keys, (key) => key);
+  const contents = page.map(async (Key) => {
+    const { size: Size, mtime } = await stat(pathOf(Key));
+    return { Key, Size, LastModified: mtime.toISOString() };
+  });
+  const NextContinuationToken = IsTruncated ? encodeURIComponent(page.at(-1)) : undefined;
+  return { ListBucketResult: { IsTruncated, NextContinuationToken, Contents: await Promise.all(contents) } };
+}
+
+/** By key, of one key by id, and of a page's last key only the ids behind the marker. */
+async function listUploads(query) {
+  const [prefix, marker, idMarker] = ['prefix', 'key-marker', 'upload-id-marker'].map((name) => query.get(name));
+  const after = marker ? `${marker}\0${idMarker || '\uffff'}` : '';
+  const rankOf = ({ Key, UploadId }) => `${Key}\0${UploadId}`;
+  const read = async (UploadId) => {
+    const path = join(uploads, UploadId, 'key');
+    // Without a key if it has just ended.
+    const [Key, facts] = await Promise.all([readFile(path, 'utf8'), stat(path)]).catch(() => []);
+    return { Key, UploadId, Initiated: facts?.mtime.toISOString() };
+  };
+  const all = await Promise.all((await readdir(uploads)).map(read));
+  const listed = all.filter((upload) => upload.Key?.startsWith(prefix ?? '') && rankOf(upload) > after);
+  const { page: Upload, IsTruncated } = pageOf(listed, rankOf);
+  const last = IsTruncated ? Upload.at(-1) : undefined;
+  const next = { NextKeyMarker: last?.Key, NextUploadIdMarker: last?.UploadId };
+  return { ListMultipartUploadsResult: { IsTruncated, ...next, Upload } };
+}
+
+async function send(request, response, key) {
+  const path = pathOf(key);
+  if (!existsSync(path)) throw refusal(404, 'NoSuchKey');
+  const facts = await stat(path);
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
+  const [start, end] = [Number(from ?? 0), Math.min(Number(to || facts.size), facts.size - 1)];
+  if (from !== undefined && start >= facts.size) throw refusal(416, 'InvalidRange');
+  const range = from === undefined ? {} : { 'Content-Range': `bytes ${start}-${end}/${facts.size}` };
+  const head = { 'Content-Length': end - start + 1, 'Last-Modified': facts.mtime.toUTCString() };
+  response.writeHead(from === undefined ? 200 : 206, { ...head, ...range, 'Accept-Ranges': 'bytes' });
+  if (request.method === 'HEAD' || facts.size === 0) return response.end();
+  await pipeline(createReadStream(path, { start, end }), response);
+}
+
+async function complete(request, place, path) {
+  const numbers = [...String(await buffer(request)).matchAll(/<PartNumber>(\d+)</g)].map(([, number]) => number);
+  const parts = numbers.map((number) => join(place, number));
+  if (parts.length === 0 || !parts.every(existsSync)) throw refusal(400, 'InvalidPart');
+  await publish(path, async function* () {
+    for (const part of parts) yield* createReadStream(part);
+  });
+}
+
+async function begin(key, UploadId = randomUUID()) {
+  await mkdir(join(uploads, UploadId));
+  await writeFile(join(uploads, UploadId, 'key'), key);
+  return { InitiateMultipartUploadResult: { Key: key, UploadId } };
+}
+
+async function answer(request, response) {
+  const { pathname, searchParams: query } = new URL(request.url, 'http://s3');
+  const [, name, ...rest] = pathname.split('/').map(decodeURIComponent);
+  const [key, id, isOfUploads, { method }] = [rest.join('/'), query.get('uploadId'), query.has('uploads'), request];
+  if (!request.headers.authorization?.includes(`Credential=${accessKey}/`)) throw refusal(403, 'InvalidAccessKeyId');
+  if (name !== bucket || !existsSync(objects)) throw refusal(404, 'NoSuchBucket');
+  if (plain && ((method === 'GET' && isOfUploads) || (method === 'DELETE' && id))) throw refusal(501, 'NotImplemented');
+  if (query.has('list-type')) return sendXml(response, 200, await listObjects(query));
+  if (isOfUploads) return sendXml(response, 200, await (method === 'GET' ? listUploads(query) : begin(key)));
+  if (method === 'GET' || method === 'HEAD') return send(request, response, key);
+  const place = id === null ? pathOf(key) : join(uploads, id);
+  if (id !== null && !existsSync(place)) throw refusal(404, 'NoSuchUpload');
+  if (method === 'PUT') {
+    const body = await bodyOf(request, response);
+    const ETag = await publish(id === null ? place : join(place, query.get('partNumber')), Readable.from([body]));
+    return response.writeHead(200, { ETag }).end();
+  }
+  if (method === 'POST') await complete(request, place, pathOf(key));
+  // A part may be on its way into an upload.
+  await rm(place, { recursive: true, force: true, maxRetries: 5 });
+  if (method === 'DELETE') return response.writeHead(204).end();
+  sendXml(response, 200, { CompleteMultipartUploadResult: { Key: key } });
+}
+
+const serve = (request, response) =>
+  answer(request, response).catch(({ status = 500, code }) => {
+    request.resume();
+    if (response.headersSent) return response.destroy();
+    sendXml(response, status, { Error: { Code: status === 500 ? 'InternalError' : code } });
+  });
+const server = createServer(serve).on('checkContinue', serve);
 server.listen(0, '127.0.0.1', () => console.log(server.address().port));

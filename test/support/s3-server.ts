@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { held } from './held.js';
-import { uploadsOf } from './s3-front.js';
 
 export interface S3Server {
   /** For `STORAGE_URL`. */
@@ -13,7 +12,7 @@ export interface S3Server {
   readonly bucket: string;
   /** Environment variables for a client. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** Where the server keeps the bucket and its unfinished uploads. */
+  /** Where the server keeps the bucket and its unfinished uploads. Without it there is no bucket. */
   readonly directory: string;
   /** Keys of the unfinished uploads, in no order. */
   keysOfUploads(): Promise<string[]>;
@@ -24,25 +23,37 @@ export interface S3Server {
 }
 
 const BUCKET = 'videos';
-const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
+const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'the-tests', AWS_SECRET_ACCESS_KEY: 'the-secret-of-the-tests' };
 
 async function portOf(child: ChildProcess): Promise<number> {
   for await (const chunk of child.stdout ?? []) return Number(chunk);
   throw new Error('the S3 server did not start');
 }
 
-/**
- * A real S3 server in a process of its own, on a free port, with the keys it knows in this process's environment. With
- * `plain` it is met without the front that completes it: as a server that cannot abort uploads. It lists so many uploads
- * or objects at once as Amazon's does, or `perPage`.
- */
-export async function startS3Server({ plain = false, perPage = 1000 } = {}): Promise<S3Server> {
-  const directory = await mkdtemp(join(tmpdir(), 'haulbridge-s3-'));
+interface S3ServerOptions {
+  /** Objects or uploads on a page of a list. */
+  readonly perPage?: number;
+  /** It cannot list or abort uploads. */
+  readonly plain?: boolean;
+  /** It takes no body without a checksum, as a bucket with Object Lock. */
+  readonly locked?: boolean;
+}
+
+async function keysOfUploads(directory: string): Promise<string[]> {
+  const uploads = join(directory, 'uploads');
+  const keys = (await readdir(uploads)).map((id) => readFile(join(uploads, id, 'key'), 'utf8').catch(() => undefined));
+  // Those that begin or end while they are looked at do not count.
+  return (await Promise.all(keys)).filter((key) => key !== undefined);
+}
+
+/** An S3 server in a process of its own, on a free port, with the keys it knows in this process's environment. */
+export async function startS3Server({ perPage = 1000, ...options }: S3ServerOptions = {}): Promise<S3Server> {
+  const parent = await mkdtemp(join(tmpdir(), 'haulbridge-s3-'));
+  const directory = join(parent, BUCKET);
+  const accessKey = CREDENTIALS.AWS_ACCESS_KEY_ID;
+  const settings = JSON.stringify({ folder: directory, bucket: BUCKET, accessKey, perPage, ...options });
   const main = join(import.meta.dirname, 's3-main.mjs');
-  const settings = JSON.stringify({ directory, bucket: BUCKET, plain, perPage });
-  // Its tokens for a next page are enciphered with DES.
-  const options = ['--no-deprecation', '--openssl-legacy-provider'];
-  const child = spawn(process.execPath, [...options, main, settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [main, settings], { stdio: ['ignore', 'pipe', 'inherit'] });
   const endpoint = `http://127.0.0.1:${await portOf(child)}`;
   Object.assign(process.env, CREDENTIALS);
   return {
@@ -50,8 +61,8 @@ export async function startS3Server({ plain = false, perPage = 1000 } = {}): Pro
     endpoint,
     bucket: BUCKET,
     credentials: CREDENTIALS,
-    directory: join(directory, BUCKET),
-    keysOfUploads: async () => (await uploadsOf(join(directory, BUCKET))).map(({ key }) => key),
+    directory,
+    keysOfUploads: () => keysOfUploads(directory),
     suspend: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
     stop: held(async () => {
@@ -59,7 +70,7 @@ export async function startS3Server({ plain = false, perPage = 1000 } = {}): Pro
         child.kill('SIGKILL');
         await once(child, 'exit');
       }
-      await rm(directory, { recursive: true, force: true });
+      await rm(parent, { recursive: true, force: true });
     }),
   };
 }
