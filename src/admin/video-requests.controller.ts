@@ -11,6 +11,7 @@ import {
 import {
   ChangeVideoSubscription,
   CreateVideoSubscription,
+  ReadVideoSubscriptionAgain,
   VideoSubscription,
   VideoSubscriptionQuery,
 } from '../contracts/admin/video-subscription.dto.js';
@@ -67,6 +68,14 @@ export class VideoRequestsController {
     @JsonBody() change: ChangeVideoSubscription,
   ): Promise<VideoSubscription> {
     return this.subscriptions.change(id, change);
+  }
+
+  @AdminRoute('readVideoSubscriptionAgain')
+  readSubscriptionAgain(
+    @Param() { id }: IdParam,
+    @JsonBody() range: ReadVideoSubscriptionAgain,
+  ): Promise<VideoSubscription> {
+    return this.subscriptions.readAgain(id, range);
   }
 
   @AdminRoute('deleteVideoSubscription')

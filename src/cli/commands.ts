@@ -72,6 +72,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
       list: 'listVideoSubscriptions',
       show: 'getVideoSubscription',
       change: 'updateVideoSubscription',
+      'read-again': 'readVideoSubscriptionAgain',
       end: 'deleteVideoSubscription',
     },
   },

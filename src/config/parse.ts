@@ -19,6 +19,29 @@ export const duration =
     return value;
   };
 
+/** How far back a re-reading looks, and how often it happens; 0: at each reading. In milliseconds. */
+export interface Rereading {
+  readonly backMs: number;
+  readonly everyMs: number;
+}
+
+/** `15m/0 6h/1h`: how far back, and how often, separated by blanks. The furthest one last. */
+export const rereadings: Parse<readonly Rereading[]> = (text) => {
+  const [back, every] = [duration('1s', '366d'), duration('0ms', '366d')];
+  const found = text
+    .trim()
+    .split(/\s+/)
+    .map((pair): Rereading => {
+      const [, far = '', often = ''] = /^([^/]+)\/([^/]+)$/.exec(pair) ?? [];
+      if (far === '') throw new EnvError('must be pairs such as 15m/0 6h/1h 3d/1d 14d/7d: how far back / how often');
+      return { backMs: back(far), everyMs: every(often) };
+    });
+  if (found.length > MAX_REREADINGS) throw new EnvError(`must have at most ${MAX_REREADINGS} pairs`);
+  return found.sort((a, b) => a.backMs - b.backMs);
+};
+
+const MAX_REREADINGS = 10;
+
 /** A size in bytes: `512kb 1mb 2gb`; a bare number is bytes. The bounds are written the same way. */
 export const size =
   (min: string, max: string): Parse<number> =>

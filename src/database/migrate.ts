@@ -25,6 +25,7 @@ import { DropRecordingDays1795570453000 } from '../../migrations/1795570453000-d
 import { WorkInLanes1795570460000 } from '../../migrations/1795570460000-work-in-lanes.js';
 import { ShowDownloadsByStart1795570461000 } from '../../migrations/1795570461000-show-downloads-by-start.js';
 import { FindLanesOfDownloads1795570462000 } from '../../migrations/1795570462000-find-lanes-of-downloads.js';
+import { RereadByAge1795570470000 } from '../../migrations/1795570470000-reread-by-age.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -58,6 +59,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   WorkInLanes1795570460000,
   ShowDownloadsByStart1795570461000,
   FindLanesOfDownloads1795570462000,
+  RereadByAge1795570470000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

@@ -17,7 +17,9 @@ import { VideoRequestsRepository } from './clips/video-requests.repository.js';
 import { VideoRequests } from './clips/video-requests.service.js';
 import { SubscriptionsRepository } from './continuous/subscriptions.repository.js';
 import { VideoSubscriptions } from './continuous/subscriptions.service.js';
+import { WindowReader } from './continuous/window-reader.service.js';
 import { WindowReadingJob } from './continuous/window-reading.job.js';
+import { WindowsRepository } from './continuous/windows.repository.js';
 import { CoverageBuckets } from './coverage/coverage-sums.repository.js';
 import { CoverageRepository } from './coverage/coverage.repository.js';
 import { CoverageService, FleetCoverage } from './coverage/coverage.service.js';
@@ -46,7 +48,9 @@ import { Retention } from './recordings/retention.job.js';
     ClipPollClient,
     ClipPollJob,
     SubscriptionsRepository,
+    WindowsRepository,
     VideoSubscriptions,
+    WindowReader,
     WindowReadingJob,
     RecordingsRepository,
     Recordings,

@@ -209,7 +209,8 @@ describe('configuration', () => {
 
   it.each(Object.entries(VARIABLES).filter(([, { fallback }]) => fallback !== undefined))(
     'has for %s the documented default',
-    (_name, { parse, fallback, shownDefault }) => expect(parse(shownDefault.split(' ')[0] as string)).toEqual(fallback),
+    (_name, { parse, fallback, shownDefault }) =>
+      expect(parse(shownDefault.split(' (')[0] as string)).toEqual(fallback),
   );
 
   it.each([
@@ -258,6 +259,12 @@ describe('configuration', () => {
     ['VISION_LINK_TTL', '-5s'],
     ['VISION_LINK_TTL', '0'],
     ['VISION_REQUEST_DEADLINE', '366d'],
+    ['VISION_REREAD', '15m'],
+    ['VISION_REREAD', '15m/0, 6h/1h'],
+    ['VISION_REREAD', '0/1h'],
+    ['VISION_REREAD', '6h/1h/1d'],
+    ['VISION_REREAD', '367d/7d'],
+    ['VISION_REREAD', '1h/1h '.repeat(11)],
     ['PARTNER_CONNECT_TIMEOUT', '0ms'],
     // A timer of more than 2^31 ms fires at once.
     ['PARTNER_ANSWER_TIMEOUT', '30d'],

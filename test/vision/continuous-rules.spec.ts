@@ -2,7 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import type { Recording } from '../../src/contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { UnstableListError } from '../../src/vision/client/read-pages.js';
-import { nextWindow, shouldDefer } from '../../src/vision/continuous/window-reading.job.js';
+import { rereadings } from '../../src/config/parse.js';
+import {
+  daysOf,
+  nextWindow,
+  overlapMs,
+  planRereadings,
+  shouldDefer,
+  type Window,
+} from '../../src/vision/continuous/windows.rules.js';
 import {
   distinctChunks,
   hasGrown,
@@ -14,17 +22,20 @@ import type { NamePair } from '../../src/vision/recordings/camera-names.rules.js
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
+const DAY = 24 * HOUR;
+const QUARTER = 15 * MINUTE;
+
 describe('windows (decision 48)', () => {
   const now = Date.parse('2026-02-10T12:00:00Z');
 
   test('steps of 24 h from the start; the last window ended a minute ago', () => {
     const startTime = now - 60 * HOUR;
-    const first = nextWindow({ startTime, readUntil: startTime, lastReadAt: undefined }, now);
+    const first = nextWindow({ startTime, readUntil: startTime, lastReadAt: undefined }, now, QUARTER);
     expect(first).toEqual({ start: startTime, end: startTime + 24 * HOUR, isLast: false });
-    const last = nextWindow({ startTime, readUntil: startTime + 48 * HOUR, lastReadAt: now }, now);
+    const last = nextWindow({ startTime, readUntil: startTime + 48 * HOUR, lastReadAt: now }, now, QUARTER);
     expect(last).toEqual({ start: now - 12 * HOUR, end: now - MINUTE, isLast: true });
     const whole = now - MINUTE - 24 * HOUR;
-    expect(nextWindow({ startTime: whole, readUntil: whole, lastReadAt: undefined }, now)?.isLast).toBe(true);
+    expect(nextWindow({ startTime: whole, readUntil: whole, lastReadAt: undefined }, now, QUARTER)?.isLast).toBe(true);
   });
 
   const readAgo = (msAgo: number) => ({ readUntil: now - msAgo - MINUTE, lastReadAt: now - msAgo });
@@ -34,31 +45,19 @@ describe('windows (decision 48)', () => {
     ['1 minute', MINUTE],
     ['5 minutes', 5 * MINUTE],
     ['7 hours', 7 * HOUR],
-    ['17 hours', 17 * HOUR],
-  ])('starts 6 hours before a reading of %s ago, but not before the subscription', (_, msAgo) => {
-    expect(nextWindow({ startTime: now - 100 * HOUR, ...readAgo(msAgo) }, now)).toEqual({
-      start: now - msAgo - 6 * HOUR,
+  ])('starts 15 minutes before a reading of %s ago, but not before the subscription', (_, msAgo) => {
+    expect(nextWindow({ startTime: now - 100 * HOUR, ...readAgo(msAgo) }, now, QUARTER)).toEqual({
+      start: now - msAgo - QUARTER,
       end: now - MINUTE,
       isLast: true,
     });
-    const startTime = now - msAgo - HOUR;
-    expect(nextWindow({ startTime, ...readAgo(msAgo) }, now)?.start).toBe(startTime);
-  });
-
-  test('the first of several starts 6 hours earlier, and the next one where it ended', () => {
-    const startTime = now - 100 * HOUR;
-    const first = { start: now - 36 * HOUR, end: now - 12 * HOUR, isLast: false };
-    expect(nextWindow({ startTime, ...readAgo(30 * HOUR) }, now)).toEqual(first);
-    expect(nextWindow({ startTime, readUntil: first.end, lastReadAt: now }, now)).toEqual({
-      start: first.end,
-      end: now - MINUTE,
-      isLast: true,
-    });
+    const startTime = now - msAgo - 10 * MINUTE;
+    expect(nextWindow({ startTime, ...readAgo(msAgo) }, now, QUARTER)?.start).toBe(startTime);
   });
 
   test('no window has closed yet', () => {
     for (const startTime of [now + HOUR, now, now - 1, now - MINUTE]) {
-      expect(nextWindow({ startTime, readUntil: startTime, lastReadAt: undefined }, now)).toBeUndefined();
+      expect(nextWindow({ startTime, readUntil: startTime, lastReadAt: undefined }, now, QUARTER)).toBeUndefined();
     }
   });
 
@@ -67,7 +66,7 @@ describe('windows (decision 48)', () => {
     for (let hours = 0; hours < 60; hours += 0.37) {
       const readUntil = now - hours * HOUR;
       for (const lastReadAt of [undefined, readUntil + MINUTE, now]) {
-        const window = nextWindow({ startTime: now - 50 * HOUR, readUntil, lastReadAt }, now);
+        const window = nextWindow({ startTime: now - 50 * HOUR, readUntil, lastReadAt }, now, QUARTER);
         if (window === undefined) continue;
         windows++;
         expect(window.end - window.start).toBeLessThanOrEqual(24 * HOUR);
@@ -107,6 +106,84 @@ describe('windows (decision 48)', () => {
 
   test('a window whose list cannot be read to its end is deferred', () => {
     expect([2, 3].map((attempt) => shouldDefer(new UnstableListError('x'), attempt))).toEqual([false, true]);
+  });
+});
+
+describe('re-reading by age (decision 48)', () => {
+  const start = Date.parse('2026-01-01T00:00:00Z');
+  /** All windows that are read in this many days of a subscription that is read every five minutes, with the times of reading. */
+  function readings(rule: string, days: number): (Window & { readonly at: number })[] {
+    const rules = rereadings(rule);
+    const read: (Window & { at: number })[] = [];
+    let [readUntil, planned] = [start, {}];
+    for (let now = start + 5 * MINUTE; now <= start + days * DAY; now += 5 * MINUTE) {
+      const position = { startTime: start, readUntil, lastReadAt: now - 5 * MINUTE };
+      const window = nextWindow(position, now, overlapMs(rules));
+      if (window === undefined) continue;
+      readUntil = window.end;
+      const plan = planRereadings(rules, { planned, startTime: start, until: window.start, now, share: 0.3 });
+      planned = plan.planned;
+      const windows = [window, ...(plan.window === undefined ? [] : daysOf(plan.window))];
+      read.push(...windows.map((each) => ({ start: each.start, end: each.end, at: now })));
+    }
+    return read;
+  }
+  const DEFAULT = '15m/0 6h/1h 3d/1d 14d/7d';
+  const byAge = readings(DEFAULT, 45);
+  const timesListed = (all: readonly Window[], chunk: number) =>
+    all.filter((window) => window.start < chunk + 5 * MINUTE && window.end > chunk).length;
+
+  test('a chunk is listed at most 20 times in its life, and not 74 times', () => {
+    const chunks = Array.from({ length: 7 }, (_, n) => start + 10 * DAY + n * (DAY / 7) + n * MINUTE);
+    const before = readings('6h/0', 12);
+    expect(Math.max(...chunks.map((chunk) => timesListed(before, chunk)))).toBe(74);
+    expect(Math.max(...chunks.map((chunk) => timesListed(byAge, chunk)))).toBeLessThanOrEqual(20);
+  });
+
+  test.each<[string, number, number]>([
+    ['14 minutes', 14 * MINUTE, 6 * MINUTE],
+    ['5 hours', 5 * HOUR, HOUR + 5 * MINUTE],
+    ['6 hours less a minute', 6 * HOUR - MINUTE, HOUR + 5 * MINUTE],
+    ['10 hours', 10 * HOUR, DAY + 5 * MINUTE],
+    ['3 days less a minute', 3 * DAY - MINUTE, DAY + 5 * MINUTE],
+    ['10 days', 10 * DAY, 7 * DAY + 5 * MINUTE],
+    ['14 days less a minute', 14 * DAY - MINUTE, 7 * DAY + 5 * MINUTE],
+  ])('a chunk that is listed %s late is found, whenever it is', (_, late, within) => {
+    for (let chunk = start + DAY; chunk < start + 9 * DAY; chunk += 67 * MINUTE) {
+      const listedAt = chunk + late;
+      const found = byAge.find((read) => read.at >= listedAt && read.start < chunk + MINUTE && read.end > chunk);
+      expect((found?.at ?? Infinity) - listedAt).toBeLessThanOrEqual(within);
+    }
+  });
+
+  test('windows of re-readings are whole days of UTC at most, and adjacent', () => {
+    const window = { start: start + 5 * HOUR, end: start + 2 * DAY + HOUR };
+    expect(daysOf(window).map((day) => [day.start - start, day.end - start])).toEqual([
+      [5 * HOUR, DAY],
+      [DAY, 2 * DAY],
+      [2 * DAY, 2 * DAY + HOUR],
+    ]);
+  });
+
+  test('many subscriptions that are made together are not re-read together, and a stop of the service delays none', () => {
+    const rules = rereadings(DEFAULT);
+    const first = (share: number) => {
+      let planned = {};
+      for (let now = start; ; now += HOUR) {
+        const plan = planRereadings(rules, { planned, startTime: start - 30 * DAY, until: now, now, share });
+        planned = plan.planned;
+        if (plan.window !== undefined && plan.window.start < now - 14 * DAY) return (now - start) / DAY;
+      }
+    };
+    expect([0, 0.25, 0.5, 0.75].map((share) => Math.round(first(share)))).toEqual([7, 5, 4, 2]);
+    // After ten days without the service.
+    const planned = { [6 * HOUR]: start, [3 * DAY]: start, [14 * DAY]: start };
+    const now = start + 10 * DAY;
+    const plan = planRereadings(rules, { planned, startTime: start - 30 * DAY, until: now, now, share: 0 });
+    expect(plan).toEqual({
+      planned: { [6 * HOUR]: now, [3 * DAY]: now, [14 * DAY]: now },
+      window: { start: start - 14 * DAY, end: now },
+    });
   });
 });
 

@@ -220,11 +220,11 @@ describe('after an outage of 7 hours', () => {
       expect(rows).toHaveLength(1);
       return rows[0]?.start_time.getTime() ?? 0;
     }, 15_000);
-    expect(Math.abs(start - Date.parse(inHours(-13)))).toBeLessThan(60_000);
+    expect(Math.abs(start - Date.parse(inHours(-7.25)))).toBeLessThan(60_000);
     expect((await subscriptions.read(id)).watermark).toBe(formatInstant(new Date(start)));
-    all.push(subscriptions.chunk(2, { id: 'new' }));
+    all.push(subscriptions.chunk(0.1, { id: 'new' }));
     vision.partner.on(CONTINUOUS, (response, request) => {
-      const isOld = Date.parse(request.query.get('startTime') ?? '') < Date.parse(inHours(-12));
+      const isOld = Date.parse(request.query.get('startTime') ?? '') < Date.parse(inHours(-7.1));
       (isOld ? refuses(400, 'INVALID_PAYLOAD', 'oops') : within(all))(response, request);
     });
     await eventually(async () => {

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import type { ScriptedReply } from '../support/scripted-partner.js';
-import { CONTINUOUS, element, type Element, inHours, lists } from '../support/vision-partner.js';
+import { element, type Element, inHours, lists } from '../support/vision-partner.js';
 import { sampleVideo } from '../support/sample-video.js';
 import type { VisionScene } from '../support/vision-scene.js';
 
@@ -26,6 +26,7 @@ export interface ListedRecording {
 export interface CoverageInterval {
   readonly state: string;
   readonly reason: string;
+  readonly lastAskedAt?: string;
 }
 
 /** Subscriptions to TRUCK-7, and what came of them, for the connection that was stored last. */
@@ -71,18 +72,20 @@ export class Subscriptions {
     );
   }
 
-  /** Reads the list again. A reading that is running now does not count: it may have been answered before. */
-  async readAgain(id: string): Promise<void> {
-    const { partner } = this.vision;
-    const before = partner.askedOf(CONTINUOUS).length;
-    await eventually(async () => {
+  /** Has the last hours listed again, as an admin does, and waits until that is done. */
+  async readAgain(id: string, hours = 4): Promise<void> {
+    const body = { from: inHours(-hours), to: inHours(0) };
+    const { status } = await this.vision.app.admin('POST', `/video-subscriptions/${id}/read-again`, body);
+    expect(status).toBe(202);
+    await this.isReadAgain();
+  }
+
+  /** Every window that waits to be read again was read. */
+  isReadAgain(): Promise<void> {
+    return eventually(async () => {
       await this.vision.hurry();
-      expect(partner.askedOf(CONTINUOUS).length).toBeGreaterThan(before + 1);
-    });
-    await eventually(async () => {
-      const sql = 'SELECT started_at IS NULL AS idle FROM video_subscriptions WHERE id = $1';
-      expect(await this.vision.query(sql, [id])).toEqual([{ idle: true }]);
-    });
+      expect(await this.vision.query('SELECT 1 FROM video_windows WHERE reread_day IS NOT NULL')).toEqual([]);
+    }, 10_000);
   }
 }
 

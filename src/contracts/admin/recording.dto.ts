@@ -184,6 +184,13 @@ export class CoverageInterval {
 
   @TextField({ description: 'Why no file is stored', max: 10_000, optional: true })
   reason?: string;
+
+  @InstantField({
+    description: 'When the partner was last asked for the whole of it and listed no recording',
+    optional: true,
+    example: '2026-01-31T09:00:00Z',
+  })
+  lastAskedAt?: string;
 }
 
 const seconds = (description: string) =>

@@ -125,7 +125,7 @@ export const REFERENCE_PARTNER_ROUTES = {
     path: '/sandbox/customers/{customerId}/clock',
     summary: "Move the reference partner's time forward for a customer",
     description:
-      'By seconds, or to the next event, by 24 hours at most: the next clip is ready, all links issued so far have expired, or the newest recording ended six hours ago, after which the platform does not list it again.',
+      'By seconds, or to the next event, by 24 hours at most: the next clip is ready, all links issued so far have expired, or the newest recording ended six hours ago, after which the platform lists it again once a day at most.',
     params: SandboxCustomerParam,
     body: AdvanceClockRequest,
     examples: CLOCK_EXAMPLES,

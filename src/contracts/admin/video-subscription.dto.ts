@@ -51,6 +51,17 @@ export class ChangeVideoSubscription {
   enabled?: boolean;
 }
 
+export class ReadVideoSubscriptionAgain {
+  @InstantField({ description: 'Start of the time to list again', example: '2026-01-31T00:00:00Z' })
+  from!: Instant;
+
+  @InstantField({
+    description: 'End of the time to list again, at most 366 days later',
+    example: '2026-02-01T00:00:00Z',
+  })
+  to!: Instant;
+}
+
 export class VideoSubscriptionQuery extends ListQuery {
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;

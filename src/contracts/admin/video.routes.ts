@@ -13,6 +13,7 @@ import { OrderVideoRequest, OrderedVideoRequest, VideoRequest, VideoRequestQuery
 import {
   ChangeVideoSubscription,
   CreateVideoSubscription,
+  ReadVideoSubscriptionAgain,
   VideoSubscription,
   VideoSubscriptionQuery,
 } from './video-subscription.dto.js';
@@ -81,6 +82,18 @@ export const VIDEO_ROUTES = {
     ...ofOne('subscription'),
     body: ChangeVideoSubscription,
     status: 200,
+    response: VideoSubscription,
+    returns: 'The subscription',
+  },
+  readVideoSubscriptionAgain: {
+    method: 'POST',
+    path: '/video-subscriptions/{id}/read-again',
+    summary: 'List the recordings of a time again',
+    description:
+      'Finds recordings that the partner listed late, in addition to the re-readings by age (`VISION_REREAD`). It starts at once; times that have not ended yet are left out. `lastAskedAt` of the coverage shows when it was done.',
+    ...ofOne('subscription'),
+    body: ReadVideoSubscriptionAgain,
+    status: 202,
     response: VideoSubscription,
     returns: 'The subscription',
   },

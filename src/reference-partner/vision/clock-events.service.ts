@@ -17,7 +17,7 @@ import { CLIP_WORK } from './clip-preparation.job.js';
 import { lastRecordingEnd } from './stored-videos.repository.js';
 import { advanceDueClips, millisecondsToNextClip } from './video-requests.repository.js';
 
-/** The platform lists the last six hours of recordings again. It does not find recordings that appear later. */
+/** The platform lists the last six hours of recordings again every hour, and older ones once a day at most. */
 const WINDOW_MS = 6 * 3_600_000;
 
 /** Moves the clock of a customer forward: by seconds, or to the next event. */

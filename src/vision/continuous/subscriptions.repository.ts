@@ -42,22 +42,13 @@ export interface CameraOfWindow extends SubscribedCamera {
   readonly enabled: boolean;
 }
 
-/** How far a subscription was read. */
-export interface SubscriptionPosition {
-  readonly hauler_id: string;
-  readonly id: string;
-  readonly connection_id: string;
-  /** The end of the last window that was read or deferred. */
-  readonly read_until: Date;
-}
-
 const SUBSCRIPTIONS = `
   SELECT hauler_id, id, connection_id, truck_id, camera_id, start_time, interval_seconds, enabled, last_read_at, last_error,
     created_at, updated_at, least(read_until, (
-      SELECT min(w.start_time) FROM video_windows w WHERE w.subscription_id = s.id)) AS watermark
+      SELECT min(w.start_time) FROM video_windows w WHERE w.subscription_id = s.id AND w.reread_day IS NULL)) AS watermark
   FROM video_subscriptions AS s WHERE deleted_at IS NULL`;
 
-/** Subscriptions to continuous recordings, and their deferred windows. */
+/** Subscriptions to continuous recordings. */
 @Injectable()
 export class SubscriptionsRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -103,7 +94,7 @@ export class SubscriptionsRepository {
     return updated > 0;
   }
 
-  /** Deletes its windows as well. Its recordings stay, and their downloads go on. Returns whether the subscription existed. */
+  /** Deletes its windows and the times of its readings as well. Its recordings stay, and their downloads go on. Returns whether the subscription existed. */
   async delete(id: string): Promise<boolean> {
     return this.inTransaction(async (manager) => {
       const [, deleted] = await manager.query<[unknown[], number]>(
@@ -112,6 +103,7 @@ export class SubscriptionsRepository {
         [id],
       );
       await manager.query('DELETE FROM video_windows WHERE subscription_id = $1', [id]);
+      await manager.query('DELETE FROM video_readings WHERE subscription_id = $1', [id]);
       return deleted > 0;
     });
   }
@@ -124,31 +116,5 @@ export class SubscriptionsRepository {
       [haulerId, id],
     );
     return row;
-  }
-
-  /** Adds a failed window to the deferred one that ends where it begins, up to 24 h, or stores it as a row of its own. */
-  async deferWindow(
-    manager: EntityManager,
-    subscription: SubscriptionPosition,
-    [start, end]: readonly [Date, Date],
-    reason: string,
-  ): Promise<void> {
-    const { hauler_id: haulerId, id, connection_id: connectionId, read_until: readUntil } = subscription;
-    const [, extended] = await manager.query<[unknown[], number]>(
-      `UPDATE video_windows SET end_time = $4, reason = $5
-       WHERE hauler_id = $1 AND subscription_id = $2 AND end_time = $3 AND started_at IS NULL AND due_at IS NOT NULL
-         AND start_time > $4::timestamptz - interval '24 hours'`,
-      [haulerId, id, readUntil, end, reason],
-    );
-    if (extended > 0) return;
-    await manager.query(
-      `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, due_at)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '1 minute')`,
-      [haulerId, uuidv7(), id, connectionId, start, end, reason],
-    );
-  }
-
-  async deleteWindow(manager: EntityManager, haulerId: string, id: string): Promise<void> {
-    await manager.query('DELETE FROM video_windows WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
   }
 }

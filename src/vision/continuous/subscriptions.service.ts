@@ -4,20 +4,30 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import {
   type ChangeVideoSubscription,
   type CreateVideoSubscription,
+  type ReadVideoSubscriptionAgain,
   type VideoSubscription,
   type VideoSubscriptionQuery,
 } from '../../contracts/admin/video-subscription.dto.js';
-import { formatInstant } from '../../contracts/common/instant.js';
+import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import type { Violation } from '../../contracts/common/violation.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
-import { READ_SUBSCRIPTIONS, unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
+import {
+  READ_SUBSCRIPTIONS,
+  READ_WINDOWS,
+  unknownConnection,
+  VisionConnections,
+} from '../client/vision-connections.repository.js';
 import { type SubscriptionRow, SubscriptionsRepository } from './subscriptions.repository.js';
+import { WindowsRepository } from './windows.repository.js';
+import { closedUntil, daysOf } from './windows.rules.js';
 
 /** The subscriptions to trucks' continuous recordings. */
 @Injectable()
 export class VideoSubscriptions {
   constructor(
     private readonly subscriptions: SubscriptionsRepository,
+    private readonly windows: WindowsRepository,
     private readonly connections: VisionConnections,
     private readonly work: WorkService,
   ) {}
@@ -51,9 +61,31 @@ export class VideoSubscriptions {
     return this.get(id);
   }
 
+  /** Lists this time again, as far as it has ended. 400 where none of it has. */
+  async readAgain(id: string, range: ReadVideoSubscriptionAgain): Promise<VideoSubscription> {
+    const row = await this.subscriptions.find(id);
+    if (row === undefined) throw unknownSubscription(id);
+    const [start, to] = [epochMillis(range.from), epochMillis(range.to)];
+    const window = { start, end: Math.min(to, closedUntil(Date.now())) };
+    const violations = againViolations(to - start, window.end - start);
+    if (violations.length > 0) throw invalid(violations);
+    await this.subscriptions.inTransaction((manager) => this.windows.readAgain(manager, row, window, daysOf(window)));
+    this.work.runDue(READ_WINDOWS);
+    return toSubscriptionDto(row);
+  }
+
   async remove(id: string): Promise<void> {
     if (!(await this.subscriptions.delete(id))) throw unknownSubscription(id);
   }
+}
+
+const MAX_AGAIN_MS = 366 * 86_400_000;
+
+function againViolations(lengthMs: number, endedMs: number): Violation[] {
+  if (lengthMs <= 0 || lengthMs > MAX_AGAIN_MS) {
+    return [{ path: 'to', rule: 'isRange', message: 'to must be after from, and at most 366 days later' }];
+  }
+  return endedMs > 0 ? [] : [{ path: 'from', rule: 'isPast', message: 'from must be more than a minute ago' }];
 }
 
 const unknownSubscription = (id: string) => apiError(ADMIN_API, 'notFound', `there is no video subscription ${id}`);

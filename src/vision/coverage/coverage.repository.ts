@@ -24,6 +24,8 @@ export interface CoverageSubscriptionRow {
   /** The connection was deleted. */
   readonly is_ended: boolean;
   readonly unread: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
+  /** The readings of the time of the query. */
+  readonly asked: readonly { readonly start: string; readonly end: string; readonly at: string }[];
 }
 
 /** A camera by all its names, or a camera without a name if none of the truck is known: its whole time is missing. */
@@ -55,20 +57,23 @@ export class CoverageRepository {
   }
 
   subscriptions(
-    { connectionId, truckId }: CoverageQuery,
+    { connectionId, truckId, from, to }: CoverageQuery,
     cameras: readonly string[] | null,
   ): Promise<CoverageSubscriptionRow[]> {
     return this.dataSource.query(
       `SELECT camera_id, start_time, read_until, last_error, coalesce((
          SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
            'reason', coalesce(w.last_error, w.reason, '')))
-         FROM video_windows w WHERE w.subscription_id = s.id), '[]') AS unread, NOT EXISTS (
+         FROM video_windows w WHERE w.subscription_id = s.id AND w.reread_day IS NULL), '[]') AS unread, coalesce((
+         SELECT json_agg(json_build_object('start', r.start_time, 'end', r.end_time, 'at', r.read_at))
+         FROM video_readings r WHERE (r.hauler_id, r.subscription_id) = (s.hauler_id, s.id)
+           AND r.start_time < $5 AND r.end_time > $4), '[]') AS asked, NOT EXISTS (
            SELECT 1 FROM connections c
            WHERE (c.hauler_id, c.id) = (s.hauler_id, s.connection_id) AND c.deleted_at IS NULL) AS is_ended
        FROM video_subscriptions s
        WHERE connection_id = $1 AND truck_id = $2 AND deleted_at IS NULL
          AND ($3::text[] IS NULL OR camera_id IS NULL OR camera_id = ANY($3))`,
-      [connectionId, truckId, cameras],
+      [connectionId, truckId, cameras, from, to],
     );
   }
 

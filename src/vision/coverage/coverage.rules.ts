@@ -24,6 +24,8 @@ export interface Piece {
   readonly rank?: number;
   readonly recordingId?: string;
   readonly reason?: string;
+  /** The partner was asked for this time, and listed nothing. */
+  readonly isRead?: true;
 }
 
 /**
@@ -74,13 +76,39 @@ export interface Subscribed {
   readonly isEnded?: boolean;
 }
 
+/** The reason of a time that was read. `askedAt`: see `lastAskedAt`. */
+export const listsNone = (askedAt?: string): string =>
+  `The partner lists no recording${askedAt === undefined ? '' : `; it was last asked at ${askedAt}`}.`;
+
+/** When a time was listed; milliseconds since the epoch. */
+export interface AskedRange {
+  readonly start: number;
+  readonly end: number;
+  readonly at: number;
+}
+
+/** When the partner was last asked for this time: for its parts at different times, the earliest of these. */
+export function lastAskedAt(asked: readonly AskedRange[], start: number, end: number): number | undefined {
+  let open = [{ start, end }];
+  for (const reading of asked.toSorted((a, b) => b.at - a.at)) {
+    open = open.flatMap((part) =>
+      [
+        { start: part.start, end: Math.min(part.end, reading.start) },
+        { start: Math.max(part.start, reading.end), end: part.end },
+      ].filter((rest) => rest.start < rest.end),
+    );
+    if (open.length === 0) return reading.at;
+  }
+  return undefined;
+}
+
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /** Covers all time with the reasons why there may be no recording. */
 export const missingPieces = (subscriptions: readonly Subscribed[]): Piece[] => [
   ...subscriptions.flatMap((each) => [
     ...each.unread.map(({ start, end, reason }) => missing(UNREAD_RANK, start, end, notRead({ ...each, reason }))),
-    missing(SUBSCRIBED_RANK, each.start, each.readUntil, 'The partner lists no recording.'),
+    { ...missing(SUBSCRIBED_RANK, each.start, each.readUntil, listsNone()), isRead: true as const },
     missing(SUBSCRIBED_RANK, each.readUntil, FOREVER, notRead(each)),
   ]),
   missing(UNSUBSCRIBED_RANK, -FOREVER, FOREVER, 'No subscription includes the truck at this time.'),

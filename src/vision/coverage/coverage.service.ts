@@ -29,8 +29,11 @@ import {
   bucketCount,
   type BucketGrid,
   bucketRange,
+  type AskedRange,
   coverageOf,
   type CoverageState,
+  lastAskedAt,
+  listsNone,
   missingPieces,
   type Piece,
   rangeViolations,
@@ -114,12 +117,11 @@ export class CoverageService {
     const data: CoverageInterval[] = [];
     for (const camera of cameras.length === 0 ? [UNKNOWN_CAMERA] : cameras) {
       const pieces = recordings.filter(({ camera_id }) => camera.names.has(camera_id)).flatMap(toPieces);
-      const subscribed = subscriptions
-        .filter(({ camera_id }) => camera_id === null || camera.names.has(camera_id))
-        .map(toSubscribed);
+      const own = subscriptions.filter(({ camera_id }) => camera_id === null || camera.names.has(camera_id));
+      const asked = own.flatMap(toAsked);
       let startTime = formatInstant(new Date(from));
-      for (const piece of coverageOf([...pieces, ...missingPieces(subscribed)], from, to)) {
-        const interval = toInterval(piece, camera.name, startTime);
+      for (const piece of coverageOf([...pieces, ...missingPieces(own.map(toSubscribed))], from, to)) {
+        const interval = toInterval(piece, { cameraId: camera.name, startTime, asked });
         data.push(interval);
         // Each interval begins where the one before ended, so that a time is formatted once.
         startTime = interval.endTime;
@@ -219,13 +221,27 @@ function toSubscribed({ start_time, read_until, last_error, is_ended, unread }: 
   };
 }
 
-function toInterval(piece: Piece, cameraId: string | undefined, startTime: string): CoverageInterval {
+const toAsked = ({ asked }: CoverageSubscriptionRow): AskedRange[] =>
+  asked.map(({ start, end, at }) => ({ start: Date.parse(start), end: Date.parse(end), at: Date.parse(at) }));
+
+interface IntervalContext {
+  readonly cameraId: string | undefined;
+  readonly startTime: string;
+  readonly asked: readonly AskedRange[];
+}
+
+function toInterval(piece: Piece, { cameraId, startTime, asked }: IntervalContext): CoverageInterval {
+  const { start, end, state, recordingId } = piece;
+  const at = piece.isRead === true ? lastAskedAt(asked, start, end) : undefined;
+  const askedAt = at === undefined ? undefined : formatInstant(new Date(at));
+  const reason = askedAt === undefined ? piece.reason : listsNone(askedAt);
   return {
     ...(cameraId === undefined ? {} : { cameraId }),
     startTime,
-    endTime: formatInstant(new Date(piece.end)),
-    state: piece.state,
-    ...(piece.recordingId === undefined ? {} : { recordingId: piece.recordingId }),
-    ...(piece.reason === undefined ? {} : { reason: piece.reason }),
+    endTime: formatInstant(new Date(end)),
+    state,
+    ...(recordingId === undefined ? {} : { recordingId }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(askedAt === undefined ? {} : { lastAskedAt: askedAt }),
   };
 }

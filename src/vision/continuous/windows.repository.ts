@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import { uuidv7 } from '../../database/uuid.js';
+import type { Window } from './windows.rules.js';
+
+interface SubscriptionKey {
+  readonly hauler_id: string;
+  readonly id: string;
+}
+
+interface WindowOwner extends SubscriptionKey {
+  readonly connection_id: string;
+}
+
+/** How far a subscription was read. */
+export interface SubscriptionPosition extends WindowOwner {
+  /** The end of the last window that was read or deferred. */
+  readonly read_until: Date;
+}
+
+export interface WindowRow {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly subscription_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+}
+
+/** Longer than the furthest re-reading of most configurations; older readings are forgotten. */
+const READINGS_KEPT = '90 days';
+
+const datesOf = ({ start, end }: Window): [Date, Date] => [new Date(start), new Date(end)];
+
+/** The windows that wait to be read: deferred ones, and days to read again (`reread_day`); and when each time was last read. */
+@Injectable()
+export class WindowsRepository {
+  /** Adds a failed window to the deferred one that ends where it begins, up to 24 h, or stores it as a row of its own. */
+  async defer(
+    manager: EntityManager,
+    subscription: SubscriptionPosition,
+    [start, end]: readonly [Date, Date],
+    reason: string,
+  ): Promise<void> {
+    const { hauler_id: haulerId, id, connection_id: connectionId, read_until: readUntil } = subscription;
+    const [, extended] = await manager.query<[unknown[], number]>(
+      `UPDATE video_windows SET end_time = $4, reason = $5
+       WHERE hauler_id = $1 AND subscription_id = $2 AND end_time = $3 AND started_at IS NULL AND due_at IS NOT NULL
+         AND reread_day IS NULL AND start_time > $4::timestamptz - interval '24 hours'`,
+      [haulerId, id, readUntil, end, reason],
+    );
+    if (extended > 0) return;
+    await manager.query(
+      `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, due_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '1 minute')`,
+      [haulerId, uuidv7(), id, connectionId, start, end, reason],
+    );
+  }
+
+  /** Plans to read these days again. A day that still waits, or that was given up, is read from the earlier start to the later end. */
+  async planDays(manager: EntityManager, owner: WindowOwner, days: readonly Window[]): Promise<void> {
+    await manager.query(
+      `INSERT INTO video_windows AS w (hauler_id, id, subscription_id, connection_id, start_time, end_time, reread_day, due_at)
+       SELECT $1, day.id, $2, $3, day.starts, day.ends, (day.starts AT TIME ZONE 'UTC')::date, now()
+       FROM unnest($4::uuid[], $5::timestamptz[], $6::timestamptz[]) AS day (id, starts, ends) ORDER BY day.starts
+       ON CONFLICT (hauler_id, subscription_id, reread_day) DO UPDATE SET reason = NULL,
+         start_time = least(w.start_time, excluded.start_time), end_time = greatest(w.end_time, excluded.end_time),
+         attempts = CASE WHEN w.due_at IS NULL THEN 0 ELSE w.attempts END, due_at = coalesce(w.due_at, now())`,
+      [owner.hauler_id, owner.id, owner.connection_id, ...columnsOf(days)],
+    );
+  }
+
+  /** As `planDays`, at once, with the deferred windows of this time, also those that were given up. */
+  async readAgain(manager: EntityManager, owner: WindowOwner, window: Window, days: readonly Window[]): Promise<void> {
+    await this.planDays(manager, owner, days);
+    await manager.query(
+      `UPDATE video_windows SET due_at = now(), attempts = 0, last_error = NULL
+       WHERE hauler_id = $1 AND subscription_id = $2 AND started_at IS NULL AND start_time < $4 AND end_time > $3`,
+      [owner.hauler_id, owner.id, ...datesOf(window)],
+    );
+  }
+
+  /** Deletes a window that was read. Returns false where it has become longer meanwhile. The caller holds its row. */
+  async remove(manager: EntityManager, { hauler_id, id, start_time, end_time }: WindowRow): Promise<boolean> {
+    const [, removed] = await manager.query<[unknown[], number]>(
+      `DELETE FROM video_windows WHERE hauler_id = $1 AND id = $2 AND start_time >= $3
+         AND date_trunc('milliseconds', end_time) <= $4`,
+      [hauler_id, id, start_time, end_time],
+    );
+    return removed > 0;
+  }
+
+  /** Keeps when this time was read, for the coverage, in place of earlier readings within it. */
+  async recordReading(
+    manager: EntityManager,
+    { hauler_id: haulerId, id }: SubscriptionKey,
+    window: Window,
+    at: Date,
+  ): Promise<void> {
+    await manager.query(
+      `WITH replaced AS (
+         DELETE FROM video_readings
+         WHERE hauler_id = $1 AND subscription_id = $2 AND (start_time, end_time) <> ($3, $4)
+           AND ((start_time >= $3 AND end_time <= $4) OR read_at < now() - interval '${READINGS_KEPT}'))
+       INSERT INTO video_readings (hauler_id, subscription_id, start_time, end_time, read_at) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (hauler_id, subscription_id, start_time, end_time) DO UPDATE SET read_at = excluded.read_at`,
+      [haulerId, id, ...datesOf(window), at],
+    );
+  }
+}
+
+/** One array each of: id, start, end. */
+const columnsOf = (days: readonly Window[]): unknown[][] => [
+  days.map(() => uuidv7()),
+  days.map(({ start }) => new Date(start)),
+  days.map(({ end }) => new Date(end)),
+];

@@ -1,0 +1,122 @@
+import type { Rereading } from '../../config/parse.js';
+import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
+
+/** Milliseconds since the epoch, the end excluded. */
+export interface Window {
+  readonly start: number;
+  readonly end: number;
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+const MAX_WINDOW_MS = DAY_MS;
+/** The partner may not have listed later recordings yet. */
+const CLOSED_AFTER_MS = MINUTE_MS;
+
+/** The end of the last window that is closed now (decision 48). */
+export const closedUntil = (now: number): number => now - CLOSED_AFTER_MS;
+
+/** How far a subscription was read, in milliseconds since the epoch. */
+export interface ReadingPosition {
+  readonly startTime: number;
+  /** The end of the last window that was read or deferred. */
+  readonly readUntil: number;
+  /** When that window was read or deferred; undefined before the first one. */
+  readonly lastReadAt: number | undefined;
+}
+
+/** How far back each reading looks for chunks that were listed late. */
+export const overlapMs = (rereadings: readonly Rereading[]): number =>
+  Math.max(0, ...rereadings.filter(({ everyMs }) => everyMs === 0).map(({ backMs }) => backMs));
+
+/**
+ * The next window to read (decision 48): at most 24 h, and ended at least a minute ago. It starts at `readUntil`, or
+ * `backMs` before the last reading if that is earlier. Undefined if no later time has ended.
+ */
+export function nextWindow(
+  { startTime, readUntil, lastReadAt }: ReadingPosition,
+  now: number,
+  backMs: number,
+): (Window & { readonly isLast: boolean }) | undefined {
+  const closed = closedUntil(now);
+  if (now <= readUntil) return undefined;
+  const complete = lastReadAt === undefined ? readUntil : lastReadAt - backMs;
+  const start = Math.max(startTime, Math.min(readUntil, complete));
+  const isLast = start + MAX_WINDOW_MS >= closed;
+  const end = isLast ? Math.max(closed, readUntil) : start + MAX_WINDOW_MS;
+  return start < end ? { start, end, isLast } : undefined;
+}
+
+/** When each re-reading was last planned, by how far it looks back, both in milliseconds. */
+export type PlannedRereadings = Readonly<Record<string, number>>;
+
+interface Reread {
+  readonly planned: PlannedRereadings;
+  /** What to list again, if anything. */
+  readonly window: Window | undefined;
+}
+
+/**
+ * Plans the re-readings that are due, as one window that ends at `until`, where the current reading began. Each one looks
+ * back from its last time and not from now, so that no chunk grows too old between two of them. A re-reading that was never
+ * planned counts as planned at a time that `share`, from 0 to 1, spreads over its interval: a thousand subscriptions that are
+ * made together are not re-read together.
+ */
+export function planRereadings(
+  rereadings: readonly Rereading[],
+  {
+    planned,
+    startTime,
+    until,
+    now,
+    share,
+  }: Omit<Reread, 'window'> & {
+    readonly startTime: number;
+    readonly until: number;
+    readonly now: number;
+    readonly share: number;
+  },
+): Reread {
+  const scheduled = rereadings
+    .filter(({ everyMs }) => everyMs > 0)
+    .map((each) => ({ ...each, at: planned[each.backMs] ?? Math.round(now - each.everyMs * share) }));
+  const due = scheduled.filter(({ at, everyMs }) => at + everyMs <= now);
+  const from = Math.min(...due.map(({ at, backMs }) => at - backMs));
+  const times = scheduled.map(({ backMs, at }) => [backMs, at - backMs >= from ? now : at] as const);
+  const window = { start: Math.max(startTime, from), end: until };
+  return { planned: Object.fromEntries(times), window: window.start < window.end ? window : undefined };
+}
+
+/** The window cut at the midnights of UTC. A later re-reading of a day joins one that still waits. */
+export function daysOf({ start, end }: Window): Window[] {
+  const days: Window[] = [];
+  for (let from = start; from < end; from = days.at(-1)?.end ?? end) {
+    days.push({ start: from, end: Math.min(end, (Math.floor(from / DAY_MS) + 1) * DAY_MS) });
+  }
+  return days;
+}
+
+/** A window with this many failures in a row is deferred. */
+const MAX_FAILURES_IN_TURN = 3;
+
+/** Failures that may concern one window. After any other, the partner would fail for the other windows as well. */
+const WINDOW_FAILURES: ReadonlySet<FailureKind> = new Set([
+  'failed',
+  'timedOut',
+  'breach',
+  'notJson',
+  'tooLarge',
+  'rejected',
+]);
+
+/**
+ * Whether to defer a failed window, so that the windows after it are read before their links expire. The 504 of a gateway
+ * mostly means that this window takes too long; a 404 means that the customer or the truck is unknown.
+ */
+export function shouldDefer(error: unknown, attempt: number): boolean {
+  if (attempt < MAX_FAILURES_IN_TURN) return false;
+  if (!(error instanceof PartnerFailure)) return true;
+  const { kind, status } = error;
+  return status === 504 || (WINDOW_FAILURES.has(kind) && status !== 404);
+}
