@@ -42,8 +42,7 @@ export class Doctor {
   }
 
   async examine({ checksums = false }: StorageCheckQuery = {}): Promise<StorageCheck> {
-    const advice = (await hasTrigramIndex(this.dataSource)) ? {} : { advice: SEARCH_ADVICE };
-    const result: StorageCheck = { examined: 0, data: [], ...advice };
+    const result: StorageCheck = { examined: 0, data: [], ...(await this.advice()) };
     try {
       for (const inventory of this.inventories) {
         await this.examineRows(inventory, checksums, result);
@@ -55,6 +54,13 @@ export class Doctor {
     }
     result.data.splice(MAX_STORAGE_FINDINGS);
     return result;
+  }
+
+  /** Of the database and of the storage. */
+  private async advice(): Promise<Pick<StorageCheck, 'advice'>> {
+    const [hasIndex, { advice }] = await Promise.all([hasTrigramIndex(this.dataSource), this.storage.check()]);
+    const all = [...(hasIndex ? [] : [SEARCH_ADVICE]), ...(advice === undefined ? [] : [advice])];
+    return all.length === 0 ? {} : { advice: all.join(' ') };
   }
 
   private async examineRows(inventory: Inventory, checksums: boolean, result: StorageCheck): Promise<void> {

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { access, copyFile, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { Logger } from '@nestjs/common';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
@@ -72,7 +73,7 @@ async function publishFile(from: string, to: string): Promise<void> {
 /** Creates the folder if it is missing, and returns the first folder that had to be created. */
 async function moveInto(folder: string, from: string, to: string): Promise<string | undefined> {
   try {
-    await rename(from, to);
+    await move(from, to);
     return undefined;
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
@@ -80,21 +81,50 @@ async function moveInto(folder: string, from: string, to: string): Promise<strin
   // No folder is created if the file is missing too, as with a mount that has disappeared.
   await access(from);
   const firstCreated = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-  await rename(from, to);
+  await move(from, to);
   return firstCreated;
 }
 
+/** A folder of the root may be on another disk than the drafts: the file is then copied, and appears as a whole too. */
+async function move(from: string, to: string): Promise<void> {
+  try {
+    return await rename(from, to);
+  } catch (error) {
+    if (errorCode(error) !== 'EXDEV') throw error;
+  }
+  const copy = join(dirname(to), `.${basename(to)}.copy`);
+  try {
+    await copyFile(from, copy);
+    await syncFile(copy);
+    await rename(copy, to);
+  } catch (error) {
+    await rm(copy, { force: true });
+    throw error;
+  }
+}
+
+async function syncFile(path: string): Promise<void> {
+  const handle = await open(path, 'r+');
+  await handle.datasync().finally(() => handle.close());
+}
+
+/** What file systems answer that cannot make a folder durable, such as SMB: they log such changes themselves, or not at all. */
+const NOT_SYNCED = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EBADF', 'EISDIR', 'EPERM', 'EACCES']);
+
+let hasWarned = false;
+
 /** Without this a power failure may undo that a file was created or renamed. */
 async function syncFolder(path: string): Promise<void> {
-  // Windows opens no folder as a file; its file systems log such changes themselves.
-  const handle = await open(path, 'r').catch((error: unknown) => {
-    if (process.platform === 'win32') return undefined;
-    throw error;
-  });
   try {
-    await handle?.sync();
-  } finally {
-    await handle?.close();
+    const handle = await open(path, 'r');
+    await handle.sync().finally(() => handle.close());
+  } catch (error) {
+    if (!NOT_SYNCED.has(errorCode(error) ?? '')) throw error;
+    if (hasWarned || process.platform === 'win32') return;
+    hasWarned = true;
+    new Logger('Storage').warn(
+      `the file system of the video storage cannot make a folder durable (${errorCode(error)}): a power failure may lose the newest files`,
+    );
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type ListMultipartUploadsOutput as UploadPage,
   paginateListObjectsV2,
   PutObjectCommand,
+  type PutObjectCommandInput,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
@@ -51,7 +52,11 @@ interface S3Place {
   readonly bucket: string;
   /** Empty, or ends in a slash. */
   readonly prefix: string;
+  /** Sent with each body. Set once the bucket has refused one without. */
+  checksum: Checksum;
 }
+
+type Checksum = Pick<PutObjectCommandInput, 'ChecksumAlgorithm'>;
 
 /**
  * Stores objects `<prefix>recordings/ab/<uuid>.mp4`. Drafts are local files in `spool`, and a whole draft is uploaded, so
@@ -88,22 +93,36 @@ function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): S3Place
   const client = new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-    // Some S3 servers do not support the newer checksums. Size and SHA-256 are in the database.
+    // Some S3 servers do not support checksums: `withBody` adds them. Size and SHA-256 are in the database.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
     // 120 s, because joining the parts of a large file may take that long.
     requestHandler: { connectionTimeout: 5000, requestTimeout: 120_000, throwOnRequestTimeout: true },
   });
-  return { client, bucket, prefix };
+  return { client, bucket, prefix, checksum: {} };
 }
 
-async function upload({ client, bucket, prefix }: S3Place, path: string, name: string): Promise<void> {
+/** Sends a body, once more with a checksum if it was refused: a bucket with Object Lock takes none without. */
+async function withBody(place: S3Place, send: (checksum: Checksum) => Promise<unknown>): Promise<void> {
+  try {
+    await send(place.checksum);
+  } catch (error) {
+    if (statusOf(error) !== 400 || place.checksum.ChecksumAlgorithm !== undefined) throw error;
+    await send({ ChecksumAlgorithm: 'CRC32' });
+    place.checksum = { ChecksumAlgorithm: 'CRC32' };
+  }
+}
+
+async function upload(place: S3Place, path: string, name: string): Promise<void> {
+  const { client, bucket, prefix } = place;
   const at = { Bucket: bucket, Key: prefix + name };
   await viaS3(async () => {
     await expectAnswer(client, at);
-    const params = { ...at, ContentType: 'video/mp4', Body: createReadStream(path) };
-    await new Upload({ client, params, partSize: PART_BYTES, queueSize: 2 }).done();
+    await withBody(place, (checksum) => {
+      const params = { ...at, ...checksum, ContentType: 'video/mp4', Body: createReadStream(path) };
+      return new Upload({ client, params, partSize: PART_BYTES, queueSize: 2 }).done();
+    });
   });
   await rm(dirname(path), { recursive: true, force: true });
 }
@@ -154,18 +173,23 @@ async function* listObjects({ client, bucket, prefix }: S3Place, folder: string)
   }
 }
 
-async function checkBucket({ client, bucket, prefix }: S3Place): Promise<StorageHealth> {
+async function checkBucket(place: S3Place): Promise<StorageHealth> {
+  const { client, bucket, prefix } = place;
   const at = { Bucket: bucket, Key: `${prefix}.probe-${randomBytes(6).toString('hex')}` };
   try {
     await viaS3(async () => {
-      await client.send(new PutObjectCommand({ ...at, Body: 'probe' }), SHORT);
+      const put = (checksum: Checksum) =>
+        client.send(new PutObjectCommand({ ...at, ...checksum, Body: 'probe' }), SHORT);
+      await withBody(place, put);
       await client.send(new DeleteObjectCommand(at), SHORT);
     });
-    return { writable: true };
+    return { writable: true, ...(place.checksum.ChecksumAlgorithm === undefined ? {} : { advice: CHECKSUMS }) };
   } catch (error) {
     return { writable: false, reason: sentenceOf(error) };
   }
 }
+
+const CHECKSUMS = 'The bucket takes no file without a checksum, so each file is sent with its CRC32.';
 
 /**
  * Aborts the uploads that a killed process left. Other applications may share the bucket, so only the name shows which

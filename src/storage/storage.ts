@@ -21,6 +21,8 @@ export interface StorageHealth {
   readonly writable: boolean;
   /** A sentence; only when not writable. */
   readonly reason?: string;
+  /** What is different about this storage: a sentence. */
+  readonly advice?: string;
 }
 
 /** Size and checksum of a published file. */
