@@ -117,6 +117,20 @@ describe('footage that reaches the list late', () => {
   });
 });
 
+test('a list whose elements move between pages while it is read loses none, however old they are', async () => {
+  const all = Array.from({ length: 150 }, (_, n) => ({ ...late(1_000 - n / 20), id: `chunk ${n}` }));
+  let hasMoved = false;
+  vision.partner.on(CONTINUOUS, (response, request) => {
+    const page = Number(request.query.get('page'));
+    const isFirst = page > 1 && !hasMoved;
+    if (isFirst) hasMoved = true;
+    within(isFirst ? all.slice(1) : all)(response, request);
+  });
+  await subscriptions.follow(await vision.connect(), { startTime: inHours(-1_001), cameraId: 'front' });
+  const count = 'SELECT count(*)::int AS count FROM recordings';
+  await eventually(async () => expect(await vision.query(count)).toEqual([{ count: 150 }]), 10_000);
+});
+
 describe('read-again', () => {
   const again = (id: string, body: object) => vision.app.admin('POST', `/video-subscriptions/${id}/read-again`, body);
 

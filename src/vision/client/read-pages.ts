@@ -10,80 +10,73 @@ const MAX_ELEMENTS = 250_000;
  * streams of a camera, listed one after another, repeat ranges as well, but not those of the previous page.
  */
 const MAX_REPEATED_PAGES = 10;
-const MAX_READINGS = 5;
 
-/** The list changed during every reading, lacks a page, or has no end. The message is a sentence for an admin. */
+/** The list lacks a page, or has no end. The message is a sentence for an admin. */
 export class UnstableListError extends Error {
   readonly expected = true;
 }
 
-interface Reading {
-  /** Used to compare two readings, because ids may differ between them. */
-  readonly ranges: ReadonlySet<string>;
-  readonly total: number | undefined;
-  /** All pages report the same total and contain as many elements, or the list is a single page without a total. */
-  readonly isConsistent: boolean;
-}
-
 /**
- * Reads every page of a list. Elements may be added or removed meanwhile and shift the others between pages, and totals may
- * be wrong, so it repeats the reading until one is consistent with its own totals or two in a row are the same. `onPage`
- * receives every page of every reading. No further page is read once `isEnough` returns true. Throws `UnstableListError`,
- * and the errors of `fetchPage`.
+ * Reads every page of a list once. Elements may be added or removed meanwhile and shift the others between pages, and totals
+ * may be wrong. Returns whether the pages agree with each other: where they do not, the list is to be read again later.
+ * `onPage` receives every page. No further page is read once `isEnough` returns true. Throws `UnstableListError`, and the
+ * errors of `fetchPage`.
  */
 export async function readAllPages<T>(
   fetchPage: (page: number) => Promise<ListedPage<T>>,
   onPage: (page: ListedPage<T>) => Promise<void>,
   isEnough: () => boolean = () => false,
-): Promise<void> {
-  let last: Reading | undefined;
-  for (let i = 0; i < MAX_READINGS; i++) {
-    const reading = await readOnce(fetchPage, onPage, isEnough);
-    if (reading.isConsistent || (last !== undefined && isSame(reading, last))) return;
-    last = reading;
-  }
-  throw new UnstableListError(`The partner's list differed in each of ${MAX_READINGS} readings.`);
-}
-
-async function readOnce<T>(
-  fetchPage: (page: number) => Promise<ListedPage<T>>,
-  onPage: (page: ListedPage<T>) => Promise<void>,
-  isEnough: () => boolean,
-): Promise<Reading> {
-  const fingerprints = new Set<string>();
-  const ranges = new Set<string>();
-  const totals = new Set<number | undefined>();
+): Promise<boolean> {
+  const seen = new SeenPages();
   let pages: number | undefined;
-  let previous = '';
-  let repeats = 0;
   for (let number = 1; number <= MAX_PAGES; number++) {
     const { page, isEnd } = await readPageOrEnd(fetchPage, number);
     if (isEnd && pages !== undefined && number <= pages) {
       throw new UnstableListError(`The partner's list has ${pages} pages, but page ${number} of it was refused.`);
     }
     await onPage(page);
-    if (isEnough()) return { ranges, total: undefined, isConsistent: true };
+    if (isEnough()) return true;
     pages = totalPages(page.pagination);
-    totals.add(page.pagination.totalItems);
-    const before = fingerprints.size;
-    for (const fingerprint of page.fingerprints) fingerprints.add(fingerprint);
-    for (const range of page.ranges) ranges.add(range);
-    if (fingerprints.size > MAX_ELEMENTS) {
+    const hasNews = seen.add(page);
+    if (seen.elements > MAX_ELEMENTS) {
       throw new UnstableListError(`The partner's list has more than ${MAX_ELEMENTS} elements.`);
     }
-    const current = page.ranges.toSorted().join();
-    repeats = current !== '' && current === previous ? repeats + 1 : 0;
-    previous = current;
-    // A partner that ignores `page` returns the same page each time.
-    const hasNothingNew = fingerprints.size === before || repeats === MAX_REPEATED_PAGES;
-    if (hasNothingNew || isLastPage(page, number)) {
-      const [total] = totals;
-      const agrees = total === undefined ? number === 1 : totals.size === 1 && fingerprints.size >= total;
-      const isRepeated = hasNothingNew && page.received > 0;
-      return { ranges, total, isConsistent: agrees && !isRepeated };
-    }
+    if (!hasNews || isLastPage(page, number)) return seen.agree();
   }
   throw new UnstableListError(`The partner's list has more than ${MAX_PAGES} pages.`);
+}
+
+/** The pages of one list so far. */
+class SeenPages {
+  private readonly fingerprints = new Set<string>();
+  private readonly totals = new Set<number | undefined>();
+  private pagesWithNews = 0;
+  private previous = '';
+  private repeats = 0;
+
+  get elements(): number {
+    return this.fingerprints.size;
+  }
+
+  /** Returns whether the page has anything new: a partner that ignores `page` returns the same page each time. */
+  add({ fingerprints, ranges, pagination }: ListedPage<unknown>): boolean {
+    this.totals.add(pagination.totalItems);
+    const before = this.fingerprints.size;
+    for (const fingerprint of fingerprints) this.fingerprints.add(fingerprint);
+    const current = ranges.toSorted().join();
+    this.repeats = current !== '' && current === this.previous ? this.repeats + 1 : 0;
+    this.previous = current;
+    const hasNews = this.fingerprints.size > before && this.repeats < MAX_REPEATED_PAGES;
+    if (hasNews) this.pagesWithNews++;
+    return hasNews;
+  }
+
+  /** All pages report one total, and have as many elements. Without a total, a list on one page agrees with itself. */
+  agree(): boolean {
+    const [total] = this.totals;
+    if (total === undefined) return this.pagesWithNews <= 1;
+    return this.totals.size === 1 && this.fingerprints.size >= total;
+  }
 }
 
 /** The statuses with which partners refuse a page past the end. Others, such as 403 or 408, have other causes. */
@@ -120,8 +113,3 @@ export function isLastPage({ received, pagination }: ListedPage<unknown>, number
 
 const totalPages = ({ totalPages: pages, pageSize, totalItems }: Pagination): number | undefined =>
   pages ?? (totalItems !== undefined && pageSize ? Math.ceil(totalItems / pageSize) : undefined);
-
-const isSame = (one: Reading, other: Reading): boolean =>
-  one.total === other.total &&
-  one.ranges.size === other.ranges.size &&
-  [...one.ranges].every((range) => other.ranges.has(range));

@@ -114,6 +114,7 @@ export class ClipPollClient {
     const findings: Finding[] = [];
     let request: ReadRequestState | undefined;
     let failure: PartList['failure'];
+    let isWhole = true;
     const fetchPage = async (page: number): Promise<ListedPage<Video>> => {
       const read = await this.client.listVideos({ ...query, page }, context);
       if (page === 1) request = read.request?.requestId === part.partnerRequestId ? read.request : undefined;
@@ -126,12 +127,12 @@ export class ClipPollClient {
     // One clip above the limit proves that there are too many.
     const isEnough = () => videos.size > MAX_CLIPS_PER_PART || request?.status === 'failed';
     try {
-      await readAllPages(fetchPage, onPage, isEnough);
+      isWhole = await readAllPages(fetchPage, onPage, isEnough);
     } catch (error) {
       if (!(error instanceof PartnerFailure) && !(error instanceof UnstableListError)) throw error;
       failure = error;
     }
-    return { videos: [...videos.values()], request, findings, failure };
+    return { videos: [...videos.values()], request, findings, failure, isWhole };
   }
 
   private async pollList(parts: readonly Part[], context: PollContext): Promise<BatchPoll> {

@@ -39,6 +39,8 @@ export interface PartList {
   readonly findings: readonly Finding[];
   /** Why the list may have more. */
   readonly failure: PartnerFailure | UnstableListError | undefined;
+  /** The pages agree with each other. */
+  readonly isWhole: boolean;
 }
 
 /** The result of polling the customer's list. */
@@ -157,14 +159,16 @@ export function batchResult(part: Part, clips: readonly Video[]): ClipsResult {
 /** The result of polling for a part by its own id; undefined where a failure says nothing about the part. */
 export function individualResult(
   { hasClips }: Part,
-  { request, failure }: Pick<PartList, 'request' | 'failure'>,
+  { request, failure, isWhole }: Pick<PartList, 'request' | 'failure' | 'isWhole'>,
   clips: readonly Video[] | undefined,
   mismatch: string | undefined,
 ): PollResult | undefined {
   if (failure !== undefined) return incompleteResult(failure, clips, mismatch);
   // No clip is needed where the partner reports `ready` and listed the clips in earlier rounds.
   const earlier = hasClips && request?.status === 'ready' ? [] : undefined;
-  return completeResult(clips ?? earlier, request, mismatch);
+  const result = completeResult(clips ?? earlier, request, mismatch);
+  // Clips may have moved between pages while these were read. The next poll counts as it is.
+  return result.kind === 'clips' && !isWhole && !hasClips ? { ...result, kind: 'some' } : result;
 }
 
 function completeResult(

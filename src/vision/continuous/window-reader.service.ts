@@ -23,13 +23,16 @@ export class WindowReader {
     private readonly work: WorkService,
   ) {}
 
-  /** Stores the recordings of a window page by page. Pages before a failure stay. Throws `PartnerFailure`, `UnstableListError`. */
+  /**
+   * Stores the recordings of a window page by page, and returns whether the pages agree with each other. Pages before a
+   * failure stay. Throws `PartnerFailure`, `UnstableListError`.
+   */
   async read(
     connection: VisionConnection,
     { truck_id: truckId, camera_id: cameraId }: SubscribedCamera,
     { start, end }: Window,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { haulerId, id: connectionId, customerId } = connection;
     const query = {
       // From the connection, because an admin may have changed it since the subscription was created.
@@ -40,7 +43,7 @@ export class WindowReader {
       endTime: instantOf(new Date(end)),
       pageSize: MAX_PAGE_SIZE,
     };
-    await readAllPages<Recording>(
+    return readAllPages<Recording>(
       (page) => this.client.listContinuous({ ...query, page }, { connection, signal }),
       async ({ items, findings }) => {
         const added = await this.subscriptions.inTransaction(async (manager) => {

@@ -83,7 +83,7 @@ export class WindowReadingJob implements OnModuleInit {
       name: READ_WINDOWS,
       table: 'video_windows',
       key: { hauler_id: 'uuid', id: 'uuid' },
-      columns: ['subscription_id', 'start_time', 'end_time'],
+      columns: ['subscription_id', 'start_time', 'end_time', 'reread_day'],
       ...LANES,
       backoff: { firstMs: 60_000, factor: 2, maxMs: 3_600_000, jitter: 0.2 },
       // The row stays, because the coverage shows unread windows as missing.
@@ -103,8 +103,9 @@ export class WindowReadingJob implements OnModuleInit {
     if (window === undefined) return { afterMs: intervalMs };
     const next = { afterMs: window.isLast ? intervalMs : 0 };
     const readUntil = new Date(window.end);
+    let isWhole: boolean;
     try {
-      await this.reader.read(connection, row, window, signal);
+      isWhole = await this.reader.read(connection, row, window, signal);
     } catch (error) {
       if (signal.aborted || !shouldDefer(error, run.attempt)) throw error;
       await this.subscriptions.inTransaction(async (manager) => {
@@ -115,13 +116,15 @@ export class WindowReadingJob implements OnModuleInit {
       return 'done';
     }
     const { planned, window: reread } = this.rereadingsOf(row, window, now.getTime());
+    // Elements may have moved between pages while these were read. A re-reading ends where this window begins.
+    const again = isWhole ? reread : { start: reread?.start ?? window.start, end: window.end };
     await this.subscriptions.inTransaction(async (manager) => {
       const set = { read_until: readUntil, last_read_at: now, rereadings: planned, updated_at: new Date() };
       await run.finish(next, set, manager);
       await this.windows.recordReading(manager, row, window, now);
-      if (reread !== undefined) await this.windows.planDays(manager, row, daysOf(reread));
+      if (again !== undefined) await this.windows.planDays(manager, row, daysOf(again));
     });
-    if (reread !== undefined) this.work.runDue(READ_WINDOWS);
+    if (again !== undefined) this.work.runDue(READ_WINDOWS);
     return 'done';
   }
 
@@ -135,10 +138,11 @@ export class WindowReadingJob implements OnModuleInit {
   }
 
   private async readDeferred(run: Run<WindowRow>): Promise<Next> {
-    const { hauler_id, subscription_id, start_time, end_time } = run.row;
+    const { hauler_id, subscription_id: id, start_time, end_time, reread_day } = run.row;
     const window = { start: start_time.getTime(), end: end_time.getTime() };
     const now = new Date();
-    const camera = await this.subscriptions.cameraOf(hauler_id, subscription_id);
+    let isWhole = true;
+    const camera = await this.subscriptions.cameraOf(hauler_id, id);
     if (camera !== undefined) {
       const connection = await this.connections.find(camera.connection_id);
       if (connection === undefined) {
@@ -146,12 +150,14 @@ export class WindowReadingJob implements OnModuleInit {
         return 'done';
       }
       if (!connection.enabled || !camera.enabled) return { afterMs: PAUSED_MS };
-      await this.reader.read(connection, camera, window, run.signal);
+      isWhole = await this.reader.read(connection, camera, window, run.signal);
     }
     const isRead = await this.subscriptions.inTransaction(async (manager) => {
       await run.hold(manager);
       if (camera !== undefined) {
-        await this.windows.recordReading(manager, { hauler_id, id: subscription_id }, window, now);
+        const owner = { hauler_id, id, connection_id: camera.connection_id };
+        await this.windows.recordReading(manager, owner, window, now);
+        if (!isWhole && reread_day === null) await this.windows.planDays(manager, owner, daysOf(window));
       }
       return this.windows.remove(manager, run.row);
     });

@@ -24,6 +24,8 @@ export interface WindowRow {
   readonly subscription_id: string;
   readonly start_time: Date;
   readonly end_time: Date;
+  /** Null for a deferred window: no reading of this time has succeeded. */
+  readonly reread_day: Date | null;
 }
 
 /** Longer than the furthest re-reading of most configurations; older readings are forgotten. */
