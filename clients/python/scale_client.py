@@ -10,38 +10,6 @@ from typing import Any, AsyncIterator, ClassVar, Dict, Iterator, List, Literal, 
 
 
 @dataclass
-class ErrorViolation:
-    path: str
-    rule: str
-    message: str
-
-
-@dataclass
-class ErrorDetails:
-    violations: Optional[List[ErrorViolation]] = None
-    reason: Optional[str] = None
-    request_id: Optional[str] = None
-    account_id: Optional[str] = None
-    account_number: Optional[str] = None
-
-    # Python field name -> wire (JSON) name, for (de)serialization.
-    _field_map: ClassVar[Dict[str, str]] = {"request_id": "requestId", "account_id": "accountId", "account_number": "accountNumber"}
-
-
-@dataclass
-class ErrorBody:
-    code: str
-    message: str
-    details: Optional[ErrorDetails] = None
-
-
-@dataclass
-class ErrorResponse:
-    success: bool
-    error: ErrorBody
-
-
-@dataclass
 class MaterialItem:
     id: str
     name: str
@@ -81,6 +49,38 @@ class CreateScaleTicketResponse:
 
     # Python field name -> wire (JSON) name, for (de)serialization.
     _field_map: ClassVar[Dict[str, str]] = {"disposal_ticket_id": "disposalTicketId"}
+
+
+@dataclass
+class ErrorViolation:
+    path: str
+    rule: str
+    message: str
+
+
+@dataclass
+class ErrorDetails:
+    violations: Optional[List[ErrorViolation]] = None
+    reason: Optional[str] = None
+    request_id: Optional[str] = None
+    account_id: Optional[str] = None
+    account_number: Optional[str] = None
+
+    # Python field name -> wire (JSON) name, for (de)serialization.
+    _field_map: ClassVar[Dict[str, str]] = {"request_id": "requestId", "account_id": "accountId", "account_number": "accountNumber"}
+
+
+@dataclass
+class ErrorBody:
+    code: str
+    message: str
+    details: Optional[ErrorDetails] = None
+
+
+@dataclass
+class ErrorResponse:
+    success: bool
+    error: ErrorBody
 
 
 class Servers:

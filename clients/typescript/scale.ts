@@ -57,79 +57,6 @@
  * `X-Request-Id`: quote it when you ask for help, or send your own.
  */
 
-export type ErrorViolation = {
-    /**
-     * The field
-     * @maxLength 4096
-     */
-    path: string;
-    /**
-     * The violated rule
-     * @maxLength 64
-     */
-    rule: string;
-    /**
-     * A sentence for a person
-     * @maxLength 100000
-     */
-    message: string;
-};
-
-export type ErrorDetails = {
-    /**
-     * Every violation. Of invalid text and nesting only the first are listed; then the last element has the path `""` and the rule `maxFaults`.
-     */
-    violations?: ErrorViolation[];
-    /**
-     * Machine-readable reason of a 409 or 422
-     * @maxLength 64
-     */
-    reason?: string;
-    /**
-     * On 500: the id of the incident
-     * @maxLength 128
-     */
-    requestId?: string;
-    /**
-     * Id of the existing account
-     * @maxLength 36
-     */
-    accountId?: string;
-    /**
-     * Number of the existing account
-     * @maxLength 32
-     */
-    accountNumber?: string;
-};
-
-export type ErrorBody = {
-    /**
-     * Machine-readable code, from the closed set of this interface
-     * @maxLength 64
-     */
-    code: "INVALID_PAYLOAD" | "UNAUTHORIZED" | "INTERNAL_ERROR" | "VALIDATION_ERROR";
-    /**
-     * Sentence for a person
-     * @maxLength 100000
-     */
-    message: string;
-    /**
-     * More about the error
-     */
-    details?: ErrorDetails;
-};
-
-export type ErrorResponse = {
-    /**
-     * Always false
-     */
-    success: boolean;
-    /**
-     * What went wrong
-     */
-    error: ErrorBody;
-};
-
 export type MaterialItem = {
     /**
      * Identifier of the material in the partner's system
@@ -211,6 +138,79 @@ export type CreateScaleTicketResponse = {
      * @format uuid
      */
     disposalTicketId: string;
+};
+
+export type ErrorViolation = {
+    /**
+     * The field
+     * @maxLength 4096
+     */
+    path: string;
+    /**
+     * The violated rule
+     * @maxLength 64
+     */
+    rule: string;
+    /**
+     * A sentence for a person
+     * @maxLength 100000
+     */
+    message: string;
+};
+
+export type ErrorDetails = {
+    /**
+     * Every violation. Of invalid text and nesting only the first are listed; then the last element has the path `""` and the rule `maxFaults`.
+     */
+    violations?: ErrorViolation[];
+    /**
+     * Machine-readable reason of a 409 or 422
+     * @maxLength 64
+     */
+    reason?: string;
+    /**
+     * On 500: the id of the incident
+     * @maxLength 128
+     */
+    requestId?: string;
+    /**
+     * Id of the existing account
+     * @maxLength 36
+     */
+    accountId?: string;
+    /**
+     * Number of the existing account
+     * @maxLength 32
+     */
+    accountNumber?: string;
+};
+
+export type ErrorBody = {
+    /**
+     * Machine-readable code, from the closed set of this interface
+     * @maxLength 64
+     */
+    code: "INVALID_PAYLOAD" | "UNAUTHORIZED" | "INTERNAL_ERROR" | "VALIDATION_ERROR";
+    /**
+     * Sentence for a person
+     * @maxLength 100000
+     */
+    message: string;
+    /**
+     * More about the error
+     */
+    details?: ErrorDetails;
+};
+
+export type ErrorResponse = {
+    /**
+     * Always false
+     */
+    success: boolean;
+    /**
+     * What went wrong
+     */
+    error: ErrorBody;
 };
 
 export type CreateTicketResult = CreateScaleTicketResponse;

@@ -28,7 +28,8 @@
  * ### Continuous recordings
  *
  * - The platform reads windows of up to one day that end a minute ago, all pages, every five minutes by default. It reads
- *   the last six hours again, to find recordings that you add late.
+ *   the last 15 minutes again each time, 6 hours every hour, 3 days every day and 14 days every week, to find recordings that
+ *   you add late.
  * - It identifies a recording by its `id`, or by truck, camera and range. A list contains the recordings that overlap the
  *   half-open range from `startTime` to `endTime`.
  *

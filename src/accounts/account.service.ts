@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { ACCOUNT_API } from '../contracts/account/account.api.js';
+import { ACCOUNT_API, nameTaken } from '../contracts/account/account.api.js';
 import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/account/account.dto.js';
 import { BATCH_LIMITS, Batcher, type Entry } from '../database/batcher.js';
 import type { Querying } from '../database/sql.js';
@@ -129,7 +129,7 @@ export class AccountService {
 }
 
 const outcomeOf = (row: AccountEntity, owner: AccountKey): Created =>
-  owner.id === row.id ? createdAnswer(row) : nameTaken(owner);
+  owner.id === row.id ? createdAnswer(row) : takenBy(owner);
 
 const createdAnswer = (row: AccountEntity): Answer<CreateAccountResponse> => ({
   status: 200,
@@ -137,8 +137,7 @@ const createdAnswer = (row: AccountEntity): Answer<CreateAccountResponse> => ({
   body: toAccountDto(row),
 });
 
-export function nameTaken({ id, accountNumber }: AccountKey): AppError {
-  return apiError(ACCOUNT_API, 'conflict', `the account ${accountNumber} has the same name`, {
-    details: { reason: 'NAME_TAKEN', accountId: id, accountNumber },
-  });
+function takenBy({ id, accountNumber }: AccountKey): AppError {
+  const { message, details } = nameTaken(id, accountNumber);
+  return apiError(ACCOUNT_API, 'conflict', message, { details });
 }

@@ -1,5 +1,6 @@
-import { Param, Query } from '@nestjs/common';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Controller, Param, Query } from '@nestjs/common';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
   Connection,
   ConnectionCheck,
@@ -14,7 +15,7 @@ import { ConnectionCheckService } from '../partner-client/connection-check.servi
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 
-@AdminController()
+@Controller()
 export class ConnectionsController {
   constructor(
     private readonly connections: ConnectionsService,
@@ -22,37 +23,37 @@ export class ConnectionsController {
     private readonly runs: SyncRunsService,
   ) {}
 
-  @AdminRoute('createConnection')
+  @Route(ADMIN_API, 'createConnection')
   create(@JsonBody() request: CreateConnectionRequest): Promise<Connection> {
     return this.connections.create(request);
   }
 
-  @AdminRoute('listConnections')
+  @Route(ADMIN_API, 'listConnections')
   list(@Query() query: ConnectionQuery): Promise<List<Connection>> {
     return this.connections.list(query);
   }
 
-  @AdminRoute('getConnection')
+  @Route(ADMIN_API, 'getConnection')
   get(@Param() { id }: IdParam): Promise<Connection> {
     return this.connections.get(id);
   }
 
-  @AdminRoute('updateConnection')
+  @Route(ADMIN_API, 'updateConnection')
   update(@Param() { id }: IdParam, @JsonBody() request: UpdateConnectionRequest): Promise<Connection> {
     return this.connections.update(id, request);
   }
 
-  @AdminRoute('deleteConnection')
+  @Route(ADMIN_API, 'deleteConnection')
   remove(@Param() { id }: IdParam): Promise<void> {
     return this.connections.remove(id);
   }
 
-  @AdminRoute('checkConnection')
+  @Route(ADMIN_API, 'checkConnection')
   check(@Param() { id }: IdParam): Promise<ConnectionCheck> {
     return this.checks.check(id);
   }
 
-  @AdminRoute('syncConnection')
+  @Route(ADMIN_API, 'syncConnection')
   sync(@Param() { id }: IdParam): Promise<RequestedSyncRun> {
     return this.runs.request(id);
   }

@@ -1,20 +1,20 @@
-import { Controller, Delete, Get, Header, HttpCode, Inject, Post, Req, Res } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
+import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { CookieOptions, Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
 import { ConsoleSessions, SESSION_COOKIE, SESSION_MS, type TokenKind } from '../auth/console-sessions.js';
 import { GuessLimit } from '../auth/guess-limit.js';
 import type { KeyPrincipal, Principal } from '../auth/principal.js';
+import { Route } from '../auth/route.js';
 import { ENV, type Env } from '../config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/access.dto.js';
+import { SERVICE_API } from '../contracts/admin/service.api.js';
 import { AppError } from '../errors/app-error.js';
 import { JsonBody } from '../http/json-body.js';
 
 const COOKIE: CookieOptions = { httpOnly: true, sameSite: 'strict', path: '/' };
 
 /** Sign-in to the console. The page gets a cookie that its scripts cannot read. */
-@Controller('/console/api/session')
-@ApiExcludeController()
+@Controller()
 export class ConsoleSessionController {
   constructor(
     @Inject(ENV) private readonly env: Pick<Env, 'SIDES'>,
@@ -23,11 +23,9 @@ export class ConsoleSessionController {
     private readonly guesses: GuessLimit,
   ) {}
 
-  @Post()
-  @HttpCode(200)
-  @Header('Cache-Control', 'no-store')
+  @Route(SERVICE_API, 'signIn')
   async signIn(
-    @JsonBody({ withoutKey: true }) secret: SignInRequest,
+    @JsonBody() secret: SignInRequest,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
   ): Promise<SessionView> {
@@ -43,16 +41,14 @@ export class ConsoleSessionController {
     return this.viewOf(caller);
   }
 
-  @Get()
-  @Header('Cache-Control', 'no-store')
+  @Route(SERVICE_API, 'getSession')
   async current(@Req() request: Request): Promise<SessionView> {
     const session = await this.sessions.of(request);
     if (session === undefined) throw new AppError('unauthorized', 'sign in first');
     return this.viewOf(session.key === undefined ? session.kind : session.key.principal);
   }
 
-  @Delete()
-  @HttpCode(204)
+  @Route(SERVICE_API, 'signOut')
   async signOut(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<void> {
     if (request.headers['x-console'] !== '1') throw new AppError('unauthorized', 'send X-Console: 1 to sign out');
     await this.sessions.end(request);

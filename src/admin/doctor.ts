@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { Inject, Injectable, Query } from '@nestjs/common';
+import { Controller, Inject, Injectable, Query } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { hasTrigramIndex } from '../accounts/account.repository.js';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
   MAX_STORAGE_FINDINGS,
   StorageCheck,
@@ -143,11 +144,11 @@ export class Doctor {
 
 const idInName = (name: string): string => (name.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '');
 
-@AdminController()
+@Controller()
 export class DoctorController {
   constructor(private readonly doctor: Doctor) {}
 
-  @AdminRoute('checkStorage')
+  @Route(ADMIN_API, 'checkStorage')
   check(@Query() query: StorageCheckQuery): Promise<StorageCheck> {
     return this.doctor.examine(query);
   }

@@ -1,6 +1,7 @@
-import { Param, Query, Req } from '@nestjs/common';
+import { Controller, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
   ExchangeDetail,
   ExchangeList,
@@ -14,32 +15,29 @@ import { type BodyRequest, JsonBody } from '../http/json-body.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 
 /** HTTP exchanges in both directions. */
-@AdminController()
+@Controller()
 export class ExchangesController {
   constructor(
     private readonly exchanges: ExchangeQueries,
     private readonly replays: ExchangeReplay,
   ) {}
 
-  @AdminRoute('listExchanges')
+  @Route(ADMIN_API, 'listExchanges')
   list(@Query() query: ExchangeQuery, @Req() request: Request): Promise<ExchangeList> {
     return this.exchanges.list(query, Object.keys(request.query));
   }
 
-  @AdminRoute('getExchange')
+  @Route(ADMIN_API, 'getExchange')
   get(@Param() { id }: IdParam): Promise<ExchangeDetail> {
     return this.exchanges.get(id);
   }
 
-  @AdminRoute('replayExchange')
-  replay(
-    @Param() { id }: IdParam,
-    @JsonBody({ optional: true }) { haulerId }: ReplayExchangeRequest,
-  ): Promise<ReplayedExchange> {
+  @Route(ADMIN_API, 'replayExchange')
+  replay(@Param() { id }: IdParam, @JsonBody() { haulerId }: ReplayExchangeRequest): Promise<ReplayedExchange> {
     return this.replays.replay(id, haulerId);
   }
 
-  @AdminRoute('replayExchanges')
+  @Route(ADMIN_API, 'replayExchanges')
   replayMany(
     @JsonBody() filter: ReplayExchangesRequest,
     @Req() { parsedBody }: BodyRequest,

@@ -1,5 +1,6 @@
-import { Param, Query } from '@nestjs/common';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Controller, Param, Query } from '@nestjs/common';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { HaulersService } from '../auth/haulers.service.js';
 import { KeyRotation } from '../auth/key-rotation.service.js';
@@ -16,7 +17,7 @@ import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 
 /** Haulers and their API keys. */
-@AdminController()
+@Controller()
 export class HaulersController {
   constructor(
     private readonly haulers: HaulersService,
@@ -24,40 +25,37 @@ export class HaulersController {
     private readonly rotation: KeyRotation,
   ) {}
 
-  @AdminRoute('createHauler')
+  @Route(ADMIN_API, 'createHauler')
   create(@JsonBody() request: CreateHaulerRequest): Promise<Hauler> {
     return this.haulers.create(request);
   }
 
-  @AdminRoute('listHaulers')
+  @Route(ADMIN_API, 'listHaulers')
   list(@Query() query: ListQuery): Promise<List<Hauler>> {
     return this.haulers.list(query);
   }
 
-  @AdminRoute('getHauler')
+  @Route(ADMIN_API, 'getHauler')
   get(@Param() { id }: IdParam): Promise<Hauler> {
     return this.haulers.get(id);
   }
 
-  @AdminRoute('issueApiKey')
+  @Route(ADMIN_API, 'issueApiKey')
   issueKey(@JsonBody() request: IssueApiKeyRequest): Promise<IssuedApiKey> {
     return this.keys.issue(request);
   }
 
-  @AdminRoute('listApiKeys')
+  @Route(ADMIN_API, 'listApiKeys')
   listKeys(@Query() query: ApiKeyQuery): Promise<List<ApiKey>> {
     return this.keys.list(query);
   }
 
-  @AdminRoute('rotateApiKey')
-  rotateKey(
-    @Param() { id }: IdParam,
-    @JsonBody({ optional: true }) { overlapSeconds }: RotateApiKeyRequest,
-  ): Promise<IssuedApiKey> {
+  @Route(ADMIN_API, 'rotateApiKey')
+  rotateKey(@Param() { id }: IdParam, @JsonBody() { overlapSeconds }: RotateApiKeyRequest): Promise<IssuedApiKey> {
     return this.rotation.rotate(id, overlapSeconds);
   }
 
-  @AdminRoute('revokeApiKey')
+  @Route(ADMIN_API, 'revokeApiKey')
   revokeKey(@Param() { id }: IdParam): Promise<void> {
     return this.keys.revoke(id);
   }

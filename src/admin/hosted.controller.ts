@@ -1,6 +1,7 @@
-import { Param, Query, Req } from '@nestjs/common';
+import { Controller, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
   HOSTED_SITE_DATA_MAX_BYTES,
   HostedCamera,
@@ -20,7 +21,7 @@ import { ReferenceRecordings } from '../reference-partner/vision/recordings.serv
 import { ReferenceVideoRequests } from '../reference-partner/vision/video-requests.service.js';
 
 /** The data of the reference partner. */
-@AdminController()
+@Controller()
 export class HostedController {
   constructor(
     private readonly siteData: ReferenceSiteData,
@@ -29,7 +30,7 @@ export class HostedController {
     private readonly requests: ReferenceVideoRequests,
   ) {}
 
-  @AdminRoute('replaceHostedSiteData')
+  @Route(ADMIN_API, 'replaceHostedSiteData')
   replaceSiteData(
     @Param() { haulerId }: HostedHaulerParam,
     @JsonChunks(HOSTED_SITE_DATA_MAX_BYTES) body: AsyncIterable<Buffer>,
@@ -37,17 +38,17 @@ export class HostedController {
     return this.siteData.replace(haulerId, body);
   }
 
-  @AdminRoute('setHostedCamera')
+  @Route(ADMIN_API, 'setHostedCamera')
   setCamera(@JsonBody() camera: HostedCamera): Promise<HostedCamera> {
     return this.cameras.put(camera);
   }
 
-  @AdminRoute('uploadHostedRecording')
+  @Route(ADMIN_API, 'uploadHostedRecording')
   upload(@Query() query: HostedRecordingQuery, @Req() request: Request): Promise<HostedRecording> {
     return this.recordings.add(query, readVideo(request));
   }
 
-  @AdminRoute('listHostedVideoRequests')
+  @Route(ADMIN_API, 'listHostedVideoRequests')
   listRequests(@Query() query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
     return this.requests.list(query);
   }

@@ -1,6 +1,7 @@
-import { Inject, Query } from '@nestjs/common';
+import { Controller, Inject, Query } from '@nestjs/common';
 import { ActionLog } from '../auth/action-log.repository.js';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { ENV, type Env } from '../config/env.js';
 import { Action, ActionQuery } from '../contracts/admin/action.dto.js';
 import { List } from '../contracts/admin/list.dto.js';
@@ -18,7 +19,7 @@ const NONE = {
 };
 
 /** The last day in numbers; loaded with the platform side. */
-@AdminController()
+@Controller()
 export class OverviewController {
   constructor(
     @Inject(ENV) private readonly env: Pick<Env, 'EXCHANGE_LOG'>,
@@ -26,7 +27,7 @@ export class OverviewController {
     private readonly stored: StoredHours,
   ) {}
 
-  @AdminRoute('getOverview')
+  @Route(ADMIN_API, 'getOverview')
   async get(): Promise<Overview> {
     const end = (Math.floor(Date.now() / HOUR_MS) + 1) * HOUR_MS;
     const start = end - HOURS * HOUR_MS;
@@ -50,11 +51,11 @@ export class OverviewController {
 }
 
 /** The changes by admins and partners, of both sides. */
-@AdminController()
+@Controller()
 export class ActionsController {
   constructor(private readonly actions: ActionLog) {}
 
-  @AdminRoute('listActions')
+  @Route(ADMIN_API, 'listActions')
   list(@Query() query: ActionQuery): Promise<List<Action>> {
     return this.actions.list(query);
   }

@@ -1,6 +1,7 @@
-import { Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam, List } from '../contracts/admin/list.dto.js';
 import {
   Coverage,
@@ -19,7 +20,7 @@ import { Recordings } from '../vision/recordings/recordings.service.js';
 import { Retention } from '../vision/recordings/retention.job.js';
 
 /** Recordings of the platform side, their coverage and the errors in partners' lists. */
-@AdminController()
+@Controller()
 export class RecordingsController {
   constructor(
     private readonly recordings: Recordings,
@@ -29,38 +30,38 @@ export class RecordingsController {
     private readonly retention: Retention,
   ) {}
 
-  @AdminRoute('listRecordings')
+  @Route(ADMIN_API, 'listRecordings')
   list(@Query() query: RecordingQuery): Promise<List<StoredRecording>> {
     return this.recordings.list(query);
   }
 
-  @AdminRoute('getRecording')
+  @Route(ADMIN_API, 'getRecording')
   get(@Param() { id }: IdParam): Promise<StoredRecording> {
     return this.recordings.get(id);
   }
 
-  @AdminRoute('getRecordingContent')
+  @Route(ADMIN_API, 'getRecordingContent')
   content(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response): Promise<void> {
     return this.recordings.sendContent(id, request, response);
   }
 
-  @AdminRoute('getCoverage')
+  @Route(ADMIN_API, 'getCoverage')
   getCoverage(@Query() query: CoverageQuery): Promise<Coverage> {
     return this.coverage.of(query);
   }
 
-  @AdminRoute('listFleetCoverage')
+  @Route(ADMIN_API, 'listFleetCoverage')
   listFleetCoverage(@Query() query: FleetCoverageQuery): Promise<List<TruckDayCoverage>> {
     return this.fleet.list(query);
   }
 
-  @AdminRoute('listVisionFindings')
+  @Route(ADMIN_API, 'listVisionFindings')
   listFindings(@Query() query: VisionFindingQuery): Promise<List<VisionFinding>> {
     return this.findings.list(query);
   }
 
-  @AdminRoute('runRetention')
-  runRetention(@JsonBody({ optional: true }) { dryRun }: RetentionRequest): Promise<RetentionResult> {
+  @Route(ADMIN_API, 'runRetention')
+  runRetention(@JsonBody() { dryRun }: RetentionRequest): Promise<RetentionResult> {
     return this.retention.run({ dryRun: dryRun === true });
   }
 }

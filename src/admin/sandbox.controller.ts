@@ -1,5 +1,6 @@
-import { Param, UseGuards } from '@nestjs/common';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Controller, Param, UseGuards } from '@nestjs/common';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
   ActiveSandboxScenario,
   ActiveSandboxScenarios,
@@ -18,21 +19,21 @@ import { SandboxService } from '../sandbox/sandbox.service.js';
 
 /** The scenarios of haulers and customers. */
 @UseGuards(SandboxGuard)
-@AdminController()
+@Controller()
 export class SandboxController {
   constructor(private readonly sandbox: SandboxService) {}
 
-  @AdminRoute('listSandboxScenarios')
+  @Route(ADMIN_API, 'listSandboxScenarios')
   async catalogue(): Promise<SandboxCatalogue> {
     return this.sandbox.catalogue();
   }
 
-  @AdminRoute('listActiveScenarios')
+  @Route(ADMIN_API, 'listActiveScenarios')
   list(@Param() subject: SandboxSubjectParam): Promise<ActiveSandboxScenarios> {
     return this.sandbox.list(subject);
   }
 
-  @AdminRoute('startScenario')
+  @Route(ADMIN_API, 'startScenario')
   start(
     @Param() { name, ...subject }: SandboxScenarioParam,
     @JsonBody() request: StartScenarioRequest,
@@ -40,7 +41,7 @@ export class SandboxController {
     return this.sandbox.start(subject, name, request);
   }
 
-  @AdminRoute('endScenario')
+  @Route(ADMIN_API, 'endScenario')
   async end(@Param() { name, ...subject }: SandboxScenarioParam): Promise<void> {
     await this.sandbox.end(subject, name);
   }
@@ -48,11 +49,11 @@ export class SandboxController {
 
 /** The clock of the reference partner; loaded with the partner side. */
 @UseGuards(SandboxGuard)
-@AdminController()
+@Controller()
 export class SandboxClockController {
   constructor(private readonly clock: ClockEvents) {}
 
-  @AdminRoute('advanceClock')
+  @Route(ADMIN_API, 'advanceClock')
   async advance(
     @Param() { customerId }: SandboxCustomerParam,
     @JsonBody() request: AdvanceClockRequest,

@@ -1,5 +1,6 @@
-import { Param, Query } from '@nestjs/common';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Controller, Param, Query } from '@nestjs/common';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '../contracts/admin/catalog.dto.js';
 import { HistoryEntry } from '../contracts/admin/history.dto.js';
 import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
@@ -17,7 +18,7 @@ import { SyncRunHistory } from '../site-sync/sync/sync-run-history.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 
 /** Synchronisation runs and the catalog that they maintain. */
-@AdminController()
+@Controller()
 export class SyncRunsController {
   constructor(
     private readonly runs: SyncRunsService,
@@ -25,52 +26,52 @@ export class SyncRunsController {
     private readonly catalog: CatalogLists,
   ) {}
 
-  @AdminRoute('listSyncRuns')
+  @Route(ADMIN_API, 'listSyncRuns')
   list(@Query() query: SyncRunQuery): Promise<List<SyncRun>> {
     return this.runs.list(query);
   }
 
-  @AdminRoute('getSyncRun')
+  @Route(ADMIN_API, 'getSyncRun')
   get(@Param() { id }: IdParam): Promise<SyncRun> {
     return this.runs.get(id);
   }
 
-  @AdminRoute('listQuarantinedRecords')
+  @Route(ADMIN_API, 'listQuarantinedRecords')
   quarantine(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<QuarantinedRecord>> {
     return this.runs.quarantine(id, query);
   }
 
-  @AdminRoute('listSyncRunChanges')
+  @Route(ADMIN_API, 'listSyncRunChanges')
   changes(@Param() { id }: IdParam, @Query() query: SyncChangeQuery): Promise<List<SyncChange>> {
     return this.runs.listChanges(id, query);
   }
 
-  @AdminRoute('rejectSyncRun')
-  reject(@Param() { id }: IdParam, @JsonBody({ optional: true }) { note }: RejectSyncRunRequest): Promise<SyncRun> {
+  @Route(ADMIN_API, 'rejectSyncRun')
+  reject(@Param() { id }: IdParam, @JsonBody() { note }: RejectSyncRunRequest): Promise<SyncRun> {
     return this.runs.reject(id, note);
   }
 
-  @AdminRoute('confirmSyncRun')
+  @Route(ADMIN_API, 'confirmSyncRun')
   confirm(@Param() { id }: IdParam): Promise<SyncRun> {
     return this.runs.confirm(id);
   }
 
-  @AdminRoute('listSyncRunHistory')
+  @Route(ADMIN_API, 'listSyncRunHistory')
   listHistory(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
     return this.history.list(id, query);
   }
 
-  @AdminRoute('listSites')
+  @Route(ADMIN_API, 'listSites')
   sites(@Query() query: CatalogQuery): Promise<List<CatalogSite>> {
     return this.catalog.sites(query);
   }
 
-  @AdminRoute('listKiosks')
+  @Route(ADMIN_API, 'listKiosks')
   kiosks(@Query() query: CatalogQuery): Promise<List<CatalogKiosk>> {
     return this.catalog.kiosks(query);
   }
 
-  @AdminRoute('listMaterials')
+  @Route(ADMIN_API, 'listMaterials')
   materials(@Query() query: CatalogQuery): Promise<List<CatalogMaterial>> {
     return this.catalog.materials(query);
   }

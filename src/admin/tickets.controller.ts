@@ -1,8 +1,9 @@
-import { Param, Query, Res, type StreamableFile } from '@nestjs/common';
+import { Controller, Param, Query, Res, type StreamableFile } from '@nestjs/common';
 import type { Response } from 'express';
 import { AccountHistory } from '../accounts/account-history.service.js';
 import { AccountQueries } from '../accounts/account-queries.js';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { Account, AccountQuery } from '../contracts/admin/account.dto.js';
 import { HistoryEntry } from '../contracts/admin/history.dto.js';
 import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
@@ -15,7 +16,7 @@ import { TicketQueries } from '../scale/ticket-queries.js';
 const PASSTHROUGH = { passthrough: true };
 
 /** Tickets and accounts that partners pushed. */
-@AdminController()
+@Controller()
 export class TicketsController {
   constructor(
     private readonly tickets: TicketQueries,
@@ -24,17 +25,17 @@ export class TicketsController {
     private readonly accountHistory: AccountHistory,
   ) {}
 
-  @AdminRoute('listTickets')
+  @Route(ADMIN_API, 'listTickets')
   async list(@Query() query: TicketQuery, @Res(PASSTHROUGH) response: Response): Promise<StreamableFile> {
     return streamedList(response, await this.tickets.list(query));
   }
 
-  @AdminRoute('getTicket')
+  @Route(ADMIN_API, 'getTicket')
   async get(@Param() { id }: IdParam, @Res(PASSTHROUGH) response: Response): Promise<string> {
     return jsonText(response, await this.tickets.get(id));
   }
 
-  @AdminRoute('listTicketRevisions')
+  @Route(ADMIN_API, 'listTicketRevisions')
   async revisions(
     @Param() { id }: IdParam,
     @Query() query: ListQuery,
@@ -43,22 +44,22 @@ export class TicketsController {
     return streamedList(response, await this.tickets.revisions(id, query));
   }
 
-  @AdminRoute('listTicketHistory')
+  @Route(ADMIN_API, 'listTicketHistory')
   history(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
     return this.ticketHistory.list(id, query);
   }
 
-  @AdminRoute('listAccounts')
+  @Route(ADMIN_API, 'listAccounts')
   listAccounts(@Query() query: AccountQuery): Promise<List<Account>> {
     return this.accounts.list(query);
   }
 
-  @AdminRoute('getAccount')
+  @Route(ADMIN_API, 'getAccount')
   getAccount(@Param() { id }: IdParam): Promise<Account> {
     return this.accounts.get(id);
   }
 
-  @AdminRoute('listAccountHistory')
+  @Route(ADMIN_API, 'listAccountHistory')
   listAccountHistory(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
     return this.accountHistory.list(id, query);
   }

@@ -1,5 +1,6 @@
-import { Param, Query } from '@nestjs/common';
-import { AdminController, AdminRoute } from '../auth/admin-api.js';
+import { Controller, Param, Query } from '@nestjs/common';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { HistoryEntry } from '../contracts/admin/history.dto.js';
 import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
 import {
@@ -20,49 +21,49 @@ import { VideoRequests } from '../vision/clips/video-requests.service.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 
 /** Requests for clips, and subscriptions to continuous recordings. */
-@AdminController()
+@Controller()
 export class VideoRequestsController {
   constructor(
     private readonly requests: VideoRequests,
     private readonly subscriptions: VideoSubscriptions,
   ) {}
 
-  @AdminRoute('createVideoRequest')
+  @Route(ADMIN_API, 'createVideoRequest')
   create(@JsonBody() request: OrderVideoRequest): Promise<OrderedVideoRequest> {
     return this.requests.order(request);
   }
 
-  @AdminRoute('listVideoRequests')
+  @Route(ADMIN_API, 'listVideoRequests')
   list(@Query() query: VideoRequestQuery): Promise<List<VideoRequest>> {
     return this.requests.list(query);
   }
 
-  @AdminRoute('getVideoRequest')
+  @Route(ADMIN_API, 'getVideoRequest')
   get(@Param() { id }: IdParam): Promise<VideoRequest> {
     return this.requests.get(id);
   }
 
-  @AdminRoute('listVideoRequestHistory')
+  @Route(ADMIN_API, 'listVideoRequestHistory')
   listHistory(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
     return this.requests.history(id, query);
   }
 
-  @AdminRoute('createVideoSubscription')
+  @Route(ADMIN_API, 'createVideoSubscription')
   subscribe(@JsonBody() request: CreateVideoSubscription): Promise<VideoSubscription> {
     return this.subscriptions.create(request);
   }
 
-  @AdminRoute('listVideoSubscriptions')
+  @Route(ADMIN_API, 'listVideoSubscriptions')
   listSubscriptions(@Query() query: VideoSubscriptionQuery): Promise<List<VideoSubscription>> {
     return this.subscriptions.list(query);
   }
 
-  @AdminRoute('getVideoSubscription')
+  @Route(ADMIN_API, 'getVideoSubscription')
   getSubscription(@Param() { id }: IdParam): Promise<VideoSubscription> {
     return this.subscriptions.get(id);
   }
 
-  @AdminRoute('updateVideoSubscription')
+  @Route(ADMIN_API, 'updateVideoSubscription')
   updateSubscription(
     @Param() { id }: IdParam,
     @JsonBody() change: ChangeVideoSubscription,
@@ -70,7 +71,7 @@ export class VideoRequestsController {
     return this.subscriptions.change(id, change);
   }
 
-  @AdminRoute('readVideoSubscriptionAgain')
+  @Route(ADMIN_API, 'readVideoSubscriptionAgain')
   readSubscriptionAgain(
     @Param() { id }: IdParam,
     @JsonBody() range: ReadVideoSubscriptionAgain,
@@ -78,7 +79,7 @@ export class VideoRequestsController {
     return this.subscriptions.readAgain(id, range);
   }
 
-  @AdminRoute('deleteVideoSubscription')
+  @Route(ADMIN_API, 'deleteVideoSubscription')
   removeSubscription(@Param() { id }: IdParam): Promise<void> {
     return this.subscriptions.remove(id);
   }

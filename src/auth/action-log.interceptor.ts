@@ -1,28 +1,14 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor, SetMetadata } from '@nestjs/common';
-import { Reflector } from '@nestjs/core';
+import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
 import { catchError, mergeMap, type Observable, throwError } from 'rxjs';
-import { KIND_STATUS } from '../contracts/common/api-contract.js';
+import { type ApiRoute, KIND_STATUS } from '../contracts/common/api-contract.js';
 import { AppError } from '../errors/app-error.js';
 import type { BodyRequest } from '../http/json-body.js';
-import { type ActionRoute, changesOf, isDryRun, resourceOf } from './action.rules.js';
+import { servedBy, type ServedRequest } from '../http/recorded-request.js';
+import { changesOf, isDryRun, resourceOf } from './action.rules.js';
 import { ActionLog } from './action-log.repository.js';
 import type { AuthenticatedRequest } from './principal.js';
 
-const ROUTE = Symbol('route of an action');
-
-interface NamedRoute {
-  /** The operation id. */
-  readonly name: string;
-  readonly route: ActionRoute;
-}
-
-type Call = AuthenticatedRequest & BodyRequest;
-
-/** Names the route of a handler for the action log. */
-export const ActionOf = (route: NamedRoute): MethodDecorator => SetMetadata(ROUTE, route);
-
-/** Checks of a connection change nothing. */
-const READS = new Set(['checkConnection']);
+type Call = AuthenticatedRequest & BodyRequest & ServedRequest;
 
 /**
  * Stores each successful change in the action log before the response is sent. A call that failed with 5xx may have
@@ -30,38 +16,32 @@ const READS = new Set(['checkConnection']);
  */
 @Injectable()
 export class ActionLogInterceptor implements NestInterceptor {
-  constructor(
-    private readonly reflector: Reflector,
-    private readonly actions: ActionLog,
-  ) {}
+  constructor(private readonly actions: ActionLog) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
     const request = context.switchToHttp().getRequest<Call>();
-    const named = this.reflector.get<NamedRoute | undefined>(ROUTE, context.getHandler());
-    if (named === undefined || request.method === 'GET' || request.method === 'HEAD' || READS.has(named.name)) {
-      return next.handle();
-    }
+    const { route } = servedBy(request);
     return next.handle().pipe(
       mergeMap(async (response: unknown) => {
-        await this.record(request, named, response);
+        await this.record(request, route, response);
         return response;
       }),
       catchError((error: unknown) => {
         // The response does not wait: the reason for the failure may be the database that stores the action.
-        if (!isRefusal(error)) this.record(request, named, undefined, messageOf(error)).catch(() => undefined);
+        if (!isRefusal(error)) this.record(request, route, undefined, messageOf(error)).catch(() => undefined);
         return throwError(() => error);
       }),
     );
   }
 
-  private async record(request: Call, { name, route }: NamedRoute, response: unknown, error?: string): Promise<void> {
+  private async record(request: Call, route: ApiRoute, response: unknown, error?: string): Promise<void> {
     const { params, query, parsedBody: body, principal } = request;
     const call = { route, params, query, body, response, principal };
     if (isDryRun(call)) return;
     const changes = changesOf(call);
     await this.actions.record({
       actor: actorOf(request),
-      action: name,
+      action: route.operation,
       resource: resourceOf(call),
       ...(changes === undefined ? {} : { changes }),
       ...(error === undefined ? {} : { error }),

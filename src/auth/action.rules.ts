@@ -1,4 +1,4 @@
-import type { AdminRoute } from '../contracts/admin/admin-route.js';
+import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { redacted } from '../observability/redaction.js';
@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 1_000;
 const MAX_ELEMENTS = 50;
 
 /** The part of a route that names and validates its input. */
-export type ActionRoute = Pick<AdminRoute, 'path' | 'params' | 'query' | 'body' | 'upload'>;
+export type ActionRoute = Pick<ApiRoute, 'resource' | 'params' | 'query' | 'body' | 'upload'>;
 
 export interface ChangingCall {
   readonly route: ActionRoute;
@@ -75,10 +75,9 @@ export function resourceOf({ route, params, response, principal }: ChangingCall)
   if (subject !== undefined) return `${singular(subject)}:${subjectId ?? ''}`;
   if (customerId !== undefined) return `customer:${customerId}`;
   if (haulerId !== undefined) return `hauler:${haulerId}`;
-  const kind = singular(route.path.split('/')[1] ?? '');
   const created = isJsonObject(response) && typeof response['id'] === 'string' ? response['id'] : undefined;
   const of = id ?? created;
-  return of === undefined ? kind : `${kind}:${of}`;
+  return of === undefined ? route.resource : `${route.resource}:${of}`;
 }
 
 const singular = (noun: string): string => noun.replace(/s$/, '');

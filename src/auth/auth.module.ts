@@ -1,16 +1,16 @@
 import { Global, Module } from '@nestjs/common';
+import { APP_GUARD } from '@nestjs/core';
 import { ApiKeyService, LastUse } from './api-key.service.js';
 import { ActionLog } from './action-log.repository.js';
-import { AdminGuard } from './admin-api.js';
 import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
-import { ApiKeyGuard, RateLimit } from './served-api.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { GuessLimit } from './guess-limit.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache, KeyLookup } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
-import { PartnerKeyGuard } from './partner-api.js';
+import { RateLimit } from './rate-limit.js';
+import { RouteGuard } from './route.guard.js';
 
 /** A module of its own that is not global, because Nest stops such a module before the global database module. */
 @Module({ providers: [LastUse], exports: [LastUse] })
@@ -22,22 +22,25 @@ const keyCache = {
   useFactory: (lookup: KeyLookup) => new KeyCache((hash) => lookup.find(hash)),
 };
 
+/** Before all other guards. */
+const guard = { provide: APP_GUARD, useClass: RouteGuard };
+
 const exported = [
   ActionLog,
-  AdminGuard,
   AdminReads,
   ApiKeyAdmin,
-  ApiKeyGuard,
   ApiKeyService,
   ConsoleSessions,
   GuessLimit,
   HaulersService,
   KeyRotation,
-  PartnerKeyGuard,
-  RateLimit,
 ];
 
-/** Guards and their services. Global, because every controller needs a guard. */
+/** The guard of all routes and its services. Global, because the interceptors of routes need them. */
 @Global()
-@Module({ imports: [LastUseModule], providers: [...exported, KeyLookup, keyCache], exports: exported })
+@Module({
+  imports: [LastUseModule],
+  providers: [...exported, KeyLookup, RateLimit, keyCache, guard],
+  exports: exported,
+})
 export class AuthModule {}

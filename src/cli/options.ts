@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { AdminRoute } from '../contracts/admin/admin-route.js';
+import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { fieldsOf } from '../contracts/common/fields/documented.js';
 import { readSecret, SecretInputError } from '../contracts/common/secret-input.js';
 
@@ -15,7 +15,7 @@ interface Field {
 }
 
 /** The arguments of a command: the `{id}` of the path, and a file for a route that takes an upload. */
-export function argumentsOf({ params, upload }: AdminRoute): { name: string; description: string }[] {
+export function argumentsOf({ params, upload }: ApiRoute): { name: string; description: string }[] {
   const file = { name: 'file', description: 'JSON file with the body' };
   return [
     ...fields(params).flatMap(([name, { description = '' }]) => (name === 'id' ? [{ name, description }] : [])),
@@ -24,7 +24,7 @@ export function argumentsOf({ params, upload }: AdminRoute): { name: string; des
 }
 
 /** The options of a command: one for each field of the query or body, named as the field: `--hauler-id` for `haulerId`. */
-export function optionsOf({ params, query, body }: AdminRoute): Option[] {
+export function optionsOf({ params, query, body }: ApiRoute): Option[] {
   const inPath = fields(params).filter(([name]) => name !== 'id');
   const inQuery = fields(query);
   const isPage = ([name]: [string, Field]) => ['page', 'pageSize', 'cursor'].includes(name);
@@ -36,7 +36,7 @@ export function optionsOf({ params, query, body }: AdminRoute): Option[] {
   ];
 }
 
-function fields(type: AdminRoute['query']): [string, Field][] {
+function fields(type: ApiRoute['query']): [string, Field][] {
   return type === undefined ? [] : ([...fieldsOf(type)] as [string, Field][]);
 }
 
@@ -68,7 +68,7 @@ function placeholderOf({ type, format, enum: values, isArray }: Field): string {
 }
 
 /** The fields of the path that are options. */
-export const pathOptionsOf = ({ params }: AdminRoute): string[] =>
+export const pathOptionsOf = ({ params }: ApiRoute): string[] =>
   fields(params).flatMap(([name]) => (name === 'id' ? [] : [name]));
 
 /** Numbers, booleans and objects of a JSON body. The service refuses any other text, by the name of the field. */

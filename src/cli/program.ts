@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { type AddHelpTextContext, Command, CommanderError } from 'commander';
 import { findLocalService, type LocalService } from '../config/local-service.js';
 import { AdminCallError, type AdminCall, type AdminClient } from '../contracts/admin/admin.client.js';
-import type { AdminRoute } from '../contracts/admin/admin-route.js';
+import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
@@ -185,7 +185,7 @@ function addReplay(command: Command, streams: Streams, local: LocalService): voi
   });
 }
 
-async function callOf(route: AdminRoute, command: Command): Promise<AdminCall> {
+async function callOf(route: ApiRoute, command: Command): Promise<AdminCall> {
   const options = { ...command.opts<Record<string, unknown>>() };
   const params: Record<string, string> = {};
   argumentsOf(route).forEach(({ name }, i) => (params[name] = command.args[i] ?? ''));

@@ -1,6 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
 import { ApiProperty, DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import { ADMIN_SECURITY } from '../auth/admin-api.js';
 import type { Side } from '../config/env.js';
 import { ACCOUNT_API } from '../contracts/account/account.api.js';
 import { ADMIN_API, ADMIN_SUBJECTS } from '../contracts/admin/admin.api.js';
@@ -12,11 +11,12 @@ import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import { IGNORED_FIELDS_HEADER } from '../http/json-body.js';
+import { ADMIN_SECURITY } from '../http/route-documentation.js';
 import { GUIDES } from './guides.js';
 
 /** One published document: `/docs/<name>.json` and `.yaml`. */
 export interface Publication {
-  readonly api: ApiContract;
+  readonly api: ApiContract & { readonly name: keyof typeof GUIDES };
   /** The side that serves it; both if absent. */
   readonly side?: Side;
 }
@@ -140,7 +140,6 @@ function tagsOf(paths: OpenAPIObject['paths'], api: ApiContract): { name: string
 }
 
 function complete(operation: Operation, api: ApiContract): void {
-  operation.tags ??= [api.title];
   // Swagger UI sends examples as they are: a filter by an unknown id would make every list look empty.
   for (const parameter of operation.parameters ?? []) {
     if (parameter.required === true) continue;

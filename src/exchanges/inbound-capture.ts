@@ -1,4 +1,5 @@
 import type { RequestHandler, Response } from 'express';
+import { type Operation, operationOf } from '../contracts/interfaces/operations.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isUuid } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';
@@ -12,7 +13,6 @@ import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { ExchangeLog } from './exchange-log.service.js';
 import type { KeptBody, Lane } from './exchange-record.js';
 import { lateOutcome, type Outcome, outcomeOf } from './inbound-outcome.js';
-import { type Operation, operationOf } from './inbound-operations.js';
 
 /** How long a call without an answer may stay open after its caller left. */
 const UNDECIDED_MS = 300_000;
@@ -33,6 +33,7 @@ type CapturedRequest = RecordedRequest &
 interface OpenCall {
   readonly id: string;
   readonly operation: Operation;
+  readonly isFile: boolean;
   readonly request: CapturedRequest;
   readonly response: Response;
   readonly path: string;
@@ -57,15 +58,17 @@ export function captureInbound(log: ExchangeLog): RequestHandler {
 }
 
 function capture(operation: Operation, request: CapturedRequest, response: Response, log: ExchangeLog): void {
+  const isFile = operation.route?.file !== undefined;
   const call: OpenCall = {
     id: uuidv7(),
     operation,
+    isFile,
     request,
     response,
     path: request.originalUrl,
     started: performance.now(),
     bytesBefore: request.socket.bytesWritten,
-    body: new BodyCapture(operation.isFile ? 0 : collectedBytes(log.maxBodyBytes)),
+    body: new BodyCapture(isFile ? 0 : collectedBytes(log.maxBodyBytes)),
     hasLeft: false,
     isAnswered: false,
     answered: () => undefined,
@@ -73,7 +76,7 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
   request.exchangeId = call.id;
   observeAnswer(call);
   // A file that is sent adds listeners beyond Node's default of 10.
-  if (operation.isFile) response.setMaxListeners(20);
+  if (isFile) response.setMaxListeners(20);
   response.once('close', () => {
     if (request.later !== undefined) recordLater(call, request.later, log);
     else if (call.isAnswered || response.headersSent || request.hasNoAnswer === true)
@@ -119,12 +122,13 @@ function onceUntil(milliseconds: number, log: ExchangeLog, run: () => void): () 
 }
 
 function record(call: OpenCall, log: ExchangeLog, outcome: Outcome): void {
-  const { operation, request, response, body, hasLeft } = call;
+  const { operation, isFile, request, response, body, hasLeft } = call;
+  const route = operation.route?.operation ?? null;
   const { principal } = request;
   const status = response.headersSent && !hasLeft ? response.statusCode : 0;
   const result = outcome.header;
   const inRevision =
-    operation.route === 'createTicket' &&
+    route === 'createTicket' &&
     outcome.status === 200 &&
     !outcome.isReplay &&
     (result === 'created' || result === 'updated' || result === 'stale');
@@ -136,18 +140,18 @@ function record(call: OpenCall, log: ExchangeLog, outcome: Outcome): void {
     direction: 'inbound',
     lane: laneOf(call, status),
     address: request.ip ?? '',
-    interface: operation.interface,
-    route: operation.route,
+    interface: operation.api.name,
+    route,
     method: request.method,
     path: call.path,
-    haulerId: principal?.haulerId ?? haulerIn(request, operation),
+    haulerId: principal?.haulerId ?? haulerIn(request, route),
     connectionId: null,
     apiKeyId: principal?.keyId ?? null,
     keyPrefix: principal?.keyId == null ? null : principal.keyPrefix,
     requestId: textOf(response.getHeader('X-Request-Id')) ?? null,
     status,
     failure: !hasLeft && isComplete(request, response, call.bytesBefore) ? undefined : 'cut-off',
-    result: resultOf(operation, outcome) ?? result,
+    result: resultOf(route, outcome) ?? result,
     durationMs: Math.round((performance.now() - call.started) * 10) / 10,
     requestBytes:
       requestBody?.sizeBytes ??
@@ -160,7 +164,7 @@ function record(call: OpenCall, log: ExchangeLog, outcome: Outcome): void {
     requestBody,
     input: principal === undefined ? undefined : (request.parsedBody ?? request.query),
     responseHeaders: status === 0 ? undefined : response.getHeaders(),
-    responseBody: operation.isFile ? undefined : body.kept(),
+    responseBody: isFile ? undefined : body.kept(),
     outcome,
     inRevision,
     references: keyReference(request),
@@ -172,8 +176,8 @@ function record(call: OpenCall, log: ExchangeLog, outcome: Outcome): void {
 const OWN_KEY = /^hb_[0-9A-Za-z]{49}$/;
 
 /** Without an identified caller only a link with a valid signature is accepted. A key may have been impossible to check. */
-function laneOf({ operation, request }: OpenCall, status: number): Lane {
-  if (request.principal !== undefined || (operation.isFile && status >= 200 && status < 400)) return 'known';
+function laneOf({ isFile, request }: OpenCall, status: number): Lane {
+  if (request.principal !== undefined || (isFile && status >= 200 && status < 400)) return 'known';
   const couldNotCheck = status === 0 || status >= 500;
   return couldNotCheck && headersWithKey(request).some((key) => OWN_KEY.test(key)) ? 'unverified' : 'keyless';
 }
@@ -208,14 +212,14 @@ function receivedBody({ rawBody, rawBytes, wire }: CapturedRequest, maxBytes: nu
   return body === undefined || wire === undefined ? body : { ...body, ...wire };
 }
 
-function resultOf({ route }: Operation, { status, isReplay }: Outcome): string | undefined {
+function resultOf(route: string | null, { status, isReplay }: Outcome): string | undefined {
   if (status !== 200) return undefined;
   if (isReplay) return 'replayed';
   return route === 'createAccount' ? 'created' : undefined;
 }
 
 /** A key of the partner side may have no hauler; the query then names the hauler. */
-function haulerIn({ principal, query }: CapturedRequest, { route }: Operation): string | null {
+function haulerIn({ principal, query }: CapturedRequest, route: string | null): string | null {
   const { haulerId } = query;
   const isNamed = principal !== undefined && route === 'getSites' && typeof haulerId === 'string' && isUuid(haulerId);
   return isNamed ? haulerId.toLowerCase() : null;

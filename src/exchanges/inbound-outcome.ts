@@ -1,10 +1,9 @@
 import type { Response } from 'express';
+import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { RESULT_HEADER } from '../contracts/scale/scale.dto.js';
 import { AppError } from '../errors/app-error.js';
 import { errorReply } from '../errors/error-body.js';
-
-const REPLAYED_HEADER = 'Idempotency-Replayed';
 
 /** What the service decided about a call, whatever its caller received. */
 export interface Outcome {

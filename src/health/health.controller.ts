@@ -1,36 +1,30 @@
-import { Controller, Get, Header, UseGuards } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
-import { AdminGuard } from '../auth/admin-api.js';
+import { Controller, Header } from '@nestjs/common';
+import { Route } from '../auth/route.js';
+import { type Health, SERVICE_API } from '../contracts/admin/service.api.js';
 import { Metrics } from '../observability/metrics.js';
 import { ReadinessService } from './readiness.service.js';
 
-@ApiExcludeController()
-@Controller('/health')
+const OK = { status: 'ok' } as const;
+
+@Controller()
 export class HealthController {
-  constructor(private readonly readiness: ReadinessService) {}
+  constructor(
+    private readonly readiness: ReadinessService,
+    private readonly metrics: Metrics,
+  ) {}
 
-  /** 200 while the event loop runs. */
-  @Get('/live')
-  live() {
-    return { status: 'ok' };
+  @Route(SERVICE_API, 'getLiveness')
+  live(): Health {
+    return OK;
   }
 
-  /** 503 while the database is unavailable, migrations are missing, or the instance is stopping. */
-  @Get('/ready')
-  async ready() {
+  @Route(SERVICE_API, 'getReadiness')
+  async ready(): Promise<Health> {
     await this.readiness.assertReady();
-    return { status: 'ok' };
+    return OK;
   }
-}
 
-@ApiExcludeController()
-@UseGuards(AdminGuard)
-@Controller('/metrics')
-export class MetricsController {
-  constructor(private readonly metrics: Metrics) {}
-
-  /** Prometheus text format. Requires the admin token. */
-  @Get()
+  @Route(SERVICE_API, 'getMetrics')
   @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
   read(): Promise<string> {
     return this.metrics.registry.metrics();

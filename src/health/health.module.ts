@@ -1,12 +1,12 @@
 import { Module } from '@nestjs/common';
 import { WorkModule } from '../work/work.module.js';
-import { HealthController, MetricsController } from './health.controller.js';
+import { HealthController } from './health.controller.js';
 import { InstanceMetrics } from './instance-metrics.js';
 import { ReadinessService } from './readiness.service.js';
 
 @Module({
   imports: [WorkModule],
-  controllers: [HealthController, MetricsController],
+  controllers: [HealthController],
   providers: [ReadinessService, InstanceMetrics],
 })
 export class HealthModule {}

@@ -4,6 +4,7 @@ import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../contra
 import { AppError, invalid } from '../errors/app-error.js';
 import { bodyLimits, readBytes, readBytesWithoutKey, readChunks } from './body-reader.js';
 import { hasBody } from './http-server.js';
+import { servedBy, type ServedRequest } from './recorded-request.js';
 import { type DtoClass, fieldPlans, type Nested } from '../contracts/common/fields/field.js';
 import { joinPath } from '../contracts/common/text.js';
 
@@ -16,29 +17,22 @@ export interface BodyRequest extends Request {
   parsedBody?: unknown;
 }
 
-export interface BodyOptions {
-  /** A request without a body counts as `{}`. */
-  readonly optional?: boolean;
-  /** Names the unknown fields of the body, which this DTO does not have, in a response header. */
-  readonly reportsIgnored?: new () => object;
-  /** The route has no guard, so that the body must be small. */
-  readonly withoutKey?: boolean;
-}
-
 /**
  * The JSON body of a route; the validation pipe reads it as its DTO. A parameter decorator reads it, not a middleware, so
- * that the guards run first (decision 3). Import the DTO class as a value: `import type` disables the validation.
+ * that the guards run first (decision 3). Import the DTO class as a value: `import type` disables the validation. A caller
+ * of one of the four interfaces learns which fields were ignored. A route that anyone may call has a small body.
  */
-export const JsonBody = createParamDecorator((options: BodyOptions | undefined, context): unknown => {
+export const JsonBody = createParamDecorator((_options: undefined, context): unknown => {
   const http = context.switchToHttp();
-  const request = http.getRequest<BodyRequest>();
-  if (options?.optional === true && request.rawBody === undefined && !hasBody(request)) return {};
-  const type = options?.reportsIgnored;
-  const read = options?.withoutKey === true ? readBytesWithoutKey : readBytesOfCaller;
+  const request = http.getRequest<BodyRequest & ServedRequest>();
+  const { isBodyOptional, body, role } = servedBy(request).route;
+  if (isBodyOptional === true && request.rawBody === undefined && !hasBody(request)) return {};
+  const reported = role === 'key' ? body : undefined;
+  const read = role === 'anyone' ? readBytesWithoutKey : readBytesOfCaller;
   const text = readJsonText(request, http.getResponse<Response>(), read);
   return text instanceof Promise
-    ? text.then((received) => parsed(request, received, type))
-    : parsed(request, text, type);
+    ? text.then((received) => parsed(request, received, reported))
+    : parsed(request, text, reported);
 });
 
 function textOf(request: BodyRequest, bytes: Buffer): string {

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
 import type { InjectedScenario } from '../contracts/sandbox/scenarios.js';
 
 /** A request of one of the four interfaces. `exchangeId` is absent if no exchange is recorded. */
@@ -13,4 +14,22 @@ export interface FaultedRequest extends Request {
   scenario?: InjectedScenario;
   /** The route does not run, and its caller gets no complete answer. */
   hasNoAnswer?: boolean;
+}
+
+/** A route as `@Route()` declares it. */
+export interface Served {
+  readonly api: ApiContract;
+  readonly route: ApiRoute;
+  /** Every status that the contract lists. */
+  readonly statuses: ReadonlySet<number>;
+}
+
+/** A request that has reached the guard of a route. */
+export interface ServedRequest extends Request {
+  served?: Served;
+}
+
+export function servedBy({ served }: ServedRequest): Served {
+  if (served === undefined) throw new Error('the handler has no @Route()');
+  return served;
 }

@@ -1,143 +1,146 @@
-import { applyDecorators, type Type } from '@nestjs/common';
-import { ApiBody, ApiHeader, ApiOkResponse, ApiResponse, type ApiResponseOptions } from '@nestjs/swagger';
-import { type ApiContract, type ErrorKind, KIND_STATUS } from '../contracts/common/api-contract.js';
-import { type ErrorBody, ErrorResponse, PlainErrorResponse } from '../contracts/common/error-body.dto.js';
-import type { AppError } from '../errors/app-error.js';
+import { applyDecorators } from '@nestjs/common';
+import {
+  ApiBody,
+  ApiConsumes,
+  ApiExcludeEndpoint,
+  ApiExtraModels,
+  ApiHeader,
+  ApiOperation,
+  ApiResponse,
+  type ApiResponseOptions,
+  ApiSecurity,
+  ApiTags,
+} from '@nestjs/swagger';
+import {
+  type ApiContract,
+  type ApiRoute,
+  type Failure,
+  type Header,
+  KIND_STATUS,
+} from '../contracts/common/api-contract.js';
+import { ErrorResponse, PlainErrorResponse } from '../contracts/common/error-body.dto.js';
+import { failuresOf, FILE_HEADERS, jsonBodyOf } from '../contracts/common/failures.js';
 
-/** The documentation of one kind of failure. Each example is the `error` of a response, under its name. */
-export interface Failure {
-  readonly description: string;
-  readonly examples?: Readonly<Record<string, ErrorBody>>;
-  readonly headers?: ApiResponseOptions['headers'];
-}
-
-type Failures = Readonly<Partial<Record<ErrorKind, string | Failure>>>;
-
-/** An example of a request's body, as Swagger UI offers it for sending. */
-interface BodyExample {
-  readonly summary: string;
-  readonly value: object;
-}
-
-interface JsonBodyOptions {
-  /** A request without a body is valid. */
-  readonly optional?: boolean;
-  /** For a DTO whose field examples together are not a valid request. */
-  readonly examples?: Readonly<Record<string, BodyExample>>;
-}
-
-/** Failures of every route of every contract. A controller documents them, and a route adds its own. */
-export const COMMON_FAILURES: Failures = {
-  invalid: 'A field is missing or malformed; `details.violations` names every one',
-  internal: 'Unexpected error; `details.requestId` names the incident',
-  unavailable: 'The service is unavailable; retry after `Retry-After` seconds',
+const NO_STORE = {
+  'Cache-Control': {
+    description: 'No cache may store the response',
+    schema: { type: 'string' as const, enum: ['no-store'] },
+  },
 };
 
-/** Failures of every route that requires an API key. */
-export const KEY_FAILURES: Failures = {
-  unauthorized: 'The API key is missing or invalid',
-  tooManyRequests: 'Too many requests with this key; retry after `Retry-After` seconds',
-};
+/** Name of the admin API's security scheme in its document. */
+export const ADMIN_SECURITY = 'ADMIN-TOKEN';
 
-/** Failures of routes with a body. */
-const BODY_FAILURES: Failures = {
-  requestTimeout: 'The body did not arrive in time',
-  tooLarge: 'The body is too large',
-  unsupportedMediaType: 'The body is not `application/json`, or has an unknown content coding',
-};
-
-/** Documents the failures of a controller or route. A route replaces what its controller documents. */
-export function FailsWith(
-  failures: Failures,
-  type: typeof ErrorResponse | typeof PlainErrorResponse = ErrorResponse,
-): MethodDecorator & ClassDecorator {
+/** Documents a route as its contract describes it. */
+export function documented(api: ApiContract, route: ApiRoute): MethodDecorator {
+  if (api.isHidden === true) return ApiExcludeEndpoint();
+  const { operation: operationId, summary, description, requestHeaders = {} } = route;
   return applyDecorators(
-    ...(Object.entries(failures) as [ErrorKind, string | Failure][]).map(([kind, failure]) =>
+    ApiTags(api.name === 'admin' ? (route.path.split('/')[1] ?? '') : api.title),
+    ...securitySchemesOf(api).map((scheme) => ApiSecurity(scheme)),
+    ApiOperation({ operationId, summary, description }),
+    ...failuresOf(route).map(([kind, failure]) =>
       ApiResponse({
         status: KIND_STATUS[kind],
-        type,
-        ...replyOf(typeof failure === 'string' ? { description: failure } : failure),
+        type: route.plainErrors === true ? PlainErrorResponse : ErrorResponse,
+        ...replyOf(failure),
       }),
     ),
+    ...headersOf(requestHeaders),
+    ...bodyOf(route),
+    ...responsesOf(route),
   );
 }
 
-/** `FailsWith` for a route whose error body has no `details`. It replaces all failures of its controller. */
-export function FailsWithoutDetails(failures: Failures): MethodDecorator {
-  return FailsWith(
-    {
-      ...COMMON_FAILURES,
-      ...KEY_FAILURES,
-      invalid: 'A parameter is missing or malformed; `error.message` names it',
-      internal: 'Unexpected error; `X-Request-Id` names the incident',
-      ...failures,
-    },
-    PlainErrorResponse,
+/** A partner sends its key in the header of either side. */
+const securitySchemesOf = ({ name, keyHeader }: ApiContract): string[] =>
+  name === 'admin' ? [ADMIN_SECURITY] : name === 'partner' ? [keyHeader, 'API-KEY'] : [keyHeader];
+
+const headersOf = (headers: Readonly<Record<string, Header>>): MethodDecorator[] =>
+  Object.entries(headers).map(([name, { description, schema }]) =>
+    ApiHeader({ name, description, required: false, schema }),
   );
+
+function bodyOf(route: ApiRoute): MethodDecorator[] {
+  const { isBodyOptional, examples, upload } = route;
+  const type = jsonBodyOf(route);
+  if (type !== undefined) {
+    return [ApiBody({ type, required: isBodyOptional !== true, ...(examples === undefined ? {} : { examples }) })];
+  }
+  if (upload === undefined) return [];
+  return [
+    ApiConsumes(upload.contentType),
+    ApiBody({ schema: { type: 'string', format: 'binary', maxLength: upload.maxBytes } }),
+  ];
 }
 
-/** The `error` of a response, as an example. */
-export function exampleOf(api: ApiContract, { kind, message, details }: AppError): ErrorBody {
-  return { code: api.errors[kind] ?? '', message, ...(details === undefined ? {} : { details }) };
-}
-
-/** Documents the JSON body of a route. */
-export function TakesJson(type: Type<object>, { optional = false, examples }: JsonBodyOptions = {}): MethodDecorator {
-  return applyDecorators(
-    ApiBody({ type, required: !optional, ...(examples === undefined ? {} : { examples }) }),
-    FailsWith(BODY_FAILURES),
-  );
+function responsesOf(route: ApiRoute): MethodDecorator[] {
+  const { status, response, variants = [], returns, file, isSecret, responseHeaders, notModified } = route;
+  if (file !== undefined) return fileResponses(file);
+  const headers = isSecret === true ? NO_STORE : responseHeaders;
+  return [
+    ...(variants.length === 0 ? [] : [ApiExtraModels(...variants)]),
+    ApiResponse({
+      status,
+      description: returns,
+      ...(response === undefined ? {} : { type: response }),
+      ...(headers === undefined ? {} : { headers: mutable(headers) }),
+    }),
+    ...(notModified === undefined
+      ? []
+      : [ApiResponse({ status: 304, description: notModified.description, headers: mutable(notModified.headers) })]),
+  ];
 }
 
 function replyOf({ description, examples, headers }: Failure) {
   return {
     description,
-    ...(headers === undefined ? {} : { headers }),
-    ...(examples === undefined ? {} : { examples: mapped(examples) }),
+    ...(headers === undefined ? {} : { headers: mutable(headers) }),
+    ...(examples === undefined
+      ? {}
+      : {
+          examples: Object.fromEntries(
+            Object.entries(examples).map(([summary, error]) => [
+              summary,
+              { summary, value: { success: false, error } },
+            ]),
+          ),
+        }),
   };
 }
 
-const mapped = (examples: Readonly<Record<string, ErrorBody>>) =>
-  Object.fromEntries(
-    Object.entries(examples).map(([summary, error]) => [summary, { summary, value: { success: false, error } }]),
-  );
+/** The documents are built from copies. */
+const mutable = (headers: Readonly<Record<string, Header>>): NonNullable<ApiResponseOptions['headers']> =>
+  structuredClone(headers);
 
 const text = (maxLength: number) => ({ type: 'string' as const, maxLength });
 
-const FILE_HEADERS = {
-  ETag: { description: 'Identifies the content of the file', schema: text(128) },
-  'Accept-Ranges': {
-    description: 'Byte ranges are supported',
-    schema: { type: 'string' as const, enum: ['bytes'] },
+const REQUEST_HEADERS = {
+  Range: {
+    description: 'A byte range, such as `bytes=0-1023`; the response to several ranges is the whole file',
+    schema: text(255),
   },
-  'Cache-Control': { description: 'Who may cache the file', schema: text(255) },
+  'If-Range': {
+    description: 'The `ETag` of a partial download; if the file has changed, the response is the whole file',
+    schema: text(255),
+  },
+  'If-None-Match': {
+    description: 'The `ETag` of a stored copy; if the file has not changed, the response is 304 without a body',
+    schema: text(255),
+  },
 };
 
 const CONTENT_RANGE = {
   'Content-Range': { description: 'The range in the file, and the size of the file', schema: text(64) },
 };
 
-const REQUEST_HEADERS = {
-  Range: 'A byte range, such as `bytes=0-1023`; the response to several ranges is the whole file',
-  'If-Range': 'The `ETag` of a partial download; if the file has changed, the response is the whole file',
-  'If-None-Match': 'The `ETag` of a stored copy; if the file has not changed, the response is 304 without a body',
-};
-
-/** The failure of a range that is not part of the file. */
-export const OUT_OF_RANGE = {
-  description: 'The range is malformed, or outside the file',
-  headers: { ...FILE_HEADERS, 'Content-Range': { description: 'The size of the file', schema: text(64) } },
-};
-
-/** Documents a route that calls `sendFile`. */
-export function SendsFile(contentType: string): MethodDecorator {
+/** The responses of a route that calls `sendFile`. */
+function fileResponses(contentType: string): MethodDecorator[] {
   const schema = { type: 'string', format: 'binary', maxLength: Number.MAX_SAFE_INTEGER };
   const content = { [contentType]: { schema } };
-  return applyDecorators(
-    ...Object.entries(REQUEST_HEADERS).map(([name, description]) =>
-      ApiHeader({ name, description, required: false, schema: text(255) }),
-    ),
-    ApiOkResponse({ description: 'The file', content, headers: FILE_HEADERS }),
+  return [
+    ...headersOf(REQUEST_HEADERS),
+    ApiResponse({ status: 200, description: 'The file', content, headers: FILE_HEADERS }),
     ApiResponse({
       status: 206,
       description: 'A range of the file',
@@ -145,5 +148,5 @@ export function SendsFile(contentType: string): MethodDecorator {
       headers: { ...FILE_HEADERS, ...CONTENT_RANGE },
     }),
     ApiResponse({ status: 304, description: 'The file has not changed', headers: FILE_HEADERS }),
-  );
+  ];
 }

@@ -1,16 +1,16 @@
 import { createHash, hash } from 'node:crypto';
-import type { ApiHeaderOptions, ApiResponseOptions } from '@nestjs/swagger';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
+import { KEY_HEADER, KEY_REUSED, KEY_REUSED_REASON } from '../contracts/common/idempotency.js';
 import { AppError, invalid, violated } from '../errors/app-error.js';
 import { type BodyRequest, rawBodyOf } from '../http/json-body.js';
+import { servedBy, type ServedRequest } from '../http/recorded-request.js';
 import { soleHeader } from '../http/headers.js';
 import { maskSecrets } from '../observability/known-secrets.js';
-import { type Claim, claim, keep, type KeptAnswer, REPLAYED_MARK } from './idempotency.repository.js';
+import { type Claim, claim, keep, type KeptAnswer } from './idempotency.repository.js';
 import type { Querying } from '../database/sql.js';
 import { errorReply } from '../errors/error-body.js';
 import type { Answer } from '../http/answer.js';
 
-export const KEY_HEADER = 'Idempotency-Key';
 const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
 
 /**
@@ -24,15 +24,13 @@ function idempotencyKeyOf(request: BodyRequest): string | undefined {
   throw invalid([{ path: KEY_HEADER, rule: 'isIdempotencyKey', message }]);
 }
 
-/**
- * The claim of a request on a route of `api`; undefined without an `Idempotency-Key`. `@JsonBody()` must have read the
- * body.
- */
-export function claimOf(request: BodyRequest, api: ApiContract, path: string, haulerId: string): Claim | undefined {
+/** The claim of a request; undefined without an `Idempotency-Key`. `@JsonBody()` must have read the body. */
+export function claimOf(request: BodyRequest & ServedRequest, haulerId: string): Claim | undefined {
   const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
   const fingerprint = createHash('sha256').update(rawBodyOf(request)).digest();
-  return { haulerId, path: api.prefix + path, key: storable(key), fingerprint };
+  const { api, route } = servedBy(request);
+  return { haulerId, path: api.prefix + route.path, key: storable(key), fingerprint };
 }
 
 /** A caller may use its API key as the key of a request: a digest of it is stored. */
@@ -40,31 +38,8 @@ const storable = (key: string): string => (maskSecrets(key) === key ? key : `sha
 
 /** The error for the same key with another body: 422 in Scale, 409 in Account (decision 16). */
 export function keyReused<Api extends ApiContract>(api: Api, kind: Exclude<KindOf<Api>, 'invalid'>): AppError {
-  const message = `this ${KEY_HEADER} was used with another body; a new request needs a new key`;
-  return violated(api, kind, [{ path: KEY_HEADER, rule: 'isNewKey', message }], {
-    details: { reason: 'IDEMPOTENCY_KEY_REUSED' },
-  });
+  return violated(api, kind, [KEY_REUSED], { details: { reason: KEY_REUSED_REASON } });
 }
-
-/**
- * The request header in the OpenAPI documents (decision 16). It has no example, because Swagger UI would send it with every
- * body.
- */
-export const IDEMPOTENCY_HEADER: ApiHeaderOptions = {
-  name: KEY_HEADER,
-  description:
-    'Makes the request safe to send again: the same key with the same body gets the first answer again, for 24 hours',
-  required: false,
-  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
-};
-
-/** The response header of a repeated answer. */
-export const REPLAYED_HEADER: NonNullable<Extract<ApiResponseOptions, { headers?: unknown }>['headers']> = {
-  [REPLAYED_MARK]: {
-    description: 'Present if this is the first answer to the `Idempotency-Key` again',
-    schema: { type: 'string', enum: ['true'] },
-  },
-};
 
 /**
  * Answers requests once per `Idempotency-Key`, in the caller's transaction: an earlier answer is sent again as the same text,

@@ -1,3 +1,4 @@
+import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
 import type { Querying } from '../database/sql.js';
 import { type Answer, JSON_TYPE } from '../http/answer.js';
 
@@ -30,9 +31,7 @@ export interface KeptAnswer {
 /** How long an answer is kept (decision 16), as PostgreSQL reads it. */
 const KEPT_FOR = '24 hours';
 
-/** The response header of a repeated answer. */
-export const REPLAYED_MARK = 'Idempotency-Replayed';
-const REPLAYED = { 'Content-Type': JSON_TYPE, [REPLAYED_MARK]: 'true' };
+const REPLAYED = { 'Content-Type': JSON_TYPE, [REPLAYED_HEADER]: 'true' };
 
 interface KeyRow {
   readonly hauler_id: string;

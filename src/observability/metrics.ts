@@ -33,6 +33,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly undeclaredAnswers = new Counter({
+    name: 'undeclared_answers_total',
+    help: 'Answers with a status that the contract of the operation does not list, which is an error of this service',
+    labelNames: ['operation', 'status'],
+    registers: [this.registry],
+  });
+
   readonly syncRuns = new Counter({
     name: 'sync_runs_total',
     help: 'Finished site synchronisation runs by status',

@@ -2,9 +2,12 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
 
-/** A request whose caller a guard has identified. */
+/** A request that has reached the guard of its route, which may have identified the caller. */
 interface ObservedRequest extends Request {
   principal?: { readonly haulerId: string | null; readonly keyPrefix: string };
+  served?: { readonly route: { readonly operation: string }; readonly statuses: ReadonlySet<number> };
+  /** The fault that the sandbox injects: it may have any status. */
+  scenario?: unknown;
 }
 
 /** Logged instead of the status when the caller disconnected before the response was complete. */
@@ -30,6 +33,7 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
       const milliseconds = performance.now() - started;
       const status = isComplete(request, response, bytesBefore) ? response.statusCode : CALLER_GONE;
       metrics.requests.observe({ method: request.method, route: routeOf(request), status }, milliseconds / 1000);
+      if (response.headersSent) reportUndeclared(request, response, logger, metrics);
       if (status === 200 && request.path.startsWith(HEALTH_PATH)) return;
       logger.info({
         requestId: response.getHeader('X-Request-Id'),
@@ -44,6 +48,17 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
     });
     next();
   };
+}
+
+/** An answer that the contract does not list is an error of this service: generated clients cannot read it. */
+function reportUndeclared(request: ObservedRequest, response: Response, logger: Logger, metrics: Metrics): void {
+  const { served, scenario } = request;
+  const { statusCode: status } = response;
+  if (served === undefined || scenario !== undefined || served.statuses.has(status)) return;
+  const { operation } = served.route;
+  metrics.undeclaredAnswers.inc({ operation, status });
+  const requestId = response.getHeader('X-Request-Id');
+  logger.error({ requestId, operation, status }, 'the contract of the operation does not list this status');
 }
 
 /**

@@ -1,23 +1,23 @@
-import { Inject, Param, Query, Req } from '@nestjs/common';
-import { principalOf } from '../auth/served-api.js';
-import { PartnerController, PartnerRoute } from '../auth/partner-api.js';
+import { Controller, Inject, Param, Query, Req } from '@nestjs/common';
+import { principalOf } from '../auth/caller.js';
+import { Route } from '../auth/route.js';
 import type { AuthenticatedRequest } from '../auth/principal.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { ExchangeDetail, ExchangeList, PartnerExchangeQuery } from '../contracts/admin/exchange.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { KeyDescription } from '../contracts/partner/partner.api.js';
+import { KeyDescription, PARTNER_API } from '../contracts/partner/partner.api.js';
 import { ExchangeQueries, type ExchangeScope } from '../exchanges/exchange-queries.service.js';
 
 /** Describes the key of a call, and lists the calls that were made with it. */
-@PartnerController()
+@Controller()
 export class PartnerExchangesController {
   constructor(
     private readonly exchanges: ExchangeQueries,
     @Inject(ENV) private readonly env: ResolvedEnv,
   ) {}
 
-  @PartnerRoute('getMe')
+  @Route(PARTNER_API, 'getMe')
   me(@Req() call: AuthenticatedRequest): KeyDescription {
     const { interfaces, haulerId, customerId, keyPrefix, endsAt } = principalOf(call);
     return {
@@ -31,12 +31,12 @@ export class PartnerExchangesController {
     };
   }
 
-  @PartnerRoute('listOwnExchanges')
+  @Route(PARTNER_API, 'listOwnExchanges')
   list(@Query() query: PartnerExchangeQuery, @Req() call: AuthenticatedRequest): Promise<ExchangeList> {
     return this.exchanges.list(query, Object.keys(call.query), scopeOf(call));
   }
 
-  @PartnerRoute('getOwnExchange')
+  @Route(PARTNER_API, 'getOwnExchange')
   get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest): Promise<ExchangeDetail> {
     return this.exchanges.get(id, scopeOf(call));
   }

@@ -1,6 +1,6 @@
-import { Param, Req, UseGuards } from '@nestjs/common';
-import { principalOf } from '../auth/served-api.js';
-import { PartnerController, PartnerRoute } from '../auth/partner-api.js';
+import { Controller, Param, Req, UseGuards } from '@nestjs/common';
+import { principalOf } from '../auth/caller.js';
+import { Route } from '../auth/route.js';
 import type { AuthenticatedRequest } from '../auth/principal.js';
 import {
   ActiveSandboxScenario,
@@ -10,6 +10,7 @@ import {
   SandboxScenarioName,
   StartScenarioRequest,
 } from '../contracts/admin/sandbox.dto.js';
+import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { JsonBody } from '../http/json-body.js';
 import { ClockEvents } from '../reference-partner/vision/clock-events.service.js';
 import { SandboxGuard } from '../sandbox/sandbox.guard.js';
@@ -18,19 +19,19 @@ import { PartnerSandbox } from './partner-sandbox.service.js';
 
 /** A partner's own scenarios. */
 @UseGuards(SandboxGuard)
-@PartnerController()
+@Controller()
 export class PartnerScenariosController {
   constructor(
     private readonly sandbox: SandboxService,
     private readonly partner: PartnerSandbox,
   ) {}
 
-  @PartnerRoute('listOwnScenarios')
+  @Route(PARTNER_API, 'listOwnScenarios')
   catalogue(): SandboxCatalogue {
     return this.sandbox.catalogue();
   }
 
-  @PartnerRoute('startOwnScenario')
+  @Route(PARTNER_API, 'startOwnScenario')
   start(
     @Param() { name }: SandboxScenarioName,
     @JsonBody() request: StartScenarioRequest,
@@ -39,7 +40,7 @@ export class PartnerScenariosController {
     return this.partner.start(principalOf(call), name, request);
   }
 
-  @PartnerRoute('endOwnScenario')
+  @Route(PARTNER_API, 'endOwnScenario')
   async end(@Param() { name }: SandboxScenarioName, @Req() call: AuthenticatedRequest): Promise<void> {
     await this.partner.end(principalOf(call), name);
   }
@@ -47,14 +48,14 @@ export class PartnerScenariosController {
 
 /** The clock of the reference partner; loaded with the partner side. */
 @UseGuards(SandboxGuard)
-@PartnerController()
+@Controller()
 export class PartnerClockController {
   constructor(
     private readonly partner: PartnerSandbox,
     private readonly clock: ClockEvents,
   ) {}
 
-  @PartnerRoute('advanceOwnClock')
+  @Route(PARTNER_API, 'advanceOwnClock')
   async advance(@JsonBody() request: AdvanceClockRequest, @Req() call: AuthenticatedRequest): Promise<SandboxClock> {
     return this.clock.advance(this.partner.customerOf(principalOf(call)), request);
   }

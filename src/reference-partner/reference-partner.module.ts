@@ -15,7 +15,7 @@ import { DownloadLinks, VideoFiles } from './vision/download-links.js';
 import { ReferenceRecordings } from './vision/recordings.service.js';
 import { ReferenceVideoRequests } from './vision/video-requests.service.js';
 import { ReferenceVisionApi } from './vision/vision-api.service.js';
-import { ReferenceVisionController, VideoFilesController } from './vision/vision.controller.js';
+import { ReferenceVisionController } from './vision/vision.controller.js';
 
 /**
  * The partner side of Site and Vision, with the sandbox. To remove it, delete this folder and its uses in `app.module`, in
@@ -23,7 +23,7 @@ import { ReferenceVisionController, VideoFilesController } from './vision/vision
  */
 @Module({
   imports: [WorkModule, StorageModule],
-  controllers: [ReferenceSiteController, ReferenceVisionController, VideoFilesController],
+  controllers: [ReferenceSiteController, ReferenceVisionController],
   providers: [
     FaultyFiles,
     PartnerClock,

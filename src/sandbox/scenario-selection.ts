@@ -1,8 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
-import { ACCOUNT_API } from '../contracts/account/account.api.js';
 import { isJsonObject } from '../contracts/common/json.js';
-import { withoutFinalSlashes } from '../contracts/common/text.js';
 import {
   type InjectedScenario,
   magicScenario,
@@ -11,11 +9,8 @@ import {
   scenarioNamed,
   type ScenarioRoute,
 } from '../contracts/sandbox/scenarios.js';
-import { SCALE_API } from '../contracts/scale/scale.api.js';
-import { SITE_API } from '../contracts/site/site.api.js';
-import { VISION_API } from '../contracts/vision/vision.api.js';
 import { invalid } from '../errors/app-error.js';
-import type { FaultedRequest } from '../http/recorded-request.js';
+import type { FaultedRequest, ServedRequest } from '../http/recorded-request.js';
 import { readJsonText } from '../http/json-body.js';
 import {
   type ActiveScenario,
@@ -37,17 +32,9 @@ interface IdentifiedRequest extends FaultedRequest {
 
 type Input = Readonly<Record<string, unknown>>;
 
-const ROUTES: ReadonlyMap<string, ScenarioRoute> = new Map(
-  [SCALE_API, ACCOUNT_API, SITE_API, VISION_API].flatMap((api) =>
-    Object.entries(api.routes as Readonly<Record<string, { method: string; path: string }>>).map(
-      ([name, { method, path }]): [string, ScenarioRoute] => [`${method} ${api.prefix}${path}`, name as ScenarioRoute],
-    ),
-  ),
-);
-
 /** The operation of a request; undefined outside the four interfaces. */
-export const routeOf = ({ method, path }: FaultedRequest): ScenarioRoute | undefined =>
-  ROUTES.get(`${method === 'HEAD' ? 'GET' : method} ${withoutFinalSlashes(path.toLowerCase())}`);
+export const routeOf = ({ served }: ServedRequest): ScenarioRoute | undefined =>
+  served?.route.role === 'key' ? (served.route.operation as ScenarioRoute) : undefined;
 
 /** Chooses the scenario of a request: by the header, by a magic value, or by the table. */
 @Injectable()

@@ -7,7 +7,7 @@ import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { AppError, violated } from '../errors/app-error.js';
 import { JSON_TYPE } from '../http/answer.js';
 import { parseUnreadBody } from '../http/json-body.js';
-import type { FaultedRequest } from '../http/recorded-request.js';
+import type { FaultedRequest, ServedRequest } from '../http/recorded-request.js';
 import { routeOf, SCENARIO_HEADER, ScenarioSelection } from './scenario-selection.js';
 
 const HTML = '<!doctype html><html><head><title>Welcome</title></head><body><h1>It works!</h1></body></html>';
@@ -26,7 +26,7 @@ export class ScenarioInterceptor implements NestInterceptor {
 
   /** Returns at once if no scenario can act: a promise costs a tenth of the tickets per second. */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
-    const request = context.switchToHttp().getRequest<FaultedRequest>();
+    const request = context.switchToHttp().getRequest<FaultedRequest & ServedRequest>();
     const response = context.switchToHttp().getResponse<Response>();
     const route = routeOf(request);
     const selected = route && this.selection.select(route, request, response);

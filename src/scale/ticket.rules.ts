@@ -1,6 +1,6 @@
 import type { Instant } from '../contracts/common/instant.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { SCALE_API } from '../contracts/scale/scale.api.js';
+import { FLOW_CONFLICT, SCALE_API, unknownMaterial, unknownRecord } from '../contracts/scale/scale.api.js';
 import type { TicketResult } from '../contracts/scale/scale.dto.js';
 import { type AppError, violated } from '../errors/app-error.js';
 import type { CatalogFindings, CatalogReference } from '../site-sync/catalog/catalog.repository.js';
@@ -34,14 +34,8 @@ export function applyPush({ inbound, outbound }: Matches, push: Push): Applied |
 }
 
 /** The 422 for a `conflict`. */
-export function flowConflict(): AppError {
-  const violations = ['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber'].map((path) => ({
-    path,
-    rule: 'flowConflict',
-    message: `${path} belongs to another ticket than the other flow's`,
-  }));
-  return violated(SCALE_API, 'ruleViolated', violations, { details: { reason: 'FLOW_CONFLICT' } });
-}
+export const flowConflict = (): AppError =>
+  violated(SCALE_API, 'ruleViolated', FLOW_CONFLICT, { details: { reason: 'FLOW_CONFLICT' } });
 
 /**
  * Decision 24: the site exists, every material exists and belongs to the site. Lists every violation. If the site is
@@ -52,24 +46,18 @@ export function catalogViolations(
   catalog: CatalogFindings,
 ): Violation[] {
   const isSiteKnown = catalog.hasSite(haulerId, siteId);
-  const violations = isSiteKnown ? [] : [violation('siteId', 'siteExists', `must be ${known('a site')}`)];
+  const violations = isSiteKnown ? [] : [unknownRecord('siteId', 'siteExists', 'a site')];
   materialIds.forEach((materialId, i) => {
-    const path = `materials[${i}].id`;
     const sites = catalog.sitesOf(haulerId, materialId);
     if (sites === undefined) {
-      violations.push(violation(path, 'materialExists', `must be ${known('a material')}`));
+      violations.push(unknownMaterial(i));
     } else if (isSiteKnown && !sites.has(siteId)) {
-      violations.push(violation(path, 'materialOfSite', 'must be the id of a material of the site that siteId names'));
+      const path = `materials[${i}].id`;
+      const message = `${path} must be the id of a material of the site that siteId names`;
+      violations.push({ path, rule: 'materialOfSite', message });
     }
   });
   return violations;
-}
-
-/** In full, because partners send our ids instead, or ids of records that were never synchronised. */
-const known = (what: string) => `the id, in your own system, of ${what} that the platform has received by the Site API`;
-
-function violation(path: string, rule: string, must: string): Violation {
-  return { path, rule, message: `${path} ${must}` };
 }
 
 function create(push: Push): Applied {

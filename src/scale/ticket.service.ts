@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
+import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
 import { type CreateScaleTicketRequest, RESULT_HEADER } from '../contracts/scale/scale.dto.js';
 import { BATCH_LIMITS, Batcher, type BatchLimits, type Entry } from '../database/batcher.js';
 import type { Lane } from '../database/fair-queue.js';
 import { settleBatch } from '../database/settle-batch.js';
 import { AppError, unavailable } from '../errors/app-error.js';
-import { type Claim, nameOfClaim, REPLAYED_MARK } from '../idempotency/idempotency.repository.js';
+import { type Claim, nameOfClaim } from '../idempotency/idempotency.repository.js';
 import { Metrics } from '../observability/metrics.js';
 import { type PushOrigin, toPush } from './ticket.js';
 import { flowKeys } from './ticket.rules.js';
@@ -131,6 +132,6 @@ async function retryRaces(write: () => Promise<Outcomes>): Promise<Outcomes> {
 
 function toResultLabel(outcome: Outcome): string {
   if (outcome instanceof AppError) return 'refused';
-  if (outcome.headers[REPLAYED_MARK] !== undefined) return 'replayed';
+  if (outcome.headers[REPLAYED_HEADER] !== undefined) return 'replayed';
   return outcome.headers[RESULT_HEADER] ?? 'refused';
 }

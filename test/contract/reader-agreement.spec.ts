@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { ADMIN_ROUTES } from '../../src/contracts/admin/admin.api.js';
-import type { AdminRoute } from '../../src/contracts/admin/admin-route.js';
+import type { ApiRoute } from '../../src/contracts/common/api-contract.js';
 import { CreateAccountRequest } from '../../src/contracts/account/account.dto.js';
 import { fieldsOf } from '../../src/contracts/common/fields/documented.js';
 import { type DtoClass, fieldPlans, readerOf } from '../../src/contracts/common/fields/field.js';
@@ -14,7 +14,7 @@ import { DtoPipe } from '../../src/errors/validation.pipe.js';
 
 const RUNS = 60;
 
-const routes = Object.values<AdminRoute>(ADMIN_ROUTES);
+const routes = Object.values<ApiRoute>(ADMIN_ROUTES);
 const isDto = (type: unknown): type is DtoClass =>
   typeof type === 'function' && fieldPlans(type as DtoClass).length > 0;
 const DTOS = [

@@ -5,6 +5,7 @@ import { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup.js';
 import type { ResolvedEnv } from '../../src/config/env.js';
 import { SERVER_LIMITS, type ServerLimits } from '../../src/http/http-server.js';
+import { Metrics } from '../../src/observability/metrics.js';
 import { createLogger } from '../../src/observability/logger.js';
 import { held } from './held.js';
 import { textCollector } from './secret-search.js';
@@ -76,8 +77,16 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       app.getHttpServer().closeAllConnections();
       await app.close();
       await database?.drop();
+      await expectDeclaredAnswers(app);
     }),
   };
+}
+
+/** Every status that the service has answered must stand in the contract of its route. */
+async function expectDeclaredAnswers(app: NestExpressApplication): Promise<void> {
+  const { values } = await app.get(Metrics).undeclaredAnswers.get();
+  const answers = values.map(({ labels: { operation, status } }) => `${operation} answers ${status}`);
+  if (answers.length > 0) throw new Error(`the contracts do not list: ${answers.join(', ')}`);
 }
 
 /**

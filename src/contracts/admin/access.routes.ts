@@ -1,3 +1,4 @@
+import type { RouteDefinition } from '../common/api-contract.js';
 import {
   API_KEY_EXAMPLES,
   ApiKey,
@@ -10,7 +11,7 @@ import {
   RotateApiKeyRequest,
 } from './access.dto.js';
 import { IdParam, ListQuery } from './list.dto.js';
-import { type AdminRoute, ofOne, page, read } from './admin-route.js';
+import { ofOne, page, read } from './route-parts.js';
 
 /** Haulers, and the API keys that this service issues. */
 export const ACCESS_ROUTES = {
@@ -82,4 +83,4 @@ export const ACCESS_ROUTES = {
     status: 204,
     returns: 'The key is revoked',
   },
-} as const satisfies Readonly<Record<string, AdminRoute>>;
+} as const satisfies Readonly<Record<string, RouteDefinition>>;

@@ -1,7 +1,5 @@
-import { defineApi } from '../common/api-contract.js';
+import { type ApiRoute, COMMON_ERRORS, defineApi, type RouteResponse } from '../common/api-contract.js';
 import { ACCESS_ROUTES } from './access.routes.js';
-import type { DtoClass } from '../common/fields/field.js';
-import { ADMIN_ERRORS, type AdminRoute } from './admin-route.js';
 import { CONNECTION_ROUTES } from './connections.routes.js';
 import { EXCHANGE_ROUTES } from './exchanges.routes.js';
 import { OPERATION_ROUTES } from './operation.routes.js';
@@ -28,28 +26,21 @@ export const ADMIN_API = defineApi({
   keyHeader: 'Authorization',
   routes: ROUTES,
   codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'NOT_FOUND', 'CONFLICT', 'INTERNAL_ERROR'],
-  errors: ADMIN_ERRORS,
+  errors: {
+    ...COMMON_ERRORS,
+    notFound: 'NOT_FOUND',
+    conflict: 'CONFLICT',
+    gone: 'NOT_FOUND',
+    rangeNotSatisfiable: 'INVALID_PAYLOAD',
+  },
 });
 
 export type AdminRouteName = keyof typeof ROUTES;
 
 /** The routes by name, without the exact types of each. */
-export const ADMIN_ROUTES: Readonly<Record<AdminRouteName, AdminRoute>> = ROUTES;
+export const ADMIN_ROUTES: Readonly<Record<AdminRouteName, ApiRoute>> = ADMIN_API.routes;
 
-type Input<Class> = Class extends DtoClass<infer T> ? [T] : [];
-type Part<Name extends AdminRouteName, Key extends string> =
-  (typeof ROUTES)[Name] extends Readonly<Record<Key, infer Class>> ? Class : undefined;
-
-/** The parsed input of a route, in the order in which a handler declares it: path, query, JSON body. */
-export type AdminInput<Name extends AdminRouteName> = [
-  ...Input<Part<Name, 'params'>>,
-  ...Input<Part<Name, 'query'>>,
-  ...Input<Part<Name, 'body'>>,
-];
-
-/** The response of a route; `undefined` if it has no JSON body. */
-export type AdminResponse<Name extends AdminRouteName> =
-  Part<Name, 'response'> extends DtoClass<infer T> ? T : undefined;
+export type AdminResponse<Name extends AdminRouteName> = RouteResponse<(typeof ROUTES)[Name]>;
 
 /** The first parts of the paths with their descriptions, in the order of the document. */
 export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Violation } from '../common/violation.js';
 import { ADMIN_API, ADMIN_ROUTES, type AdminResponse, type AdminRouteName } from './admin.api.js';
-import type { AdminRoute } from './admin-route.js';
+import type { ApiRoute } from '../common/api-contract.js';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -65,7 +65,7 @@ export class AdminClient {
     }
   }
 
-  private async send(route: AdminRoute, call: AdminCall): Promise<IncomingMessage> {
+  private async send(route: ApiRoute, call: AdminCall): Promise<IncomingMessage> {
     const { url, token, timeoutMs } = this.options;
     const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
     const contentType = call.upload === undefined ? body && 'application/json' : route.upload?.contentType;
@@ -103,7 +103,7 @@ function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-function pathOf({ path }: AdminRoute, { params = {}, query = {} }: AdminCall): string {
+function pathOf({ path }: ApiRoute, { params = {}, query = {} }: AdminCall): string {
   const named = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const search = new URLSearchParams(query).toString();
   return `${ADMIN_API.prefix}${named}${search === '' ? '' : `?${search}`}`;

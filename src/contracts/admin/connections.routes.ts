@@ -1,3 +1,4 @@
+import type { RouteDefinition } from '../common/api-contract.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from './catalog.dto.js';
 import {
   CONNECTION_CHANGES,
@@ -18,7 +19,7 @@ import {
   SyncRun,
   SyncRunQuery,
 } from './sync-run.dto.js';
-import { type AdminRoute, history, ofOne, page, read } from './admin-route.js';
+import { history, ofOne, page, read } from './route-parts.js';
 
 const NOT_HELD = {
   notFound: 'No run has this id',
@@ -80,6 +81,7 @@ export const CONNECTION_ROUTES = {
     description:
       'Calls the partner once and reports the findings. Changes no data, but promotes a next key that works.',
     ...ofOne('connection'),
+    role: 'reader',
     status: 200,
     response: ConnectionCheck,
     returns: 'The findings',
@@ -176,4 +178,4 @@ export const CONNECTION_ROUTES = {
     description: 'As last synchronised, newest first.',
     query: CatalogQuery,
   },
-} as const satisfies Readonly<Record<string, AdminRoute>>;
+} as const satisfies Readonly<Record<string, RouteDefinition>>;

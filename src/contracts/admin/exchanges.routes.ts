@@ -1,7 +1,8 @@
+import type { RouteDefinition } from '../common/api-contract.js';
 import { ExchangeDetail, ExchangeList, ExchangeQuery, ReplayExchangesRequest } from './exchange.dto.js';
 import { IdParam } from './list.dto.js';
 import { REPLAY_EXAMPLES, ReplayExchangeRequest, ReplayedExchange, ReplayedExchanges } from './replay.dto.js';
-import { type AdminRoute, read } from './admin-route.js';
+import { read } from './route-parts.js';
 
 /** HTTP exchanges in both directions. */
 export const EXCHANGE_ROUTES = {
@@ -53,4 +54,4 @@ export const EXCHANGE_ROUTES = {
     returns: 'What was sent',
     fails: { conflict: 'The exchange log is off' },
   },
-} as const satisfies Readonly<Record<string, AdminRoute>>;
+} as const satisfies Readonly<Record<string, RouteDefinition>>;

@@ -1,7 +1,8 @@
+import type { RouteDefinition } from '../common/api-contract.js';
 import { Action, ActionQuery } from './action.dto.js';
 import { Overview } from './overview.dto.js';
 import { RetentionRequest, RetentionResult, StorageCheck, StorageCheckQuery } from './storage.dto.js';
-import { type AdminRoute, page } from './admin-route.js';
+import { page } from './route-parts.js';
 
 /** The day in numbers, the action log and the video storage. */
 export const OPERATION_ROUTES = {
@@ -45,4 +46,4 @@ export const OPERATION_ROUTES = {
     response: RetentionResult,
     returns: 'The number of deleted recordings',
   },
-} as const satisfies Readonly<Record<string, AdminRoute>>;
+} as const satisfies Readonly<Record<string, RouteDefinition>>;

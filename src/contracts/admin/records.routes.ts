@@ -1,6 +1,7 @@
+import type { RouteDefinition } from '../common/api-contract.js';
 import { Account, AccountQuery } from './account.dto.js';
 import { Ticket, TicketQuery, TicketRevision } from './ticket.dto.js';
-import { type AdminRoute, history, ofOne, page, read } from './admin-route.js';
+import { history, ofOne, page, read } from './route-parts.js';
 import { ListQuery } from './list.dto.js';
 
 /** Tickets and accounts that partners pushed. */
@@ -49,4 +50,4 @@ export const RECORD_ROUTES = {
     'an account',
     'The calls that created it, repeated its creation or wanted its name.',
   ),
-} as const satisfies Readonly<Record<string, AdminRoute>>;
+} as const satisfies Readonly<Record<string, RouteDefinition>>;

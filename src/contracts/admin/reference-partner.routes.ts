@@ -1,3 +1,4 @@
+import type { RouteDefinition } from '../common/api-contract.js';
 import { SiteData } from '../site/site.dto.js';
 import {
   HOSTED_RECORDING_MAX_BYTES,
@@ -23,7 +24,7 @@ import {
   SandboxSubjectParam,
   StartScenarioRequest,
 } from './sandbox.dto.js';
-import { type AdminRoute, page } from './admin-route.js';
+import { page } from './route-parts.js';
 
 /** The partner side: data of the reference partner, scenarios and its clock. */
 export const REFERENCE_PARTNER_ROUTES = {
@@ -134,4 +135,4 @@ export const REFERENCE_PARTNER_ROUTES = {
     returns: 'The new time',
     fails: { notFound: 'SANDBOX is off', conflict: 'There is no such event ahead' },
   },
-} as const satisfies Readonly<Record<string, AdminRoute>>;
+} as const satisfies Readonly<Record<string, RouteDefinition>>;

@@ -1,3 +1,4 @@
+import type { RouteDefinition } from '../common/api-contract.js';
 import { IdParam } from './list.dto.js';
 import {
   Coverage,
@@ -18,7 +19,7 @@ import {
   VideoSubscriptionQuery,
 } from './video-subscription.dto.js';
 import { VisionFinding, VisionFindingQuery } from './vision-finding.dto.js';
-import { type AdminRoute, history, ofOne, page, read } from './admin-route.js';
+import { history, ofOne, page, read } from './route-parts.js';
 
 /** Clips, continuous recordings, their files and their coverage. */
 export const VIDEO_ROUTES = {
@@ -158,4 +159,4 @@ export const VIDEO_ROUTES = {
       'By the time they were first seen, newest first. The service skipped the listed elements and stored the others.',
     query: VisionFindingQuery,
   },
-} as const satisfies Readonly<Record<string, AdminRoute>>;
+} as const satisfies Readonly<Record<string, RouteDefinition>>;

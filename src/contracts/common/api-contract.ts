@@ -1,3 +1,6 @@
+import type { ErrorBody } from './error-body.dto.js';
+import type { DtoClass } from './fields/field.js';
+
 /** Every kind of failure of a request, with its HTTP status. */
 export const KIND_STATUS = {
   invalid: 400,
@@ -32,11 +35,86 @@ export type InterfaceName = (typeof INTERFACES)[number];
 /** Header of the key: `PLATFORM-API-KEY` for keys of the platform, `API-KEY` for keys of a partner (section 5). */
 export type KeyHeader = 'PLATFORM-API-KEY' | 'API-KEY';
 
-export interface ApiRoute {
+/** The documentation of a header. */
+export interface Header {
+  readonly description: string;
+  readonly schema: { readonly type: 'string' } & Readonly<Record<string, unknown>>;
+}
+
+type Headers = Readonly<Record<string, Header>>;
+
+/** When a failure happens. Each example is the `error` of a response, under its name. */
+export interface Failure {
+  readonly description: string;
+  readonly examples?: Readonly<Record<string, ErrorBody>>;
+  readonly headers?: Headers;
+}
+
+export type Failures = Readonly<Partial<Record<ErrorKind, string | Failure>>>;
+
+/**
+ * Who may call a route: a key of the interface, any key of a partner, a token that may read, the admin token, or anyone.
+ * A console session stands for its key or token.
+ */
+export type Role = 'key' | 'partner' | 'reader' | 'admin' | 'anyone';
+
+/**
+ * The definition of one route. Controllers take path, method, guard, documentation and types from here, the command line its
+ * commands and options, the logs and metrics its operation.
+ */
+export interface RouteDefinition {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  readonly path: string;
+  /** Below the prefix, with parameters in braces. */
+  readonly path: `/${string}`;
+  readonly summary: string;
+  readonly description: string;
+  readonly params?: DtoClass;
+  readonly query?: DtoClass;
+  /** The JSON body. */
+  readonly body?: DtoClass;
+  /** A request without a body counts as `{}`. */
+  readonly isBodyOptional?: boolean;
+  /** Bodies that the service accepts, where the examples of all fields together are not one. */
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
+  /** A body that is larger than HTTP_BODY_LIMIT and that the handler reads itself. */
+  readonly upload?: {
+    readonly contentType: 'application/json' | 'video/mp4';
+    readonly maxBytes: number;
+    readonly schema?: DtoClass;
+  };
+  /** Headers that the route reads, all optional. */
+  readonly requestHeaders?: Headers;
+  readonly status: 200 | 201 | 202 | 204;
+  /** The JSON response. */
+  readonly response?: DtoClass;
+  /** Schemas that the response refers to by name. */
+  readonly variants?: readonly DtoClass[];
+  /** The content type of a response that is a file, with range requests. */
+  readonly file?: string;
+  /** Describes the response. */
+  readonly returns: string;
+  readonly responseHeaders?: Headers;
+  /** Describes the 304 to a caller whose copy is current. */
+  readonly notModified?: { readonly description: string; readonly headers: Headers };
+  /** The response shows a secret: no cache may store it. */
+  readonly isSecret?: boolean;
+  /** Failures beyond those of every route of the role: the status and the code follow from the kind. */
+  readonly fails?: Failures;
   /** Its error schema has no `details` (section 2.1): the message names the fields (decision 11). */
   readonly plainErrors?: boolean;
+  /** By default its name. */
+  readonly operation?: string;
+  /** The default follows from the API, and in the admin API from the method. */
+  readonly role?: Role;
+  /** The kind of thing that it is about; by default the first part of its path. */
+  readonly resource?: string;
+}
+
+export interface ApiRoute extends RouteDefinition {
+  /** The operation id of the documents, and its name in logs and metrics. */
+  readonly operation: string;
+  readonly role: Role;
+  readonly resource: string;
 }
 
 /**
@@ -44,26 +122,67 @@ export interface ApiRoute {
  * (section 7), each bound to the kinds of failure that may carry it.
  */
 export interface ApiContract {
-  readonly name: InterfaceName | 'admin' | 'partner';
+  readonly name: InterfaceName | 'admin' | 'partner' | 'service';
   readonly title: string;
   readonly version: string;
   readonly prefix: string;
   readonly keyHeader: KeyHeader | 'Authorization';
+  /** No document describes it. */
+  readonly isHidden?: boolean;
   readonly routes: Readonly<Record<string, ApiRoute>>;
   readonly codes: readonly string[];
   readonly errors: Readonly<Partial<Record<ErrorKind, string>>>;
 }
 
+type Definitions = Readonly<Record<string, RouteDefinition>>;
+
+type Complete<Contract extends { readonly routes: Definitions }> = Omit<Contract, 'routes'> & {
+  readonly routes: {
+    readonly [Name in keyof Contract['routes']]: Omit<Contract['routes'][Name], 'operation' | 'role' | 'resource'> & {
+      readonly operation: string;
+      readonly role: Role;
+      readonly resource: string;
+    };
+  };
+};
+
 /** Declares a contract; the compiler refuses an error code that is not in the interface's closed set. */
 export function defineApi<
   const Codes extends readonly string[],
-  const Contract extends Omit<ApiContract, 'codes' | 'errors'> & {
+  const Contract extends Omit<ApiContract, 'codes' | 'errors' | 'routes'> & {
+    readonly routes: Definitions;
     readonly codes: Codes;
     readonly errors: Readonly<Partial<Record<ErrorKind, Codes[number]>>>;
   },
->(contract: Contract & { readonly codes: Codes }): Contract {
-  return contract;
+>(contract: Contract & { readonly codes: Codes }): Complete<Contract> {
+  const routes = Object.entries(contract.routes).map(([name, route]) => [
+    name,
+    { operation: name, role: roleOf(contract.name, route), resource: resourceOf(route), ...route },
+  ]);
+  return { ...contract, routes: Object.fromEntries(routes) as Complete<Contract>['routes'] };
 }
+
+function roleOf(api: ApiContract['name'], { method }: RouteDefinition): Role {
+  if (api === 'service') return 'anyone';
+  if (api === 'admin') return method === 'GET' ? 'reader' : 'admin';
+  return api === 'partner' ? 'partner' : 'key';
+}
+
+const resourceOf = ({ path }: RouteDefinition): string => (path.split('/')[1] ?? '').replace(/s$/, '');
+
+/** What a route reads and returns, as types. */
+type Input<Class> = Class extends DtoClass<infer T> ? [T] : [];
+type Part<Route, Key extends string> = Route extends Readonly<Record<Key, infer Class>> ? Class : undefined;
+
+/** The parsed input of a route, in the order in which a handler declares it: path, query, JSON body. */
+export type RouteInput<Route> = [
+  ...Input<Part<Route, 'params'>>,
+  ...Input<Part<Route, 'query'>>,
+  ...Input<Part<Route, 'body'>>,
+];
+
+/** The response of a route; `undefined` if it has no JSON body. */
+export type RouteResponse<Route> = Part<Route, 'response'> extends DtoClass<infer T> ? T : undefined;
 
 /** The kinds of failure that a contract has a code for. */
 export type KindOf<Contract extends ApiContract> = keyof Contract['errors'] & ErrorKind;

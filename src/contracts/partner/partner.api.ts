@@ -2,8 +2,13 @@ import { ExchangeList, PartnerExchangeQuery } from '../admin/exchange.dto.js';
 import { EXCHANGE_ROUTES } from '../admin/exchanges.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from '../admin/reference-partner.routes.js';
 import { AdvanceClockRequest, CLOCK_EXAMPLES, SandboxClock, SandboxScenarioName } from '../admin/sandbox.dto.js';
-import type { AdminRoute } from '../admin/admin-route.js';
-import { COMMON_ERRORS, defineApi, INTERFACES, type InterfaceName } from '../common/api-contract.js';
+import {
+  COMMON_ERRORS,
+  defineApi,
+  INTERFACES,
+  type InterfaceName,
+  type RouteDefinition,
+} from '../common/api-contract.js';
 import { EnumListField } from '../common/fields/nested-fields.js';
 import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 
@@ -91,7 +96,7 @@ const ROUTES = {
     returns: 'The new time',
     fails: { notFound: 'SANDBOX is off', conflict: 'There is no such event ahead' },
   },
-} as const satisfies Readonly<Record<string, AdminRoute>>;
+} as const satisfies Readonly<Record<string, RouteDefinition>>;
 
 /** The calls that a partner makes for itself with its own key, in either key header. */
 export const PARTNER_API = defineApi({
@@ -104,8 +109,3 @@ export const PARTNER_API = defineApi({
   codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'NOT_FOUND', 'CONFLICT', 'INTERNAL_ERROR'],
   errors: { ...COMMON_ERRORS, notFound: 'NOT_FOUND', conflict: 'CONFLICT' },
 });
-
-export type PartnerRouteName = keyof typeof ROUTES;
-
-/** The routes by name, without the exact types of each. */
-export const PARTNER_ROUTES: Readonly<Record<PartnerRouteName, AdminRoute>> = ROUTES;

@@ -1,5 +1,33 @@
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
-import type { CreateScaleTicketRequest, CreateScaleTicketResponse } from './scale.dto.js';
+import {
+  IDEMPOTENCY_REQUEST,
+  IDEMPOTENCY_RESPONSE,
+  KEY_REUSED,
+  KEY_REUSED_REASON,
+  violationExample,
+} from '../common/idempotency.js';
+import type { Violation } from '../common/violation.js';
+import { CreateScaleTicketRequest, CreateScaleTicketResponse, RESULT_HEADER, TICKET_RESULTS } from './scale.dto.js';
+
+/**
+ * A record that the platform does not have (decision 24). The message is long, because partners send our ids instead, or ids
+ * of records that were never synchronised.
+ */
+export const unknownRecord = (path: string, rule: 'siteExists' | 'materialExists', what: string): Violation => ({
+  path,
+  rule,
+  message: `${path} must be the id, in your own system, of ${what} that the platform has received by the Site API`,
+});
+
+export const unknownMaterial = (index: number): Violation =>
+  unknownRecord(`materials[${index}].id`, 'materialExists', 'a material');
+
+/** Flows that belong to different tickets (decision 20). */
+export const FLOW_CONFLICT: readonly Violation[] = ['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber'].map(
+  (path) => ({ path, rule: 'flowConflict', message: `${path} belongs to another ticket than the other flow's` }),
+);
+
+const CODE = 'VALIDATION_ERROR';
 
 /** Scale API 1.0.0 (sections 2.2, 2.3, 4.1): hosted by the platform, called by partners. */
 export const SCALE_API = defineApi({
@@ -8,12 +36,40 @@ export const SCALE_API = defineApi({
   version: '1.0.0',
   prefix: '/platform-api/v1',
   keyHeader: 'PLATFORM-API-KEY',
-  routes: { createTicket: { method: 'POST', path: '/tickets' } },
-  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'INTERNAL_ERROR', 'VALIDATION_ERROR'],
-  errors: { ...COMMON_ERRORS, ruleViolated: 'VALIDATION_ERROR' },
+  routes: {
+    createTicket: {
+      method: 'POST',
+      path: '/tickets',
+      summary: 'Push a scale ticket',
+      description:
+        'Send it whenever a ticket is created or updated. A push whose flow is known updates that ticket; the newest wins, in whatever order pushes arrive.',
+      requestHeaders: IDEMPOTENCY_REQUEST,
+      body: CreateScaleTicketRequest,
+      status: 200,
+      response: CreateScaleTicketResponse,
+      returns: 'The push is stored',
+      responseHeaders: {
+        [RESULT_HEADER]: {
+          description: 'What the push did; `stale`: newer contents are stored, this push is in the history only',
+          schema: { type: 'string', enum: [...TICKET_RESULTS] },
+        },
+        ...IDEMPOTENCY_RESPONSE,
+      },
+      fails: {
+        ruleViolated: {
+          description:
+            'A business rule is violated: `details.violations` names every offending element. `details.reason` is `FLOW_CONFLICT` ' +
+            'if the two flows belong to different tickets, and `IDEMPOTENCY_KEY_REUSED` if the key was used with another body',
+          headers: IDEMPOTENCY_RESPONSE,
+          examples: {
+            'an unknown material': violationExample(CODE, [unknownMaterial(0)]),
+            'flows of two tickets': violationExample(CODE, FLOW_CONFLICT, 'FLOW_CONFLICT'),
+            'a key that was used with another body': violationExample(CODE, [KEY_REUSED], KEY_REUSED_REASON),
+          },
+        },
+      },
+    },
+  },
+  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'INTERNAL_ERROR', CODE],
+  errors: { ...COMMON_ERRORS, ruleViolated: CODE },
 });
-
-/** `Replay` is the type of a repeated response: the text of the first one (decision 16). */
-export interface ScaleApi<Caller, Replay = never> {
-  createTicket(request: CreateScaleTicketRequest, caller: Caller): Promise<CreateScaleTicketResponse | Replay>;
-}

@@ -2,7 +2,7 @@ import { PassThrough, pipeline, Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
-import { principalOf } from '../../auth/served-api.js';
+import { principalOf } from '../../auth/caller.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import type { ScenarioName } from '../../contracts/sandbox/scenarios.js';

@@ -6,7 +6,7 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { isUuid, withoutFinalSlashes } from '../../contracts/common/text.js';
 import type { ScenarioName } from '../../contracts/sandbox/scenarios.js';
-import { VISION_API } from '../../contracts/vision/vision.api.js';
+import { VIDEO_FILES_API, VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
 import type { FaultedRequest } from '../../http/recorded-request.js';
@@ -16,8 +16,6 @@ import { FaultyFiles } from '../sandbox/faulty-files.js';
 import { PartnerClock, systemNow } from '../sandbox/partner-clock.js';
 import type { LinkTerms } from '../sandbox/vision-scenarios.service.js';
 import { findVideo, videoFileName, type VideoKind } from './stored-videos.repository.js';
-
-export const FILES_PREFIX = '/media/v1';
 
 /** The link is the permission: any page may embed the file, in a frame as well. */
 const EMBEDDABLE = {
@@ -49,7 +47,7 @@ export class DownloadLinks {
     const signature = this.signature(kind, id, expires, scenario);
     const query = `expires=${expires}&signature=${signature}${scenario === undefined ? '' : `&scenario=${scenario}`}`;
     return {
-      downloadUrl: `${origin}${FILES_PREFIX}/${kind}/${id}.mp4?${query}`,
+      downloadUrl: `${origin}${VIDEO_FILES_API.prefix}/${kind}/${id}.mp4?${query}`,
       expiresAt: formatInstant(new Date(expires * 1000)),
     };
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { principalOf } from '../../auth/served-api.js';
+import { principalOf } from '../../auth/caller.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { epochMillis, formatInstant, secondsBetween } from '../../contracts/common/instant.js';
 import { type PageRequest, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';

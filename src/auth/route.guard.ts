@@ -1,0 +1,90 @@
+import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { Response } from 'express';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { apiError } from '../errors/app-error.js';
+import { soleHeader } from '../http/headers.js';
+import type { ServedRequest } from '../http/recorded-request.js';
+import { ApiKeyService } from './api-key.service.js';
+import { ConsoleSessions } from './console-sessions.js';
+import { GuessLimit } from './guess-limit.js';
+import type { AuthenticatedRequest, Principal } from './principal.js';
+import { RateLimit } from './rate-limit.js';
+import { ServedRoute } from './route.js';
+
+type Call = AuthenticatedRequest & ServedRequest;
+
+/** The first guard of every handler: allows the callers that the role of the route names. */
+@Injectable()
+export class RouteGuard implements CanActivate {
+  constructor(
+    private readonly reflector: Reflector,
+    private readonly keys: ApiKeyService,
+    private readonly sessions: ConsoleSessions,
+    private readonly guesses: GuessLimit,
+    private readonly rateLimit: RateLimit,
+  ) {}
+
+  /** Returns without a promise if the key of an interface is cached, because promises cost time on the hot path. */
+  canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+    const http = context.switchToHttp();
+    const request = http.getRequest<Call>();
+    const served = this.reflector.get(ServedRoute, context.getHandler());
+    request.served = served;
+    switch (served.route.role) {
+      case 'key': {
+        if (request.replay !== undefined) {
+          request.principal = request.replay.caller;
+          return true;
+        }
+        const caller = this.keys.authenticate(request, served.api);
+        return this.accept(caller, request, http.getResponse<Response>());
+      }
+      case 'partner':
+        return this.accept(this.partnerOf(request), request, http.getResponse<Response>());
+      case 'reader':
+      case 'admin':
+        return this.checkToken(request, served.route.role);
+      case 'anyone':
+        return true;
+    }
+  }
+
+  private accept(
+    caller: Principal | Promise<Principal>,
+    request: Call,
+    response: Response,
+  ): boolean | Promise<boolean> {
+    if (caller instanceof Promise) return caller.then((known) => this.accept(known, request, response));
+    request.principal = caller;
+    return this.rateLimit.count(request, response)?.then(() => true) ?? true;
+  }
+
+  /** Any key that this service issued, in either header or in a console session. */
+  private async partnerOf(request: Call): Promise<Principal> {
+    const { headers } = request;
+    const isSent = headers['api-key'] !== undefined || headers['platform-api-key'] !== undefined;
+    const key = isSent ? undefined : (await this.sessions.of(request))?.key;
+    return key === undefined ? this.keys.authenticatePartner(request) : this.keys.authenticateSession(key);
+  }
+
+  /** `Authorization: Bearer` with ADMIN_TOKEN, for a read also with ADMIN_READ_TOKEN, or a console session. */
+  private async checkToken(request: Call, role: 'reader' | 'admin'): Promise<true> {
+    const kind = await this.kindOf(request);
+    if (kind === 'admin' || (kind === 'reader' && role === 'reader')) return true;
+    const message =
+      kind === 'reader'
+        ? 'this token may only read; changes need the admin token'
+        : 'send the admin token as Authorization: Bearer <token>';
+    throw apiError(ADMIN_API, 'unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+  }
+
+  private async kindOf(request: Call) {
+    if (request.headers.authorization === undefined) return (await this.sessions.of(request))?.kind;
+    const header = soleHeader(request, 'authorization') ?? '';
+    const token = /^bearer +(.+)$/i.exec(header)?.[1] ?? '';
+    const kind = this.sessions.kindOf(token);
+    if (kind === undefined && token !== '') await this.guesses.count('token', request, token);
+    return kind;
+  }
+}

@@ -1,0 +1,69 @@
+import {
+  applyDecorators,
+  Header,
+  HttpCode,
+  RequestMapping,
+  RequestMethod,
+  type StreamableFile,
+  type Type,
+  UseInterceptors,
+  type NestInterceptor,
+} from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
+import type { ApiContract, ApiRoute, RouteInput, RouteResponse } from '../contracts/common/api-contract.js';
+import { statusesOf } from '../contracts/common/failures.js';
+import type { Served } from '../http/recorded-request.js';
+import { documented } from '../http/route-documentation.js';
+import { ActionLogInterceptor } from './action-log.interceptor.js';
+import { AdminReads } from './admin-reads.js';
+import { MaskedAnswer } from './masked-answer.interceptor.js';
+
+/** The route of a handler, for the guard. */
+export const ServedRoute = Reflector.createDecorator<Served>();
+
+/** A handler may declare parameters of Express after those of the contract, and may return JSON text or a stream of it. */
+type Handler<Route> = (
+  ...input: [...RouteInput<Route>, ...never[]]
+) => Result<RouteResponse<Route>> | Promise<Result<RouteResponse<Route>>>;
+
+/** Nothing for a handler that sends the response itself. */
+type Result<Response> = Response | StreamableFile | string | undefined | void;
+
+/**
+ * The handler of one route of a contract: path, method, status, guard, documentation and the logs follow from the definition
+ * there. The compiler checks the handler's parameters and response against it.
+ */
+export function Route<const Api extends ApiContract, Name extends keyof Api['routes'] & string>(api: Api, name: Name) {
+  const route = api.routes[name] as ApiRoute;
+  const decorate = applyDecorators(
+    RequestMapping({
+      path: api.prefix + route.path.replace(/\{(\w+)\}/g, ':$1'),
+      method: RequestMethod[route.method],
+    }),
+    HttpCode(route.status),
+    ServedRoute({ api, route, statuses: statusesOf(route) }),
+    documented(api, route),
+    ...(route.isSecret === true ? [Header('Cache-Control', 'no-store')] : []),
+    UseInterceptors(...interceptorsOf(api, route)),
+  );
+  return <T extends Handler<Api['routes'][Name]>>(
+    target: object,
+    key: string,
+    descriptor: TypedPropertyDescriptor<T>,
+  ): void => {
+    decorate(target, key, descriptor);
+  };
+}
+
+/** None for the four interfaces: each costs time on the hot path. */
+function interceptorsOf({ name }: ApiContract, { role, method, file, isSecret }: ApiRoute): Type<NestInterceptor>[] {
+  if (name !== 'admin' && name !== 'partner') return [];
+  const isRead = method === 'GET' || role === 'reader';
+  return [
+    ...(isRead ? [] : [ActionLogInterceptor]),
+    // A new key is returned once, by the call that issues it.
+    ...(isSecret === true ? [] : [MaskedAnswer]),
+    // The time to send a file depends on its reader, and needs the database only at the start.
+    ...(name === 'admin' && method === 'GET' && file === undefined ? [AdminReads] : []),
+  ];
+}

@@ -1,0 +1,26 @@
+import type { DtoClass } from '../common/fields/field.js';
+import { HistoryEntry } from './history.dto.js';
+import { IdParam, listOf, ListQuery } from './list.dto.js';
+
+/** The common part of a list. */
+export const page = <T extends object>(element: DtoClass<T>, elements: string) =>
+  ({ method: 'GET', status: 200, response: listOf(element), returns: `A page of ${elements}` }) as const;
+
+/** The common part of a route whose path has the id of a record. */
+export const ofOne = (noun: string) => ({ params: IdParam, fails: { notFound: `No ${noun} has this id` } }) as const;
+
+/** The common part of a look-up by id. */
+export const read = <T extends object>(response: DtoClass<T>, noun: string) =>
+  ({ ...ofOne(noun), method: 'GET', status: 200, response, returns: `The ${noun}` }) as const;
+
+/** The history of a record. */
+export const history = (path: `/${string}`, noun: string, events: string) =>
+  ({
+    ...page(HistoryEntry, 'events'),
+    path: `${path}/{id}/history`,
+    summary: `List the history of ${noun}`,
+    description: `${events} Newest first, at most the newest 1,000. Exchanges are kept for some days.`,
+    params: IdParam,
+    query: ListQuery,
+    fails: { notFound: 'Nothing has this id' },
+  }) as const;

@@ -1,0 +1,77 @@
+import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
+import { EnumField } from '../common/fields/scalar-fields.js';
+import { SessionView, SignInRequest } from './access.dto.js';
+
+export class Health {
+  @EnumField({ description: 'Always ok', values: ['ok'], example: 'ok' })
+  status!: 'ok';
+}
+
+const NOT_SIGNED_IN = { unauthorized: 'The secret or the session is missing or wrong' };
+const SESSION = { path: '/console/api/session', resource: 'session', isSecret: true } as const;
+const INSTANCE = { method: 'GET', status: 200, returns: 'The state', resource: 'instance' } as const;
+
+/** Routes for the operation of an instance and for the sign-in of the console, which no document describes. */
+export const SERVICE_API = defineApi({
+  name: 'service',
+  title: 'Service',
+  version: '1.0.0',
+  prefix: '',
+  keyHeader: 'Authorization',
+  isHidden: true,
+  routes: {
+    getLiveness: {
+      ...INSTANCE,
+      response: Health,
+      path: '/health/live',
+      summary: 'Whether the event loop runs',
+      description: 'Always 200.',
+    },
+    getReadiness: {
+      ...INSTANCE,
+      response: Health,
+      path: '/health/ready',
+      summary: 'Whether the instance can serve requests',
+      description: '503 while the database is unavailable, migrations are missing, or the instance is stopping.',
+    },
+    getMetrics: {
+      ...INSTANCE,
+      path: '/metrics',
+      summary: 'Read the metrics',
+      description: 'In the text format of Prometheus.',
+      role: 'reader',
+    },
+    signIn: {
+      ...SESSION,
+      method: 'POST',
+      summary: 'Sign in to the console',
+      description: 'The page gets a cookie that its scripts cannot read.',
+      body: SignInRequest,
+      status: 200,
+      response: SessionView,
+      returns: 'The rights of the session',
+      fails: { ...NOT_SIGNED_IN, tooManyRequests: 'Too many wrong secrets from this address' },
+    },
+    getSession: {
+      ...SESSION,
+      method: 'GET',
+      summary: 'Read the rights of the session',
+      description: 'Of the cookie.',
+      status: 200,
+      response: SessionView,
+      returns: 'The rights of the session',
+      fails: NOT_SIGNED_IN,
+    },
+    signOut: {
+      ...SESSION,
+      method: 'DELETE',
+      summary: 'Sign out of the console',
+      description: 'Also without a session.',
+      status: 204,
+      returns: 'The session has ended',
+      fails: NOT_SIGNED_IN,
+    },
+  },
+  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'INTERNAL_ERROR'],
+  errors: COMMON_ERRORS,
+});

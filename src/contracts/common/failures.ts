@@ -1,0 +1,97 @@
+import { type ApiRoute, type ErrorKind, type Failure, type Failures, KIND_STATUS } from './api-contract.js';
+
+const text = (maxLength: number) => ({ type: 'string' as const, maxLength });
+
+export const FILE_HEADERS = {
+  ETag: { description: 'Identifies the content of the file', schema: text(128) },
+  'Accept-Ranges': {
+    description: 'Byte ranges are supported',
+    schema: { type: 'string' as const, enum: ['bytes'] },
+  },
+  'Cache-Control': { description: 'Who may cache the file', schema: text(255) },
+};
+
+/** Failures of every route. */
+const COMMON: Failures = {
+  invalid: 'A field is missing or malformed; `details.violations` names every one',
+  internal: 'Unexpected error; `details.requestId` names the incident',
+  unavailable: 'The service is unavailable; retry after `Retry-After` seconds',
+};
+
+/** Replaces the words about `details`. */
+const PLAIN: Failures = {
+  invalid: 'A parameter is missing or malformed; `error.message` names it',
+  internal: 'Unexpected error; `X-Request-Id` names the incident',
+};
+
+/** Failures of every route that needs an API key. */
+const KEY: Failures = {
+  unauthorized: 'The API key is missing or invalid',
+  tooManyRequests: 'Too many requests with this key; retry after `Retry-After` seconds',
+};
+
+/** Failures of every route that needs a token. The right token is never refused with 429. */
+const TOKEN: Failures = {
+  unauthorized: {
+    description: 'The admin token is missing or wrong',
+    headers: {
+      'WWW-Authenticate': {
+        description: 'The scheme: `Authorization: Bearer <token>`',
+        schema: { type: 'string', enum: ['Bearer'] },
+      },
+    },
+  },
+  tooManyRequests: 'Too many wrong tokens from this address; retry with the right one, or after `Retry-After` seconds',
+};
+
+const OF_ROLE: Readonly<Record<ApiRoute['role'], Failures>> = {
+  key: KEY,
+  partner: KEY,
+  reader: TOKEN,
+  admin: TOKEN,
+  anyone: {},
+};
+
+/** Failures of routes with a JSON body. */
+const BODY: Failures = {
+  requestTimeout: 'The body did not arrive in time',
+  tooLarge: 'The body is too large',
+  unsupportedMediaType: 'The body is not `application/json`, or has an unknown content coding',
+};
+
+/** The failure of a range that is not part of the file. */
+const FILE: Failures = {
+  rangeNotSatisfiable: {
+    description: 'The range is malformed, or outside the file',
+    headers: { ...FILE_HEADERS, 'Content-Range': { description: 'The size of the file', schema: text(64) } },
+  },
+};
+
+/** Every failure that a route may answer, and when it happens. */
+export function failuresOf(route: ApiRoute): [ErrorKind, Failure][] {
+  const all: Failures = {
+    ...COMMON,
+    ...OF_ROLE[route.role],
+    ...(route.plainErrors === true ? PLAIN : {}),
+    ...(jsonBodyOf(route) === undefined ? {} : BODY),
+    ...(route.file === undefined ? {} : FILE),
+    ...route.fails,
+  };
+  return (Object.entries(all) as [ErrorKind, string | Failure][]).map(([kind, failure]) => [
+    kind,
+    typeof failure === 'string' ? { description: failure } : failure,
+  ]);
+}
+
+/** The DTO of a JSON body, read by the service or by the handler. */
+export const jsonBodyOf = ({ body, upload }: ApiRoute) => body ?? upload?.schema;
+
+/** Every status that a route may answer. */
+export function statusesOf(route: ApiRoute): ReadonlySet<number> {
+  return new Set([
+    route.status,
+    ...(route.file === undefined ? [] : [206, 304]),
+    ...(route.notModified === undefined ? [] : [304]),
+    ...failuresOf(route).map(([kind]) => KIND_STATUS[kind]),
+  ]);
+}
