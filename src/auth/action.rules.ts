@@ -1,5 +1,6 @@
+import { plainToInstance } from 'class-transformer';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
-import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
+import type { DtoClass } from '../contracts/common/fields/field.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { redacted } from '../observability/redaction.js';
 import type { Principal } from './principal.js';
@@ -48,7 +49,7 @@ export function changesOf({ route, params, query, body, response }: ChangingCall
 /** The input as the validation pipe has read it. The route has accepted it, so there are no violations. */
 function valuesOf(type: DtoClass | undefined, input: unknown): Values {
   if (type === undefined || !isJsonObject(input)) return {};
-  return readerOf(type)(input, '', []) as Values;
+  return plainToInstance(type, input, { excludeExtraneousValues: true, exposeUnsetFields: false }) as Values;
 }
 
 /** Shortens texts and lists, and says by how much. */

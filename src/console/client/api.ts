@@ -1,5 +1,6 @@
 import type { ErrorResponse } from '../../contracts/common/error-body.dto.js';
 import { type Change, queryText } from './address.js';
+import type { AnswerOf, Method, PathOf } from './contract.js';
 
 /** A call that failed, with a sentence for the user. `status` 0: the service gave no answer. */
 export class CallError extends Error {
@@ -37,16 +38,23 @@ export async function getText(url: string, signal?: AbortSignal): Promise<string
   return (await request(url, { signal: signal ?? null })).text();
 }
 
-export async function get<T>(path: string, query?: Change): Promise<T> {
-  return JSON.parse(await getText(urlOf(path, query))) as T;
+export async function get<const Path extends PathOf<'GET'>>(
+  path: Path,
+  query?: Change,
+): Promise<AnswerOf<'GET', Path>> {
+  return JSON.parse(await getText(urlOf(path, query))) as AnswerOf<'GET', Path>;
 }
 
 /** A call that may change something. The header shows the service that a page of its own sent the request. */
-export async function send<T = undefined>(method: string, path: string, body?: object): Promise<T> {
+export async function send<const M extends Method, const Path extends PathOf<M>>(
+  method: M,
+  path: Path,
+  body?: object,
+): Promise<AnswerOf<M, Path>> {
   const headers = { 'X-Console': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
   const text = await (await request(urlOf(path), init)).text();
-  return (text === '' ? undefined : JSON.parse(text)) as T;
+  return (text === '' ? undefined : JSON.parse(text)) as AnswerOf<M, Path>;
 }
 
 async function request(url: string, init: RequestInit): Promise<Response> {

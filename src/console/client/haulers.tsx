@@ -19,7 +19,7 @@ const EVERY_MS = 60_000;
 /** Loads the haulers once for all parts of the page. A partner cannot read them. */
 export function HaulersProvider({ children }: { children: ComponentChildren }) {
   const path = useSession().isPartner ? undefined : '/haulers';
-  const haulers = useLoad<List<Hauler>>(path, { pageSize: 100 }, EVERY_MS);
+  const haulers = useLoad(path, { pageSize: 100 }, EVERY_MS);
   return <HaulersContext.Provider value={haulers}>{children}</HaulersContext.Provider>;
 }
 
@@ -40,5 +40,5 @@ export function useHaulerName(): (id: string | null) => string {
 /** The connections of an interface, or of both; undefined until they are loaded, and without the platform side. */
 export function useConnections(kind?: Connection['interface']): readonly Connection[] | undefined {
   const path = useSession().hasPlatform ? '/connections' : undefined;
-  return useLoad<List<Connection>>(path, { interface: kind, pageSize: 100 }).data?.data;
+  return useLoad(path, { interface: kind, pageSize: 100 }).data?.data;
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Change } from './address.js';
+import type { AnswerOf, PathOf } from './contract.js';
 import { type CallError, callErrorOf, getText, urlOf } from './api.js';
 
 export interface Loaded<T> {
@@ -30,7 +31,12 @@ const reloadAll = (): boolean => dispatchEvent(new Event(DATA_CHANGED));
  * Loads JSON of the API; nothing without a path. With `everyMs` it loads again at this interval while the page is visible.
  * A response that equals the last one changes nothing, so that a live page does not flicker.
  */
-export function useLoad<T>(path: string | undefined, query: Change = {}, everyMs?: number): Loaded<T> {
+export function useLoad<const Path extends PathOf<'GET'>>(
+  path: Path | undefined,
+  query: Change = {},
+  everyMs?: number,
+): Loaded<AnswerOf<'GET', Path>> {
+  type T = AnswerOf<'GET', Path>;
   const url = path === undefined ? undefined : urlOf(path, query);
   const [state, setState] = useState<State<T>>({ url: undefined, text: '', data: undefined, error: undefined });
   const [loads, setLoads] = useState(0);

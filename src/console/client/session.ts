@@ -31,7 +31,7 @@ export function useSessionState() {
   };
   const load = async () => {
     try {
-      apply(await get<Session>(SESSION));
+      apply(await get(SESSION));
     } catch (error) {
       const failure = callErrorOf(error);
       setState(failure.status === 401 ? 'signed-out' : failure);

@@ -1,5 +1,4 @@
 import type { Account } from '../../contracts/admin/account.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
@@ -15,7 +14,7 @@ export function AccountsPage({ query }: PageProps) {
 
 function AccountList({ query }: PageProps) {
   const filters = pick(query, 'search', 'haulerId', 'page', 'cursor');
-  const list = useLoad<List<Account>>('/accounts', filters);
+  const list = useLoad('/accounts', filters);
   const haulerName = useHaulerName();
   const columns: readonly Column<Account>[] = [
     {
@@ -54,7 +53,7 @@ const contactName = (contact: Account['primaryContact']): string =>
   [contact?.firstName, contact?.lastName].filter((part) => part !== undefined).join(' ');
 
 function AccountDetails({ id }: { id: string }) {
-  const account = useLoad<Account>(`/accounts/${encodeURIComponent(id)}`);
+  const account = useLoad(`/accounts/${encodeURIComponent(id)}`);
   return (
     <>
       <BackLink href={linkTo('accounts')}>All accounts</BackLink>

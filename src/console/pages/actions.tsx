@@ -1,5 +1,4 @@
 import type { Action } from '../../contracts/admin/action.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, pick, TextFilter, TimeFilter } from '../parts/filters.js';
@@ -13,7 +12,7 @@ const LIVE_MS = 10_000;
 /** Every change that an admin or a partner made, newest first. */
 export function ActionsPage({ query }: PageProps) {
   const filters = pick(query, 'resource', 'from', 'to', 'page', 'cursor');
-  const list = useLoad<List<Action>>('/actions', filters, LIVE_MS);
+  const list = useLoad('/actions', filters, LIVE_MS);
   return (
     <>
       <Filters>

@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { List } from '../../contracts/admin/list.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { get } from '../client/api.js';
 
@@ -23,7 +22,7 @@ export function useRecordingsAround({ connectionId, truckId, startTime }: Stored
     let isCurrent = true;
     const load = async () => {
       for (let page = 1, pages = 1; page <= Math.min(pages, MAX_PAGES) && isCurrent; page++) {
-        const list = await get<List<StoredRecording>>('/recordings', {
+        const list = await get('/recordings', {
           connectionId,
           truckId,
           status: 'stored',

@@ -22,7 +22,7 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose }:
   const text = (time: number) => new Date(time).toLocaleString(undefined, { timeZone: zone });
   const order = async () =>
     setOrdered(
-      await send<OrderedVideoRequest>('POST', '/video-requests', {
+      await send('POST', '/video-requests', {
         connectionId,
         truckId,
         cameraId: camera,

@@ -9,13 +9,14 @@ import { Badge, type Tone } from '../parts/states.js';
 import { Facts, Id, Time } from '../parts/values.js';
 import { RotationPicture } from './rotation-picture.js';
 
+type ConnectionPath = `/connections/${string}`;
 type Panel = 'none' | 'rotate' | 'edit';
 
 export function ConnectionDetails({ connection }: { connection: Connection }) {
   const [check, setCheck] = useState<ConnectionCheck>();
   const [panel, setPanel] = useState<Panel>('none');
   const haulerName = useHaulerName();
-  const path = `/connections/${connection.id}`;
+  const path = `/connections/${connection.id}` as const;
   const toggle = (chosen: Panel) => setPanel(panel === chosen ? 'none' : chosen);
   return (
     <>
@@ -30,7 +31,7 @@ export function ConnectionDetails({ connection }: { connection: Connection }) {
             kind="primary"
             busy="Checking …"
             isRead
-            work={async () => setCheck(await send<ConnectionCheck>('POST', `${path}/check`))}
+            work={async () => setCheck(await send('POST', `${path}/check`))}
           />
           {connection.interface === 'site' && <SyncNow connection={connection} />}
           <ActionButton
@@ -93,7 +94,7 @@ export function ConnectionState({ connection: { enabled, lastError } }: { connec
 
 function SyncNow({ connection }: { connection: Connection }) {
   const sync = async () => {
-    const { runId } = await send<{ runId: string }>('POST', `/connections/${connection.id}/sync`);
+    const { runId } = await send('POST', `/connections/${connection.id}/sync`);
     open(linkTo('sync', { connectionId: connection.id, run: runId }));
   };
   return (
@@ -106,7 +107,7 @@ function SyncNow({ connection }: { connection: Connection }) {
   );
 }
 
-function RotateForm({ path, onClose }: { path: string; onClose: () => void }) {
+function RotateForm({ path, onClose }: { path: ConnectionPath; onClose: () => void }) {
   const store = async (values: FormData) => {
     await send('PATCH', path, { nextApiKey: fieldText(values, 'nextApiKey') });
     onClose();
@@ -125,8 +126,14 @@ function RotateForm({ path, onClose }: { path: string; onClose: () => void }) {
   );
 }
 
+interface EditFormProps {
+  readonly connection: Connection;
+  readonly path: ConnectionPath;
+  readonly onClose: () => void;
+}
+
 /** A key belongs to the origin that it was saved with: another one needs its own key. */
-function EditForm({ connection, path, onClose }: { connection: Connection; path: string; onClose: () => void }) {
+function EditForm({ connection, path, onClose }: EditFormProps) {
   const [address, setAddress] = useState(connection.baseUrl);
   const isMoved = originOf(address) !== originOf(connection.baseUrl);
   const store = async (values: FormData) => {

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import type { Connection, CreateConnectionRequest } from '../../contracts/admin/connection.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
 import { change, linkTo, open, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useHaulerName, useHaulers } from '../client/haulers.js';
@@ -26,7 +25,7 @@ export function ConnectionsPage({ query }: PageProps) {
 
 function ConnectionList({ query }: PageProps) {
   const filters = pick(query, 'haulerId', 'interface', 'page', 'cursor');
-  const list = useLoad<List<Connection>>('/connections', filters, LIVE_MS);
+  const list = useLoad('/connections', filters, LIVE_MS);
   const haulerName = useHaulerName();
   const columns: readonly Column<Connection>[] = [
     {
@@ -70,7 +69,7 @@ function ConnectionList({ query }: PageProps) {
 }
 
 function ConnectionPage({ id }: { id: string }) {
-  const connection = useLoad<Connection>(`/connections/${encodeURIComponent(id)}`, {}, LIVE_MS);
+  const connection = useLoad(`/connections/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
       <BackLink href={linkTo('connections')}>All connections</BackLink>
@@ -93,7 +92,7 @@ function NewConnection() {
       ...(customerId === undefined || kind === 'site' ? {} : { customerId }),
       ...(interval === undefined ? {} : { intervalSeconds: Number(interval) }),
     };
-    const { id } = await send<Connection>('POST', '/connections', body);
+    const { id } = await send('POST', '/connections', body);
     open(linkTo('connections', { id }));
   };
   return (

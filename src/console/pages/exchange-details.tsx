@@ -1,7 +1,6 @@
 import type {
   Exchange,
   ExchangeDetail,
-  ExchangeList,
   ExchangeMessage,
   ExchangeReference,
 } from '../../contracts/admin/exchange.dto.js';
@@ -18,7 +17,7 @@ const MAX_REFERENCES = 8;
 
 /** One exchange: the explanation first, then both messages, then the difference from the attempt before. */
 export function ExchangeDetails({ id }: { id: string }) {
-  const exchange = useLoad<ExchangeDetail>(`/exchanges/${encodeURIComponent(id)}`);
+  const exchange = useLoad(`/exchanges/${encodeURIComponent(id)}`);
   return (
     <>
       <BackLink href={linkTo('exchanges')}>All exchanges</BackLink>
@@ -164,14 +163,14 @@ const mostSpecific = (references: readonly ExchangeReference[]): ExchangeReferen
 /** The last exchange before this one with the same reference, and the difference between their requests. */
 function EarlierAttempt({ exchange }: { exchange: ExchangeDetail }) {
   const reference = mostSpecific(exchange.references);
-  const { data } = useLoad<ExchangeList>(reference === undefined ? undefined : '/exchanges', {
+  const { data } = useLoad(reference === undefined ? undefined : '/exchanges', {
     reference: reference === undefined ? undefined : `${reference.kind}:${reference.value}`,
     direction: exchange.direction,
     to: exchange.at,
     pageSize: 20,
   });
   const earlier = data?.data.find(({ id, route }) => id !== exchange.id && route === exchange.route);
-  const { data: detail } = useLoad<ExchangeDetail>(earlier === undefined ? undefined : `/exchanges/${earlier.id}`);
+  const { data: detail } = useLoad(earlier === undefined ? undefined : `/exchanges/${earlier.id}`);
   if (earlier === undefined) return null;
   const before = jsonOf(detail?.request.body?.text);
   const after = jsonOf(exchange.request.body?.text);

@@ -1,6 +1,4 @@
-import type { ApiKey } from '../../contracts/admin/access.dto.js';
-import type { Exchange, ExchangeList } from '../../contracts/admin/exchange.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
+import type { Exchange } from '../../contracts/admin/exchange.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { useConnections, useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
@@ -31,7 +29,7 @@ function ExchangeTable({ query }: PageProps) {
   const filters = { ...common, ...(isPartner ? {} : pick(query, 'haulerId', 'connectionId', 'apiKeyId')) };
   const cursor = query.get('cursor') ?? undefined;
   const everyMs = cursor === undefined ? LIVE_MS : undefined;
-  const list = useLoad<ExchangeList>('/exchanges', { ...filters, cursor, pageSize: 50 }, everyMs);
+  const list = useLoad('/exchanges', { ...filters, cursor, pageSize: 50 }, everyMs);
   return (
     <>
       <Filters>
@@ -76,7 +74,7 @@ function ExchangeTable({ query }: PageProps) {
 /** Filters that partners do not have. */
 function AdminFilters({ query }: PageProps) {
   const connections = useConnections() ?? [];
-  const { data: keys } = useLoad<List<ApiKey>>('/api-keys', { pageSize: 100 });
+  const { data: keys } = useLoad('/api-keys', { pageSize: 100 });
   const haulerName = useHaulerName();
   return (
     <>

@@ -119,7 +119,7 @@ interface RowsProps extends RangeProps {
 
 function FleetRows(props: RowsProps) {
   const { start, calls, pageSize, haulerId, days, onEnd } = props;
-  const { data, error, reload } = useLoad<List<TruckDayCoverage>>('/coverage/fleet', {
+  const { data, error, reload } = useLoad('/coverage/fleet', {
     ...rangeOf({ haulerId, days }),
     ...start,
     pageSize,

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiKey } from '../../contracts/admin/access.dto.js';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
-import type { Overview, RefusedPushes } from '../../contracts/admin/overview.dto.js';
+import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo } from '../client/address.js';
@@ -25,15 +24,15 @@ export function HomePage() {
   const dayAgo = new Date(Math.floor(now / 600_000) * 600_000 - DAY_MS).toISOString();
   const latest = { latest: 'true', pageSize: 100 };
   // Calls that exist only on the platform side.
-  const platform = (path: string) => (hasPlatform ? path : undefined);
-  const held = useLoad<List<SyncRun>>(platform('/sync-runs'), { ...latest, status: 'held' }, LIVE_MS);
-  const failed = useLoad<List<SyncRun>>(platform('/sync-runs'), { ...latest, status: 'failed' }, LIVE_MS);
-  const failing = useLoad<List<Connection>>(platform('/connections'), { failing: 'true', pageSize: 100 }, LIVE_MS);
+  const platform = <const Path extends string>(path: Path) => (hasPlatform ? path : undefined);
+  const held = useLoad(platform('/sync-runs'), { ...latest, status: 'held' }, LIVE_MS);
+  const failed = useLoad(platform('/sync-runs'), { ...latest, status: 'failed' }, LIVE_MS);
+  const failing = useLoad(platform('/connections'), { failing: 'true', pageSize: 100 }, LIVE_MS);
   const available = { status: 'available', pageSize: 100 };
-  const waiting = useLoad<List<StoredRecording>>(platform('/recordings'), available, LIVE_MS);
-  const expired = useLoad<List<StoredRecording>>(platform('/recordings'), { status: 'expired', from: dayAgo }, LIVE_MS);
-  const overview = useLoad<Overview>(platform('/overview'), {}, LIVE_MS);
-  const keys = useLoad<List<ApiKey>>('/api-keys', { pageSize: 100 }, LIVE_MS);
+  const waiting = useLoad(platform('/recordings'), available, LIVE_MS);
+  const expired = useLoad(platform('/recordings'), { status: 'expired', from: dayAgo }, LIVE_MS);
+  const overview = useLoad(platform('/overview'), {}, LIVE_MS);
+  const keys = useLoad('/api-keys', { pageSize: 100 }, LIVE_MS);
   const runs = failed.data?.data ?? [];
   const platformChecks: readonly Check[] = [
     {
@@ -133,7 +132,7 @@ function Attention({ title, of: { error, reload }, items = [] }: Check) {
 
 function RunItem({ run }: { run: SyncRun }) {
   const haulerName = useHaulerName();
-  const { data: connection } = useLoad<Connection>(`/connections/${run.connectionId}`);
+  const { data: connection } = useLoad(`/connections/${run.connectionId}`);
   const held = run.counts.sites.held + run.counts.kiosks.held + run.counts.materials.held;
   return (
     <li>

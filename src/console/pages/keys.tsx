@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/admin/access.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useHaulerName, useHaulers } from '../client/haulers.js';
@@ -62,7 +61,7 @@ export function KeysPage({ query }: PageProps) {
 
 function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => void }) {
   const filters = pick(query, 'haulerId', 'page', 'cursor');
-  const list = useLoad<List<ApiKey>>('/api-keys', filters);
+  const list = useLoad('/api-keys', filters);
   const haulerName = useHaulerName();
   const columns: readonly Column<ApiKey>[] = [
     {
@@ -134,7 +133,7 @@ interface RotateFormProps {
 function RotateForm({ apiKey, onRotated, onCancel }: RotateFormProps) {
   const rotate = async (values: FormData) => {
     const overlapSeconds = Number(fieldText(values, 'overlapSeconds') ?? OVERLAPS[0][0]);
-    onRotated(await send<IssuedApiKey>('POST', `/api-keys/${apiKey.id}/rotate`, { overlapSeconds }));
+    onRotated(await send('POST', `/api-keys/${apiKey.id}/rotate`, { overlapSeconds }));
   };
   return (
     <Form
@@ -188,7 +187,7 @@ function IssueForm({ onIssued }: { onIssued: (key: IssuedApiKey) => void }) {
       interfaces: INTERFACES.filter((each) => values.getAll('interfaces').includes(each)),
       expiresAt: expires === undefined ? undefined : new Date(expires).toISOString(),
     };
-    onIssued(await send<IssuedApiKey>('POST', '/api-keys', body));
+    onIssued(await send('POST', '/api-keys', body));
   };
   return (
     <Form title="New key" submit="Issue the key" work={issue} onCancel={() => change({ new: undefined })}>

@@ -1,4 +1,3 @@
-import type { List } from '../../contracts/admin/list.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
@@ -30,7 +29,7 @@ function RecordingList({ query }: PageProps) {
     'page',
     'cursor',
   );
-  const list = useLoad<List<StoredRecording>>('/recordings', filters, LIVE_MS);
+  const list = useLoad('/recordings', filters, LIVE_MS);
   return (
     <>
       <Filters>
@@ -88,7 +87,7 @@ const COLUMNS: readonly Column<StoredRecording>[] = [
 ];
 
 function RecordingDetails({ id, query }: { id: string; query: URLSearchParams }) {
-  const recording = useLoad<StoredRecording>(`/recordings/${encodeURIComponent(id)}`, {}, LIVE_MS);
+  const recording = useLoad(`/recordings/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
       <BackLink href={linkTo('recordings')}>All recordings</BackLink>

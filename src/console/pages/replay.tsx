@@ -19,9 +19,7 @@ export function ReplayOne({ exchange }: { exchange: ExchangeDetail }) {
     return <p class="hint">Only pushes to this service and GET calls to a partner can be replayed.</p>;
   }
   const replay = async () =>
-    setResult(
-      await send<ReplayedExchange>('POST', `/exchanges/${exchange.id}/replay`, haulerId === '' ? {} : { haulerId }),
-    );
+    setResult(await send('POST', `/exchanges/${exchange.id}/replay`, haulerId === '' ? {} : { haulerId }));
   return (
     <div class="replay">
       <div class="actions">
@@ -55,7 +53,7 @@ export function ReplayOne({ exchange }: { exchange: ExchangeDetail }) {
 export function ReplayAll({ filters }: { filters: Change }) {
   const [counted, setCounted] = useState<ReplayedExchanges>();
   const [done, setDone] = useState<ReplayedExchanges>();
-  const call = (dryRun: boolean) => send<ReplayedExchanges>('POST', '/exchanges/replay', { ...filters, dryRun });
+  const call = (dryRun: boolean) => send('POST', '/exchanges/replay', { ...filters, dryRun });
   if (done !== undefined) {
     const failures = [...new Set(done.failed.map(({ message }) => message))];
     return (

@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import type { List } from '../../contracts/admin/list.dto.js';
 import type { SyncChange, SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
@@ -41,10 +40,12 @@ function RecordDifference({ record: { before, after, change, changes } }: { reco
   );
 }
 
+export type RunPath = `/sync-runs/${string}`;
+
 /** The changes of a run, record by record and field by field. */
-export function RunChanges({ path, query }: { path: string; query: URLSearchParams }) {
+export function RunChanges({ path, query }: { path: RunPath; query: URLSearchParams }) {
   const filters = pick(query, 'kind', 'change', 'page', 'cursor');
-  const list = useLoad<List<SyncChange>>(`${path}/changes`, { ...filters, pageSize: 50 });
+  const list = useLoad(`${path}/changes`, { ...filters, pageSize: 50 });
   return (
     <section class="card" aria-label="Changes">
       <h2>Changes</h2>
@@ -65,9 +66,9 @@ export function RunChanges({ path, query }: { path: string; query: URLSearchPara
 }
 
 /** A run whose removals wait for a decision: the rule that held it, the records, and both answers. */
-export function HeldRun({ run, path }: { run: SyncRun; path: string }) {
+export function HeldRun({ run, path }: { run: SyncRun; path: RunPath }) {
   const [note, setNote] = useState('');
-  const held = useLoad<List<SyncChange>>(`${path}/changes`, { change: 'held', pageSize: 100 });
+  const held = useLoad(`${path}/changes`, { change: 'held', pageSize: 100 });
   const guards = [run.guard ?? []].flat();
   return (
     <section class="card needed" aria-label="Held removals">

@@ -1,4 +1,3 @@
-import type { List } from '../../contracts/admin/list.dto.js';
 import type { SyncChange, SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import type { PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
@@ -17,7 +16,7 @@ interface Compared {
 
 /** Another run of the connection beside this one: what each did to a record. */
 export function RunComparison({ run, query }: PageProps & { run: SyncRun }) {
-  const runs = useLoad<List<SyncRun>>('/sync-runs', { connectionId: run.connectionId, pageSize: 100 });
+  const runs = useLoad('/sync-runs', { connectionId: run.connectionId, pageSize: 100 });
   const other = query.get('compare');
   const choices = (runs.data?.data ?? [])
     .filter(({ id }) => id !== run.id)
@@ -37,8 +36,8 @@ export function RunComparison({ run, query }: PageProps & { run: SyncRun }) {
 
 function Records({ one, other, query }: PageProps & { one: string; other: string }) {
   const filters = { ...pick(query, 'kind', 'change'), pageSize: MAX_RECORDS };
-  const first = useLoad<List<SyncChange>>(`/sync-runs/${one}/changes`, filters);
-  const second = useLoad<List<SyncChange>>(`/sync-runs/${encodeURIComponent(other)}/changes`, filters);
+  const first = useLoad(`/sync-runs/${one}/changes`, filters);
+  const second = useLoad(`/sync-runs/${encodeURIComponent(other)}/changes`, filters);
   const error = first.error ?? second.error;
   if (error !== undefined)
     return <ErrorBox error={error} onRetry={error === first.error ? first.reload : second.reload} />;

@@ -1,5 +1,3 @@
-import type { Connection } from '../../contracts/admin/connection.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
 import type { QuarantinedRecord, SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
@@ -8,7 +6,7 @@ import { Json } from '../parts/json.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
 import { Count, Facts, Id, Time } from '../parts/values.js';
-import { HeldRun, RunChanges } from './run-changes.js';
+import { HeldRun, RunChanges, type RunPath } from './run-changes.js';
 import { KINDS } from './run.rules.js';
 import { RunComparison } from './run-comparison.js';
 
@@ -28,8 +26,8 @@ const COUNTS = [
 
 /** One run: its counts, its changes, and the records that it refused or flagged. */
 export function RunDetails({ id, query }: { id: string; query: URLSearchParams }) {
-  const path = `/sync-runs/${encodeURIComponent(id)}`;
-  const run = useLoad<SyncRun>(path, {}, LIVE_MS);
+  const path = `/sync-runs/${encodeURIComponent(id)}` as const;
+  const run = useLoad(path, {}, LIVE_MS);
   return (
     <>
       <BackLink href={linkTo('sync', { connectionId: query.get('connectionId') ?? run.data?.connectionId })}>
@@ -52,7 +50,7 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
 
 function RunFacts({ run }: { run: SyncRun }) {
   const haulerName = useHaulerName();
-  const { data: connection } = useLoad<Connection>(`/connections/${run.connectionId}`);
+  const { data: connection } = useLoad(`/connections/${run.connectionId}`);
   const name = connection === undefined ? 'open' : haulerName(connection.haulerId);
   return (
     <section class="card" aria-label="Run">
@@ -89,8 +87,8 @@ function Counts({ run }: { run: SyncRun }) {
   return <Table label="Counts" rows={present} columns={columns} keyOf={(name) => name} isNarrow />;
 }
 
-function Quarantine({ path }: { path: string }) {
-  const list = useLoad<List<QuarantinedRecord>>(`${path}/quarantine`, { pageSize: 100 });
+function Quarantine({ path }: { path: RunPath }) {
+  const list = useLoad(`${path}/quarantine`, { pageSize: 100 });
   const columns: readonly Column<QuarantinedRecord>[] = [
     { title: 'State', cell: ({ severity }) => <Badge value={severity} /> },
     { title: 'Record', cell: (record) => <code>{record.path}</code> },

@@ -1,11 +1,5 @@
 import { useState } from 'preact/hooks';
-import type {
-  ActiveSandboxScenario,
-  ActiveSandboxScenarios,
-  SandboxCatalogue,
-  SandboxClock,
-  SandboxScenario,
-} from '../../contracts/admin/sandbox.dto.js';
+import type { ActiveSandboxScenario, SandboxClock, SandboxScenario } from '../../contracts/admin/sandbox.dto.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
@@ -15,21 +9,23 @@ import { SelectFilter } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
 import { Empty, ErrorBox, Loadable, Loading } from '../parts/states.js';
 import { Time } from '../parts/values.js';
-import { ScenarioRow } from './scenario-row.js';
+import { ScenarioRow, type ScenariosPath } from './scenario-row.js';
 
 const LIVE_MS = 3_000;
+
+type ClockPath = '/sandbox/clock' | `/sandbox/customers/${string}/clock`;
 
 /** The paths of the calls for one hauler or customer. */
 interface Subject {
   /** The active scenarios. Absent for a partner, whose API has no such list: the page shows those that it started. */
-  readonly list?: string;
-  readonly scenarios: string;
-  readonly clock?: string | undefined;
+  readonly list?: `/sandbox/${string}/${string}`;
+  readonly scenarios: ScenariosPath;
+  readonly clock?: ClockPath | undefined;
 }
 
 export function SandboxPage({ query }: PageProps) {
   const { isPartner } = useSession();
-  const catalogue = useLoad<SandboxCatalogue>('/sandbox/scenarios');
+  const catalogue = useLoad('/sandbox/scenarios');
   if (catalogue.error?.status === 404) {
     return (
       <Empty title="The sandbox is off.">
@@ -72,8 +68,9 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly 
   ];
   const chosen = query.get('for') ?? choices[0]?.[0];
   if (chosen === undefined) return isLoaded ? NO_HAULERS : <Loading />;
-  const path = `/sandbox/${chosen}`;
+  const path = `/sandbox/${chosen}` as `/sandbox/${string}/${string}`;
   const isCustomer = chosen.startsWith('customers/');
+  const clock = `${path}/clock` as `/sandbox/customers/${string}/clock`;
   const ofSubject = catalogue.filter((each) =>
     [each.interface].flat().some((name) => (name === 'vision') === isCustomer),
   );
@@ -91,14 +88,14 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly 
       </div>
       <Switches
         catalogue={ofSubject}
-        subject={{ list: path, scenarios: `${path}/scenarios`, clock: isCustomer ? `${path}/clock` : undefined }}
+        subject={{ list: path, scenarios: `${path}/scenarios`, clock: isCustomer ? clock : undefined }}
       />
     </>
   );
 }
 
 function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[]; subject: Subject }) {
-  const active = useLoad<ActiveSandboxScenarios>(subject.list, {}, LIVE_MS);
+  const active = useLoad(subject.list, {}, LIVE_MS);
   const [started, setStarted] = useState<readonly ActiveSandboxScenario[]>([]);
   const running = subject.list === undefined ? started : (active.data?.data ?? []);
   const note = (name: string, one: ActiveSandboxScenario | undefined) =>
@@ -140,7 +137,7 @@ const STEPS = [
 ] as const;
 
 /** Moves the time of the reference partner forward. */
-function Clock({ path }: { path: string }) {
+function Clock({ path }: { path: ClockPath }) {
   const [clock, setClock] = useState<SandboxClock>();
   return (
     <section class="card" aria-label="Clock">
@@ -156,7 +153,7 @@ function Clock({ path }: { path: string }) {
           <ActionButton
             key={label}
             label={'advanceTo' in body ? `Until ${label}` : `+ ${label}`}
-            work={async () => setClock(await send<SandboxClock>('POST', path, body))}
+            work={async () => setClock(await send('POST', path, body))}
           />
         ))}
       </div>

@@ -15,11 +15,14 @@ const BOUNDS = [
   ['forSeconds:3600', '1 hour'],
 ] as const;
 
+/** Of the key's own hauler and customer, or of another one. */
+export type ScenariosPath = '/sandbox/scenarios' | `/sandbox/${string}/${string}/scenarios`;
+
 interface RowProps {
   readonly scenario: SandboxScenario;
   readonly active: ActiveSandboxScenario | undefined;
   /** The path of its calls. */
-  readonly path: string;
+  readonly path: `${ScenariosPath}/${string}`;
   readonly onChange: (active: ActiveSandboxScenario | undefined) => void;
 }
 
@@ -36,7 +39,7 @@ export function ScenarioRow({ scenario, active, path, onChange }: RowProps) {
     const [name = '', count] = bound.split(':');
     const parameters = parametersOf(scenario, values);
     const body = { [name]: Number(count), ...(Object.keys(parameters).length === 0 ? {} : { parameters }) };
-    return onChange(await send<ActiveSandboxScenario>('PUT', path, body));
+    return onChange(await send('PUT', path, body));
   });
   const isOn = active !== undefined;
   const id = `scenario-${scenario.name}`;

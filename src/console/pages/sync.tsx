@@ -1,4 +1,3 @@
-import type { List } from '../../contracts/admin/list.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useConnections, useHaulerName } from '../client/haulers.js';
@@ -21,7 +20,7 @@ export function SyncPage({ query }: PageProps) {
 
 function RunList({ query }: PageProps) {
   const filters = pick(query, 'connectionId', 'status', 'page', 'cursor');
-  const runs = useLoad<List<SyncRun>>('/sync-runs', { ...filters, pageSize: 40 }, LIVE_MS);
+  const runs = useLoad('/sync-runs', { ...filters, pageSize: 40 }, LIVE_MS);
   const connections = useConnections('site') ?? [];
   const haulerName = useHaulerName();
   const nameOf = (id: string) => {

@@ -1,4 +1,3 @@
-import type { List } from '../../contracts/admin/list.dto.js';
 import type { TicketRevision } from '../../contracts/admin/ticket.dto.js';
 import { change, linkTo } from '../client/address.js';
 import { useLoad } from '../client/load.js';
@@ -10,7 +9,7 @@ import { KeyPrefix, Time } from '../parts/values.js';
 
 /** Every stored push of a ticket. Two of them stand side by side; at first the last two. */
 export function Revisions({ id, query }: { id: string; query: URLSearchParams }) {
-  const list = useLoad<List<TicketRevision>>(`/tickets/${encodeURIComponent(id)}/revisions`, {
+  const list = useLoad(`/tickets/${encodeURIComponent(id)}/revisions`, {
     ...pick(query, 'page', 'cursor'),
     pageSize: 100,
   });

@@ -1,5 +1,3 @@
-import type { CatalogSite } from '../../contracts/admin/catalog.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
 import type { Ticket } from '../../contracts/admin/ticket.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
@@ -19,7 +17,7 @@ export function TicketsPage({ query }: PageProps) {
 
 function TicketList({ query }: PageProps) {
   const filters = pick(query, 'search', 'material', 'haulerId', 'siteId', 'from', 'to', 'page', 'cursor');
-  const list = useLoad<List<Ticket>>('/tickets', filters, LIVE_MS);
+  const list = useLoad('/tickets', filters, LIVE_MS);
   const haulerName = useHaulerName();
   const columns: readonly Column<Ticket>[] = [
     { title: 'Ticket', cell: (ticket) => <a href={linkTo('tickets', { id: ticket.id })}>{numbersOf(ticket)}</a> },
@@ -69,7 +67,7 @@ function materialsOf(materials: Ticket['materials']): string {
 
 /** One ticket: its contents, and its stored pushes. */
 function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
-  const ticket = useLoad<Ticket>(`/tickets/${encodeURIComponent(id)}`, {}, LIVE_MS);
+  const ticket = useLoad(`/tickets/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
       <BackLink href={linkTo('tickets')}>All tickets</BackLink>
@@ -87,7 +85,7 @@ function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
 
 function Contents({ ticket }: { ticket: Ticket }) {
   const haulerName = useHaulerName();
-  const { data: sites } = useLoad<List<CatalogSite>>('/sites', { haulerId: ticket.haulerId, siteId: ticket.siteId });
+  const { data: sites } = useLoad('/sites', { haulerId: ticket.haulerId, siteId: ticket.siteId });
   const { inboundFlow, outboundFlow, customFields = {} } = ticket;
   const site = (
     <>

@@ -1,7 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { List } from '../../contracts/admin/list.dto.js';
-import type { Coverage, CoverageInterval, StoredRecording } from '../../contracts/admin/recording.dto.js';
-import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
+import type { CoverageInterval } from '../../contracts/admin/recording.dto.js';
 import { change } from '../client/address.js';
 import { get } from '../client/api.js';
 import { useLoad } from '../client/load.js';
@@ -35,12 +33,12 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
   const range = { ...truck, from: iso(from), to: iso(to) };
   // By the width of the window, so that the call does not wait for the layout of the page.
   const resolution = resolutionOf(from, to, Math.min(innerWidth, MAX_WIDTH));
-  const coverage = useLoad<Coverage>('/coverage', { ...range, resolution }, LIVE_MS);
+  const coverage = useLoad('/coverage', { ...range, resolution }, LIVE_MS);
   // The marks are loaded after the lanes, so that these queries do not slow down the coverage, which takes longest.
-  const markPath = (name: string) => (coverage.data === undefined ? undefined : name);
-  const requests = useLoad<List<VideoRequest>>(markPath('/video-requests'), { ...truck, pageSize: 100 }, LIVE_MS);
+  const markPath = <const Path extends string>(path: Path) => (coverage.data === undefined ? undefined : path);
+  const requests = useLoad(markPath('/video-requests'), { ...truck, pageSize: 100 }, LIVE_MS);
   const available = { ...range, status: 'available', pageSize: 100 };
-  const expiring = useLoad<List<StoredRecording>>(markPath('/recordings'), available);
+  const expiring = useLoad(markPath('/recordings'), available);
   const show = ([start, end]: readonly [number, number]) =>
     change({ from: iso(start), to: iso(end) }, { replace: true });
   return (
@@ -94,7 +92,7 @@ function rangeOf(query: URLSearchParams, zone: string): readonly [number, number
 }
 
 async function download(truckId: string, range: Readonly<Record<string, string>>): Promise<void> {
-  const { data } = await get<Coverage>('/coverage', range);
+  const { data } = await get('/coverage', range);
   const link = document.createElement('a');
   link.href = URL.createObjectURL(
     new Blob([missingFootage(truckId, data as CoverageInterval[])], { type: 'text/csv' }),

@@ -8,9 +8,7 @@ import { ErrorBox } from './states.js';
 export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Session) => void; isExpired?: boolean }) {
   const [kind, setKind] = useState<'token' | 'apiKey'>('token');
   const [secret, setSecret] = useState('');
-  const action = useAction<undefined>(async () =>
-    onSignIn(await send<Session>('POST', SESSION, { [kind]: secret.trim() })),
-  );
+  const action = useAction<undefined>(async () => onSignIn(await send('POST', SESSION, { [kind]: secret.trim() })));
   const submit = (event: Event) => {
     event.preventDefault();
     action.run(undefined).catch(reportError);
