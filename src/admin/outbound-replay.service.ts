@@ -39,7 +39,9 @@ export class OutboundReplay implements OnModuleInit {
     };
     try {
       await inCallContext({ references: referencesIn(row), replayOf: row.id, onEnd }, () =>
-        this.client.stream(connection, { api, route, query, once: true, breaker: false }, (answer) => answer.discard()),
+        this.client.stream(connection, { api, route, query, once: true, duringPause: true }, (answer) =>
+          answer.discard(),
+        ),
       );
     } catch (error) {
       const isExpected = error instanceof PartnerFailure || error instanceof SealBrokenError;

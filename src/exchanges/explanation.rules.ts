@@ -19,7 +19,8 @@ const FAILURES: Readonly<Record<string, string>> = {
   'too-large': 'The response was larger than allowed, and was not read to its end.',
   'not-json': 'The response is not JSON.',
   breach: 'The response does not conform to the contract.',
-  'circuit-open': 'The partner failed several times in a row: no request was sent for a while.',
+  'circuit-open':
+    'The partner failed several times in a row or asked for fewer calls: no request was sent for a while.',
   cancelled: 'The service ended the call, because the work was stopped.',
 };
 

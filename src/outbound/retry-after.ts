@@ -8,14 +8,14 @@ const HTTP_DATES = [
 ];
 
 /**
- * The delay of a `Retry-After` header in milliseconds: seconds, with or without a fraction, or an HTTP date (decision 36).
- * A date in the past is 0; any other text is undefined.
+ * The instant of a `Retry-After` header: seconds, with or without a fraction, or an HTTP date (decision 36), not before
+ * `now`. Any other text is undefined.
  */
-export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
+export function retryAfterDate(header: string | undefined, now: Date): Date | undefined {
   const text = header?.trim();
   if (text === undefined) return undefined;
-  if (SECONDS.test(text)) return Math.ceil(Number(text) * 1000);
+  if (SECONDS.test(text)) return new Date(now.getTime() + Math.ceil(Number(text) * 1000));
   if (!HTTP_DATES.some((form) => form.test(text))) return undefined;
   const date = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now.getTime());
+  return Number.isNaN(date) ? undefined : new Date(Math.max(date, now.getTime()));
 }

@@ -54,7 +54,7 @@ export class ConnectionCheckService {
     const connection = await this.connections.required(id);
     const { call, findings } = PROBES[connection.interface];
     try {
-      const options = { ...call(connection), accept: [200, 404], once: true, breaker: false };
+      const options = { ...call(connection), accept: [200, 404], once: true, duringPause: true };
       const found = await this.client.stream(connection, options, async (answer) =>
         answer.status === 404 ? noDataFindings(await answer.whole()) : await findings(answer),
       );

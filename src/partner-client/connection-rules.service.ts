@@ -83,7 +83,7 @@ export class ConnectionRulesService {
   ): Promise<KitAnswer> {
     const route = api.routes[request.operation] as ApiRoute;
     const query = Object.fromEntries(new URL(request.url).searchParams);
-    const call = { api, route, query, accept: EXPECTED, once: true, breaker: false };
+    const call = { api, route, query, accept: EXPECTED, once: true, duringPause: true };
     try {
       return await this.client.stream(connection, call, (answer) => answerOf(answer, request));
     } catch (error) {

@@ -195,7 +195,7 @@ class PausableTimeout {
 
   resume(): void {
     this.startedAt = performance.now();
-    this.timer = setTimeout(() => this.controller.abort(), this.remainingMs);
+    this.timer = setTimeout(() => this.controller.abort(), Math.max(0, this.remainingMs));
   }
 
   pause(): void {

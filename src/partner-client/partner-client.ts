@@ -5,22 +5,24 @@ import type { ApiContract, ApiRoute, InterfaceName } from '../contracts/common/a
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { Metrics } from '../observability/metrics.js';
 import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
-import { Outages } from '../outbound/outages.js';
+import type { Backoff } from '../outbound/backoff.js';
+import { TargetBackoff } from '../outbound/target-backoff.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
 import type { PartnerConnection } from './connections.repository.js';
 import { type ExchangeLimits, type PartnerRequest, type PartnerResponse, PartnerTransport } from './http-exchange.js';
 import { KeyScrubber, type PartnerAnswer, StreamedAnswer } from './partner-answer.js';
-import { PartnerFailure, retryDelayMs, SENTENCES, statusFailure } from './partner-failure.js';
+import { nextAttemptMs, PartnerFailure, SENTENCES, statusFailure } from './partner-failure.js';
 
 /** Injection token of `PartnerSettings`. */
 export const PARTNER_SETTINGS = Symbol('PARTNER_SETTINGS');
 
 export interface PartnerSettings extends ExchangeLimits {
-  /** Delay before the second attempt; it doubles. */
-  readonly retryBaseMs: number;
-  /** Failures in a row after which the circuit of a connection opens, and for how long. */
-  readonly breakAfter: number;
-  readonly breakMs: number;
+  /** Between the attempts of one call. */
+  readonly retries: Backoff;
+  /** Failures in a row after which a connection is not called for a while. */
+  readonly pauseAfter: number;
+  /** The lengths of these pauses; those of `TargetBackoff` by default. */
+  readonly pauses?: Backoff | undefined;
 }
 
 export function partnerSettings(
@@ -29,9 +31,8 @@ export function partnerSettings(
   return {
     answerMs: env.PARTNER_ANSWER_TIMEOUT,
     maxBytes: env.PARTNER_BODY_LIMIT,
-    retryBaseMs: 500,
-    breakAfter: 6,
-    breakMs: 30_000,
+    retries: { firstMs: 500, factor: 2, maxMs: 60_000, jitter: 0.5 },
+    pauseAfter: 6,
   };
 }
 
@@ -46,8 +47,8 @@ export interface PartnerCall {
   readonly accept?: readonly number[];
   /** One attempt of a GET. Other methods always have one attempt. */
   readonly once?: boolean;
-  /** `false` calls the partner although its circuit is open, for an admin who waits for the result. */
-  readonly breaker?: boolean;
+  /** Calls the partner during a pause, for an admin who waits for the result. */
+  readonly duringPause?: boolean;
   /** Ends the call and the delays between its attempts; its reason is thrown. */
   readonly signal?: AbortSignal;
 }
@@ -59,7 +60,7 @@ const MAX_ERROR_BYTES = 65_536;
 @Injectable()
 export class PartnerClient {
   private readonly logger = new Logger('PartnerClient');
-  private readonly outages: Outages;
+  private readonly backoff: TargetBackoff;
 
   constructor(
     private readonly transport: PartnerTransport,
@@ -68,8 +69,7 @@ export class PartnerClient {
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
     private readonly metrics: Metrics,
   ) {
-    const { breakAfter: failures, breakMs: pauseMs, retryBaseMs: trialMs } = settings;
-    this.outages = new Outages({ failures, pauseMs, maxPauseMs: pauseMs, trialMs });
+    this.backoff = new TargetBackoff(settings.pauseAfter, settings.pauses);
   }
 
   /** The answer with its body of at most 4 MiB. Every expected failure is a `PartnerFailure`. */
@@ -103,64 +103,52 @@ export class PartnerClient {
     use: (answer: StreamedAnswer) => Promise<T>,
   ): Promise<T> {
     const url = urlOf(connection, call);
-    const fault = urlFault(url, this.policy);
-    if (fault !== undefined) {
-      this.transport.refused(requestOf(connection, undefined, call, url), 'addressRefused');
-      throw new PartnerFailure('addressRefused', fault);
+    const refused = this.refusal(connection, call, url);
+    if (refused !== undefined) {
+      this.transport.refused(requestOf(connection, undefined, call, url), refused.kind);
+      throw refused;
     }
-    const attempt = async () => this.tryKeys(connection, await this.keys.slots(connection), call, url, use);
-    return this.retrying(connection, call, () =>
-      call.breaker === false ? attempt() : this.unlessOut(connection, new URL(url).host, attempt),
-    );
-  }
-
-  /** Runs one attempt of a call, or throws `PartnerFailure` of kind `circuitOpen` during an outage of the partner. */
-  private async unlessOut<T>({ id, baseUrl }: PartnerConnection, host: string, run: () => Promise<T>): Promise<T> {
-    // A connection with another address has no failures yet.
-    const name = `${id} ${baseUrl}`;
-    const until = this.outages.refusedUntil(name);
-    if (until !== undefined) {
-      throw new PartnerFailure('circuitOpen', SENTENCES.circuitOpen(host, until), { retryAt: until });
-    }
-    try {
-      const result = await run();
-      this.outages.answered(name);
-      return result;
-    } catch (error) {
-      const reachable = error instanceof PartnerFailure ? error.provesReachable : undefined;
-      if (reachable === undefined) this.outages.undecided(name);
-      else if (reachable) this.outages.answered(name);
-      else if (this.outages.failed(name)) {
-        // Logged once for each outage: callers that are refused because of it do not log again.
-        this.logger.warn(`${id} failed ${this.settings.breakAfter} times in a row: ${(error as Error).message}`);
-      }
-      throw error;
-    }
-  }
-
-  private async retrying<T>(connection: PartnerConnection, call: PartnerCall, run: () => Promise<T>): Promise<T> {
-    const once = call.once === true || call.route.method !== 'GET';
-    let last: PartnerFailure | undefined;
+    const retries = call.once !== true && call.route.method === 'GET';
     for (let attempt = 1; ; attempt++) {
       try {
-        return await run();
+        const slots = await this.keys.slots(connection);
+        const result = await this.tryKeys(connection, slots, call, url, use);
+        this.backoff.answered(targetOf(connection));
+        return result;
       } catch (error) {
         if (!(error instanceof PartnerFailure)) throw error;
-        // The circuit may open between two attempts: the failure that opened it is more informative.
-        if (error.kind === 'circuitOpen') {
-          if (last === undefined)
-            this.transport.refused(requestOf(connection, undefined, call, urlOf(connection, call)), error.kind);
-          throw last ?? error;
-        }
         this.logger.debug(`${connection.id} ${call.route.path}, attempt ${attempt}: ${error.message}`);
-        last = error;
+        this.record(connection, call, error);
+        const timing = { rule: this.settings.retries, now: new Date(), random: Math.random() };
+        const delayMs = retries ? nextAttemptMs(error, attempt, timing) : undefined;
+        if (delayMs === undefined) throw error;
+        await delay(delayMs, undefined, call.signal === undefined ? {} : { signal: call.signal }).catch(() => {
+          throw call.signal?.reason;
+        });
       }
-      const timing = { baseMs: this.settings.retryBaseMs, now: new Date(), random: Math.random() };
-      const delayMs = once ? undefined : retryDelayMs(last, attempt, timing);
-      if (delayMs === undefined) throw last;
-      await delay(delayMs, undefined, call.signal === undefined ? {} : { signal: call.signal }).catch(() => {
-        throw call.signal?.reason;
-      });
+    }
+  }
+
+  /** Why the partner may not be called now. */
+  private refusal(connection: PartnerConnection, call: PartnerCall, url: string): PartnerFailure | undefined {
+    const fault = urlFault(url, this.policy);
+    if (fault !== undefined) return new PartnerFailure('addressRefused', fault);
+    const until =
+      call.duringPause === true
+        ? undefined
+        : (this.backoff.pausedUntil(targetOf(connection)) ?? this.backoff.pausedUntil(routeOf(connection, call)));
+    if (until === undefined) return undefined;
+    return new PartnerFailure('circuitOpen', SENTENCES.circuitOpen(new URL(url).host, until), { retryAt: until });
+  }
+
+  private record(connection: PartnerConnection, call: PartnerCall, failure: PartnerFailure): void {
+    const target = targetOf(connection);
+    const { asksForPause, provesReachable, retryAt } = failure;
+    if (asksForPause && retryAt !== undefined) this.backoff.pause(routeOf(connection, call), retryAt);
+    if (provesReachable === true) this.backoff.answered(target);
+    if (provesReachable === false && this.backoff.failed(target)) {
+      // Logged once for each pause: callers that are refused because of it do not log again.
+      this.logger.warn(`${connection.id} failed ${this.settings.pauseAfter} times in a row: ${failure.message}`);
     }
   }
 
@@ -199,6 +187,13 @@ export class PartnerClient {
     throw new PartnerFailure('unauthorized', SENTENCES.unauthorized(host, slots.length), { status: 401 });
   }
 }
+
+/** A connection with another address has no failures yet. */
+const targetOf = ({ id, baseUrl }: PartnerConnection): string => `${id} ${baseUrl}`;
+
+/** `Retry-After` is an answer to one kind of call. */
+const routeOf = (connection: PartnerConnection, { route }: PartnerCall): string =>
+  `${targetOf(connection)} ${route.method} ${route.path}`;
 
 /** Without a key for a request that is only recorded. */
 function requestOf(

@@ -1,7 +1,8 @@
 import { ownField } from '../contracts/common/json.js';
 import { storableText } from '../contracts/common/text.js';
 import { summarise, type Violation } from '../contracts/common/violation.js';
-import { retryAfterMs } from '../outbound/retry-after.js';
+import { type Backoff, msUntil, retryDelayMs } from '../outbound/backoff.js';
+import { retryAfterDate } from '../outbound/retry-after.js';
 
 interface FailureRule {
   /** Whether the partner answered (`true`), or is down or broken (`false`). Absent if the failure says neither. */
@@ -33,7 +34,7 @@ const RULES = {
   unavailable: { provesReachable: false, isRetried: true },
   /** Another 5xx. */
   failed: { provesReachable: false },
-  /** The partner was not called, because it failed several times in a row. */
+  /** The partner was not called, because it failed several times in a row or asked for fewer calls. */
   circuitOpen: {},
   /** The partner was not called, because an admin deleted the connection or changed its address. */
   connectionChanged: {},
@@ -43,10 +44,10 @@ const RULES = {
 export type FailureKind = keyof typeof RULES;
 
 export interface FailureFacts {
-  readonly status?: number;
+  readonly status?: number | undefined;
   readonly violations?: readonly Violation[];
   /** Do not call before this time, as asked by the partner or because of its outage. */
-  readonly retryAt?: Date;
+  readonly retryAt?: Date | undefined;
   /** Never an error of axios, which carries the headers that were sent. */
   readonly cause?: unknown;
 }
@@ -71,9 +72,22 @@ export class PartnerFailure extends Error {
     this.retryAt = facts.retryAt;
   }
 
-  /** The beginning of an outage is logged once; the rows that wait for its end need not log it again. */
+  /** The beginning of a pause is logged once; the rows that wait for its end need not log it again. */
   get isLogged(): boolean {
     return this.kind === 'circuitOpen';
+  }
+
+  /** 429, 502, 503 or 504 with `Retry-After`: it concerns every call of the route. */
+  get asksForPause(): boolean {
+    return this.retryAt !== undefined && (this.kind === 'rateLimited' || this.kind === 'unavailable');
+  }
+
+  /** For work with a schedule: a partner that asks for fewer calls is called no earlier than without the failure. */
+  onSchedule(afterMs: number): PartnerFailure {
+    const { kind, message, status, violations, retryAt } = this;
+    const next = new Date(Date.now() + afterMs);
+    if (!(kind === 'rateLimited' || this.asksForPause) || (retryAt !== undefined && retryAt >= next)) return this;
+    return new PartnerFailure(kind, message, { status, violations, retryAt: next, cause: this });
   }
 
   /** Undefined if the failure does not show whether the partner can be reached. */
@@ -88,19 +102,16 @@ const MAX_ATTEMPTS = 3;
 /** A longer `Retry-After` ends the call; `retryAt` then says when to call again. */
 const MAX_RETRY_AFTER_MS = 300_000;
 
-/**
- * Milliseconds until the attempt after this one (from 1), or undefined if there is none. The delay doubles and is spread
- * over half to one and a half of itself; `Retry-After` is its minimum. `random` is in [0, 1).
- */
-export function retryDelayMs(
+/** Milliseconds until the attempt after this one (from 1), or undefined if there is none. `random` is in [0, 1). */
+export function nextAttemptMs(
   failure: PartnerFailure,
   attempt: number,
-  timing: { readonly baseMs: number; readonly now: Date; readonly random: number },
+  timing: { readonly rule: Backoff; readonly now: Date; readonly random: number },
 ): number | undefined {
+  const { rule, now, random } = timing;
   if (attempt >= MAX_ATTEMPTS || (RULES[failure.kind] as FailureRule).isRetried !== true) return undefined;
-  const retryAfterMs = failure.retryAt === undefined ? 0 : failure.retryAt.getTime() - timing.now.getTime();
-  if (retryAfterMs > MAX_RETRY_AFTER_MS) return undefined;
-  return Math.max(retryAfterMs, Math.round(timing.baseMs * 2 ** (attempt - 1) * (0.5 + timing.random)));
+  if (msUntil(failure.retryAt, now) > MAX_RETRY_AFTER_MS) return undefined;
+  return retryDelayMs(failure, rule, attempt, now, random);
 }
 
 /** `256 MB`, `1.5 KB`. */
@@ -137,7 +148,7 @@ export const SENTENCES = {
     `${host} is not available now (status ${status})${detail}.`,
   failed: (host: string, status: number, detail: string) => `${host} failed with status ${status}${detail}.`,
   circuitOpen: (host: string, until: Date) =>
-    `${host} failed several times in a row: circuit open until ${until.toISOString().slice(0, 19)}Z.`,
+    `${host} is not called before ${until.toISOString().slice(0, 19)}Z, because it failed several times in a row or asked for fewer calls.`,
   connectionChanged: () => 'The connection was deleted or its address was changed before the partner was called.',
 } as const;
 
@@ -160,11 +171,7 @@ export interface StatusContext {
 export function statusFailure(status: number, body: Buffer, context: StatusContext): PartnerFailure {
   const { host, scrubber, now } = context;
   const detail = errorDetail(parsedOrUndefined(body), scrubber);
-  const delayMs = retryAfterMs(context.retryAfter, now);
-  const facts: FailureFacts = {
-    status,
-    ...(delayMs === undefined ? {} : { retryAt: new Date(now.getTime() + delayMs) }),
-  };
+  const facts: FailureFacts = { status, retryAt: retryAfterDate(context.retryAfter, now) };
   const failure = (kind: FailureKind, sentence: string) => new PartnerFailure(kind, sentence, facts);
   if (status === 429) return failure('rateLimited', SENTENCES.rateLimited(host, detail));
   if ([502, 503, 504].includes(status)) return failure('unavailable', SENTENCES.unavailable(host, status, detail));

@@ -28,7 +28,6 @@ import { DownloadJob } from './downloads/download.job.js';
 import { DownloadRepository } from './downloads/download.repository.js';
 import { Downloader } from './downloads/downloader.js';
 import { RelinkService } from './downloads/relink.service.js';
-import { StoragePause } from './downloads/storage-pause.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
 import { RemovedClips } from './clips/removed-clips.js';
@@ -63,7 +62,6 @@ import { Retention } from './recordings/retention.job.js';
     FleetCoverage,
     DownloadRepository,
     RelinkService,
-    StoragePause,
     {
       provide: Downloader,
       inject: [STORAGE, ENV, OUTBOUND_LOG],

@@ -1,6 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { isDatabaseSlow, isDatabaseUnavailable } from '../database/postgres-errors.js';
-import { DEFAULT_BACKOFF, retryDelayMs } from './backoff.js';
+import { DEFAULT_BACKOFF, retryDelayMs } from '../outbound/backoff.js';
 import type { DueRows } from './due-rows.repository.js';
 import { failureSentence, logFailure } from './failure-sentence.js';
 import type { LoggedStatements } from './logged-statements.js';

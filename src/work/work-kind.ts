@@ -1,4 +1,4 @@
-import type { Backoff } from './backoff.js';
+import type { Backoff } from '../outbound/backoff.js';
 import type { Next, Run } from './run.js';
 
 type KeyType = 'uuid' | 'text' | 'bigint' | 'integer';

@@ -10,7 +10,7 @@ import { maskSecrets } from '../../src/observability/known-secrets.js';
 import { guardedAgents, isPublicAddress, resolvedUrlFault, urlFault } from '../../src/outbound/address-guard.js';
 import { NameResolver, readHosts } from '../../src/outbound/name-resolver.js';
 import { redactUrl, redactUrls } from '../../src/outbound/redaction.js';
-import { retryAfterMs } from '../../src/outbound/retry-after.js';
+import { retryAfterDate } from '../../src/outbound/retry-after.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 
 test.each([
@@ -85,16 +85,19 @@ describe('Retry-After', () => {
     ['Sat, 99 Jan 2026 08:31:30 GMT', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('%s is %s ms', (header, expected) => expect(retryAfterMs(header, now)).toBe(expected));
+  ])('%s is %s ms', (header, expected) => {
+    const at = retryAfterDate(header, now);
+    expect(at && at.getTime() - now.getTime()).toBe(expected);
+  });
 
   test('a date is read as UTC, whatever the time zone of the service', () => {
     const source = pathToFileURL(join(import.meta.dirname, '../../src/outbound/retry-after.ts')).href;
     const dates = ['Sat Jan 31 08:31:30 2026', 'Sat, 31 Jan 2026 08:31:30 GMT'];
-    const script = `import { retryAfterMs } from ${JSON.stringify(source)};
-      console.log(${JSON.stringify(dates)}.map((date) => retryAfterMs(date, new Date('${now.toISOString()}'))).join())`;
+    const script = `import { retryAfterDate } from ${JSON.stringify(source)};
+      console.log(${JSON.stringify(dates)}.map((date) => retryAfterDate(date, new Date(0)).toISOString()).join())`;
     const env = { ...process.env, TZ: 'America/New_York' };
     const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' });
-    expect(printed).toBe('90000,90000\n');
+    expect(printed).toBe('2026-01-31T08:31:30.000Z,2026-01-31T08:31:30.000Z\n');
   });
 });
 

@@ -97,7 +97,7 @@ export function partnerClient(
     PARTNER_BODY_LIMIT: 1_048_576,
     SECRETS_KEY,
   };
-  const all = { ...partnerSettings(env), retryBaseMs: 20, ...settings };
+  const all = { ...partnerSettings(env), retries: { firstMs: 20, factor: 2, maxMs: 60_000, jitter: 0.5 }, ...settings };
   const http = new HttpService(axios.create(httpDefaults(env)));
   return new PartnerClient(
     new PartnerTransport(http),

@@ -311,31 +311,43 @@ describe('a connection that is changed after it was loaded', () => {
   });
 });
 
+/** Pauses that a test can wait for. */
+const pauses = (firstMs: number) => ({ firstMs, factor: 1, maxMs: firstMs, jitter: 0 });
+
 describe('a partner that is down', () => {
-  test('opens the circuit; one trial call closes it once the partner works again', async () => {
+  test('is not called for a while, and again after the pause', async () => {
     scene.partner.on(SITES, partnerDoes.html(500));
-    const client = partnerClient(scene.dataSource, { breakAfter: 3, breakMs: 300 });
+    const client = partnerClient(scene.dataSource, { pauseAfter: 3, pauses: pauses(400) });
     const [connection, other] = [await connect(), await connect()];
     for (let i = 0; i < 3; i++) await failureOf(client.call(connection, getSites));
     const open = await failureOf(client.call(connection, getSites));
     expect(open.kind).toBe('circuitOpen');
     expect(open.retryAt?.getTime()).toBeGreaterThan(Date.now());
     expect(scene.partner.asked).toHaveLength(3);
-    // Another connection has its own circuit, and a call of an admin ignores the circuit.
+    // Another connection has its own pauses, and a call of an admin is made during a pause.
     expect((await failureOf(client.call(other, getSites))).kind).toBe('failed');
-    expect((await failureOf(client.call(connection, { ...getSites, breaker: false }))).kind).toBe('failed');
-    await new Promise((done) => setTimeout(done, 320));
-    scene.partner.on(SITES, partnerDoes.after(100, partnerDoes.json(EMPTY)));
-    const trial = client.call(connection, getSites);
+    expect((await failureOf(client.call(connection, { ...getSites, duringPause: true }))).kind).toBe('failed');
+    await new Promise((done) => setTimeout(done, 420));
+    scene.partner.on(SITES, partnerDoes.json(EMPTY));
+    await client.call(connection, getSites);
+    await client.call(connection, getSites);
+  });
+
+  test('is called again at once after a call of an admin succeeded', async () => {
+    scene.partner.on(SITES, partnerDoes.html(500));
+    const client = partnerClient(scene.dataSource, { pauseAfter: 1, pauses: pauses(60_000) });
+    const connection = await connect();
+    await failureOf(client.call(connection, getSites));
     expect((await failureOf(client.call(connection, getSites))).kind).toBe('circuitOpen');
-    await trial;
+    scene.partner.on(SITES, partnerDoes.json(EMPTY));
+    await client.call(connection, { ...getSites, duringPause: true });
     await client.call(connection, getSites);
   });
 
   test('is logged once per outage, with the failure', async () => {
     const warn = jest.spyOn(Logger.prototype, 'warn');
     try {
-      const client = partnerClient(scene.dataSource, { breakAfter: 2, breakMs: 0 });
+      const client = partnerClient(scene.dataSource, { pauseAfter: 2, pauses: pauses(0) });
       const connection = await connect();
       const logged = expect.stringMatching(new RegExp(`^${connection.id} .* failed with status 500`));
       for (const outages of [1, 2]) {
@@ -353,10 +365,10 @@ describe('a partner that is down', () => {
   test.each<[string, ScriptedReply]>([
     ['401', partnerDoes.refuses(401, 'UNAUTHORIZED')],
     ['404', partnerDoes.refuses(404, 'NOT_FOUND')],
-    ['429', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '900' })],
+    ['429', partnerDoes.refuses(429, 'X')],
   ])('is not assumed from a response with status %s', async (_, reply) => {
     scene.partner.on(SITES, reply);
-    const client = partnerClient(scene.dataSource, { breakAfter: 2 });
+    const client = partnerClient(scene.dataSource, { pauseAfter: 2 });
     const connection = await connect();
     for (let i = 0; i < 4; i++)
       expect((await failureOf(client.call(connection, getSites))).kind).not.toBe('circuitOpen');
@@ -365,12 +377,12 @@ describe('a partner that is down', () => {
   test.each<[string, ScriptedReply]>([
     ['401', partnerDoes.refuses(401, 'UNAUTHORIZED')],
     ['404', partnerDoes.refuses(404, 'NOT_FOUND')],
-    ['429', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '900' })],
+    ['429', partnerDoes.refuses(429, 'X')],
     ['a redirect', partnerDoes.redirects('https://elsewhere.example')],
     ['an HTML page', partnerDoes.html()],
     ['a list', partnerDoes.json(EMPTY)],
   ])('is reachable again once it answers: %s between failures ends the count', async (_, reply) => {
-    const client = partnerClient(scene.dataSource, { breakAfter: 3, breakMs: 60_000 });
+    const client = partnerClient(scene.dataSource, { pauseAfter: 3, pauses: pauses(60_000) });
     const connection = await connect();
     for (let round = 0; round < 3; round++) {
       for (const answer of [partnerDoes.html(500), partnerDoes.html(500), reply]) {
@@ -382,5 +394,21 @@ describe('a partner that is down', () => {
         expect(kind).not.toBe('circuitOpen');
       }
     }
+  });
+});
+
+describe('a partner that asks for fewer calls', () => {
+  test.each([429, 503])('by %i with Retry-After is not called before that time by any work', async (status) => {
+    scene.partner.on(SITES, partnerDoes.refuses(status, 'X', 'slow', { 'Retry-After': '600' }));
+    const client = partnerClient(scene.dataSource);
+    const [connection, other] = [await connect(), await connect()];
+    await failureOf(client.call(connection, getSites));
+    const refused = await failureOf(client.call(connection, { ...getSites, once: true }));
+    expect(refused).toMatchObject({ kind: 'circuitOpen', message: expect.stringContaining('asked for fewer calls') });
+    // At most 5 min: then one call finds out whether the partner still says so.
+    expect(Math.round(((refused.retryAt?.getTime() ?? 0) - Date.now()) / 1_000)).toBe(300);
+    expect(scene.partner.asked).toHaveLength(1);
+    await failureOf(client.call(other, getSites));
+    expect(scene.partner.asked).toHaveLength(2);
   });
 });

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { siteFindings, videoFindings } from '../../src/partner-client/connection-check.rules.js';
 import { KeyScrubber, StreamedAnswer } from '../../src/partner-client/partner-answer.js';
 import type { PartnerConnection } from '../../src/partner-client/connections.repository.js';
-import { type FailureKind, PartnerFailure, retryDelayMs } from '../../src/partner-client/partner-failure.js';
+import { type FailureKind, PartnerFailure, nextAttemptMs } from '../../src/partner-client/partner-failure.js';
 import {
   EMPTY,
   failureOf,
@@ -192,7 +192,7 @@ describe('the key of a partner', () => {
 const now = new Date('2026-01-31T08:30:00Z');
 
 describe('the delay before a retry', () => {
-  const timing = { baseMs: 500, now, random: 0.5 };
+  const timing = { rule: { firstMs: 500, factor: 2, maxMs: 60_000, jitter: 0.5 }, now, random: 0.5 };
   const failure = (kind: FailureKind, retryAfterS?: number) =>
     new PartnerFailure(kind, 'no', {
       ...(retryAfterS === undefined ? {} : { retryAt: new Date(now.getTime() + retryAfterS * 1000) }),
@@ -215,11 +215,11 @@ describe('the delay before a retry', () => {
     ['a wrong key', failure('unauthorized'), 1, undefined],
     ['a rejection', failure('rejected'), 1, undefined],
     ['a refused address', failure('addressRefused'), 1, undefined],
-  ])('%s', (_, error, attempt, expected) => expect(retryDelayMs(error, attempt, timing)).toBe(expected));
+  ])('%s', (_, error, attempt, expected) => expect(nextAttemptMs(error, attempt, timing)).toBe(expected));
 
   test('varies from half to one and a half', () => {
-    expect(retryDelayMs(failure('broken'), 1, { ...timing, random: 0 })).toBe(250);
-    expect(retryDelayMs(failure('broken'), 1, { ...timing, random: 0.999 })).toBeCloseTo(750, -1);
+    expect(nextAttemptMs(failure('broken'), 1, { ...timing, random: 0 })).toBe(250);
+    expect(nextAttemptMs(failure('broken'), 1, { ...timing, random: 0.999 })).toBeCloseTo(750, -1);
   });
 });
 

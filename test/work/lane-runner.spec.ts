@@ -95,7 +95,7 @@ describe('a runner of due rows', () => {
     ],
     [
       'an error with a time for the next attempt',
-      Object.assign(new Error('Busy.'), { expected: true, retryAfterMs: 90_000 }),
+      Object.assign(new Error('Busy.'), { expected: true, delayMs: 90_000 }),
       'Busy.',
       90_000,
     ],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { backoffMs, DEFAULT_BACKOFF, retryDelayMs } from '../../src/work/backoff.js';
+import { backoffMs, DEFAULT_BACKOFF, retryDelayMs } from '../../src/outbound/backoff.js';
 import { defineStates, InvalidTransitionError, type StateOf } from '../../src/work/states.js';
 
 const REQUEST = defineStates('a video request', {
@@ -68,11 +68,13 @@ test.each([
 describe('retryDelayMs', () => {
   test.each<[string, unknown, number]>([
     ['an error without advice follows the rule', new Error('no'), 4_000],
-    ['retryAfterMs', Object.assign(new Error(), { retryAfterMs: 1_500 }), 1_500],
+    ['a delay of the job', Object.assign(new Error(), { delayMs: 1_500 }), 1_500],
+    ['a delay of the job that is too short', Object.assign(new Error(), { delayMs: 0 }), 1_000],
     ['retryAt', Object.assign(new Error(), { retryAt: new Date('2026-01-31T10:30:00Z') }), 7_200_000],
-    ['retryAfterMs of years', Object.assign(new Error(), { retryAfterMs: 999_999_999_000 }), DAY_MS],
+    ['a delay of years', Object.assign(new Error(), { delayMs: 999_999_999_000 }), DAY_MS],
+    ['a retryAt before the delay of the rule', Object.assign(new Error(), { retryAt: new Date(+now + 1_000) }), 4_000],
     ['retryAt in years', Object.assign(new Error(), { retryAt: new Date('2057-01-31T08:30:00Z') }), DAY_MS],
-    ['retryAt in the past', Object.assign(new Error(), { retryAt: new Date('2026-01-31T08:00:00Z') }), 1_000],
+    ['retryAt in the past', Object.assign(new Error(), { retryAt: new Date('2026-01-31T08:00:00Z') }), 4_000],
     ['a retryAt that is an invalid date', Object.assign(new Error(), { retryAt: new Date('never') }), 4_000],
     ['a retryAt of another type', Object.assign(new Error(), { retryAt: 'soon' }), 4_000],
     ['a value that is not an error', undefined, 4_000],

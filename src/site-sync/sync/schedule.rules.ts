@@ -1,6 +1,5 @@
-import { backoffMs, MAX_RETRY_AFTER_MS, withJitter } from '../../work/backoff.js';
+import { retryDelayMs, withJitter } from '../../outbound/backoff.js';
 
-const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
 /** Jitter as a share of the delay in either direction: connections that were created together drift apart. */
@@ -8,9 +7,6 @@ const JITTER = 0.1;
 
 /** Maximum delay after failures, unless the interval is longer: the return of a partner is noticed within this time. */
 const MAX_BACKOFF_MS = HOUR_MS;
-
-/** A longer `Retry-After` decides alone when the next run is due, up to `MAX_RETRY_AFTER_MS` (decision 36). */
-const RETRY_AFTER_OVERRIDE_MS = 5 * MINUTE_MS;
 
 /** Milliseconds until the run after one that did not fail. `random` is in [0, 1). */
 export function nextRunMs(intervalSeconds: number, random: number): number {
@@ -26,11 +22,9 @@ export interface FailedRun {
   readonly now: Date;
 }
 
-/** Milliseconds until the run after a failure. The delay doubles from the interval on; `retryAt` is its minimum. */
+/** Milliseconds until the run after a failure. The delay doubles from the interval on; `retryAt` can only lengthen it. */
 export function nextRunAfterFailureMs({ intervalSeconds, failures, retryAt, now }: FailedRun, random: number): number {
-  const retryAfterMs = retryAt === undefined ? 0 : retryAt.getTime() - now.getTime();
-  if (retryAfterMs > RETRY_AFTER_OVERRIDE_MS) return Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
   const firstMs = intervalSeconds * 1000;
   const rule = { firstMs, factor: 2, maxMs: Math.max(firstMs, MAX_BACKOFF_MS), jitter: JITTER };
-  return Math.max(retryAfterMs, backoffMs(rule, failures, random));
+  return retryDelayMs({ retryAt }, rule, failures, now, random);
 }

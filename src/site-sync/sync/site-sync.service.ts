@@ -19,7 +19,7 @@ import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs
 
 export interface SiteCall {
   readonly connection: PartnerConnection;
-  /** An admin waits for this call: the partner is called although its circuit is open. */
+  /** An admin waits for this call: the partner is called even during a pause. */
   readonly requested: boolean;
   readonly signal: AbortSignal;
   /** Reads the answer, which has the status 200, or 404 if the partner has no data of this hauler. */
@@ -38,7 +38,7 @@ export class SiteClient implements SiteApi<SiteCall, void> {
       route: SITE_API.routes.getSites,
       query: { haulerId },
       accept: [200, 404],
-      breaker: !requested,
+      duringPause: requested,
       signal,
     };
     return this.partners.stream(connection, call, read);

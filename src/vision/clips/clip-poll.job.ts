@@ -79,7 +79,8 @@ export class ClipPollJob implements OnModuleInit {
     if (round.failure === undefined || waiting.length === 0) return this.finish(run, { next_page: round.nextPage });
     await run.update({ next_page: round.nextPage });
     const firstDeadline = new Date(Math.min(...waiting.map(({ deadlineAt }) => deadlineAt.getTime())));
-    throw retryByDeadline(firstDeadline, round.failure);
+    const scheduledMs = Math.min(...waiting.map((part) => pollDelayMs(progressOf(part, now))));
+    throw retryByDeadline(firstDeadline, round.failure.onSchedule(scheduledMs));
   }
 
   /** Ends the overdue parts, and returns the other parts. */

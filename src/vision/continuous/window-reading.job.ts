@@ -1,5 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { WorkService } from '../../work/work.service.js';
 import type { Next, Run } from '../../work/run.js';
 import {
@@ -107,7 +108,8 @@ export class WindowReadingJob implements OnModuleInit {
     try {
       isWhole = await this.reader.read(connection, row, window, signal);
     } catch (error) {
-      if (signal.aborted || !shouldDefer(error, run.attempt)) throw error;
+      if (signal.aborted || !shouldDefer(error, run.attempt))
+        throw error instanceof PartnerFailure ? error.onSchedule(next.afterMs) : error;
       await this.subscriptions.inTransaction(async (manager) => {
         await run.finish(next, { read_until: readUntil, deferred_at: now }, manager);
         const { message } = error as Error;

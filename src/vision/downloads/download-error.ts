@@ -1,5 +1,5 @@
 import { networkFailure } from '../../outbound/network-errors.js';
-import { retryAfterMs } from '../../outbound/retry-after.js';
+import { retryAfterDate } from '../../outbound/retry-after.js';
 import type { InvalidMp4Error } from './mp4-box-validator.js';
 
 /** How a download fails, and whether the bytes received so far are kept for another attempt. */
@@ -24,16 +24,19 @@ export type DownloadErrorKind = keyof typeof KEEPS_BYTES;
 /** `message` is a sentence for an admin. It names hosts, but no paths or queries, because signed links are secrets. */
 export class DownloadError extends Error {
   readonly keepsBytes: boolean;
-  /** The host's `Retry-After`, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
+  /** The host's `Retry-After`. */
+  readonly retryAt: Date | undefined;
   /** The host sent no response at all. */
   readonly isUnreached: boolean;
+  /** 429 concerns all files of the host; a 503 may be about one file. */
+  readonly pauseUntil: Date | undefined;
 
   constructor(
     readonly kind: DownloadErrorKind,
     message: string,
     options: {
-      readonly retryAfterMs?: number | undefined;
+      readonly status?: number;
+      readonly retryAt?: Date | undefined;
       readonly isUnreached?: boolean;
       readonly cause?: unknown;
     } = {},
@@ -41,25 +44,30 @@ export class DownloadError extends Error {
     super(message, { cause: options.cause });
     this.name = 'DownloadError';
     this.keepsBytes = KEEPS_BYTES[kind];
-    this.retryAfterMs = options.retryAfterMs;
+    this.retryAt = options.retryAt;
     this.isUnreached = options.isUnreached === true;
+    this.pauseUntil = options.status === 429 ? options.retryAt : undefined;
   }
 }
 
-/** The download is retried later: the storage is unavailable, or the host asked for a delay. */
+/** The download is retried later, although it has not failed: it leaves its place, or its host or the storage is paused. */
 export class RetryLaterError extends Error {
   /** For the log of the jobs: a warning, not an error. */
   readonly expected = true;
   constructor(
     message: string,
-    readonly retryAfterMs: number,
-    /** Whether it counts towards the maximum of attempts. A failure of our storage does not. */
-    readonly isAttempt = true,
+    readonly delayMs: number,
+    /** Whether it counts towards the maximum of attempts. */
+    readonly isAttempt = false,
   ) {
     super(message);
     this.name = 'RetryLaterError';
   }
 }
+
+/** With jitter, so that the rows that wait for a pause are not due at the same moment. */
+export const retryLater = (message: string, until: Date): RetryLaterError =>
+  new RetryLaterError(message, until.getTime() - Date.now() + Math.random() * 1_000);
 
 export const tooLarge = (host: string, maxBytes: number): DownloadError =>
   new DownloadError('too-large', `The file of ${host} is larger than ${maxBytes} bytes.`);
@@ -83,7 +91,8 @@ export function statusError(host: string, status: number, retryAfter: string | u
   if (REFUSED.has(status)) return new DownloadError('link-refused', `${host} refused the link with ${status}.`);
   if (TEMPORARY.has(status) || status >= 500)
     return new DownloadError('retryable', `${host} answered ${status}.`, {
-      retryAfterMs: retryAfterMs(retryAfter, now),
+      status,
+      retryAt: retryAfterDate(retryAfter, now),
     });
   return new DownloadError('bad-answer', `${host} answered ${status} instead of the file.`);
 }

@@ -4,11 +4,12 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { WorkService } from '../../work/work.service.js';
 import type { Next, Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
+import { TargetBackoff } from '../../outbound/target-backoff.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
 import { recordingFile, fetchBy } from '../recordings/recording.rules.js';
 import { DOWNLOAD, SLOW_PARTNER_MS } from '../client/vision-connections.repository.js';
-import { DownloadError, RetryLaterError } from './download-error.js';
+import { DownloadError, retryLater, RetryLaterError } from './download-error.js';
 import {
   DownloadRepository,
   RECORDING_COLUMNS,
@@ -20,9 +21,10 @@ import { Downloader } from './downloader.js';
 import { FileHosts, giveWay, type HostUse } from './file-hosts.js';
 import { type FetchState, isBroken, type NextStep, nextStep, relinkOrEnd } from './download.rules.js';
 import { RelinkService } from './relink.service.js';
-import { StoragePause } from './storage-pause.js';
 
 type DownloadRun = Run<RecordingRow>;
+
+const STORAGE = 'storage';
 
 /** A recording without a link is fetched after the recordings whose links expire within this time. */
 const RELINK_DELAY_MS = 300_000;
@@ -34,10 +36,12 @@ const MAX_ATTEMPTS = 1_500;
 @Injectable()
 export class DownloadJob implements OnModuleInit {
   private readonly hosts: FileHosts;
+  /** While the storage is unavailable, this instance starts no downloads. */
+  private readonly storage = new TargetBackoff(1);
+  private storageReason = '';
 
   constructor(
     private readonly work: WorkService,
-    private readonly pause: StoragePause,
     private readonly recordings: DownloadRepository,
     private readonly links: RelinkService,
     private readonly downloader: Downloader,
@@ -62,7 +66,7 @@ export class DownloadJob implements OnModuleInit {
         giveUp: async (run, reason) => void (await this.end(run, run.row, 'failed', reason)),
       },
       // Otherwise each due row would be started and deferred again and again while the storage is unavailable.
-      canStart: () => this.pause.current() === undefined,
+      canStart: () => this.storage.pausedUntil(STORAGE) === undefined,
       run: (run) =>
         inCallContext(
           {
@@ -84,10 +88,10 @@ export class DownloadJob implements OnModuleInit {
     // Checked first, because a published file is stored even if its link has expired or the storage is full.
     if (await this.storePublished(run)) return 'done';
     // The pause may have begun after the start.
-    const paused = this.pause.current();
-    if (paused !== undefined) {
+    const pausedUntil = this.storage.pausedUntil(STORAGE);
+    if (pausedUntil !== undefined) {
       await this.recordings.defer(run);
-      throw paused;
+      throw retryLater(this.storageReason, pausedUntil);
     }
     if (row.link !== null && !isExpired(row)) return this.downloadFrom(run, row.link);
     if (isReceived(row)) return this.download(run, undefined);
@@ -111,11 +115,12 @@ export class DownloadJob implements OnModuleInit {
     const host = URL.canParse(url) ? new URL(url).host : '';
     const refusal = this.hosts.refusal(row.connection_id, host);
     if (refusal === undefined) return this.download(run, url, this.hosts.use(row.connection_id, host));
-    const failure = { kind: 'retryable', retryAfterMs: refusal.retryAfterMs, madeNoProgress: false } as const;
+    const retryAt = new Date(Date.now() + refusal.delayMs);
+    const failure = { kind: 'retryable', retryAt, madeNoProgress: false } as const;
     const step = nextStep(fetchStateOf(run), failure, Date.now());
     if (step.step !== 'retry') return this.apply(run, row, step, refusal.message);
     await this.recordings.defer(run);
-    throw new RetryLaterError(refusal.message, step.afterMs, false);
+    throw new RetryLaterError(refusal.message, step.afterMs);
   }
 
   /** `use` is absent if nothing has to be fetched. */
@@ -153,7 +158,7 @@ export class DownloadJob implements OnModuleInit {
       if (error instanceof DownloadError) return this.failed(run, row, error, received);
       if (!(error instanceof StorageUnavailableError)) throw error;
       await this.recordings.defer(run);
-      throw this.pause.begin(error);
+      throw this.storagePause(error);
     }
   }
 
@@ -184,7 +189,7 @@ export class DownloadJob implements OnModuleInit {
     { size, sha256, trailingBytes = 0 }: Published & { readonly trailingBytes?: number },
     startedAt: number,
   ): Promise<Next> {
-    this.pause.end();
+    this.storage.answered(STORAGE);
     await this.recordings.finish(run, row, 'stored', 'done', {
       size_bytes: size,
       sha256,
@@ -199,8 +204,8 @@ export class DownloadJob implements OnModuleInit {
 
   private async failed(run: DownloadRun, row: RecordingRow, error: DownloadError, received: number): Promise<Next> {
     const best = Number(row.received_bytes);
-    const { kind, retryAfterMs, message } = error;
-    const failure = { kind, retryAfterMs, madeNoProgress: received > 0 && received <= best };
+    const { kind, retryAt, message } = error;
+    const failure = { kind, retryAt, madeNoProgress: received > 0 && received <= best };
     const noProgressAttempts = row.no_progress_attempts;
     const step = nextStep(fetchStateOf(run), failure, Date.now());
     await run.update({
@@ -214,7 +219,7 @@ export class DownloadJob implements OnModuleInit {
     switch (step.step) {
       case 'retry':
         await this.recordings.defer(run, { reason });
-        throw new RetryLaterError(reason, step.afterMs);
+        throw new RetryLaterError(reason, step.afterMs, true);
       case 'relink': {
         const set = { link: null, reason, fetch_by: new Date(Date.now() + step.afterMs + RELINK_DELAY_MS) };
         await this.recordings.finish(run, row, 'available', { afterMs: step.afterMs }, set);
@@ -241,11 +246,18 @@ export class DownloadJob implements OnModuleInit {
     return { size: file.size, sha256: hash.digest('hex') };
   }
 
+  /** The error that ends a download because the storage failed. */
+  private storagePause(failure: StorageUnavailableError): RetryLaterError {
+    this.storage.failed(STORAGE);
+    this.storageReason = failure.message;
+    return retryLater(failure.message, this.storage.pausedUntil(STORAGE) ?? new Date());
+  }
+
   private async pauseOnStorageError<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw error instanceof StorageUnavailableError ? this.pause.begin(error) : error;
+      throw error instanceof StorageUnavailableError ? this.storagePause(error) : error;
     }
   }
 }

@@ -1,4 +1,4 @@
-import { MAX_RETRY_AFTER_MS } from '../../work/backoff.js';
+import { type Backoff, backoffMs, MAX_RETRY_AFTER_MS, retryDelayMs } from '../../outbound/backoff.js';
 import type { DownloadErrorKind } from './download-error.js';
 
 /** How often a link is replaced by listing again (decision 47). */
@@ -8,8 +8,7 @@ export const MAX_NO_PROGRESS_ATTEMPTS = 5;
 /** A link without an expiry is used for this long at most. */
 const MAX_LINK_AGE_MS = 24 * 3_600_000;
 
-const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 60_000;
+const RETRIES: Backoff = { firstMs: 1_000, factor: 2, maxMs: 60_000, jitter: 0 };
 
 export interface FetchState {
   readonly relinks: number;
@@ -23,7 +22,7 @@ export interface FetchState {
 
 export interface FetchFailure {
   readonly kind: DownloadErrorKind;
-  readonly retryAfterMs: number | undefined;
+  readonly retryAt: Date | undefined;
   /** The attempt received bytes, but none beyond those of earlier attempts. */
   readonly madeNoProgress: boolean;
 }
@@ -50,11 +49,8 @@ export function nextStep(state: FetchState, failure: FetchFailure, now: number):
   if (isBroken(failure) && state.noProgressAttempts + 1 >= MAX_NO_PROGRESS_ATTEMPTS)
     return { step: 'end', status: 'failed' };
   if (state.expiresAt === undefined && now - state.listedAt > MAX_LINK_AGE_MS) return relinkOrEnd(state);
-  return { step: 'retry', afterMs: Math.min(retryMs(state, failure), maxWaitMs(state, now)) };
-}
-
-function retryMs({ attempt }: FetchState, { retryAfterMs = 0 }: FetchFailure): number {
-  return Math.max(retryAfterMs, Math.min(FIRST_RETRY_MS * 2 ** (attempt - 1), MAX_RETRY_MS));
+  const delayMs = retryDelayMs({ retryAt: failure.retryAt }, RETRIES, state.attempt, new Date(now), 0);
+  return { step: 'retry', afterMs: Math.min(delayMs, maxWaitMs(state, now)) };
 }
 
 /** The row is due again when the link expires, even if the host's `Retry-After` is later. */
@@ -69,4 +65,4 @@ export function relinkOrEnd({ relinks }: Pick<FetchState, 'relinks'>): NextStep 
 }
 
 /** How long a recording waits for its next link after `relinks` new links. */
-export const relinkDelayMs = (relinks: number): number => (relinks === 0 ? 0 : 1_000 * 2 ** (relinks - 1));
+export const relinkDelayMs = (relinks: number): number => (relinks === 0 ? 0 : backoffMs(RETRIES, relinks, 0));

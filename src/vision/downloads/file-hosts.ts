@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { Outages } from '../../outbound/outages.js';
-import { DownloadError, RetryLaterError } from './download-error.js';
+import { TargetBackoff } from '../../outbound/target-backoff.js';
+import { DownloadError, retryLater, RetryLaterError } from './download-error.js';
 
 /** Downloads of all connections that may wait for one host at once, unless the host sends bytes for others. */
 const MAX_STALLED_PER_HOST = 8;
@@ -9,7 +9,8 @@ const MOVED_MS = 10_000;
 /** The delay of a download that left its place to others, with jitter. */
 const GIVE_WAY_MS = 15_000;
 
-const OUTAGE = { failures: 3, pauseMs: 5_000, maxPauseMs: 60_000, trialMs: 5_000 };
+/** Downloads in a row that do not reach a host before it is not called for a while. */
+const MAX_UNREACHED = 3;
 
 /** One download while it uses its host. */
 export interface HostUse {
@@ -27,12 +28,12 @@ interface Stalled {
 }
 
 /**
- * Shares the downloads of this instance between file hosts. A host that was not reached several times in a row is not
- * called for a while. Of the downloads of one connection, half may wait for a host that sends nothing, for example for
+ * Shares the downloads of this instance between file hosts. A host that was not reached several times in a row, or that
+ * asked for fewer calls, is not called for a while. Of the downloads of one connection, half may wait for a host that sends nothing, for example for
  * a camera that wakes up; the others are deferred, so that what moves has places.
  */
 export class FileHosts {
-  private readonly outages = new Outages(OUTAGE);
+  private readonly backoff = new TargetBackoff(MAX_UNREACHED);
   private readonly stalled = new Set<Stalled>();
   private readonly movedAt = new LRUCache<string, number>({ max: 10_000 });
   private readonly maxStalled: number;
@@ -45,10 +46,8 @@ export class FileHosts {
   refusal(connectionId: string, host: string): RetryLaterError | undefined {
     const ofBoth = (other: Stalled) => other.connectionId === connectionId && other.host === host;
     if (!this.hasMoved(host) && (this.count(ofBoth) >= this.maxStalled || this.isFull(host))) return giveWay(host);
-    const until = this.outages.refusedUntil(host);
-    if (until === undefined) return undefined;
-    const afterMs = until.getTime() - Date.now() + Math.random() * 1_000;
-    return new RetryLaterError(`${host} could not be reached several times in a row.`, afterMs, false);
+    const until = this.backoff.pausedUntil(host) ?? this.backoff.pausedUntil(`${connectionId} ${host}`);
+    return until && retryLater(`${host} could not be reached, or asked for fewer calls.`, until);
   }
 
   use(connectionId: string, host: string): HostUse {
@@ -64,13 +63,15 @@ export class FileHosts {
       },
       moved: () => {
         this.movedAt.set(host, Date.now());
-        this.outages.answered(host);
+        this.backoff.answered(host);
       },
       ended: (error) => {
         this.stalled.delete(own);
-        if (!(error instanceof DownloadError) || error.kind === 'cancelled') this.outages.undecided(host);
-        else if (error.isUnreached) this.outages.failed(host);
-        else this.outages.answered(host);
+        if (!(error instanceof DownloadError) || error.kind === 'cancelled') return;
+        if (error.isUnreached) this.backoff.failed(host);
+        else this.backoff.answered(host);
+        // Of this connection alone: a host may serve many companies.
+        if (error.pauseUntil !== undefined) this.backoff.pause(`${connectionId} ${host}`, error.pauseUntil);
       },
     };
   }
@@ -90,4 +91,4 @@ export class FileHosts {
 
 /** The download left its place to others. It is resumed later. */
 export const giveWay = (host: string): RetryLaterError =>
-  new RetryLaterError(`${host} sends nothing now, and other downloads wait.`, GIVE_WAY_MS * (1 + Math.random()), false);
+  new RetryLaterError(`${host} sends nothing now, and other downloads wait.`, GIVE_WAY_MS * (1 + Math.random()));

@@ -189,7 +189,7 @@ describe('the next step after a failed download', () => {
     kind: Parameters<typeof nextStep>[1]['kind'],
     more: Partial<FetchState> = {},
     madeNoProgress = false,
-  ) => nextStep({ ...state, ...more }, { kind, retryAfterMs: undefined, madeNoProgress }, HOUR);
+  ) => nextStep({ ...state, ...more }, { kind, retryAt: undefined, madeNoProgress }, HOUR);
 
   test('a refused link is replaced five times, after growing delays', () => {
     const steps = [0, 1, 2, 3, 4, 5].map((relinks) => fails('link-refused', { relinks }));
@@ -206,7 +206,7 @@ describe('the next step after a failed download', () => {
 
   test('an unavailable host is retried as long as the link lives', () => {
     expect(fails('retryable', { attempt: 500 })).toEqual({ step: 'retry', afterMs: MINUTE });
-    expect(nextStep(state, { kind: 'retryable', retryAfterMs: 90_000, madeNoProgress: false }, 0)).toEqual({
+    expect(nextStep(state, { kind: 'retryable', retryAt: new Date(90_000), madeNoProgress: false }, 0)).toEqual({
       step: 'retry',
       afterMs: 90_000,
     });
@@ -217,10 +217,7 @@ describe('the next step after a failed download', () => {
     ['no longer than a day', undefined, 24 * HOUR + 1, { step: 'relink', afterMs: 0 }],
     ['longer if its link lives longer', 90 * HOUR, 24 * HOUR + 1, { step: 'retry', afterMs: 1_000 }],
   ])('an unavailable host is retried %s', (_, life, waitedMs, step) => {
-    const [listedAt, failure] = [
-      9 * HOUR,
-      { kind: 'retryable', retryAfterMs: undefined, madeNoProgress: false } as const,
-    ];
+    const [listedAt, failure] = [9 * HOUR, { kind: 'retryable', retryAt: undefined, madeNoProgress: false } as const];
     const expiresAt = life === undefined ? undefined : listedAt + life;
     expect(nextStep({ ...state, listedAt, expiresAt }, failure, listedAt + waitedMs)).toEqual(step);
   });
@@ -232,7 +229,7 @@ describe('the next step after a failed download', () => {
     ['no longer than a day if the link lives longer', 90 * HOUR, 24 * HOUR],
     ['no longer than a day if the link has no expiry', undefined, 24 * HOUR],
   ])('a Retry-After of 30 hours is respected, but %s', (_, expiresAt, afterMs) => {
-    const failure = { kind: 'retryable', retryAfterMs: 30 * HOUR, madeNoProgress: false } as const;
+    const failure = { kind: 'retryable', retryAt: new Date(31 * HOUR), madeNoProgress: false } as const;
     expect(nextStep({ ...state, expiresAt }, failure, HOUR)).toEqual({ step: 'retry', afterMs });
   });
 

@@ -5,8 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
 import { type Storage, STORAGE } from '../../../src/storage/storage.js';
-import { StoragePause } from '../../../src/vision/downloads/storage-pause.js';
-import { RetryLaterError } from '../../../src/vision/downloads/download-error.js';
+import { TargetBackoff } from '../../../src/outbound/target-backoff.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { TestApp } from '../../support/app.js';
@@ -147,10 +146,9 @@ describe('in one service', () => {
 
   describe('an unavailable storage', () => {
     test('is not tried with each due recording: none is claimed meanwhile', async () => {
-      const pause = app.app.get(StoragePause, { strict: false });
-      const current = jest
-        .spyOn(pause, 'current')
-        .mockReturnValue(new RetryLaterError('The video storage is full.', 1_000));
+      const paused = jest
+        .spyOn(TargetBackoff.prototype, 'pausedUntil')
+        .mockImplementation((name) => (name === 'storage' ? new Date(Date.now() + 1_000) : undefined));
       const chunks = bodies.slice(0, 3).map((body, i) => chunk(i, partner.link(body)));
       const id = await scene.follow(app, () => chunks);
       await eventually(async () => expect(await recordings(app, id)).toHaveLength(3));
@@ -160,7 +158,7 @@ describe('in one service', () => {
       }
       const tried = 'SELECT 1 FROM recordings WHERE connection_id = $1 AND (attempts > 0 OR last_error IS NOT NULL)';
       expect(await app.dataSource.query(tried, [id])).toEqual([]);
-      current.mockRestore();
+      paused.mockRestore();
       await eventually(async () => {
         await hurry(app);
         expect((await recordings(app, id)).map(({ status }) => status)).toEqual(Array(3).fill('stored'));

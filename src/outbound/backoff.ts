@@ -12,10 +12,12 @@ export const DEFAULT_BACKOFF: Backoff = { firstMs: 5_000, factor: 2, maxMs: 3_60
 /** Maximum delay that an error can request, so that no partner can stop a row for good. */
 export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
-/** The advice that an error may carry, for example from a partner's `Retry-After`. */
+/** The delay that an error may carry. */
 interface RetryAdvice {
+  /** Not before this time, as a partner asks by `Retry-After`. */
   readonly retryAt?: Date;
-  readonly retryAfterMs?: number;
+  /** Exactly then, by a rule of the job that throws the error. */
+  readonly delayMs?: number;
 }
 
 /** The delay in milliseconds after the `attempt`-th failure in a row (from 1). `random` is in [0, 1). */
@@ -31,18 +33,15 @@ export function withJitter(delayMs: number, jitter: number, random: number): num
 }
 
 /**
- * The delay that an error requests takes precedence over the rule, up to `MAX_RETRY_AFTER_MS`. It is at least `firstMs`, so that a
- * partner that always answers "retry at once" does not cause a loop.
+ * The delay of the rule, which `retryAt` of the error lengthens up to `MAX_RETRY_AFTER_MS` and never shortens; or `delayMs`
+ * of the error, which is at least `firstMs`, so that no error causes a loop.
  */
 export function retryDelayMs(error: unknown, rule: Backoff, attempt: number, now: Date, random: number): number {
-  const advice = adviceMs(error, now);
-  if (advice === undefined) return backoffMs(rule, attempt, random);
-  return Math.max(Math.min(advice, MAX_RETRY_AFTER_MS), rule.firstMs);
+  const { retryAt, delayMs }: RetryAdvice = typeof error === 'object' && error !== null ? error : {};
+  if (typeof delayMs === 'number') return Math.max(Math.min(delayMs, MAX_RETRY_AFTER_MS), rule.firstMs);
+  return Math.max(Math.min(msUntil(retryAt, now), MAX_RETRY_AFTER_MS), backoffMs(rule, attempt, random));
 }
 
-function adviceMs(error: unknown, now: Date): number | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { retryAt, retryAfterMs } = error as RetryAdvice;
-  const advice = retryAt instanceof Date ? retryAt.getTime() - now.getTime() : retryAfterMs;
-  return typeof advice === 'number' && Number.isFinite(advice) ? advice : undefined;
-}
+/** Milliseconds from `now` to an instant, 0 for none or for one in the past. */
+export const msUntil = (at: unknown, now: Date): number =>
+  at instanceof Date && !Number.isNaN(at.getTime()) ? Math.max(0, at.getTime() - now.getTime()) : 0;
