@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { certificateFile, withTls } from './database-url.js';
 import {
   baseUrl,
   boolean,
@@ -54,6 +55,12 @@ export const VARIABLES = {
     'processes that share the port, each with its own database connections; `/metrics` shows the one that responds',
   ),
   DATABASE_URL: declare(databaseUrl, undefined, 'PostgreSQL to use', 'embedded PostgreSQL under DATA_DIR'),
+  DATABASE_CA: declare(
+    certificateFile,
+    undefined,
+    'file of certificates (PEM) that sign the one of the database: the connections use TLS',
+    'those of the system, where DATABASE_URL has `sslmode`',
+  ),
   EMBEDDED_DATABASE: declare(
     boolean,
     false,
@@ -277,6 +284,7 @@ export function readEnv(source: NodeJS.ProcessEnv = process.env): Env {
     DATA_DIR: dataDir,
     EMBEDDED: embedded,
     IN_PRODUCTION: inProduction,
+    DATABASE_URL: values.DATABASE_URL && withTls(values.DATABASE_URL, values.DATABASE_CA),
     STORAGE_URL: values.STORAGE_URL ?? `file:${join(dataDir, 'videos')}`,
     DEMO: demo,
     SANDBOX: values.SANDBOX ?? demo,
