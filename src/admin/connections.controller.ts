@@ -2,14 +2,11 @@ import { Controller, Param, Query } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
-  Connection,
-  ConnectionCheck,
   ConnectionQuery,
   CreateConnectionRequest,
   UpdateConnectionRequest,
 } from '../contracts/admin/connection.dto.js';
-import { IdParam, List } from '../contracts/admin/list.dto.js';
-import { RequestedSyncRun } from '../contracts/admin/sync-run.dto.js';
+import { IdParam } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { ConnectionCheckService } from '../partner-client/connection-check.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
@@ -24,37 +21,37 @@ export class ConnectionsController {
   ) {}
 
   @Route(ADMIN_API, 'createConnection')
-  create(@JsonBody() request: CreateConnectionRequest): Promise<Connection> {
+  create(@JsonBody() request: CreateConnectionRequest) {
     return this.connections.create(request);
   }
 
   @Route(ADMIN_API, 'listConnections')
-  list(@Query() query: ConnectionQuery): Promise<List<Connection>> {
+  list(@Query() query: ConnectionQuery) {
     return this.connections.list(query);
   }
 
   @Route(ADMIN_API, 'getConnection')
-  get(@Param() { id }: IdParam): Promise<Connection> {
+  get(@Param() { id }: IdParam) {
     return this.connections.get(id);
   }
 
   @Route(ADMIN_API, 'updateConnection')
-  update(@Param() { id }: IdParam, @JsonBody() request: UpdateConnectionRequest): Promise<Connection> {
+  update(@Param() { id }: IdParam, @JsonBody() request: UpdateConnectionRequest) {
     return this.connections.update(id, request);
   }
 
   @Route(ADMIN_API, 'deleteConnection')
-  remove(@Param() { id }: IdParam): Promise<void> {
+  remove(@Param() { id }: IdParam) {
     return this.connections.remove(id);
   }
 
   @Route(ADMIN_API, 'checkConnection')
-  check(@Param() { id }: IdParam): Promise<ConnectionCheck> {
+  check(@Param() { id }: IdParam) {
     return this.checks.check(id);
   }
 
   @Route(ADMIN_API, 'syncConnection')
-  sync(@Param() { id }: IdParam): Promise<RequestedSyncRun> {
+  sync(@Param() { id }: IdParam) {
     return this.runs.request(id);
   }
 }

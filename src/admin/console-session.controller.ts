@@ -28,7 +28,7 @@ export class ConsoleSessionController {
     @JsonBody() secret: SignInRequest,
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-  ): Promise<SessionView> {
+  ) {
     if (request.headers['x-console'] !== '1') throw new AppError('unauthorized', 'send X-Console: 1 to sign in');
     const caller = await this.check(secret, request);
     // The browser replaces the cookie of an earlier session, which nobody could sign out any more.
@@ -42,14 +42,14 @@ export class ConsoleSessionController {
   }
 
   @Route(SERVICE_API, 'getSession')
-  async current(@Req() request: Request): Promise<SessionView> {
+  async current(@Req() request: Request) {
     const session = await this.sessions.of(request);
     if (session === undefined) throw new AppError('unauthorized', 'sign in first');
     return this.viewOf(session.key === undefined ? session.kind : session.key.principal);
   }
 
   @Route(SERVICE_API, 'signOut')
-  async signOut(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<void> {
+  async signOut(@Req() request: Request, @Res({ passthrough: true }) response: Response) {
     if (request.headers['x-console'] !== '1') throw new AppError('unauthorized', 'send X-Console: 1 to sign out');
     await this.sessions.end(request);
     response.clearCookie(SESSION_COOKIE, COOKIE);

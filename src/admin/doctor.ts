@@ -149,7 +149,7 @@ export class DoctorController {
   constructor(private readonly doctor: Doctor) {}
 
   @Route(ADMIN_API, 'checkStorage')
-  check(@Query() query: StorageCheckQuery): Promise<StorageCheck> {
+  check(@Query() query: StorageCheckQuery) {
     return this.doctor.examine(query);
   }
 }

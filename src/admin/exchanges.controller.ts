@@ -2,14 +2,9 @@ import { Controller, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import {
-  ExchangeDetail,
-  ExchangeList,
-  ExchangeQuery,
-  ReplayExchangesRequest,
-} from '../contracts/admin/exchange.dto.js';
+import { ExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
-import { ReplayedExchange, ReplayedExchanges, ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
+import { ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { type BodyRequest, JsonBody } from '../http/json-body.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
@@ -23,25 +18,22 @@ export class ExchangesController {
   ) {}
 
   @Route(ADMIN_API, 'listExchanges')
-  list(@Query() query: ExchangeQuery, @Req() request: Request): Promise<ExchangeList> {
+  list(@Query() query: ExchangeQuery, @Req() request: Request) {
     return this.exchanges.list(query, Object.keys(request.query));
   }
 
   @Route(ADMIN_API, 'getExchange')
-  get(@Param() { id }: IdParam): Promise<ExchangeDetail> {
+  get(@Param() { id }: IdParam) {
     return this.exchanges.get(id);
   }
 
   @Route(ADMIN_API, 'replayExchange')
-  replay(@Param() { id }: IdParam, @JsonBody() { haulerId }: ReplayExchangeRequest): Promise<ReplayedExchange> {
+  replay(@Param() { id }: IdParam, @JsonBody() { haulerId }: ReplayExchangeRequest) {
     return this.replays.replay(id, haulerId);
   }
 
   @Route(ADMIN_API, 'replayExchanges')
-  replayMany(
-    @JsonBody() filter: ReplayExchangesRequest,
-    @Req() { parsedBody }: BodyRequest,
-  ): Promise<ReplayedExchanges> {
+  replayMany(@JsonBody() filter: ReplayExchangesRequest, @Req() { parsedBody }: BodyRequest) {
     return this.replays.replayMany(filter, Object.keys(parsedBody as object));
   }
 }

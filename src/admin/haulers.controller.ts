@@ -5,15 +5,12 @@ import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { HaulersService } from '../auth/haulers.service.js';
 import { KeyRotation } from '../auth/key-rotation.service.js';
 import {
-  ApiKey,
   ApiKeyQuery,
   CreateHaulerRequest,
-  Hauler,
   IssueApiKeyRequest,
-  IssuedApiKey,
   RotateApiKeyRequest,
 } from '../contracts/admin/access.dto.js';
-import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
+import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 
 /** Haulers and their API keys. */
@@ -26,37 +23,37 @@ export class HaulersController {
   ) {}
 
   @Route(ADMIN_API, 'createHauler')
-  create(@JsonBody() request: CreateHaulerRequest): Promise<Hauler> {
+  create(@JsonBody() request: CreateHaulerRequest) {
     return this.haulers.create(request);
   }
 
   @Route(ADMIN_API, 'listHaulers')
-  list(@Query() query: ListQuery): Promise<List<Hauler>> {
+  list(@Query() query: ListQuery) {
     return this.haulers.list(query);
   }
 
   @Route(ADMIN_API, 'getHauler')
-  get(@Param() { id }: IdParam): Promise<Hauler> {
+  get(@Param() { id }: IdParam) {
     return this.haulers.get(id);
   }
 
   @Route(ADMIN_API, 'issueApiKey')
-  issueKey(@JsonBody() request: IssueApiKeyRequest): Promise<IssuedApiKey> {
+  issueKey(@JsonBody() request: IssueApiKeyRequest) {
     return this.keys.issue(request);
   }
 
   @Route(ADMIN_API, 'listApiKeys')
-  listKeys(@Query() query: ApiKeyQuery): Promise<List<ApiKey>> {
+  listKeys(@Query() query: ApiKeyQuery) {
     return this.keys.list(query);
   }
 
   @Route(ADMIN_API, 'rotateApiKey')
-  rotateKey(@Param() { id }: IdParam, @JsonBody() { overlapSeconds }: RotateApiKeyRequest): Promise<IssuedApiKey> {
+  rotateKey(@Param() { id }: IdParam, @JsonBody() { overlapSeconds }: RotateApiKeyRequest) {
     return this.rotation.rotate(id, overlapSeconds);
   }
 
   @Route(ADMIN_API, 'revokeApiKey')
-  revokeKey(@Param() { id }: IdParam): Promise<void> {
+  revokeKey(@Param() { id }: IdParam) {
     return this.keys.revoke(id);
   }
 }

@@ -6,13 +6,9 @@ import {
   HOSTED_SITE_DATA_MAX_BYTES,
   HostedCamera,
   HostedHaulerParam,
-  HostedRecording,
   HostedRecordingQuery,
-  HostedSiteDataCounts,
-  HostedVideoRequest,
   HostedVideoRequestQuery,
 } from '../contracts/admin/hosted.dto.js';
-import { List } from '../contracts/admin/list.dto.js';
 import { readVideo } from '../http/body-reader.js';
 import { JsonBody, JsonChunks } from '../http/json-body.js';
 import { ReferenceSiteData } from '../reference-partner/site/site-data.service.js';
@@ -34,22 +30,22 @@ export class HostedController {
   replaceSiteData(
     @Param() { haulerId }: HostedHaulerParam,
     @JsonChunks(HOSTED_SITE_DATA_MAX_BYTES) body: AsyncIterable<Buffer>,
-  ): Promise<HostedSiteDataCounts> {
+  ) {
     return this.siteData.replace(haulerId, body);
   }
 
   @Route(ADMIN_API, 'setHostedCamera')
-  setCamera(@JsonBody() camera: HostedCamera): Promise<HostedCamera> {
+  setCamera(@JsonBody() camera: HostedCamera) {
     return this.cameras.put(camera);
   }
 
   @Route(ADMIN_API, 'uploadHostedRecording')
-  upload(@Query() query: HostedRecordingQuery, @Req() request: Request): Promise<HostedRecording> {
+  upload(@Query() query: HostedRecordingQuery, @Req() request: Request) {
     return this.recordings.add(query, readVideo(request));
   }
 
   @Route(ADMIN_API, 'listHostedVideoRequests')
-  listRequests(@Query() query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
+  listRequests(@Query() query: HostedVideoRequestQuery) {
     return this.requests.list(query);
   }
 }

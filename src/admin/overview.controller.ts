@@ -3,9 +3,7 @@ import { ActionLog } from '../auth/action-log.repository.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { ENV, type Env } from '../config/env.js';
-import { Action, ActionQuery } from '../contracts/admin/action.dto.js';
-import { List } from '../contracts/admin/list.dto.js';
-import { Overview } from '../contracts/admin/overview.dto.js';
+import { ActionQuery } from '../contracts/admin/action.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { ExchangeHours } from '../exchanges/exchange-hours.repository.js';
 import { StoredHours } from '../vision/recordings/recordings.service.js';
@@ -28,7 +26,7 @@ export class OverviewController {
   ) {}
 
   @Route(ADMIN_API, 'getOverview')
-  async get(): Promise<Overview> {
+  async get() {
     const end = (Math.floor(Date.now() / HOUR_MS) + 1) * HOUR_MS;
     const start = end - HOURS * HOUR_MS;
     const from = new Date(start);
@@ -56,7 +54,7 @@ export class ActionsController {
   constructor(private readonly actions: ActionLog) {}
 
   @Route(ADMIN_API, 'listActions')
-  list(@Query() query: ActionQuery): Promise<List<Action>> {
+  list(@Query() query: ActionQuery) {
     return this.actions.list(query);
   }
 }

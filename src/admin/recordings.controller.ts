@@ -2,17 +2,10 @@ import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { IdParam, List } from '../contracts/admin/list.dto.js';
-import {
-  Coverage,
-  CoverageQuery,
-  FleetCoverageQuery,
-  RecordingQuery,
-  StoredRecording,
-  TruckDayCoverage,
-} from '../contracts/admin/recording.dto.js';
-import { RetentionRequest, RetentionResult } from '../contracts/admin/storage.dto.js';
-import { VisionFinding, VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
+import { IdParam } from '../contracts/admin/list.dto.js';
+import { CoverageQuery, FleetCoverageQuery, RecordingQuery } from '../contracts/admin/recording.dto.js';
+import { RetentionRequest } from '../contracts/admin/storage.dto.js';
+import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { CoverageService, FleetCoverage } from '../vision/coverage/coverage.service.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
@@ -31,37 +24,37 @@ export class RecordingsController {
   ) {}
 
   @Route(ADMIN_API, 'listRecordings')
-  list(@Query() query: RecordingQuery): Promise<List<StoredRecording>> {
+  list(@Query() query: RecordingQuery) {
     return this.recordings.list(query);
   }
 
   @Route(ADMIN_API, 'getRecording')
-  get(@Param() { id }: IdParam): Promise<StoredRecording> {
+  get(@Param() { id }: IdParam) {
     return this.recordings.get(id);
   }
 
   @Route(ADMIN_API, 'getRecordingContent')
-  content(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response): Promise<void> {
+  content(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response) {
     return this.recordings.sendContent(id, request, response);
   }
 
   @Route(ADMIN_API, 'getCoverage')
-  getCoverage(@Query() query: CoverageQuery): Promise<Coverage> {
+  getCoverage(@Query() query: CoverageQuery) {
     return this.coverage.of(query);
   }
 
   @Route(ADMIN_API, 'listFleetCoverage')
-  listFleetCoverage(@Query() query: FleetCoverageQuery): Promise<List<TruckDayCoverage>> {
+  listFleetCoverage(@Query() query: FleetCoverageQuery) {
     return this.fleet.list(query);
   }
 
   @Route(ADMIN_API, 'listVisionFindings')
-  listFindings(@Query() query: VisionFindingQuery): Promise<List<VisionFinding>> {
+  listFindings(@Query() query: VisionFindingQuery) {
     return this.findings.list(query);
   }
 
   @Route(ADMIN_API, 'runRetention')
-  runRetention(@JsonBody() { dryRun }: RetentionRequest): Promise<RetentionResult> {
+  runRetention(@JsonBody() { dryRun }: RetentionRequest) {
     return this.retention.run({ dryRun: dryRun === true });
   }
 }

@@ -1,12 +1,8 @@
-import { Controller, Param, UseGuards } from '@nestjs/common';
+import { Controller, Param } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
-  ActiveSandboxScenario,
-  ActiveSandboxScenarios,
   AdvanceClockRequest,
-  SandboxCatalogue,
-  SandboxClock,
   SandboxCustomerParam,
   SandboxScenarioParam,
   SandboxSubjectParam,
@@ -14,50 +10,41 @@ import {
 } from '../contracts/admin/sandbox.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { ClockEvents } from '../reference-partner/vision/clock-events.service.js';
-import { SandboxGuard } from '../sandbox/sandbox.guard.js';
 import { SandboxService } from '../sandbox/sandbox.service.js';
 
 /** The scenarios of haulers and customers. */
-@UseGuards(SandboxGuard)
 @Controller()
 export class SandboxController {
   constructor(private readonly sandbox: SandboxService) {}
 
   @Route(ADMIN_API, 'listSandboxScenarios')
-  async catalogue(): Promise<SandboxCatalogue> {
+  async catalogue() {
     return this.sandbox.catalogue();
   }
 
   @Route(ADMIN_API, 'listActiveScenarios')
-  list(@Param() subject: SandboxSubjectParam): Promise<ActiveSandboxScenarios> {
+  list(@Param() subject: SandboxSubjectParam) {
     return this.sandbox.list(subject);
   }
 
   @Route(ADMIN_API, 'startScenario')
-  start(
-    @Param() { name, ...subject }: SandboxScenarioParam,
-    @JsonBody() request: StartScenarioRequest,
-  ): Promise<ActiveSandboxScenario> {
+  start(@Param() { name, ...subject }: SandboxScenarioParam, @JsonBody() request: StartScenarioRequest) {
     return this.sandbox.start(subject, name, request);
   }
 
   @Route(ADMIN_API, 'endScenario')
-  async end(@Param() { name, ...subject }: SandboxScenarioParam): Promise<void> {
+  async end(@Param() { name, ...subject }: SandboxScenarioParam) {
     await this.sandbox.end(subject, name);
   }
 }
 
 /** The clock of the reference partner; loaded with the partner side. */
-@UseGuards(SandboxGuard)
 @Controller()
 export class SandboxClockController {
   constructor(private readonly clock: ClockEvents) {}
 
   @Route(ADMIN_API, 'advanceClock')
-  async advance(
-    @Param() { customerId }: SandboxCustomerParam,
-    @JsonBody() request: AdvanceClockRequest,
-  ): Promise<SandboxClock> {
+  async advance(@Param() { customerId }: SandboxCustomerParam, @JsonBody() request: AdvanceClockRequest) {
     return this.clock.advance(customerId, request);
   }
 }

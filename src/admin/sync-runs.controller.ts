@@ -1,17 +1,9 @@
 import { Controller, Param, Query } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '../contracts/admin/catalog.dto.js';
-import { HistoryEntry } from '../contracts/admin/history.dto.js';
-import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
-import {
-  QuarantinedRecord,
-  RejectSyncRunRequest,
-  SyncChange,
-  SyncChangeQuery,
-  SyncRun,
-  SyncRunQuery,
-} from '../contracts/admin/sync-run.dto.js';
+import { CatalogQuery } from '../contracts/admin/catalog.dto.js';
+import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
+import { RejectSyncRunRequest, SyncChangeQuery, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
 import { SyncRunHistory } from '../site-sync/sync/sync-run-history.service.js';
@@ -27,52 +19,52 @@ export class SyncRunsController {
   ) {}
 
   @Route(ADMIN_API, 'listSyncRuns')
-  list(@Query() query: SyncRunQuery): Promise<List<SyncRun>> {
+  list(@Query() query: SyncRunQuery) {
     return this.runs.list(query);
   }
 
   @Route(ADMIN_API, 'getSyncRun')
-  get(@Param() { id }: IdParam): Promise<SyncRun> {
+  get(@Param() { id }: IdParam) {
     return this.runs.get(id);
   }
 
   @Route(ADMIN_API, 'listQuarantinedRecords')
-  quarantine(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<QuarantinedRecord>> {
+  quarantine(@Param() { id }: IdParam, @Query() query: ListQuery) {
     return this.runs.quarantine(id, query);
   }
 
   @Route(ADMIN_API, 'listSyncRunChanges')
-  changes(@Param() { id }: IdParam, @Query() query: SyncChangeQuery): Promise<List<SyncChange>> {
+  changes(@Param() { id }: IdParam, @Query() query: SyncChangeQuery) {
     return this.runs.listChanges(id, query);
   }
 
   @Route(ADMIN_API, 'rejectSyncRun')
-  reject(@Param() { id }: IdParam, @JsonBody() { note }: RejectSyncRunRequest): Promise<SyncRun> {
+  reject(@Param() { id }: IdParam, @JsonBody() { note }: RejectSyncRunRequest) {
     return this.runs.reject(id, note);
   }
 
   @Route(ADMIN_API, 'confirmSyncRun')
-  confirm(@Param() { id }: IdParam): Promise<SyncRun> {
+  confirm(@Param() { id }: IdParam) {
     return this.runs.confirm(id);
   }
 
   @Route(ADMIN_API, 'listSyncRunHistory')
-  listHistory(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
+  listHistory(@Param() { id }: IdParam, @Query() query: ListQuery) {
     return this.history.list(id, query);
   }
 
   @Route(ADMIN_API, 'listSites')
-  sites(@Query() query: CatalogQuery): Promise<List<CatalogSite>> {
+  sites(@Query() query: CatalogQuery) {
     return this.catalog.sites(query);
   }
 
   @Route(ADMIN_API, 'listKiosks')
-  kiosks(@Query() query: CatalogQuery): Promise<List<CatalogKiosk>> {
+  kiosks(@Query() query: CatalogQuery) {
     return this.catalog.kiosks(query);
   }
 
   @Route(ADMIN_API, 'listMaterials')
-  materials(@Query() query: CatalogQuery): Promise<List<CatalogMaterial>> {
+  materials(@Query() query: CatalogQuery) {
     return this.catalog.materials(query);
   }
 }

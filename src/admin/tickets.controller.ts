@@ -1,12 +1,11 @@
-import { Controller, Param, Query, Res, type StreamableFile } from '@nestjs/common';
+import { Controller, Param, Query, Res } from '@nestjs/common';
 import type { Response } from 'express';
 import { AccountHistory } from '../accounts/account-history.service.js';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { Account, AccountQuery } from '../contracts/admin/account.dto.js';
-import { HistoryEntry } from '../contracts/admin/history.dto.js';
-import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
+import { AccountQuery } from '../contracts/admin/account.dto.js';
+import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { TicketQuery } from '../contracts/admin/ticket.dto.js';
 import { jsonText, streamedList } from '../http/answer.js';
 import { TicketHistory } from '../scale/ticket-history.service.js';
@@ -26,41 +25,37 @@ export class TicketsController {
   ) {}
 
   @Route(ADMIN_API, 'listTickets')
-  async list(@Query() query: TicketQuery, @Res(PASSTHROUGH) response: Response): Promise<StreamableFile> {
+  async list(@Query() query: TicketQuery, @Res(PASSTHROUGH) response: Response) {
     return streamedList(response, await this.tickets.list(query));
   }
 
   @Route(ADMIN_API, 'getTicket')
-  async get(@Param() { id }: IdParam, @Res(PASSTHROUGH) response: Response): Promise<string> {
+  async get(@Param() { id }: IdParam, @Res(PASSTHROUGH) response: Response) {
     return jsonText(response, await this.tickets.get(id));
   }
 
   @Route(ADMIN_API, 'listTicketRevisions')
-  async revisions(
-    @Param() { id }: IdParam,
-    @Query() query: ListQuery,
-    @Res(PASSTHROUGH) response: Response,
-  ): Promise<StreamableFile> {
+  async revisions(@Param() { id }: IdParam, @Query() query: ListQuery, @Res(PASSTHROUGH) response: Response) {
     return streamedList(response, await this.tickets.revisions(id, query));
   }
 
   @Route(ADMIN_API, 'listTicketHistory')
-  history(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
+  history(@Param() { id }: IdParam, @Query() query: ListQuery) {
     return this.ticketHistory.list(id, query);
   }
 
   @Route(ADMIN_API, 'listAccounts')
-  listAccounts(@Query() query: AccountQuery): Promise<List<Account>> {
+  listAccounts(@Query() query: AccountQuery) {
     return this.accounts.list(query);
   }
 
   @Route(ADMIN_API, 'getAccount')
-  getAccount(@Param() { id }: IdParam): Promise<Account> {
+  getAccount(@Param() { id }: IdParam) {
     return this.accounts.get(id);
   }
 
   @Route(ADMIN_API, 'listAccountHistory')
-  listAccountHistory(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
+  listAccountHistory(@Param() { id }: IdParam, @Query() query: ListQuery) {
     return this.accountHistory.list(id, query);
   }
 }

@@ -1,19 +1,12 @@
 import { Controller, Param, Query } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { HistoryEntry } from '../contracts/admin/history.dto.js';
-import { IdParam, List, ListQuery } from '../contracts/admin/list.dto.js';
-import {
-  OrderedVideoRequest,
-  OrderVideoRequest,
-  VideoRequest,
-  VideoRequestQuery,
-} from '../contracts/admin/video-request.dto.js';
+import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
+import { OrderVideoRequest, VideoRequestQuery } from '../contracts/admin/video-request.dto.js';
 import {
   ChangeVideoSubscription,
   CreateVideoSubscription,
   ReadVideoSubscriptionAgain,
-  VideoSubscription,
   VideoSubscriptionQuery,
 } from '../contracts/admin/video-subscription.dto.js';
 import { JsonBody } from '../http/json-body.js';
@@ -29,58 +22,52 @@ export class VideoRequestsController {
   ) {}
 
   @Route(ADMIN_API, 'createVideoRequest')
-  create(@JsonBody() request: OrderVideoRequest): Promise<OrderedVideoRequest> {
+  create(@JsonBody() request: OrderVideoRequest) {
     return this.requests.order(request);
   }
 
   @Route(ADMIN_API, 'listVideoRequests')
-  list(@Query() query: VideoRequestQuery): Promise<List<VideoRequest>> {
+  list(@Query() query: VideoRequestQuery) {
     return this.requests.list(query);
   }
 
   @Route(ADMIN_API, 'getVideoRequest')
-  get(@Param() { id }: IdParam): Promise<VideoRequest> {
+  get(@Param() { id }: IdParam) {
     return this.requests.get(id);
   }
 
   @Route(ADMIN_API, 'listVideoRequestHistory')
-  listHistory(@Param() { id }: IdParam, @Query() query: ListQuery): Promise<List<HistoryEntry>> {
+  listHistory(@Param() { id }: IdParam, @Query() query: ListQuery) {
     return this.requests.history(id, query);
   }
 
   @Route(ADMIN_API, 'createVideoSubscription')
-  subscribe(@JsonBody() request: CreateVideoSubscription): Promise<VideoSubscription> {
+  subscribe(@JsonBody() request: CreateVideoSubscription) {
     return this.subscriptions.create(request);
   }
 
   @Route(ADMIN_API, 'listVideoSubscriptions')
-  listSubscriptions(@Query() query: VideoSubscriptionQuery): Promise<List<VideoSubscription>> {
+  listSubscriptions(@Query() query: VideoSubscriptionQuery) {
     return this.subscriptions.list(query);
   }
 
   @Route(ADMIN_API, 'getVideoSubscription')
-  getSubscription(@Param() { id }: IdParam): Promise<VideoSubscription> {
+  getSubscription(@Param() { id }: IdParam) {
     return this.subscriptions.get(id);
   }
 
   @Route(ADMIN_API, 'updateVideoSubscription')
-  updateSubscription(
-    @Param() { id }: IdParam,
-    @JsonBody() change: ChangeVideoSubscription,
-  ): Promise<VideoSubscription> {
+  updateSubscription(@Param() { id }: IdParam, @JsonBody() change: ChangeVideoSubscription) {
     return this.subscriptions.change(id, change);
   }
 
   @Route(ADMIN_API, 'readVideoSubscriptionAgain')
-  readSubscriptionAgain(
-    @Param() { id }: IdParam,
-    @JsonBody() range: ReadVideoSubscriptionAgain,
-  ): Promise<VideoSubscription> {
+  readSubscriptionAgain(@Param() { id }: IdParam, @JsonBody() range: ReadVideoSubscriptionAgain) {
     return this.subscriptions.readAgain(id, range);
   }
 
   @Route(ADMIN_API, 'deleteVideoSubscription')
-  removeSubscription(@Param() { id }: IdParam): Promise<void> {
+  removeSubscription(@Param() { id }: IdParam) {
     return this.subscriptions.remove(id);
   }
 }

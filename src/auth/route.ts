@@ -6,6 +6,7 @@ import {
   RequestMethod,
   type StreamableFile,
   type Type,
+  UseGuards,
   UseInterceptors,
   type NestInterceptor,
 } from '@nestjs/common';
@@ -17,6 +18,7 @@ import { documented } from '../http/route-documentation.js';
 import { ActionLogInterceptor } from './action-log.interceptor.js';
 import { AdminReads } from './admin-reads.js';
 import { MaskedAnswer } from './masked-answer.interceptor.js';
+import { SandboxGuard } from './sandbox.guard.js';
 
 /** The route of a handler, for the guard. */
 export const ServedRoute = Reflector.createDecorator<Served>();
@@ -45,6 +47,7 @@ export function Route<const Api extends ApiContract, Name extends keyof Api['rou
     documented(api, route),
     ...(route.isSecret === true ? [Header('Cache-Control', 'no-store')] : []),
     UseInterceptors(...interceptorsOf(api, route)),
+    ...(route.resource === 'sandbox' ? [UseGuards(SandboxGuard)] : []),
   );
   return <T extends Handler<Api['routes'][Name]>>(
     target: object,

@@ -1,6 +1,6 @@
 import { Controller, Header } from '@nestjs/common';
 import { Route } from '../auth/route.js';
-import { type Health, SERVICE_API } from '../contracts/admin/service.api.js';
+import { SERVICE_API } from '../contracts/admin/service.api.js';
 import { Metrics } from '../observability/metrics.js';
 import { ReadinessService } from './readiness.service.js';
 
@@ -14,19 +14,19 @@ export class HealthController {
   ) {}
 
   @Route(SERVICE_API, 'getLiveness')
-  live(): Health {
+  live() {
     return OK;
   }
 
   @Route(SERVICE_API, 'getReadiness')
-  async ready(): Promise<Health> {
+  async ready() {
     await this.readiness.assertReady();
     return OK;
   }
 
   @Route(SERVICE_API, 'getMetrics')
   @Header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8')
-  read(): Promise<string> {
+  read() {
     return this.metrics.registry.metrics();
   }
 }

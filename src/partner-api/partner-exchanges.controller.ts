@@ -3,10 +3,10 @@ import { principalOf } from '../auth/caller.js';
 import { Route } from '../auth/route.js';
 import type { AuthenticatedRequest } from '../auth/principal.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
-import { ExchangeDetail, ExchangeList, PartnerExchangeQuery } from '../contracts/admin/exchange.dto.js';
+import { PartnerExchangeQuery } from '../contracts/admin/exchange.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { KeyDescription, PARTNER_API } from '../contracts/partner/partner.api.js';
+import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { ExchangeQueries, type ExchangeScope } from '../exchanges/exchange-queries.service.js';
 
 /** Describes the key of a call, and lists the calls that were made with it. */
@@ -18,7 +18,7 @@ export class PartnerExchangesController {
   ) {}
 
   @Route(PARTNER_API, 'getMe')
-  me(@Req() call: AuthenticatedRequest): KeyDescription {
+  me(@Req() call: AuthenticatedRequest) {
     const { interfaces, haulerId, customerId, keyPrefix, endsAt } = principalOf(call);
     return {
       interfaces: [...interfaces],
@@ -32,12 +32,12 @@ export class PartnerExchangesController {
   }
 
   @Route(PARTNER_API, 'listOwnExchanges')
-  list(@Query() query: PartnerExchangeQuery, @Req() call: AuthenticatedRequest): Promise<ExchangeList> {
+  list(@Query() query: PartnerExchangeQuery, @Req() call: AuthenticatedRequest) {
     return this.exchanges.list(query, Object.keys(call.query), scopeOf(call));
   }
 
   @Route(PARTNER_API, 'getOwnExchange')
-  get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest): Promise<ExchangeDetail> {
+  get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
     return this.exchanges.get(id, scopeOf(call));
   }
 }

@@ -1,6 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
-import { SandboxGuard } from './sandbox.guard.js';
 import { SandboxService } from './sandbox.service.js';
 import { ScenarioSelection } from './scenario-selection.js';
 import { ScenarioInterceptor } from './scenario.interceptor.js';
@@ -18,14 +17,8 @@ export class SandboxModule {
     return {
       module: SandboxModule,
       global: true,
-      providers: [
-        ScenariosRepository,
-        ScenarioSelection,
-        SandboxGuard,
-        SandboxService,
-        ...(SANDBOX ? [INTERCEPTOR] : []),
-      ],
-      exports: [SandboxGuard, SandboxService],
+      providers: [ScenariosRepository, ScenarioSelection, SandboxService, ...(SANDBOX ? [INTERCEPTOR] : [])],
+      exports: [SandboxService],
     };
   }
 }

@@ -11,20 +11,17 @@ import {
   RotateApiKeyRequest,
 } from './access.dto.js';
 import { IdParam, ListQuery } from './list.dto.js';
-import { ofOne, page, read } from './route-parts.js';
+import { create, ofOne, page, read } from './route-parts.js';
 
 /** Haulers, and the API keys that this service issues. */
 export const ACCESS_ROUTES = {
   createHauler: {
-    method: 'POST',
+    ...create(Hauler, 'hauler'),
     path: '/haulers',
     summary: 'Create a hauler',
     description: 'A hauler is a tenant of the platform.',
     body: CreateHaulerRequest,
     examples: HAULER_EXAMPLES,
-    status: 201,
-    response: Hauler,
-    returns: 'The hauler',
     fails: { conflict: 'A hauler with this id exists' },
   },
   listHaulers: {
@@ -41,15 +38,12 @@ export const ACCESS_ROUTES = {
     description: 'By its id.',
   },
   issueApiKey: {
-    method: 'POST',
+    ...create(IssuedApiKey, 'key'),
     path: '/api-keys',
     summary: 'Issue an API key',
     description: 'Only this response shows the key.',
     body: IssueApiKeyRequest,
     examples: API_KEY_EXAMPLES,
-    status: 201,
-    response: IssuedApiKey,
-    returns: 'The key',
     isSecret: true,
   },
   listApiKeys: {

@@ -9,7 +9,7 @@ import {
   NEW_CONNECTIONS,
   UpdateConnectionRequest,
 } from './connection.dto.js';
-import { IdParam, ListQuery } from './list.dto.js';
+import { ListQuery } from './list.dto.js';
 import {
   QuarantinedRecord,
   RejectSyncRunRequest,
@@ -19,7 +19,7 @@ import {
   SyncRun,
   SyncRunQuery,
 } from './sync-run.dto.js';
-import { history, ofOne, page, read } from './route-parts.js';
+import { create, history, ofOne, page, read } from './route-parts.js';
 
 const NOT_HELD = {
   notFound: 'No run has this id',
@@ -29,15 +29,12 @@ const NOT_HELD = {
 /** Connections to partners, the synchronisation of sites, and the catalog that it maintains. */
 export const CONNECTION_ROUTES = {
   createConnection: {
-    method: 'POST',
+    ...create(Connection, 'connection'),
     path: '/connections',
     summary: 'Connect a hauler to a partner',
     description: 'The service never shows the keys again. An enabled site connection starts its first run at once.',
     body: CreateConnectionRequest,
     examples: NEW_CONNECTIONS,
-    status: 201,
-    response: Connection,
-    returns: 'The connection',
   },
   listConnections: {
     ...page(Connection, 'connections'),
@@ -53,17 +50,14 @@ export const CONNECTION_ROUTES = {
     description: 'By its id, without its keys.',
   },
   updateConnection: {
+    ...read(Connection, 'connection'),
     method: 'PATCH',
     path: '/connections/{id}',
     summary: 'Change a connection',
     description:
       'Fields that are absent stay the same. `enabled: false` pauses the connection; the service tries a new address, key or customer at once. A key belongs to the origin that it was saved with: a `baseUrl` of another scheme, host or port needs `apiKey` in the same call.',
-    ...ofOne('connection'),
     body: UpdateConnectionRequest,
     examples: CONNECTION_CHANGES,
-    status: 200,
-    response: Connection,
-    returns: 'The connection',
   },
   deleteConnection: {
     method: 'DELETE',
@@ -128,28 +122,22 @@ export const CONNECTION_ROUTES = {
     query: SyncChangeQuery,
   },
   rejectSyncRun: {
+    ...read(SyncRun, 'run'),
     method: 'POST',
     path: '/sync-runs/{id}/reject',
     summary: 'Reject held removals',
     description:
       'Discards the held removals: the records stay active, and the run becomes `rejected`. The next response that would remove them is held again.',
-    params: IdParam,
     body: RejectSyncRunRequest,
     isBodyOptional: true,
-    status: 200,
-    response: SyncRun,
-    returns: 'The run',
     fails: NOT_HELD,
   },
   confirmSyncRun: {
+    ...read(SyncRun, 'run'),
     method: 'POST',
     path: '/sync-runs/{id}/confirm',
     summary: 'Confirm held removals',
     description: "Deactivates the records that were absent from the partner's response; the run becomes `succeeded`.",
-    params: IdParam,
-    status: 200,
-    response: SyncRun,
-    returns: 'The run',
     fails: NOT_HELD,
   },
   listSyncRunHistory: history(

@@ -9,7 +9,11 @@ export const page = <T extends object>(element: DtoClass<T>, elements: string) =
 /** The common part of a route whose path has the id of a record. */
 export const ofOne = (noun: string) => ({ params: IdParam, fails: { notFound: `No ${noun} has this id` } }) as const;
 
-/** The common part of a look-up by id. */
+/** The common part of a route that creates a record. */
+export const create = <T extends object>(response: DtoClass<T>, noun: string) =>
+  ({ method: 'POST', status: 201, response, returns: `The ${noun}` }) as const;
+
+/** The common part of a look-up by id, and of a change whose response is the record. */
 export const read = <T extends object>(response: DtoClass<T>, noun: string) =>
   ({ ...ofOne(noun), method: 'GET', status: 200, response, returns: `The ${noun}` }) as const;
 

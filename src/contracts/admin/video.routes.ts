@@ -19,7 +19,7 @@ import {
   VideoSubscriptionQuery,
 } from './video-subscription.dto.js';
 import { VisionFinding, VisionFindingQuery } from './vision-finding.dto.js';
-import { history, ofOne, page, read } from './route-parts.js';
+import { create, history, ofOne, page, read } from './route-parts.js';
 
 /** Clips, continuous recordings, their files and their coverage. */
 export const VIDEO_ROUTES = {
@@ -53,14 +53,11 @@ export const VIDEO_ROUTES = {
     'How it was submitted, each poll that changed something, download attempts and replaced links.',
   ),
   createVideoSubscription: {
-    method: 'POST',
+    ...create(VideoSubscription, 'subscription'),
     path: '/video-subscriptions',
     summary: 'Subscribe to the continuous recordings of a truck',
     description: 'From `startTime` on, of one camera or of all. The first read starts at once.',
     body: CreateVideoSubscription,
-    status: 201,
-    response: VideoSubscription,
-    returns: 'The subscription',
   },
   listVideoSubscriptions: {
     ...page(VideoSubscription, 'subscriptions'),
@@ -76,15 +73,12 @@ export const VIDEO_ROUTES = {
     description: 'With the time up to which its recordings were listed.',
   },
   updateVideoSubscription: {
+    ...read(VideoSubscription, 'subscription'),
     method: 'PATCH',
     path: '/video-subscriptions/{id}',
     summary: 'Change a video subscription',
     description: 'Changes its interval, or pauses and resumes it.',
-    ...ofOne('subscription'),
     body: ChangeVideoSubscription,
-    status: 200,
-    response: VideoSubscription,
-    returns: 'The subscription',
   },
   readVideoSubscriptionAgain: {
     method: 'POST',

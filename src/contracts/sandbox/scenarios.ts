@@ -1,24 +1,21 @@
+import { ACCOUNT_API } from '../account/account.api.js';
 import type { InterfaceName } from '../common/api-contract.js';
+import { SCALE_API } from '../scale/scale.api.js';
+import { SITE_API } from '../site/site.api.js';
+import { VISION_API } from '../vision/vision.api.js';
+
+const APIS = [SCALE_API, ACCOUNT_API, SITE_API, VISION_API] as const;
+
+type RouteOf<Api> = Api extends { readonly routes: infer Routes } ? keyof Routes & string : never;
 
 /** The operations that a scenario can act on. Each name belongs to one interface. */
-export const SCENARIO_ROUTES = [
-  'createTicket',
-  'createAccount',
-  'getSites',
-  'requestVideo',
-  'listVideos',
-  'listContinuous',
-] as const;
-export type ScenarioRoute = (typeof SCENARIO_ROUTES)[number];
+export type ScenarioRoute = RouteOf<(typeof APIS)[number]>;
 
-export const ROUTE_INTERFACES: Readonly<Record<ScenarioRoute, InterfaceName>> = {
-  createTicket: 'scale',
-  createAccount: 'account',
-  getSites: 'site',
-  requestVideo: 'vision',
-  listVideos: 'vision',
-  listContinuous: 'vision',
-};
+export const ROUTE_INTERFACES = Object.fromEntries(
+  APIS.flatMap(({ name, routes }) => Object.keys(routes).map((route) => [route, name])),
+) as Readonly<Record<ScenarioRoute, InterfaceName>>;
+
+export const SCENARIO_ROUTES = Object.keys(ROUTE_INTERFACES) as readonly ScenarioRoute[];
 
 export interface ScenarioParameter {
   readonly description: string;

@@ -53,8 +53,3 @@ export const SITE_API = defineApi({
   codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'INTERNAL_ERROR', 'VALIDATION_ERROR', 'NOT_FOUND'],
   errors: { ...COMMON_ERRORS, ruleViolated: 'VALIDATION_ERROR', notFound: 'NOT_FOUND' },
 });
-
-/** The outbound client implements this. It streams the body: its `Response` is void. */
-export interface SiteApi<Caller, Response = GetSitesResponse> {
-  getSites(query: GetSitesQuery, caller: Caller): Promise<Response>;
-}

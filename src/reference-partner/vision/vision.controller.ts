@@ -3,14 +3,7 @@ import type { Request, Response } from 'express';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { Route } from '../../auth/route.js';
 import { VIDEO_FILES_API, VISION_API } from '../../contracts/vision/vision.api.js';
-import {
-  ContinuousQuery,
-  ContinuousResponse,
-  CreateVideoRequest,
-  CreateVideoResponse,
-  ListVideosQuery,
-  ListVideosResponse,
-} from '../../contracts/vision/vision.dto.js';
+import { ContinuousQuery, CreateVideoRequest, ListVideosQuery } from '../../contracts/vision/vision.dto.js';
 import { JsonBody } from '../../http/json-body.js';
 import { VideoFiles } from './download-links.js';
 import { ReferenceVisionApi } from './vision-api.service.js';
@@ -23,27 +16,27 @@ export class ReferenceVisionController {
   ) {}
 
   @Route(VISION_API, 'requestVideo')
-  requestVideo(@JsonBody() body: CreateVideoRequest, @Req() call: AuthenticatedRequest): Promise<CreateVideoResponse> {
+  requestVideo(@JsonBody() body: CreateVideoRequest, @Req() call: AuthenticatedRequest) {
     return this.vision.requestVideo(body, call);
   }
 
   @Route(VISION_API, 'listVideos')
-  listVideos(@Query() query: ListVideosQuery, @Req() call: AuthenticatedRequest): Promise<ListVideosResponse> {
+  listVideos(@Query() query: ListVideosQuery, @Req() call: AuthenticatedRequest) {
     return this.vision.listVideos(query, call);
   }
 
   @Route(VISION_API, 'listContinuous')
-  listContinuous(@Query() query: ContinuousQuery, @Req() call: AuthenticatedRequest): Promise<ContinuousResponse> {
+  listContinuous(@Query() query: ContinuousQuery, @Req() call: AuthenticatedRequest) {
     return this.vision.listContinuous(query, call);
   }
 
   @Route(VIDEO_FILES_API, 'downloadRecording')
-  recording(@Param('id') id: string, @Req() request: Request, @Res() response: Response): Promise<void> {
+  recording(@Param('id') id: string, @Req() request: Request, @Res() response: Response) {
     return this.files.send('recordings', id, request, response);
   }
 
   @Route(VIDEO_FILES_API, 'downloadClip')
-  clip(@Param('id') id: string, @Req() request: Request, @Res() response: Response): Promise<void> {
+  clip(@Param('id') id: string, @Req() request: Request, @Res() response: Response) {
     return this.files.send('clips', id, request, response);
   }
 }

@@ -1,6 +1,6 @@
 import { ownField } from '../../contracts/common/json.js';
 import { Injectable } from '@nestjs/common';
-import { SITE_API, type SiteApi } from '../../contracts/site/site.api.js';
+import { SITE_API } from '../../contracts/site/site.api.js';
 import { type GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
@@ -28,7 +28,7 @@ export interface SiteCall {
 
 /** Calls the Site API of a partner (section 4.3). */
 @Injectable()
-export class SiteClient implements SiteApi<SiteCall, void> {
+export class SiteClient {
   constructor(private readonly partners: PartnerClient) {}
 
   /** Throws `PartnerFailure`. */
