@@ -26,6 +26,7 @@ import { WorkInLanes1795570460000 } from '../../migrations/1795570460000-work-in
 import { ShowDownloadsByStart1795570461000 } from '../../migrations/1795570461000-show-downloads-by-start.js';
 import { FindLanesOfDownloads1795570462000 } from '../../migrations/1795570462000-find-lanes-of-downloads.js';
 import { RereadByAge1795570470000 } from '../../migrations/1795570470000-reread-by-age.js';
+import { DropPageOfPolls1795570471000 } from '../../migrations/1795570471000-drop-page-of-polls.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -60,6 +61,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   ShowDownloadsByStart1795570461000,
   FindLanesOfDownloads1795570462000,
   RereadByAge1795570470000,
+  DropPageOfPolls1795570471000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

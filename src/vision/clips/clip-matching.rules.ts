@@ -1,13 +1,7 @@
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Video } from '../../contracts/vision/vision.dto.js';
 import type { Finding } from '../client/read-list.rules.js';
-import {
-  comparableName,
-  mayBeAliases,
-  mayBeOneTruck,
-  type NamePair,
-  namesOf,
-} from '../recordings/camera-names.rules.js';
+import { mayBeAliases, mayBeOneTruck, type NamePair, namesOf } from '../recordings/camera-names.rules.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
 import type { Range } from './clip-requests.rules.js';
 
@@ -23,29 +17,26 @@ export interface WantedPart extends CameraRange {
   readonly partnerRequestId: string | null;
 }
 
+/** The known names of each truck's cameras, by truck. */
+export type CameraNames = ReadonlyMap<string, readonly NamePair[]>;
+
 /**
- * Assigns listed clips to parts, clip by clip: by `requestId`, or by truck, camera and range where the partner sends no id
- * or the same id for several requests. An id that no request has may belong to a part whose 202 carried no id.
- * Another name of a camera counts only where the partner itself returned it for that camera, and no exact match exists.
+ * Assigns listed clips to parts, clip by clip: by `requestId`, or where the partner sends no id, or the same one for several
+ * requests, by truck, camera and overlap. An id that no request has may belong to a part whose 202 carried no id. Names are
+ * compared exactly; another name of a camera counts only where the partner itself returned it for that camera.
  */
 export class ClipMatcher<P extends WantedPart> {
   /** The first clips of each part. */
   readonly found = new Map<P, Video[]>();
-  private readonly byRequest: ReadonlyMap<string | undefined, readonly P[]>;
+  private readonly byRequest: ReadonlyMap<string | null, PartIndex<P>>;
   private readonly all: PartIndex<P>;
-  private readonly withoutId: PartIndex<P>;
-  private readonly indexOfRequest = new Map<string, PartIndex<P>>();
   private readonly tooMany = new Set<P>();
   private readonly mismatches: Finding[] = [];
 
-  /** `names` are the known names of each truck's cameras. */
-  constructor(
-    parts: readonly P[],
-    private readonly names: CameraNames = new Map(),
-  ) {
-    this.byRequest = Map.groupBy(parts, ({ partnerRequestId }) => partnerRequestId ?? undefined);
+  constructor(parts: readonly P[], names: CameraNames = new Map()) {
+    const requests = Map.groupBy(parts, ({ partnerRequestId }) => partnerRequestId);
+    this.byRequest = new Map([...requests].map(([id, own]) => [id, new PartIndex(own, names)]));
     this.all = new PartIndex(parts, names);
-    this.withoutId = new PartIndex(this.byRequest.get(undefined) ?? [], names);
   }
 
   /** `otherRequests` are the ids of our requests that are not in `parts`. */
@@ -65,14 +56,13 @@ export class ClipMatcher<P extends WantedPart> {
 
   private partOf(video: Video, otherRequests: ReadonlySet<string>): P | undefined {
     const { requestId } = video;
-    if (requestId === undefined) return this.all.closestTo(video) ?? this.unknownName(video);
-    const parts = this.byRequest.get(requestId) ?? [];
-    const [part] = parts;
-    if (part === undefined) return otherRequests.has(requestId) ? undefined : this.withoutId.closestTo(video);
-    const index = this.indexOfRequest.get(requestId) ?? new PartIndex(parts, this.names);
-    this.indexOfRequest.set(requestId, index);
-    if (parts.length > 1) return index.closestTo(video);
-    if (isPlausible(part, video, index)) return part;
+    if (requestId === undefined) return this.all.bestOf(video) ?? this.unknownName(video);
+    const index = this.byRequest.get(requestId);
+    if (index === undefined) return otherRequests.has(requestId) ? undefined : this.byRequest.get(null)?.bestOf(video);
+    const [part, ...others] = index.firstTwo;
+    if (part === undefined || others.length > 0) return index.bestOf(video);
+    // Partners have reused ids: a clip under our id that shows another truck or another time is not ours.
+    if (overlapMs(timesOf(part), timesOf(video)) > 0 && mayBeOneTruck(part.truckId, video.truckId)) return part;
     const reason = `The clip ${video.id} under request ${requestId} shows ${describe(video)}, not ${describe(part)}.`;
     this.mismatches.push({ path: 'data.videos[].requestId', reason, raw: video });
     return undefined;
@@ -80,7 +70,7 @@ export class ClipMatcher<P extends WantedPart> {
 
   /** Reports a clip without an id that would match if its camera's name were known, and assigns it to no part. */
   private unknownName(video: Video): undefined {
-    const part = this.all.inRange(video).find(({ cameraId }) => mayBeAliases(cameraId, video.cameraId));
+    const part = this.all.bestOfOthers(video);
     if (part === undefined) return;
     const reason = `The clip ${video.id} has no requestId, and nothing says that camera ${video.cameraId} is camera ${part.cameraId}.`;
     this.mismatches.push({ path: 'data.videos[].cameraId', reason, raw: video });
@@ -99,18 +89,6 @@ export function tooManyClips({ partnerRequestId, ...range }: Omit<WantedPart, 'i
 const describe = ({ truckId, cameraId, startTime, endTime }: CameraRange): string =>
   `truck ${truckId}, camera ${cameraId}, from ${formatInstant(startTime)} to ${formatInstant(endTime)}`;
 
-/**
- * Partners have reused ids: a clip under our id that shows another truck or another time is not ours. A truck with a
- * different spelling is accepted where camera and range match.
- */
-function isPlausible<P extends WantedPart>(part: P, video: Video, index: PartIndex<P>): boolean {
-  const { truckId, startTime, endTime } = part;
-  if (comparableName(truckId) !== comparableName(video.truckId)) {
-    return mayBeOneTruck(truckId, video.truckId) && index.closestTo({ ...video, truckId }) === part;
-  }
-  return video.startTime < endTime && video.endTime > startTime;
-}
-
 /** Milliseconds since the epoch. */
 interface Times {
   readonly start: number;
@@ -119,48 +97,6 @@ interface Times {
 
 interface TimedPart<P> extends Times {
   readonly part: P;
-  readonly position: number;
-}
-
-/** The parts of one truck by camera, each list sorted by start. */
-type TruckParts<P> = ReadonlyMap<string, readonly TimedPart<P>[]>;
-
-/** By the comparable name of the truck. */
-export type CameraNames = ReadonlyMap<string, readonly NamePair[]>;
-
-/** Finds parts by truck, camera and range. Sorted, because comparing 25,000 clips with 1,000 parts each took 30 s. */
-class PartIndex<P extends CameraRange> {
-  private readonly trucks = new Map<string, TruckParts<P>>();
-
-  constructor(
-    parts: readonly P[],
-    private readonly names: CameraNames,
-  ) {
-    const timed = parts.map((part, position) => ({ part, ...timesOf(part), position }));
-    for (const [truck, own] of Map.groupBy(timed, ({ part }) => comparableName(part.truckId))) {
-      this.trucks.set(truck, sortedByStart(Map.groupBy(own, ({ part }) => comparableName(part.cameraId))));
-    }
-  }
-
-  /** The closest part of the same camera, by its name or else by another known one. The first of several equally close ones. */
-  closestTo({ cameraId, ...clip }: CameraRange): P | undefined {
-    const truck = comparableName(clip.truckId);
-    const parts = this.trucks.get(truck);
-    if (parts === undefined) return undefined;
-    const times = timesOf(clip);
-    const names = [cameraId, ...namesOf(cameraId, this.names.get(truck) ?? [])].map(comparableName);
-    for (const name of new Set(names)) {
-      const part = closest(parts.get(name), times);
-      if (part !== undefined) return part;
-    }
-    return undefined;
-  }
-
-  /** The closest part of each camera of the truck. */
-  inRange(clip: CameraRange): P[] {
-    const parts = [...(this.trucks.get(comparableName(clip.truckId))?.values() ?? [])];
-    return parts.map((each) => closest(each, timesOf(clip))).filter((part) => part !== undefined);
-  }
 }
 
 const timesOf = ({ startTime, endTime }: Range): Times => ({
@@ -168,52 +104,93 @@ const timesOf = ({ startTime, endTime }: Range): Times => ({
   end: epochMillis(endTime),
 });
 
-/** Keeps the first of several parts with the same times: the others are never closer. */
-function sortedByStart<K, P>(groups: ReadonlyMap<K, readonly TimedPart<P>[]>): Map<K, readonly TimedPart<P>[]> {
-  const sorted = [...groups].map(([key, parts]): [K, readonly TimedPart<P>[]] => {
-    const first = new Map(parts.toReversed().map((part) => [`${part.start} ${part.end}`, part]));
-    return [key, [...first.values()].sort((a, b) => a.start - b.start)];
-  });
-  return new Map(sorted);
+const overlapMs = (one: Times, other: Times): number => Math.min(one.end, other.end) - Math.max(one.start, other.start);
+
+const lengthMs = ({ start, end }: Times): number => end - start;
+
+/** Neighbours overlap by a few seconds where partners cut at key frames: that shows nothing. */
+const shows = (clip: Times, part: Times): boolean =>
+  overlapMs(clip, part) * 2 > Math.min(lengthMs(clip), lengthMs(part));
+
+/** Of parts that the clip shows equally, the shorter one is closer. */
+function isBetter(clip: Times, part: Times, best: Times): boolean {
+  const more = overlapMs(clip, part) - overlapMs(clip, best);
+  return more > 0 || (more === 0 && lengthMs(part) < lengthMs(best));
+}
+
+/** Finds parts by truck, camera and overlap. Sorted, because comparing 25,000 clips with 1,000 parts each took 30 s. */
+class PartIndex<P extends CameraRange> {
+  private readonly trucks: ReadonlyMap<string, ReadonlyMap<string, SortedParts<P>>>;
+  readonly firstTwo: readonly P[];
+
+  constructor(
+    parts: readonly P[],
+    private readonly names: CameraNames,
+  ) {
+    this.firstTwo = parts.slice(0, 2);
+    const trucks = [...Map.groupBy(parts, ({ truckId }) => truckId)].map(([truckId, own]) => {
+      const cameras = [...Map.groupBy(own, ({ cameraId }) => cameraId)];
+      return [truckId, new Map(cameras.map(([cameraId, its]) => [cameraId, new SortedParts(its)]))] as const;
+    });
+    this.trucks = new Map(trucks);
+  }
+
+  /** By the name of the clip's camera, or else by another known one. */
+  bestOf({ truckId, cameraId, ...range }: CameraRange): P | undefined {
+    const cameras = this.trucks.get(truckId);
+    if (cameras === undefined) return undefined;
+    const found = namesOf(cameraId, this.names.get(truckId) ?? []).map((name) => cameras.get(name)?.bestOf(range));
+    return found.find((part) => part !== undefined);
+  }
+
+  /** By a camera that may be the clip's, although nobody has said so. */
+  bestOfOthers({ truckId, cameraId, ...range }: CameraRange): P | undefined {
+    const cameras = [...(this.trucks.get(truckId) ?? [])].filter(([name]) => mayBeAliases(name, cameraId));
+    return cameras.map(([, parts]) => parts.bestOf(range)).find((part) => part !== undefined);
+  }
+}
+
+/** The parts of one camera by their start. Of several with the same times only the first one. */
+class SortedParts<P extends Range> {
+  private readonly parts: readonly TimedPart<P>[];
+  private readonly longestMs: number;
+
+  constructor(parts: readonly P[]) {
+    const timed = parts.map((part) => ({ part, ...timesOf(part) })).toReversed();
+    const first = new Map(timed.map((part) => [`${part.start} ${part.end}`, part]));
+    this.parts = [...first.values()].sort((a, b) => a.start - b.start);
+    this.longestMs = this.parts.reduce((longest, part) => Math.max(longest, lengthMs(part)), 0);
+  }
+
+  /** The part that the clip shows most of. */
+  bestOf(range: Range): P | undefined {
+    const clip = timesOf(range);
+    let best: TimedPart<P> | undefined;
+    for (let i = this.indexFrom(clip.start - this.longestMs); i < this.parts.length; i++) {
+      const each = this.parts[i];
+      if (each === undefined || each.start >= clip.end) break;
+      if (shows(clip, each) && (best === undefined || isBetter(clip, each, best))) best = each;
+    }
+    return best?.part;
+  }
+
+  /** The index of the first part that starts at `start` or later, by binary search. */
+  private indexFrom(start: number): number {
+    let [low, high] = [0, this.parts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.parts[middle]?.start ?? Infinity) < start) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }
 
 const MAX_TOLERANCE_MS = 10_000;
 const TOLERANCE_SHARE = 0.25;
 
 /** Partners cut at key frames: each end of a clip may differ this much from the requested range. */
-const toleranceMs = ({ start, end }: Times): number => Math.min(MAX_TOLERANCE_MS, (end - start) * TOLERANCE_SHARE);
-
-function closest<P>(parts: readonly TimedPart<P>[] = [], clip: Times): P | undefined {
-  let best: { readonly timed: TimedPart<P>; readonly distance: number } | undefined;
-  for (let i = indexFrom(parts, clip.start - MAX_TOLERANCE_MS); i < parts.length; i++) {
-    const timed = parts[i];
-    if (timed === undefined || timed.start > clip.start + MAX_TOLERANCE_MS) break;
-    const distance = distanceMs(timed, clip);
-    if (distance === undefined || (best !== undefined && best.distance < distance)) continue;
-    if (best === undefined || distance < best.distance || timed.position < best.timed.position) {
-      best = { timed, distance };
-    }
-  }
-  return best?.timed.part;
-}
-
-/** The index of the first part that starts at `start` or later, by binary search. */
-function indexFrom(parts: readonly Times[], start: number): number {
-  let [low, high] = [0, parts.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((parts[middle]?.start ?? Infinity) < start) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-/** Undefined where the ranges do not match. */
-function distanceMs(part: Times, clip: Times): number | undefined {
-  const tolerance = toleranceMs(part);
-  const [start, end] = [Math.abs(clip.start - part.start), Math.abs(clip.end - part.end)];
-  return start <= tolerance && end <= tolerance ? start + end : undefined;
-}
+const toleranceMs = (range: Times): number => Math.min(MAX_TOLERANCE_MS, lengthMs(range) * TOLERANCE_SHARE);
 
 /**
  * Whether clips together show a whole part, except what was cut off at key frames. A gap must be shorter than half of

@@ -6,32 +6,24 @@ import { inCallContext } from '../../outbound/outbound-log.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import type { Finding, ListedPage, ReadRequestState } from '../client/read-list.rules.js';
-import { isLastPage, readAllPages, readPageOrEnd, UnstableListError } from '../client/read-pages.js';
+import { readAllPages, UnstableListError } from '../client/read-pages.js';
 import { VisionClient } from '../client/vision.client.js';
-import { comparableName } from '../recordings/camera-names.rules.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
 import { ClipMatcher } from './clip-matching.rules.js';
 import {
-  type BatchPoll,
-  batchResult,
   endsIndividualPolls,
-  endsRound,
-  incomplete,
-  type IndividualPolls,
   individualResult,
+  isIndividualPollDue,
   isUnknown,
-  lastPolledIndividually,
-  mustPollIndividually,
+  listResult,
+  MAX_FOLLOW_UPS,
+  MAX_LIST_PAGES,
   type PartList,
   type PollContext,
   type PollResult,
-  type PollRound,
-  roundOf,
+  PollRound,
 } from './clip-poll.rules.js';
 import { ClipsRepository, type Part } from './clips.repository.js';
-
-const NO_BATCH: BatchPoll = { results: new Map(), pages: 0, nextPage: 1, failure: undefined };
-const NO_INDIVIDUAL: IndividualPolls = { results: new Map(), failure: undefined };
 
 /** Polls a partner for the parts of one customer (decision 41). */
 @Injectable()
@@ -42,56 +34,41 @@ export class ClipPollClient {
     private readonly clips: ClipsRepository,
   ) {}
 
-  /**
-   * A single part is polled by its id. Several parts are polled with the customer's list, and by their ids only when that
-   * is due or where the list may not contain all of their clips. The first failure of the whole partner ends the round.
-   */
   poll(parts: readonly Part[], context: PollContext): Promise<PollRound> {
     const references = parts.map(({ requestId }) => ({ kind: 'videoRequestId', value: requestId }) as const);
     return inCallContext({ references }, () => this.pollRound(parts, context));
   }
 
+  /**
+   * Polls each part alone for which that is due, first, because a list that always fails must not prevent it; then the others
+   * by one reading of the customer's list; and alone those whose first clips it has, because the list does not say whether
+   * more follow. A failure of the whole partner ends the round.
+   */
   private async pollRound(parts: readonly Part[], context: PollContext): Promise<PollRound> {
-    const [first] = parts;
-    if (parts.length === 1 && first?.partnerRequestId != null) {
-      return roundOf(parts, NO_BATCH, await this.pollIndividually(parts, context));
-    }
-    const due = parts
-      .filter((part) => part.partnerRequestId !== null && mustPollIndividually(part, context))
-      .sort((one, other) => lastPolledIndividually(one) - lastPolledIndividually(other));
-    return context.lastRoundFailed ? this.idsFirst(parts, due, context) : this.listFirst(parts, due, context);
+    const round = new PollRound();
+    const due = parts.filter((part) => isIndividualPollDue(part, context.now));
+    await this.pollIndividually(due, context, round);
+    const rest = parts.filter((part) => !round.polledIndividually.has(part));
+    if (rest.length === 0 || round.isOver) return round;
+    const alone = rest.length === 1 ? rest : await this.pollList(rest, context, round);
+    if (rest.length === 1 || round.failure === undefined) await this.pollIndividually(alone, context, round);
+    return round;
   }
 
-  private async listFirst(parts: readonly Part[], due: readonly Part[], context: PollContext): Promise<PollRound> {
-    const batch = await this.pollList(parts, context);
-    if (isOver(batch)) return roundOf(parts, batch, NO_INDIVIDUAL);
-    const waiting = due.filter((part) => (batch.results.get(part)?.kind ?? 'some') === 'some');
-    const rest = new Set([...waiting, ...incomplete(parts, batch)]);
-    return roundOf(parts, batch, await this.pollIndividually(rest, context));
-  }
-
-  /** After a failed round: a list that always fails opens the circuit, and must not prevent the individual polls. */
-  private async idsFirst(parts: readonly Part[], due: readonly Part[], context: PollContext): Promise<PollRound> {
-    const individual = await this.pollIndividually(due, context);
-    const rest = parts.filter((part) => !individual.results.has(part));
-    if (rest.length === 0 || isOver(individual)) return roundOf(parts, NO_BATCH, individual);
-    const batch = await this.pollList(rest, context);
-    if (individual.failure !== undefined || isOver(batch)) return roundOf(parts, batch, individual);
-    const { results, failure } = await this.pollIndividually(incomplete(rest, batch), context);
-    return roundOf(parts, batch, { results: new Map([...individual.results, ...results]), failure });
-  }
-
-  private async pollIndividually(parts: Iterable<Part>, context: PollContext): Promise<IndividualPolls> {
-    const results = new Map<Part, PollResult>();
+  private async pollIndividually(parts: readonly Part[], context: PollContext, round: PollRound): Promise<void> {
     for (const part of parts) {
       const { result, failure } = await this.pollPart(part, context);
-      if (result !== undefined) results.set(part, result);
-      if (failure instanceof PartnerFailure && endsIndividualPolls(failure)) return { results, failure };
+      if (result !== undefined) {
+        round.results.push([part, result]);
+        round.polled.add(part);
+        round.polledIndividually.set(part, result);
+      }
+      if (!(failure instanceof PartnerFailure) || !endsIndividualPolls(failure)) continue;
+      round.failure = failure;
+      return;
     }
-    return { results, failure: undefined };
   }
 
-  /** Reads all pages of one part's clips. */
   private async pollPart(
     part: Part,
     context: PollContext,
@@ -100,7 +77,8 @@ export class ClipPollClient {
     const matcher = new ClipMatcher([part], await this.clips.cameraNames([part]));
     // A list that names the request has the clips of that request, also where they carry no id.
     const listed = list.request === undefined ? {} : { requestId: list.request.requestId };
-    for (const video of list.videos) matcher.add({ ...listed, ...video });
+    const otherRequests = new Set(await this.otherRequestsIn(list.videos, [part]));
+    for (const video of list.videos) matcher.add({ ...listed, ...video }, otherRequests);
     const mismatches = matcher.findings();
     await this.findings.record(context.connection, [...list.findings, ...mismatches]);
     const clips = matcher.found.get(part);
@@ -109,7 +87,8 @@ export class ClipPollClient {
   }
 
   private async readPart(part: Part, context: PollContext): Promise<PartList> {
-    const query = { customerId: part.customerId, requestId: part.partnerRequestId ?? '', pageSize: MAX_PAGE_SIZE };
+    const { customerId, partnerRequestId: requestId } = part;
+    const query = { ...(requestId === null ? listQuery([part]) : { customerId, requestId }), pageSize: MAX_PAGE_SIZE };
     const videos = new Map<string, Video>();
     const findings: Finding[] = [];
     let request: ReadRequestState | undefined;
@@ -117,8 +96,9 @@ export class ClipPollClient {
     let isWhole = true;
     const fetchPage = async (page: number): Promise<ListedPage<Video>> => {
       const read = await this.client.listVideos({ ...query, page }, context);
-      if (page === 1) request = read.request?.requestId === part.partnerRequestId ? read.request : undefined;
-      return { ...read, fingerprints: fingerprintsOf(read) };
+      if (page === 1) request = read.request?.requestId === requestId ? read.request : undefined;
+      // Some partners generate ids for each list.
+      return { ...read, fingerprints: read.ranges };
     };
     const onPage = async (page: ListedPage<Video>): Promise<void> => {
       for (const video of page.items) videos.set(rangeKey(video), video);
@@ -129,64 +109,58 @@ export class ClipPollClient {
     try {
       isWhole = await readAllPages(fetchPage, onPage, isEnough);
     } catch (error) {
-      if (!(error instanceof PartnerFailure) && !(error instanceof UnstableListError)) throw error;
-      failure = error;
+      failure = listFailure(error);
     }
     return { videos: [...videos.values()], request, findings, failure, isWhole };
   }
 
-  private async pollList(parts: readonly Part[], context: PollContext): Promise<BatchPoll> {
+  /** Returns the parts whose first clips are listed, and whose range these do not cover. */
+  private async pollList(parts: readonly Part[], context: PollContext, round: PollRound): Promise<Part[]> {
     const matcher = new ClipMatcher(parts, await this.clips.cameraNames(parts));
     const findings: Finding[] = [];
-    const { pages, nextPage, failure } = await this.readList(parts, context, matcher, findings);
-    if (pages === 0 && failure !== undefined && isUnknown(failure)) {
-      const unknown = { kind: 'unknown', reason: failure.message } as const;
-      return { results: new Map(parts.map((part) => [part, unknown])), pages: 1, nextPage: 1, failure: undefined };
+    const { pages, failure } = await this.readList(parts, context, matcher, findings);
+    if (pages === 0 && failure instanceof PartnerFailure && isUnknown(failure)) {
+      for (const part of parts) round.results.push([part, { kind: 'unknown', reason: failure.message }]);
+      for (const part of parts) round.polled.add(part);
+      return [];
     }
     await this.findings.record(context.connection, [...findings, ...matcher.findings()]);
-    const results = new Map([...matcher.found].map(([part, clips]) => [part, batchResult(part, clips)]));
-    // After a failure the page may no longer exist.
-    const restart = failure !== undefined || matcher.found.size === parts.length;
-    return { results, pages, nextPage: restart ? 1 : nextPage, failure };
+    if (failure instanceof PartnerFailure) round.failure ??= failure;
+    if (pages > 0) for (const part of parts) round.polled.add(part);
+    const results = [...matcher.found].map(([part, clips]) => [part, listResult(part, clips)] as const);
+    round.results.push(...results);
+    return results
+      .filter(([part, { kind }]) => kind === 'some' && !part.hasClips && part.partnerRequestId !== null)
+      .map(([part]) => part)
+      .slice(0, MAX_FOLLOW_UPS);
   }
 
-  /** Reads at most one page more than the parts would fill. The next round continues with the rest of the list. */
   private async readList(
     parts: readonly Part[],
     context: PollContext,
     matcher: ClipMatcher<Part>,
     findings: Finding[],
-  ): Promise<Pick<BatchPoll, 'pages' | 'nextPage' | 'failure'>> {
-    const maxPages = Math.ceil(parts.length / MAX_PAGE_SIZE) + 1;
+  ): Promise<{ readonly pages: number; readonly failure: PartList['failure'] }> {
     const otherRequests = new Set<string>();
-    const fingerprints = new Set<string>();
     const query = { ...listQuery(parts), pageSize: MAX_PAGE_SIZE };
-    const fetchPage = (page: number) => this.client.listVideos({ ...query, page }, context);
-    let page = context.page;
     let pages = 0;
-    try {
-      while (pages < maxPages) {
-        const { page: read } = await readPageOrEnd(fetchPage, page);
-        pages++;
-        findings.push(...read.findings);
-        for (const id of await this.otherRequestsIn(read.items, parts)) otherRequests.add(id);
-        for (const [i, video] of read.items.entries()) {
-          matcher.add(video, otherRequests);
-          if (i % 500 === 499) await yieldToEventLoop();
-        }
-        // A partner that ignores `page` returns the same page each time.
-        const before = fingerprints.size;
-        for (const fingerprint of read.fingerprints) fingerprints.add(fingerprint);
-        const isLast = fingerprints.size === before || isLastPage(read, page);
-        const isWhole = isLast && (page === 1 || context.page === 1);
-        page = isLast ? 1 : page + 1;
-        if (isWhole || matcher.found.size === parts.length || page === context.page) break;
+    const onPage = async ({ items, findings: found }: ListedPage<Video>): Promise<void> => {
+      pages++;
+      findings.push(...found);
+      for (const id of await this.otherRequestsIn(items, parts)) otherRequests.add(id);
+      for (const [i, video] of items.entries()) {
+        matcher.add(video, otherRequests);
+        if (i % 500 === 499) await yieldToEventLoop();
       }
+    };
+    const isEnough = () => matcher.found.size === parts.length || pages === MAX_LIST_PAGES;
+    const fetchPage = (page: number) => this.client.listVideos({ ...query, page }, context);
+    try {
+      await readAllPages(fetchPage, onPage, isEnough);
+      return { pages, failure: undefined };
     } catch (error) {
-      if (!(error instanceof PartnerFailure)) throw error;
-      return { pages, nextPage: page, failure: error };
+      return { pages, failure: listFailure(error) };
     }
-    return { pages, nextPage: page, failure: undefined };
   }
 
   /** The request ids of `videos` that belong to other parts of ours. Only a part without an id could match them. */
@@ -199,14 +173,14 @@ export class ClipPollClient {
   }
 }
 
-const isOver = ({ failure }: IndividualPolls): boolean => failure !== undefined && endsRound(failure);
+function listFailure(error: unknown): PartnerFailure | UnstableListError {
+  if (error instanceof PartnerFailure || error instanceof UnstableListError) return error;
+  throw error;
+}
 
 /** Without the clip's id, which some partners generate for each list. */
 const rangeKey = ({ truckId, cameraId, startTime, endTime }: Video): string =>
-  JSON.stringify([comparableName(truckId), comparableName(cameraId), startTime, endTime]);
-
-const fingerprintsOf = ({ items, received, fingerprints }: ListedPage<Video>): readonly string[] =>
-  items.length === received ? items.map(rangeKey) : fingerprints;
+  JSON.stringify([truckId, cameraId, startTime, endTime]);
 
 /** As narrow as the parts allow: their common time range, and their truck if they have one in common. */
 function listQuery(parts: readonly Part[]): ListVideosQuery {

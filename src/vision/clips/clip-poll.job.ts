@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { WorkService } from '../../work/work.service.js';
-import type { Changes, Next, Run } from '../../work/run.js';
+import type { Next, Run } from '../../work/run.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { DOWNLOAD, POLL_CLIPS, SLOW_PARTNER_MS, VisionConnections } from '../client/vision-connections.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
@@ -22,7 +22,6 @@ import {
 import { ClipsRepository, type Customer, type Part, recordClipEvent } from './clips.repository.js';
 
 interface PollRow extends Customer {
-  readonly next_page: number;
   /** The failure of the last round, which may concern the whole partner. */
   readonly last_error: string | null;
 }
@@ -48,7 +47,7 @@ export class ClipPollJob implements OnModuleInit {
       name: POLL_CLIPS,
       table: 'video_polls',
       key: { hauler_id: 'uuid', connection_id: 'uuid', customer_id: 'text' },
-      columns: ['next_page', 'last_error'],
+      columns: ['last_error'],
       lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
       concurrency: 8,
       waitsAfterMs: SLOW_PARTNER_MS,
@@ -63,21 +62,20 @@ export class ClipPollJob implements OnModuleInit {
     const connection = await this.connections.find(run.row.connection_id);
     if (connection === undefined) {
       for (const part of open) await this.end(run, part, 'failed', 'The connection was deleted.');
-      return this.finish(run, {});
+      return this.finish(run);
     }
     const dueInMs = ({ nextPollAt }: Part) => (nextPollAt?.getTime() ?? 0) - now.getTime();
-    if (!open.some((part) => dueInMs(part) <= 0)) return this.finish(run, {});
+    if (!open.some((part) => dueInMs(part) <= 0)) return this.finish(run);
     const joining = open.filter((part) => joinsBatchPoll(dueInMs(part), progressOf(part, now)));
-    const page = run.row.next_page;
-    const context = { connection, signal: run.signal, page, now, lastRoundFailed: run.attempt > 1 };
-    const round = await this.partner.poll(joining, context);
+    const round = await this.partner.poll(joining, { connection, signal: run.signal, now });
     const ended = new Set<Part>();
-    for (const [part, result] of round.results) if (await this.apply(run, part, result)) ended.add(part);
+    for (const [part, result] of round.results) {
+      if (!ended.has(part) && (await this.apply(run, part, result))) ended.add(part);
+    }
     const polled = [...round.polled].filter((part) => !ended.has(part));
     await this.scheduleNext(run, polled, round, now);
     const waiting = open.filter((part) => !ended.has(part));
-    if (round.failure === undefined || waiting.length === 0) return this.finish(run, { next_page: round.nextPage });
-    await run.update({ next_page: round.nextPage });
+    if (round.failure === undefined || waiting.length === 0) return this.finish(run);
     const firstDeadline = new Date(Math.min(...waiting.map(({ deadlineAt }) => deadlineAt.getTime())));
     const scheduledMs = Math.min(...waiting.map((part) => pollDelayMs(progressOf(part, now))));
     throw retryByDeadline(firstDeadline, round.failure.onSchedule(scheduledMs));
@@ -141,24 +139,24 @@ export class ClipPollJob implements OnModuleInit {
     if (polled.length === 0) return;
     const random = Math.random();
     const next = polled.map((part) => {
-      const isIndividual = round.polledIndividually.has(part);
-      const result = round.results.get(part);
+      const byId = round.polledIndividually.get(part);
+      const result = byId ?? round.results.find(([polledPart]) => polledPart === part)?.[1];
       return {
         part,
         delayMs: withPollJitter(pollDelayMs({ ...progressOf(part, now), polls: part.polls + 1 }), random),
         isUnknown: result?.kind === 'unknown',
-        isIndividual,
-        reason: isIndividual ? (result?.reason ?? null) : part.reason,
+        isIndividual: byId !== undefined,
+        reason: byId === undefined ? part.reason : (byId.reason ?? null),
       };
     });
     await this.write(run, (manager) => this.clips.scheduleParts(manager, run.row.hauler_id, next));
   }
 
   /** Makes the poll due when the next open part is due or reaches its deadline. */
-  private async finish(run: Run<PollRow>, set: Changes): Promise<Next> {
+  private async finish(run: Run<PollRow>): Promise<Next> {
     await this.write(run, async (manager) => {
       const at = await this.clips.nextPollAt(manager, run.row);
-      await run.finish(at === null ? 'done' : { at }, set, manager);
+      await run.finish(at === null ? 'done' : { at }, {}, manager);
     });
     return 'done';
   }

@@ -24,17 +24,14 @@ export interface ClipsResult {
 export interface PollContext {
   readonly connection: VisionConnection;
   readonly signal: AbortSignal;
-  /** The page of the customer's list to start with. */
-  readonly page: number;
   /** The database's time. */
   readonly now: Date;
-  readonly lastRoundFailed: boolean;
 }
 
 /** The clips that the partner lists under a part's own id, as far as they could be read. */
 export interface PartList {
   readonly videos: readonly Video[];
-  /** From the first page of the last reading: if it is `ready`, that reading has all clips. */
+  /** From the first page: if it is `ready`, this list has all clips. */
   readonly request: ReadRequestState | undefined;
   readonly findings: readonly Finding[];
   /** Why the list may have more. */
@@ -43,27 +40,19 @@ export interface PartList {
   readonly isWhole: boolean;
 }
 
-/** The result of polling the customer's list. */
-export interface BatchPoll {
-  readonly results: ReadonlyMap<Part, PollResult>;
-  /** The number of pages that the partner returned. */
-  readonly pages: number;
-  /** Where the next round continues. */
-  readonly nextPage: number;
-  readonly failure: PartnerFailure | undefined;
-}
-
-/** The result of polling parts by their own ids. */
-export type IndividualPolls = Pick<BatchPoll, 'results' | 'failure'>;
-
-export interface PollRound {
-  readonly results: ReadonlyMap<Part, PollResult>;
+/** What one round found out: by the customer's list, and by the parts' own ids. */
+export class PollRound {
+  /** In this order; the clips that the list contains exist, even where a poll by the part's own id does not return them. */
+  readonly results: (readonly [Part, PollResult])[] = [];
   /** The parts that were polled in any way. The others stay due. */
-  readonly polled: ReadonlySet<Part>;
-  readonly polledIndividually: ReadonlySet<Part>;
-  readonly nextPage: number;
+  readonly polled = new Set<Part>();
+  readonly polledIndividually = new Map<Part, PollResult>();
   /** Why the round ended early. Its results count all the same. */
-  readonly failure: PartnerFailure | undefined;
+  failure: PartnerFailure | undefined;
+
+  get isOver(): boolean {
+    return this.failure !== undefined && endsRound(this.failure);
+  }
 }
 
 const SECOND_MS = 1_000;
@@ -77,8 +66,11 @@ const JITTER = 0.2;
 /** The list of prepared videos cannot show a failure; only a poll by the part's own id can. */
 const MAX_INDIVIDUAL_POLL_INTERVAL_MS = 15 * MINUTE_MS;
 
-/** Calls of one round without the individual polls that are due. The list of a thousand parts needs as many. */
-const MAX_CALLS = 11;
+/** Individual polls of parts whose first clips are listed, in one round. The others wait until theirs is due. */
+export const MAX_FOLLOW_UPS = 10;
+
+/** A list with more clips is not read to its end: the parts without a clip on these pages are polled by their own ids. */
+export const MAX_LIST_PAGES = 20;
 
 /** This many responses of 404 in a row end a request (decision 41). */
 export const MAX_NOT_FOUND = 3;
@@ -108,22 +100,13 @@ export const withPollJitter = (delayMs: number, random: number): number => withJ
 export const joinsBatchPoll = (nextInMs: number, progress: PollProgress): boolean =>
   nextInMs <= pollDelayMs(progress) / 2;
 
-/** Whether to poll by the part's own id now because the next round would be too late. */
-export const isIndividualPollDue = (sinceLastMs: number, progress: PollProgress): boolean =>
-  sinceLastMs + pollDelayMs(progress) * (1 + JITTER) >= MAX_INDIVIDUAL_POLL_INTERVAL_MS;
-
-/**
- * Whether to poll a part by its own id in this round. After a failed round the delays count as those of an old request,
- * because another failed round may take minutes.
- */
-export function mustPollIndividually(part: Part, { now, lastRoundFailed }: PollContext): boolean {
-  const { polls, openMs } = progressOf(part, now);
-  const progress = { polls: polls + 1, openMs: lastRoundFailed ? Infinity : openMs };
-  return isIndividualPollDue(now.getTime() - lastPolledIndividually(part), progress);
-}
-
-export const lastPolledIndividually = ({ polledIndividuallyAt, submittedAt }: Part): number =>
-  (polledIndividuallyAt ?? submittedAt)?.getTime() ?? 0;
+/** Whether the part is polled by its own id in this round, because the next one might be too late. */
+export const isIndividualPollDue = (
+  { polledIndividuallyAt, submittedAt }: Pick<Part, 'polledIndividuallyAt' | 'submittedAt'>,
+  now: Date,
+): boolean =>
+  now.getTime() - ((polledIndividuallyAt ?? submittedAt)?.getTime() ?? 0) >=
+  MAX_INDIVIDUAL_POLL_INTERVAL_MS - LATE_DELAY_MS * (1 + JITTER);
 
 type Failure = Pick<PartnerFailure, 'kind' | 'retryAt'>;
 
@@ -148,27 +131,30 @@ export const endsIndividualPolls = (failure: Failure): boolean => endsRound(fail
 /** The partner does not know the customer, the truck or the camera (decision 44). */
 export const isUnknown = ({ status }: PartnerFailure): boolean => status === 404;
 
-/**
- * The result of a part by the clips in the customer's list, which carries no state. More clips may follow where the listed
- * ones do not cover the part, or where the part had clips in an earlier round.
- */
-export function batchResult(part: Part, clips: readonly Video[]): ClipsResult {
-  return { kind: part.hasClips || !covers(clips, part) ? 'some' : 'clips', clips, reason: undefined };
-}
+/** The result of a part by the clips in the customer's list, which carries no state. */
+export const listResult = (part: Part, clips: readonly Video[]): ClipsResult => ({
+  kind: covers(clips, part) ? 'clips' : 'some',
+  clips,
+  reason: undefined,
+});
 
 /** The result of polling for a part by its own id; undefined where a failure says nothing about the part. */
 export function individualResult(
-  { hasClips }: Part,
+  part: Part,
   { request, failure, isWhole }: Pick<PartList, 'request' | 'failure' | 'isWhole'>,
   clips: readonly Video[] | undefined,
   mismatch: string | undefined,
 ): PollResult | undefined {
   if (failure !== undefined) return incompleteResult(failure, clips, mismatch);
   // No clip is needed where the partner reports `ready` and listed the clips in earlier rounds.
+  const { hasClips } = part;
   const earlier = hasClips && request?.status === 'ready' ? [] : undefined;
   const result = completeResult(clips ?? earlier, request, mismatch);
+  if (result.kind !== 'clips') return result;
+  // A list by range has no end that the partner knows of.
+  if (part.partnerRequestId === null) return { ...listResult(part, result.clips), reason: result.reason };
   // Clips may have moved between pages while these were read. The next poll counts as it is.
-  return result.kind === 'clips' && !isWhole && !hasClips ? { ...result, kind: 'some' } : result;
+  return isWhole || hasClips ? result : { ...result, kind: 'some' };
 }
 
 function completeResult(
@@ -193,42 +179,6 @@ function incompleteResult(
   if (failure instanceof UnstableListError) return { kind: 'open', reason: mismatch ?? reason };
   if (!concernsOneCall(failure)) return undefined;
   return { kind: isUnknown(failure) ? 'unknown' : 'open', reason };
-}
-
-/**
- * Parts that need a poll by their own id, because the list does not show whether more clips follow: when the first clips are
- * listed, and once the list covers the whole range. Limited by the calls of the round; the others wait until their poll is
- * due.
- */
-export const incomplete = (parts: readonly Part[], { results, pages }: BatchPoll): Part[] =>
-  parts
-    .filter((part) => {
-      const result = results.get(part);
-      if (result?.kind !== 'some' || part.partnerRequestId === null) return false;
-      return !part.hasClips || covers(result.clips, part);
-    })
-    .slice(0, Math.max(0, MAX_CALLS - pages));
-
-export function roundOf(parts: readonly Part[], batch: BatchPoll, individual: IndividualPolls): PollRound {
-  const combined = [...individual.results].map(
-    ([part, result]) => [part, combineResults(part, result, batch.results.get(part))] as const,
-  );
-  return {
-    results: new Map([...batch.results, ...combined]),
-    polled: new Set([...(batch.pages > 0 ? parts : []), ...individual.results.keys()]),
-    polledIndividually: new Set(individual.results.keys()),
-    nextPage: batch.nextPage,
-    failure: individual.failure ?? batch.failure,
-  };
-}
-
-/** The clips that the list contains exist, even where a poll by the part's own id does not return them. */
-function combineResults(part: Part, individual: PollResult, batch: PollResult | undefined): PollResult {
-  if (batch?.kind !== 'some' || individual.kind === 'failed') return individual;
-  if (individual.kind === 'clips' || individual.kind === 'some') {
-    return { ...individual, clips: [...batch.clips, ...individual.clips] };
-  }
-  return { ...individual, kind: covers(batch.clips, part) ? 'clips' : 'some', clips: batch.clips };
 }
 
 /** The failure with its retry no later than the deadline, at which the work ends (decision 41). */

@@ -4,7 +4,6 @@ import { instantSql } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
-import { comparableName } from '../recordings/camera-names.rules.js';
 import { SHOWN_STATUS } from '../recordings/recording-list.repository.js';
 import type { CameraNames, CameraRange } from './clip-matching.rules.js';
 import {
@@ -115,7 +114,7 @@ export class ClipsRepository {
 
   /** The names that the partner returned for the cameras of these parts' trucks. */
   async cameraNames(parts: readonly Part[]): Promise<CameraNames> {
-    const trucks = [...new Map(parts.map((part) => [comparableName(part.truckId), part])).entries()];
+    const trucks = [...new Map(parts.map((part) => [part.truckId, part])).entries()];
     const pairs = await namePairsOf(
       this.dataSource,
       trucks.map(([, part]) => part),
