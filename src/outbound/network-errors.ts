@@ -1,4 +1,5 @@
 import { AddressRefusedError } from './address-guard.js';
+import { learnParseError } from './lenient-hosts.js';
 
 /** Why an outbound call has no whole response. */
 export interface NetworkFailure {
@@ -24,13 +25,13 @@ const REASONS: Readonly<Record<string, string>> = {
   EPROTO: 'it does not speak TLS',
 };
 
-/** Of an error of Node.js or axios, before the response (`hasResponse`) or during it. */
+/** Of an error of Node.js or axios, before the response or during it (`hasResponse`). */
 export function networkFailure(error: unknown, host: string, hasResponse: boolean): NetworkFailure {
   const refused = addressRefusedIn(error);
   if (refused !== undefined) return { kind: 'addressRefused', message: refused.message };
   const { code } = error as { readonly code?: unknown };
-  if (typeof code === 'string' && code.startsWith('HPE_'))
-    return { kind: 'broken', message: `${host} sent invalid HTTP (${code}).` };
+  if (learnParseError(host, { code }))
+    return { kind: 'broken', message: `${host} sent invalid HTTP (${String(code)}).` };
   // A connection that was kept open since an earlier call may break before the first byte of this response.
   if (hasResponse || code === 'ECONNRESET' || code === 'EPIPE')
     return { kind: 'broken', message: `The connection to ${host} broke before its whole answer had come.` };

@@ -5,6 +5,7 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import { AxiosError, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
 import type { ResolvedEnv } from '../config/env.js';
 import { guardedAgents, outboundPolicy } from '../outbound/address-guard.js';
+import { isLenientHost } from '../outbound/lenient-hosts.js';
 import { networkFailure } from '../outbound/network-errors.js';
 import {
   failureName,
@@ -132,7 +133,14 @@ class Exchange {
       this.signal.throwIfAborted();
       const { url, method, headers, body } = this.request;
       const response = await http.axiosRef
-        .request<Readable>({ url, method, headers, data: body, signal: this.signal })
+        .request<Readable>({
+          url,
+          method,
+          headers,
+          data: body,
+          signal: this.signal,
+          insecureHTTPParser: isLenientHost(this.host),
+        })
         .catch((error: unknown) => {
           throw this.failure(error, false);
         });

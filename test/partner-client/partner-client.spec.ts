@@ -189,6 +189,19 @@ describe('a failed call', () => {
 });
 
 describe('a retry', () => {
+  test('reads an answer that only a lenient parser reads (decision 64)', async () => {
+    const body = JSON.stringify(EMPTY);
+    const head = `HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: chunked\n\n`;
+    const server = createServer((socket) =>
+      socket.once('data', () => socket.end(`${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`)),
+    ).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const answer = await partnerClient(scene.dataSource).call(await connect({ baseUrl }), getSites);
+    expect(answer.json()).toEqual(EMPTY);
+    server.close();
+  });
+
   test('succeeds after a short outage of the partner', async () => {
     scene.partner.on(SITES, partnerDoes.html(503), partnerDoes.breaks('{}', 1), partnerDoes.json(EMPTY));
     await partnerClient(scene.dataSource).call(await connect(), getSites);

@@ -8,7 +8,7 @@ const KEEPS_BYTES = {
   retryable: true,
   /** The signal was aborted. */
   cancelled: true,
-  /** 401, 403, 404, 410. */
+  /** 400, 401, 403, 404, 410. */
   'link-refused': true,
   /** Decision 50 does not allow the address. */
   'address-refused': false,
@@ -83,17 +83,16 @@ export function invalidMp4(
   return new DownloadError('invalid-mp4', `${file} is not a valid MP4: ${cause.message}.`, { cause });
 }
 
-const REFUSED = new Set([401, 403, 404, 410]);
-const TEMPORARY = new Set([408, 425, 429]);
+/** 400 is the answer of S3 and of Google's storage to an expired session token. */
+const REFUSED = new Set([400, 401, 403, 404, 410]);
+const LATER = new Set([202, 408, 409, 423, 425, 429]);
 
 /** For a status that is neither 200, 206 nor a redirect. */
 export function statusError(host: string, status: number, retryAfter: string | undefined, now: Date): DownloadError {
+  const retryAt = retryAfterDate(retryAfter, now);
+  if (LATER.has(status) || status >= 500 || retryAt !== undefined)
+    return new DownloadError('retryable', `${host} answered ${status}.`, { status, retryAt });
   if (REFUSED.has(status)) return new DownloadError('link-refused', `${host} refused the link with ${status}.`);
-  if (TEMPORARY.has(status) || status >= 500)
-    return new DownloadError('retryable', `${host} answered ${status}.`, {
-      status,
-      retryAt: retryAfterDate(retryAfter, now),
-    });
   return new DownloadError('bad-answer', `${host} answered ${status} instead of the file.`);
 }
 

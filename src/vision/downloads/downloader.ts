@@ -13,7 +13,7 @@ import {
   type FileIdentity,
   freeMemory,
   hasVisibleEnd,
-  isUnencoded,
+  isUncompressed,
   linkOpener,
   type LinkResponse,
   type OpenLink,
@@ -164,7 +164,7 @@ class Transfer {
     const answer = await this.openLink({ url, range, signal: this.#signal }, this.#limits);
     const { statusCode, headers } = answer.response;
     if (identity === undefined || (statusCode !== 206 && statusCode !== 416)) return answer;
-    if (statusCode === 206 && isUnencoded(headers) && continuesFile(identity, this.#length, headers)) return answer;
+    if (statusCode === 206 && isUncompressed(headers) && continuesFile(identity, this.#length, headers)) return answer;
     answer.response.destroy();
     return this.openLink({ url, signal: this.#signal }, this.#limits);
   }
@@ -186,7 +186,7 @@ class Transfer {
   #announcedSize({ host, response }: LinkResponse): number | undefined {
     const { statusCode = 0, headers } = response;
     if (statusCode !== 200) throw statusError(host, statusCode, headers['retry-after'], new Date());
-    if (!isUnencoded(headers)) throw new DownloadError('bad-answer', `${host} sent the file compressed.`);
+    if (!isUncompressed(headers)) throw new DownloadError('bad-answer', `${host} sent the file compressed.`);
     if (!hasVisibleEnd(headers))
       throw new DownloadError('bad-answer', `${host} does not announce where the file ends, so it may be cut off.`);
     const length = contentLength(headers);

@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isArrayBuffer } from 'node:util/types';
 import { guardedAgents, type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
+import { isLenientHost } from '../../outbound/lenient-hosts.js';
 import { networkFailure } from '../../outbound/network-errors.js';
 import { failureName, NO_OUTBOUND_LOG, type OpenCall, type OutboundLog } from '../../outbound/outbound-log.js';
 import { connectionError, DownloadError, statusError } from './download-error.js';
@@ -79,7 +81,8 @@ function send(
   const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     let response: IncomingMessage | undefined;
-    const request = start(url, { agent, headers: headersOf(link), signal: link.signal });
+    const insecureHTTPParser = isLenientHost(host);
+    const request = start(url, { agent, headers: headersOf(link), signal: link.signal, insecureHTTPParser });
     const expire = () =>
       request.destroy(new DownloadError('retryable', `${host} did not answer in time.`, { isUnreached: true }));
     let timer: NodeJS.Timeout | undefined;
@@ -148,8 +151,11 @@ const headersOf = ({ range }: LinkRequest): Record<string, string> => ({
 });
 
 function redirectTarget(response: IncomingMessage, base: URL): string | undefined {
-  const { location } = response.headers;
-  if (!REDIRECTS.has(response.statusCode ?? 0) || location === undefined) return undefined;
+  const header = response.headers.location;
+  if (!REDIRECTS.has(response.statusCode ?? 0) || header === undefined) return undefined;
+  // Node.js reads headers as Latin-1, and hosts send addresses as UTF-8 (decision 64).
+  const bytes = Buffer.from(header, 'latin1');
+  const location = isUtf8(bytes) ? bytes.toString('utf8') : header;
   return URL.canParse(location, base.href) ? new URL(location, base.href).href : location;
 }
 
@@ -186,8 +192,13 @@ export function contentRange(header: string | undefined): ContentRange | undefin
   return start <= end && (total === undefined || end < total) ? { start, end, total } : undefined;
 }
 
+const isChunked = (headers: IncomingHttpHeaders): boolean => /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
+
+/** Undefined beside chunks, which have precedence. */
 export const contentLength = (headers: IncomingHttpHeaders): number | undefined =>
-  /^\d{1,15}$/.test(headers['content-length'] ?? '') ? Number(headers['content-length']) : undefined;
+  /^\d{1,15}$/.test(headers['content-length'] ?? '') && !isChunked(headers)
+    ? Number(headers['content-length'])
+    : undefined;
 
 /**
  * Whether a 206 carries exactly the missing bytes of the same file. Servers that ignore `If-Range` send a part of another
@@ -203,11 +214,16 @@ export function continuesFile({ validator, total }: FileIdentity, from: number, 
 
 /** Whether the end of the body can be distinguished from a broken connection. */
 export const hasVisibleEnd = (headers: IncomingHttpHeaders): boolean =>
-  contentLength(headers) !== undefined || /\bchunked\b/i.test(headers['transfer-encoding'] ?? '');
+  contentLength(headers) !== undefined || isChunked(headers);
 
-/** Whether the body is the file itself, not a compressed form of it. */
-export const isUnencoded = (headers: IncomingHttpHeaders): boolean =>
-  /^(identity)?$/i.test(headers['content-encoding'] ?? '');
+const COMPRESSIONS = /\b(gzip|deflate|br|zstd|compress|dcb|dcz)\b/i;
+
+/**
+ * Whether the body is the file itself, not a compressed form of it. Stores send names that are no compression, such as
+ * `aws-chunked`, `utf-8` or `binary`, with the plain bytes (decision 64), and the boxes show whether these are whole.
+ */
+export const isUncompressed = (headers: IncomingHttpHeaders): boolean =>
+  !COMPRESSIONS.test(headers['content-encoding'] ?? '');
 
 const MAX_INTERVAL_MS = 1_000;
 

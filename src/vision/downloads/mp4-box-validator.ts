@@ -11,7 +11,8 @@ export class InvalidMp4Error extends Error {
 /** Four bytes of size and four of type; a size of 1 means that the size follows, in eight bytes. */
 const HEADER_BYTES = 8;
 const LONG_HEADER_BYTES = 16;
-/** An `ftyp` box has at least a header, a major brand and its version. */
+/** Types of the first box (decision 65). An `ftyp` box has at least a header, a major brand and its version. */
+const FIRST_TYPES = new Set('ftyp free skip wide moov mdat'.split(' '));
 const MIN_FTYP_BYTES = 16;
 /** Characters of an invalid file that a message shows, and the bytes that are searched for URLs before. */
 const SHOWN_CHARACTERS = 40;
@@ -24,8 +25,8 @@ const TOP_LEVEL_TYPES = new Set(
 
 /**
  * Checks the boxes of an MP4 file (ISO/IEC 14496-12, section 4.2) while its bytes pass, and keeps none of their contents:
- * `ftyp` comes first, there is a `moov`, and the last box ends with the file. Fragmented files are valid too. Bytes after
- * the last box of a whole file are counted, because players ignore them.
+ * it begins with a box of an MP4, there is a `moov`, and the last box ends with the file. Fragmented files are valid too.
+ * Bytes after the last box of a whole file are counted, because players ignore them.
  */
 export class Mp4BoxValidator {
   /** Bytes seen. */
@@ -81,7 +82,7 @@ export class Mp4BoxValidator {
   #enterBox(seen: Buffer): void {
     const type = this.#header.toString('latin1', 4, HEADER_BYTES);
     const size = sizeOf(this.#header);
-    if (this.#next === 0 && (type !== 'ftyp' || size < MIN_FTYP_BYTES))
+    if (this.#next === 0 && (!FIRST_TYPES.has(type) || (type === 'ftyp' && size < MIN_FTYP_BYTES)))
       throw new InvalidMp4Error(`it begins with ${shown(this.#at === 0 ? seen : this.#header)} instead of an ftyp box`);
     if (size < this.#header.length || !/^[\x20-\x7e\xa9]{4}$/.test(type)) {
       if (!this.#isWhole)
