@@ -18,10 +18,9 @@ import {
   type LinkResponse,
   type OpenLink,
   strongValidator,
-  TransferWatchdog,
 } from './link-request.js';
 import { InvalidMp4Error, Mp4BoxValidator } from './mp4-box-validator.js';
-import { StallWatch } from './stall-watch.js';
+import { TransferWatch } from './transfer-watch.js';
 
 const DOWNLOAD_LIMITS: DownloadLimits = {
   maxBytes: 10 * 1024 ** 3,
@@ -88,7 +87,7 @@ class Transfer {
   #identity: FileIdentity | undefined;
   #total: number | undefined;
   #response: LinkResponse | undefined;
-  #stall: StallWatch | undefined;
+  #watch: TransferWatch | undefined;
   #hash = createHash('sha256');
   #boxes = new Mp4BoxValidator();
   #length = 0;
@@ -124,7 +123,7 @@ class Transfer {
     const resumed = await this.#reopen();
     // The publication failed, or the process was killed before it, so no byte is missing.
     if (resumed !== undefined && this.#length === this.#total) return resumed;
-    this.#stall = new StallWatch(this.order.onStalled ?? (() => undefined));
+    this.#watch = new TransferWatch(this.#limits, this.order.onStalled ?? (() => undefined));
     try {
       const answer = (this.#response = await this.#open());
       const draft =
@@ -132,7 +131,7 @@ class Transfer {
       await this.#receive(answer, draft);
       return draft;
     } finally {
-      this.#stall.stop();
+      this.#watch.stop();
       this.#response?.response.destroy();
     }
   }
@@ -213,23 +212,21 @@ class Transfer {
     draft: Draft,
     onFailure: (error: unknown) => void,
   ): AsyncGenerator<Buffer> {
-    const watchdog = new TransferWatchdog(host, this.#limits, (error) => response.destroy(error));
+    this.#watch?.expectBody(host, (error) => response.destroy(error));
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
-        watchdog.received(chunk.length);
-        this.#stall?.received(chunk.length);
+        this.#watch?.received(chunk.length);
         counted(chunk.length);
         this.#inspect(chunk, host);
         this.order.onReceived?.(this.#length);
         this.#checkpointIfDue(draft);
         yield chunk;
-        watchdog.waitForHost();
-        this.#stall?.waitForHost();
+        this.#watch?.waitForHost();
       }
     } catch (error) {
       onFailure(error);
     } finally {
-      watchdog.stop();
+      this.#watch?.stop();
     }
   }
 

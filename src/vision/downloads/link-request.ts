@@ -7,6 +7,7 @@ import { isLenientHost } from '../../outbound/lenient-hosts.js';
 import { networkFailure } from '../../outbound/network-errors.js';
 import { failureName, NO_OUTBOUND_LOG, type OpenCall, type OutboundLog } from '../../outbound/outbound-log.js';
 import { connectionError, DownloadError, statusError } from './download-error.js';
+import type { TransferLimits } from './transfer-watch.js';
 
 export interface LinkResponse {
   /** The host that sent the response, for messages. */
@@ -23,14 +24,9 @@ interface LinkRequest {
   readonly signal: AbortSignal;
 }
 
-export interface DownloadLimits {
+export interface DownloadLimits extends TransferLimits {
   /** Bytes of one file. */
   readonly maxBytes: number;
-  /** The longest time without a byte, also from the connection to the head of the response. */
-  readonly idleMs: number;
-  /** Fewer bytes per second than this, on average over `slowMs`, are too slow. */
-  readonly minBytesPerSecond: number;
-  readonly slowMs: number;
   readonly maxRedirects: number;
 }
 
@@ -224,61 +220,3 @@ const COMPRESSIONS = /\b(gzip|deflate|br|zstd|compress|dcb|dcz)\b/i;
  */
 export const isUncompressed = (headers: IncomingHttpHeaders): boolean =>
   !COMPRESSIONS.test(headers['content-encoding'] ?? '');
-
-const MAX_INTERVAL_MS = 1_000;
-
-/**
- * Ends a transfer that makes no progress. It checks at intervals, and skips intervals in which the transfer waited for the
- * storage, because a slow storage is not the host's fault.
- */
-export class TransferWatchdog {
-  #received = 0;
-  #idleMs = 0;
-  #window = { ms: 0, bytes: 0 };
-  readonly #timer: NodeJS.Timeout;
-  readonly #intervalMs: number;
-  #isWaiting = true;
-
-  /** Begins to wait for the host. */
-  constructor(
-    private readonly host: string,
-    private readonly limits: Pick<DownloadLimits, 'idleMs' | 'minBytesPerSecond' | 'slowMs'>,
-    private readonly expire: (error: DownloadError) => void,
-  ) {
-    this.#intervalMs = Math.min(MAX_INTERVAL_MS, limits.idleMs / 10, limits.slowMs / 10);
-    this.#timer = setInterval(() => this.#check(), this.#intervalMs);
-  }
-
-  /** Bytes arrived. The transfer stores them until it calls `waitForHost`. */
-  received(bytes: number): void {
-    this.#received += bytes;
-    this.#isWaiting = false;
-  }
-
-  waitForHost(): void {
-    this.#isWaiting = true;
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-  }
-
-  #check(): void {
-    const bytes = this.#received;
-    this.#received = 0;
-    if (bytes === 0 && !this.#isWaiting) return;
-    this.#idleMs = bytes > 0 ? 0 : this.#idleMs + this.#intervalMs;
-    this.#window.ms += this.#intervalMs;
-    this.#window.bytes += bytes;
-    const { idleMs, slowMs, minBytesPerSecond } = this.limits;
-    if (this.#idleMs >= idleMs) return this.#expire(`sent nothing for ${idleMs / 1000} seconds`);
-    if (this.#window.ms < slowMs) return;
-    if (this.#window.bytes < (minBytesPerSecond * this.#window.ms) / 1000) return this.#expire('sends too slowly');
-    this.#window = { ms: 0, bytes: 0 };
-  }
-
-  #expire(words: string): void {
-    this.stop();
-    this.expire(new DownloadError('retryable', `${this.host} ${words}.`));
-  }
-}

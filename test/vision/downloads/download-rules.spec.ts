@@ -18,8 +18,8 @@ import {
   hasVisibleEnd,
   isUncompressed,
   strongValidator,
-  TransferWatchdog,
 } from '../../../src/vision/downloads/link-request.js';
+import { TransferWatch } from '../../../src/vision/downloads/transfer-watch.js';
 import { InvalidMp4Error, Mp4BoxValidator } from '../../../src/vision/downloads/mp4-box-validator.js';
 import { fetchBy } from '../../../src/vision/recordings/recording.rules.js';
 import { box, FTYP, MOOV, sampleVideo } from '../../support/sample-video.js';
@@ -148,7 +148,7 @@ describe('a host that may send nothing for 1 s, and at least 100 bytes per secon
     for (let n = 0; n < times; n++) work();
   };
 
-  test.each<[string, (send: (bytes: number) => void, watchdog: TransferWatchdog) => void, string[]]>([
+  test.each<[string, (send: (bytes: number) => void, watchdog: TransferWatch) => void, string[]]>([
     ['sends nothing for 0.9 s', () => tick(900), []],
     ['sends nothing for 1 s', () => tick(1_000), [idle]],
     ['sends a byte in time', (send) => (tick(900), send(1), tick(900)), []],
@@ -166,7 +166,8 @@ describe('a host that may send nothing for 1 s, and at least 100 bytes per secon
   ])('that %s', (_, happens, expected) => {
     const messages: string[] = [];
     const limits = { idleMs: 1_000, minBytesPerSecond: 100, slowMs: 10_000 };
-    const watchdog = new TransferWatchdog('h', limits, ({ message }) => messages.push(message));
+    const watchdog = new TransferWatch(limits, () => undefined);
+    watchdog.expectBody('h', ({ message }) => messages.push(message));
     const send = (bytes: number): void => {
       watchdog.received(bytes);
       watchdog.waitForHost();
