@@ -1,7 +1,5 @@
 import type { LookupAddress } from 'node:dns';
-import { Agent as HttpAgent, type AgentOptions } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import type { Env } from '../config/env.js';
 import { NameResolver } from './name-resolver.js';
 
@@ -14,8 +12,6 @@ export interface OutboundPolicy {
   /** `PARTNER_CONNECT_TIMEOUT`: until a connection can be used, name resolution and TLS included. */
   readonly connectMs?: number | undefined;
 }
-
-const DEFAULT_CONNECT_MS = 5_000;
 
 export const outboundPolicy = (
   env: Pick<Env, 'OUTBOUND_ALLOW_PRIVATE'> & Partial<Pick<Env, 'OUTBOUND_NAME_SERVERS' | 'PARTNER_CONNECT_TIMEOUT'>>,
@@ -116,77 +112,24 @@ export function urlFault(text: string, policy: OutboundPolicy): string | undefin
 const hostOf = (url: URL): string => url.hostname.replace(/[[\]]/g, '');
 
 /**
+ * The addresses of a host that may be called. Throws `AddressRefusedError`, or the error of the name resolution. One private
+ * address among several refuses the name. Otherwise a rebinding server succeeds at a later query.
+ */
+export async function allowedAddresses(host: string, policy: OutboundPolicy): Promise<readonly LookupAddress[]> {
+  const addresses = await resolverOf(policy).resolve(host);
+  if (policy.allowPrivate || addresses.every(({ address }) => isPublicAddress(address))) return addresses;
+  throw new AddressRefusedError(privateAddress(host));
+}
+
+/**
  * `urlFault` with name resolution, for saving a connection. A name that cannot be resolved at the moment is not refused,
  * because every later call resolves and checks it again.
  */
 export async function resolvedUrlFault(text: string, policy: OutboundPolicy): Promise<string | undefined> {
   const fault = urlFault(text, policy);
   if (fault !== undefined || policy.allowPrivate) return fault;
-  const host = hostOf(new URL(text));
-  const addresses = await resolverOf(policy)
-    .resolve(host)
-    .catch((): LookupAddress[] => []);
-  return addresses.every(({ address }) => isPublicAddress(address)) ? undefined : privateAddress(host);
-}
-
-/** One private address among several refuses the name. Otherwise a rebinding server succeeds at a later query. */
-const guardedLookup =
-  (resolver: NameResolver): LookupFunction =>
-  (hostname, options, callback) => {
-    resolver.lookup(hostname, { ...options, all: true }, (error, found) => {
-      if (error) return callback(error, '', 0);
-      const addresses = found as LookupAddress[];
-      const first = addresses[0];
-      if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address)))
-        return callback(new AddressRefusedError(privateAddress(hostname)), '', 0);
-      if (options.all) callback(null, addresses);
-      else callback(null, first.address, first.family);
-    });
-  };
-
-/**
- * Agents for all calls to partners and for their files. They check the addresses after every name resolution, and limit
- * the time to connect. They ignore proxy variables of the environment, because a proxy would resolve the name itself. Use
- * them with `http.request` and `https.request`, or with axios and `proxy: false, maxRedirects: 0`.
- */
-export function guardedAgents(
-  policy: OutboundPolicy,
-  options: AgentOptions = {},
-): { httpAgent: HttpAgent; httpsAgent: HttpsAgent } {
-  const resolver = resolverOf(policy);
-  const { connectMs = DEFAULT_CONNECT_MS } = policy;
-  const guarded = {
-    ...options,
-    lookup: policy.allowPrivate ? resolver.lookup : guardedLookup(resolver),
-    autoSelectFamily: true,
-    // By default Node.js drops a slow handshake over IPv4 after 0.5 s, for an IPv6 address that may lead nowhere.
-    autoSelectFamilyAttemptTimeout: Math.ceil((connectMs * 2) / 3),
-  };
-  return {
-    httpAgent: limitConnecting(new HttpAgent(guarded), 'connect', connectMs),
-    httpsAgent: limitConnecting(new HttpsAgent(guarded), 'secureConnect', connectMs),
-  };
-}
-
-class ConnectTimeoutError extends Error {
-  readonly code = 'ETIMEDOUT';
-  constructor() {
-    super('the connection was not established in time');
-    this.name = 'ConnectTimeoutError';
-  }
-}
-
-/** Node's socket timeout counts only silence, and neither Node nor axios limits connecting. */
-function limitConnecting<A extends HttpAgent>(agent: A, connectedEvent: string, connectMs: number): A {
-  const create = agent.createConnection.bind(agent);
-  agent.createConnection = (options, callback) => {
-    const socket = create(options, callback) as Socket | null | undefined;
-    if (socket) {
-      const timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), connectMs);
-      const stop = () => clearTimeout(timer);
-      socket.once(connectedEvent, stop).once('close', stop);
-    }
-    return socket;
-  };
-  return agent;
+  return allowedAddresses(hostOf(new URL(text)), policy).then(
+    () => undefined,
+    (error: unknown) => (error instanceof AddressRefusedError ? error.message : undefined),
+  );
 }

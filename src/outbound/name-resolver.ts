@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
@@ -27,7 +27,7 @@ const HOSTS_FILE = process.platform === 'win32' ? 'C:\\Windows\\System32\\driver
 const UNKNOWN_NAME: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
 
 /** The name has no address (`ENOTFOUND`), or the name servers did not answer in time (`EAI_AGAIN`). */
-class NameError extends Error {
+export class NameError extends Error {
   readonly code: 'ENOTFOUND' | 'EAI_AGAIN';
 
   constructor(name: string, cause?: unknown) {
@@ -70,21 +70,6 @@ export class NameResolver {
     if (found instanceof NameError) throw found;
     return found;
   }
-
-  /** For the option `lookup` of a socket. */
-  readonly lookup: LookupFunction = (hostname, options, callback) => {
-    this.resolve(hostname).then(
-      (all) => {
-        const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);
-        const addresses = family === 0 ? [...all] : all.filter((each) => each.family === family);
-        const [first] = addresses;
-        if (first === undefined) callback(new NameError(hostname), '', 0);
-        else if (options.all === true) callback(null, addresses);
-        else callback(null, first.address, first.family);
-      },
-      (error: NodeJS.ErrnoException) => callback(error, '', 0),
-    );
-  };
 
   private async find(name: string): Promise<{ readonly ttlSeconds: number; readonly resolved: Resolved }> {
     const listed = readHosts(await readFile(HOSTS_FILE, 'utf8').catch(() => '')).get(name);

@@ -4,7 +4,8 @@ import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { AxiosError, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
 import type { ResolvedEnv } from '../config/env.js';
-import { guardedAgents, outboundPolicy } from '../outbound/address-guard.js';
+import { outboundPolicy } from '../outbound/address-guard.js';
+import { guardedAgents } from '../outbound/guarded-agents.js';
 import { isLenientHost } from '../outbound/lenient-hosts.js';
 import { networkFailure } from '../outbound/network-errors.js';
 import {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { createInterface } from 'node:readline';
-import { guardedAgents } from '../../src/outbound/address-guard.js';
+import { guardedAgents } from '../../src/outbound/guarded-agents.js';
 import { networkFailure } from '../../src/outbound/network-errors.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 import { held, heldChild } from '../support/held.js';

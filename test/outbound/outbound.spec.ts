@@ -7,7 +7,8 @@ import type { AddressInfo, LookupFunction } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { maskSecrets } from '../../src/observability/known-secrets.js';
-import { guardedAgents, isPublicAddress, resolvedUrlFault, urlFault } from '../../src/outbound/address-guard.js';
+import { isPublicAddress, resolvedUrlFault, urlFault } from '../../src/outbound/address-guard.js';
+import { guardedAgents, lookupBy } from '../../src/outbound/guarded-agents.js';
 import { NameResolver, readHosts } from '../../src/outbound/name-resolver.js';
 import { redactUrl, redactUrls } from '../../src/outbound/redaction.js';
 import { retryAfterDate } from '../../src/outbound/retry-after.js';
@@ -168,7 +169,7 @@ test('the hosts file names addresses, each line one', () => {
 
 describe('lookup', () => {
   const lookup = (name: string, options: object) =>
-    new Promise((resolve) => resolver.lookup(name, options, (...answer) => resolve(answer)));
+    new Promise((resolve) => lookupBy((host) => resolver.resolve(host))(name, options, (...answer) => resolve(answer)));
 
   test('answers as dns.lookup does', async () => {
     expect(await lookup('localhost', {})).toEqual([null, '127.0.0.1', 4]);

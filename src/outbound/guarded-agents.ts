@@ -1,0 +1,71 @@
+import type { LookupAddress } from 'node:dns';
+import { Agent as HttpAgent, type AgentOptions } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { LookupFunction, Socket } from 'node:net';
+import { allowedAddresses, type OutboundPolicy } from './address-guard.js';
+import { NameError } from './name-resolver.js';
+
+const DEFAULT_CONNECT_MS = 5_000;
+
+/**
+ * Agents for all calls to partners and for their files. They check the addresses after every name resolution, and limit
+ * the time to connect. They ignore proxy variables of the environment, because a proxy would resolve the name itself. Use
+ * them with `http.request` and `https.request`, or with axios and `proxy: false, maxRedirects: 0`.
+ */
+export function guardedAgents(
+  policy: OutboundPolicy,
+  options: AgentOptions = {},
+): { httpAgent: HttpAgent; httpsAgent: HttpsAgent } {
+  const { connectMs = DEFAULT_CONNECT_MS } = policy;
+  const guarded = {
+    ...options,
+    lookup: lookupBy((host) => allowedAddresses(host, policy)),
+    autoSelectFamily: true,
+    // By default Node.js drops a slow handshake over IPv4 after 0.5 s, for an IPv6 address that may lead nowhere.
+    autoSelectFamilyAttemptTimeout: Math.ceil((connectMs * 2) / 3),
+  };
+  return {
+    httpAgent: limitConnecting(new HttpAgent(guarded), 'connect', connectMs),
+    httpsAgent: limitConnecting(new HttpsAgent(guarded), 'secureConnect', connectMs),
+  };
+}
+
+/** The option `lookup` of a socket, which answers as `dns.lookup` does. */
+export const lookupBy =
+  (resolve: (host: string) => Promise<readonly LookupAddress[]>): LookupFunction =>
+  (hostname, options, callback) => {
+    const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);
+    resolve(hostname).then(
+      (all) => {
+        const addresses = all.filter((each) => family === 0 || each.family === family);
+        const [first] = addresses;
+        if (first === undefined) callback(new NameError(hostname), '', 0);
+        else if (options.all === true) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, '', 0),
+    );
+  };
+
+class ConnectTimeoutError extends Error {
+  readonly code = 'ETIMEDOUT';
+  constructor() {
+    super('the connection was not established in time');
+    this.name = 'ConnectTimeoutError';
+  }
+}
+
+/** Node's socket timeout counts only silence, and neither Node nor axios limits connecting. */
+function limitConnecting<A extends HttpAgent>(agent: A, connectedEvent: string, connectMs: number): A {
+  const create = agent.createConnection.bind(agent);
+  agent.createConnection = (options, callback) => {
+    const socket = create(options, callback) as Socket | null | undefined;
+    if (socket) {
+      const timer = setTimeout(() => socket.destroy(new ConnectTimeoutError()), connectMs);
+      const stop = () => clearTimeout(timer);
+      socket.once(connectedEvent, stop).once('close', stop);
+    }
+    return socket;
+  };
+  return agent;
+}
