@@ -315,6 +315,8 @@ describe('the coverage page', () => {
     await page.mouse.down();
     await page.mouse.move(box.x + 300, box.y + 50, { steps: 4 });
     await page.mouse.up();
+    await page.getByRole('button', { name: 'List its recordings again' }).click();
+    await page.getByText(/^The partner is asked again/).waitFor();
     await page.getByRole('button', { name: 'Request the clip' }).click();
     await page.getByText(/^Requested:/).waitFor();
     const { body } = await scene.service.admin<{ data: { cameraId: string }[] }>('GET', '/video-requests');

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { OrderedVideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { linkTo } from '../client/address.js';
-import { send } from '../client/api.js';
+import { get, send } from '../client/api.js';
 import { ActionButton } from '../parts/forms.js';
 import { Badge } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
@@ -15,10 +15,12 @@ interface ClipRequestProps {
   readonly onClose: () => void;
 }
 
-/** Asks the partner for the clip of the selected range. */
+/** Asks the partner for the clip of the selected range, or for the list of its continuous recordings once more. */
 export function ClipRequest({ connectionId, truckId, selection, zone, onClose }: ClipRequestProps) {
   const [ordered, setOrdered] = useState<OrderedVideoRequest>();
+  const [isListed, setListed] = useState(false);
   const { camera, start, end } = selection;
+  const [startTime, endTime] = [start, end].map((time) => new Date(time).toISOString()) as [string, string];
   const text = (time: number) => new Date(time).toLocaleString(undefined, { timeZone: zone });
   const order = async () =>
     setOrdered(
@@ -26,19 +28,29 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose }:
         connectionId,
         truckId,
         cameraId: camera,
-        startTime: new Date(start).toISOString(),
-        endTime: new Date(end).toISOString(),
+        startTime,
+        endTime,
       }),
     );
+  const listAgain = async () => {
+    const { data } = await get('/video-subscriptions', { connectionId, truckId, pageSize: 100 });
+    const own = data.filter(({ cameraId }) => cameraId === undefined || cameraId === camera);
+    if (own.length === 0) throw new Error('No subscription includes this camera: request the clip instead.');
+    const range = { from: startTime, to: endTime };
+    await Promise.all(own.map(({ id }) => send('POST', `/video-subscriptions/${id}/read-again`, range)));
+    setListed(true);
+  };
   return (
     <div class="notice" role="group" aria-label="Clip of the selected range">
       <p>
         Camera <strong>{camera}</strong>, {text(start)} to {text(end)} ({zone}),{' '}
         {formatSeconds(Math.round((end - start) / 1_000))}
       </p>
+      {isListed && <p role="status">The partner is asked again; recordings that it listed late appear in the lane.</p>}
       {ordered === undefined ? (
         <p class="actions">
           <ActionButton label="Request the clip" kind="primary" work={order} />
+          {!isListed && <ActionButton label="List its recordings again" work={listAgain} />}
           <button type="button" onClick={onClose}>
             Clear the selection
           </button>
