@@ -3,7 +3,6 @@ import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
-  HOSTED_SITE_DATA_MAX_BYTES,
   HostedCamera,
   HostedHaulerParam,
   HostedRecordingQuery,
@@ -27,10 +26,7 @@ export class HostedController {
   ) {}
 
   @Route(ADMIN_API, 'replaceHostedSiteData')
-  replaceSiteData(
-    @Param() { haulerId }: HostedHaulerParam,
-    @JsonChunks(HOSTED_SITE_DATA_MAX_BYTES) body: AsyncIterable<Buffer>,
-  ) {
+  replaceSiteData(@Param() { haulerId }: HostedHaulerParam, @JsonChunks() body: AsyncIterable<Buffer>) {
     return this.siteData.replace(haulerId, body);
   }
 

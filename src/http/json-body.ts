@@ -80,11 +80,11 @@ export async function parseUnreadBody(request: BodyRequest, response: Response):
   }
 }
 
-/** The chunks of a JSON body of at most `maxBytes`, unparsed. */
-export const JsonChunks = createParamDecorator((maxBytes: number, context): AsyncIterable<Buffer> => {
-  const request = context.switchToHttp().getRequest<Request>();
+/** The chunks of a JSON body of at most the bytes that the route allows, unparsed. */
+export const JsonChunks = createParamDecorator((_options: undefined, context): AsyncIterable<Buffer> => {
+  const request = context.switchToHttp().getRequest<ServedRequest>();
   requireJson(request.headers['content-type']);
-  return readChunks(request, maxBytes);
+  return readChunks(request, servedBy(request).route.upload?.maxBytes ?? 0);
 });
 
 const readBytesOfCaller = (request: Request, response: Response): Buffer | Promise<Buffer> =>

@@ -136,14 +136,8 @@ export interface ApiContract {
 
 type Definitions = Readonly<Record<string, RouteDefinition>>;
 
-type Complete<Contract extends { readonly routes: Definitions }> = Omit<Contract, 'routes'> & {
-  readonly routes: {
-    readonly [Name in keyof Contract['routes']]: Omit<Contract['routes'][Name], 'operation' | 'role' | 'resource'> & {
-      readonly operation: string;
-      readonly role: Role;
-      readonly resource: string;
-    };
-  };
+type Complete<Contract extends { readonly routes: Definitions }> = Contract & {
+  readonly routes: { readonly [Name in keyof Contract['routes']]: Pick<ApiRoute, 'operation' | 'role' | 'resource'> };
 };
 
 /** Declares a contract; the compiler refuses an error code that is not in the interface's closed set. */

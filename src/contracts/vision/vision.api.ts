@@ -100,15 +100,3 @@ export const VIDEO_FILES_API = defineApi({
 
 /** The names under which partners send their lists (decision 38). */
 export const VIDEO_LISTS = ['videos', 'items', 'recordings'] as const;
-
-/** The outbound client implements this. It returns the valid elements. */
-export interface VisionApi<
-  Caller,
-  Accepted = CreateVideoResponse,
-  Videos = ListVideosResponse,
-  Recordings = ContinuousResponse,
-> {
-  requestVideo(request: CreateVideoRequest, caller: Caller): Promise<Accepted>;
-  listVideos(query: ListVideosQuery, caller: Caller): Promise<Videos>;
-  listContinuous(query: ContinuousQuery, caller: Caller): Promise<Recordings>;
-}

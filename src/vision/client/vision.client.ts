@@ -3,7 +3,7 @@ import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { isStorableText } from '../../contracts/common/text.js';
-import { VISION_API, type VisionApi } from '../../contracts/vision/vision.api.js';
+import { VISION_API } from '../../contracts/vision/vision.api.js';
 import {
   type ContinuousQuery,
   type CreateVideoRequest,
@@ -33,7 +33,7 @@ export interface VisionCall {
 
 /** Calls a partner's Vision API (sections 4.4 to 4.6) and reads its responses leniently (decision 38). Throws `PartnerFailure`. */
 @Injectable()
-export class VisionClient implements VisionApi<VisionCall, Acknowledgement, ListedPage<Video>, ListedPage<Recording>> {
+export class VisionClient {
   constructor(private readonly partners: PartnerClient) {}
 
   /** Sends exactly one POST. The caller counts the attempts (decision 41). */
