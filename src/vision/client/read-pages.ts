@@ -86,7 +86,7 @@ const PAST_END: readonly (number | undefined)[] = [400, 404, 410, 416, 422];
  * Fetches a page. A later page that is refused as past the end is returned as the empty page that the contract requires
  * (decision 43), with a finding: the partner refuses such pages, or its list became shorter.
  */
-export async function readPageOrEnd<T>(
+async function readPageOrEnd<T>(
   fetchPage: (page: number) => Promise<ListedPage<T>>,
   number: number,
 ): Promise<{ page: ListedPage<T>; isEnd: boolean }> {
@@ -102,7 +102,7 @@ export async function readPageOrEnd<T>(
 }
 
 /** Totals count only where a page that is not full confirms them. Without totals, only an empty page is the last. */
-export function isLastPage({ received, pagination }: ListedPage<unknown>, number: number): boolean {
+function isLastPage({ received, pagination }: ListedPage<unknown>, number: number): boolean {
   if (received === 0) return true;
   const { pageSize, totalItems } = pagination;
   const pages = totalPages(pagination);
