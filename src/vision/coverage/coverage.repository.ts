@@ -24,6 +24,8 @@ export interface CoverageSubscriptionRow {
   /** The connection was deleted. */
   readonly is_ended: boolean;
   readonly unread: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
+  /** Days that cannot be read again, with the reason. */
+  readonly failing: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
   /** The readings of the time of the query. */
   readonly asked: readonly { readonly start: string; readonly end: string; readonly at: string }[];
 }
@@ -65,6 +67,10 @@ export class CoverageRepository {
          SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
            'reason', coalesce(w.last_error, w.reason, '')))
          FROM video_windows w WHERE w.subscription_id = s.id AND w.reread_day IS NULL), '[]') AS unread, coalesce((
+         SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
+           'reason', coalesce(w.last_error, w.reason)) ORDER BY w.start_time)
+         FROM video_windows w WHERE w.subscription_id = s.id AND w.reread_day IS NOT NULL
+           AND coalesce(w.last_error, w.reason) IS NOT NULL), '[]') AS failing, coalesce((
          SELECT json_agg(json_build_object('start', r.start_time, 'end', r.end_time, 'at', r.read_at))
          FROM video_readings r WHERE (r.hauler_id, r.subscription_id) = (s.hauler_id, s.id)
            AND r.start_time < $5 AND r.end_time > $4), '[]') AS asked, NOT EXISTS (

@@ -76,9 +76,11 @@ export interface Subscribed {
   readonly isEnded?: boolean;
 }
 
-/** The reason of a time that was read. `askedAt`: see `lastAskedAt`. */
-export const listsNone = (askedAt?: string): string =>
-  `The partner lists no recording${askedAt === undefined ? '' : `; it was last asked at ${askedAt}`}.`;
+/** The reason of a time that was read. `askedAt`: see `lastAskedAt`; `failure`: why it cannot be read again. */
+export function listsNone(askedAt?: string, failure?: string): string {
+  const asked = askedAt === undefined ? '' : `; it was last asked at ${askedAt}`;
+  return `The partner lists no recording${asked}.${failure === undefined ? '' : ` Asking again failed: ${failure}`}`;
+}
 
 /** When a time was listed; milliseconds since the epoch. */
 export interface AskedRange {
@@ -87,10 +89,10 @@ export interface AskedRange {
   readonly at: number;
 }
 
-/** When the partner was last asked for this time: for its parts at different times, the earliest of these. */
+/** When the partner was last asked for this time: for its parts at different times, the earliest of these. `asked`: latest first. */
 export function lastAskedAt(asked: readonly AskedRange[], start: number, end: number): number | undefined {
   let open = [{ start, end }];
-  for (const reading of asked.toSorted((a, b) => b.at - a.at)) {
+  for (const reading of asked) {
     open = open.flatMap((part) =>
       [
         { start: part.start, end: Math.min(part.end, reading.start) },

@@ -118,10 +118,11 @@ export class CoverageService {
     for (const camera of cameras.length === 0 ? [UNKNOWN_CAMERA] : cameras) {
       const pieces = recordings.filter(({ camera_id }) => camera.names.has(camera_id)).flatMap(toPieces);
       const own = subscriptions.filter(({ camera_id }) => camera_id === null || camera.names.has(camera_id));
-      const asked = own.flatMap(toAsked);
+      const asked = own.flatMap(toAsked).sort((a, b) => b.at - a.at);
+      const failing = own.flatMap((row) => row.failing.map(toTimes));
       let startTime = formatInstant(new Date(from));
       for (const piece of coverageOf([...pieces, ...missingPieces(own.map(toSubscribed))], from, to)) {
-        const interval = toInterval(piece, { cameraId: camera.name, startTime, asked });
+        const interval = toInterval(piece, { cameraId: camera.name, startTime, asked, failing });
         data.push(interval);
         // Each interval begins where the one before ended, so that a time is formatted once.
         startTime = interval.endTime;
@@ -211,11 +212,17 @@ function toPieces({ id, start_time, end_time, status, reason, gaps }: CoverageRe
   return [...pieces, { ...recorded, start, end: end_time.getTime() }];
 }
 
+const toTimes = ({ start, end, reason }: CoverageSubscriptionRow['unread'][number]) => ({
+  start: Date.parse(start),
+  end: Date.parse(end),
+  reason,
+});
+
 function toSubscribed({ start_time, read_until, last_error, is_ended, unread }: CoverageSubscriptionRow): Subscribed {
   return {
     start: start_time.getTime(),
     readUntil: read_until.getTime(),
-    unread: unread.map(({ start, end, reason }) => ({ start: Date.parse(start), end: Date.parse(end), reason })),
+    unread: unread.map(toTimes),
     isEnded: is_ended,
     ...(last_error === null ? {} : { reason: last_error }),
   };
@@ -228,13 +235,15 @@ interface IntervalContext {
   readonly cameraId: string | undefined;
   readonly startTime: string;
   readonly asked: readonly AskedRange[];
+  readonly failing: readonly ReturnType<typeof toTimes>[];
 }
 
-function toInterval(piece: Piece, { cameraId, startTime, asked }: IntervalContext): CoverageInterval {
+function toInterval(piece: Piece, { cameraId, startTime, asked, failing }: IntervalContext): CoverageInterval {
   const { start, end, state, recordingId } = piece;
   const at = piece.isRead === true ? lastAskedAt(asked, start, end) : undefined;
   const askedAt = at === undefined ? undefined : formatInstant(new Date(at));
-  const reason = askedAt === undefined ? piece.reason : listsNone(askedAt);
+  const failed = failing.find((window) => window.start < end && window.end > start);
+  const reason = piece.isRead === true ? listsNone(askedAt, failed?.reason) : piece.reason;
   return {
     ...(cameraId === undefined ? {} : { cameraId }),
     startTime,
