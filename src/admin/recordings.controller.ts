@@ -3,12 +3,18 @@ import type { Request, Response } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
-import { CoverageQuery, FleetCoverageQuery, RecordingQuery } from '../contracts/admin/recording.dto.js';
+import {
+  CoverageQuery,
+  FleetCoverageQuery,
+  RecordingQuery,
+  RetryRecordings,
+} from '../contracts/admin/recording.dto.js';
 import { RetentionRequest } from '../contracts/admin/storage.dto.js';
 import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { CoverageService, FleetCoverage } from '../vision/coverage/coverage.service.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
+import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
 import { Recordings } from '../vision/recordings/recordings.service.js';
 import { Retention } from '../vision/recordings/retention.job.js';
 
@@ -21,6 +27,7 @@ export class RecordingsController {
     private readonly fleet: FleetCoverage,
     private readonly findings: VisionFindings,
     private readonly retention: Retention,
+    private readonly retries: DownloadRetry,
   ) {}
 
   @Route(ADMIN_API, 'listRecordings')
@@ -31,6 +38,16 @@ export class RecordingsController {
   @Route(ADMIN_API, 'getRecording')
   get(@Param() { id }: IdParam) {
     return this.recordings.get(id);
+  }
+
+  @Route(ADMIN_API, 'retryRecording')
+  retry(@Param() { id }: IdParam) {
+    return this.retries.retry(id);
+  }
+
+  @Route(ADMIN_API, 'retryRecordings')
+  retryAll(@JsonBody() filter: RetryRecordings) {
+    return this.retries.retryAll(filter);
   }
 
   @Route(ADMIN_API, 'getRecordingContent')

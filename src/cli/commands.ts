@@ -78,7 +78,13 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   recording: {
     description: 'video from partners; import for the partner side',
-    commands: { list: 'listRecordings', show: 'getRecording', import: 'uploadHostedRecording' },
+    commands: {
+      list: 'listRecordings',
+      show: 'getRecording',
+      retry: 'retryRecording',
+      'retry-all': 'retryRecordings',
+      import: 'uploadHostedRecording',
+    },
   },
   coverage: {
     description: 'stored and missing video over time',

@@ -177,6 +177,12 @@ export const VARIABLES = {
     '15m/0 6h/1h 3d/1d 14d/7d',
   ),
   VIDEO_RETENTION_DAYS: declare(integer(0, 36_500), 0, 'delete stored video older than this (0: never)'),
+  VISION_DOWNLOAD_DEADLINE: declare(
+    duration('1ms', '365d'),
+    7 * 24 * 3_600_000,
+    'time after which a recording that cannot be fetched is given up; clips end at their own deadline',
+    '7d',
+  ),
   DOWNLOAD_CONCURRENCY: declare(integer(1, 256), 16, 'concurrent downloads of this instance'),
   DOWNLOAD_CONCURRENCY_PER_CONNECTION: declare(integer(1, 64), 4, 'concurrent downloads of one connection'),
   SHUTDOWN_DRAIN: declare(

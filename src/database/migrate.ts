@@ -27,6 +27,7 @@ import { ShowDownloadsByStart1795570461000 } from '../../migrations/179557046100
 import { FindLanesOfDownloads1795570462000 } from '../../migrations/1795570462000-find-lanes-of-downloads.js';
 import { RereadByAge1795570470000 } from '../../migrations/1795570470000-reread-by-age.js';
 import { DropPageOfPolls1795570471000 } from '../../migrations/1795570471000-drop-page-of-polls.js';
+import { TryDownloadsUntilDeadline1795570480000 } from '../../migrations/1795570480000-try-downloads-until-deadline.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -62,6 +63,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   FindLanesOfDownloads1795570462000,
   RereadByAge1795570470000,
   DropPageOfPolls1795570471000,
+  TryDownloadsUntilDeadline1795570480000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

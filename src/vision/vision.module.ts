@@ -28,6 +28,8 @@ import { DownloadJob } from './downloads/download.job.js';
 import { DownloadRepository } from './downloads/download.repository.js';
 import { Downloader } from './downloads/downloader.js';
 import { RelinkService } from './downloads/relink.service.js';
+import { DownloadRetryRepository } from './downloads/download-retry.repository.js';
+import { DownloadRetry } from './downloads/download-retry.service.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
 import { RemovedClips } from './clips/removed-clips.js';
@@ -52,6 +54,8 @@ import { Retention } from './recordings/retention.job.js';
     WindowReader,
     WindowReadingJob,
     RecordingsRepository,
+    DownloadRetry,
+    DownloadRetryRepository,
     Recordings,
     StoredHours,
     Retention,
@@ -79,6 +83,7 @@ import { Retention } from './recordings/retention.job.js';
     CoverageService,
     FleetCoverage,
     Retention,
+    DownloadRetry,
   ],
 })
 export class VisionModule {}

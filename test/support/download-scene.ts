@@ -92,6 +92,26 @@ export async function becomes(app: TestApp, connectionId: string, expected: obje
   return shown;
 }
 
+/**
+ * Waits for a failed try of the connection's only recording, ends its subscription, which would revive it, lets its deadline
+ * pass, and waits for its end.
+ */
+export async function becomesAtDeadline(app: TestApp, connectionId: string, expected: object): Promise<Shown> {
+  await becomes(app, connectionId, { reason: expect.any(String) });
+  const list = `/video-subscriptions?connectionId=${connectionId}`;
+  const { body } = await app.admin<{ data: { id: string }[] }>('GET', list);
+  for (const { id } of body.data) await app.admin('DELETE', `/video-subscriptions/${id}`);
+  const deadline = "UPDATE recordings SET tried_since = now() - interval '8 days' WHERE connection_id = $1";
+  return eventually(async () => {
+    // A reading that was under way may have revived it once more.
+    await app.dataSource.query(deadline, [connectionId]);
+    await hurry(app);
+    const [shown] = await recordings(app, connectionId);
+    expect(shown).toMatchObject(expected);
+    return shown as Shown;
+  }, 50_000);
+}
+
 /** Paths of the files in a folder of the storage, from there. */
 export async function filesOf(app: TestApp, folder: string): Promise<string[]> {
   const root = join(new URL(app.env.STORAGE_URL).pathname, folder);

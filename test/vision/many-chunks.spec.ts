@@ -147,12 +147,12 @@ describe('a recording that is listed again', () => {
       ['a 08:00:00 08:05:00 available new'],
     ],
     [
-      'stays expired with an expired link',
+      'is tried with a link that has expired by our clock',
       listed(five),
-      "status = 'expired', due_at = NULL WHERE true",
+      "status = 'failed', due_at = NULL WHERE true",
       listed(five, { ...longer, expiresAt: inHours(-1) }),
-      0,
-      ['a 08:00:00 08:05:00 expired old'],
+      1,
+      ['a 08:00:00 08:05:00 available new'],
     ],
     [
       'stays expired after its file was deleted',
@@ -247,7 +247,7 @@ test('a new recording and the end of a download on the same day do not deadlock'
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
     expect(await app.dataSource.query(waiting)).toHaveLength(1);
   });
-  await download.query("UPDATE recordings SET status = 'failed' WHERE partner_recording_id = 'met-0'");
+  await download.query("UPDATE recordings SET status = 'stored' WHERE partner_recording_id = 'met-0'");
   await download.commitTransaction();
   await download.release();
   expect(await added).toBe(1);
@@ -256,7 +256,7 @@ test('a new recording and the end of a download on the same day do not deadlock'
     WHERE connection_id = $1 GROUP BY status ORDER BY status`;
   expect(await app.dataSource.query(counted, [connection.id])).toEqual([
     { status: 'available', rows: 1 },
-    { status: 'failed', rows: 1 },
+    { status: 'stored', rows: 1 },
   ]);
 });
 

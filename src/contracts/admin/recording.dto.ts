@@ -32,6 +32,26 @@ export const REASON_CODE = {
   example: FILE_REMOVED,
 };
 
+/** Why a download ended. A final state has a way back: a new listing, or `retry`. */
+const ENDINGS = [
+  'notListed',
+  'linkRefused',
+  'unreachable',
+  'invalidFile',
+  'addressRefused',
+  'tooLarge',
+  'interrupted',
+] as const;
+export type RecordingReason = (typeof ENDINGS)[number];
+
+const RECORDING_REASON = {
+  description:
+    'Reason of a final state as a code: the partner no longer lists it; its link was refused; its host was not reached; its file was no whole MP4; the address may not be called; the file is too large; the process ended at each try; `fileRemoved` after `VIDEO_RETENTION_DAYS`',
+  values: [...ENDINGS, FILE_REMOVED],
+  optional: true,
+  example: 'linkRefused',
+};
+
 const RECORDING_SOURCES = ['on-demand', 'continuous'] as const;
 const RECORDING_STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
 type RecordingSource = (typeof RECORDING_SOURCES)[number];
@@ -111,8 +131,8 @@ export class StoredRecording {
   @TextField({ description: 'Reason for the state', max: 10_000, optional: true })
   reason?: string;
 
-  @EnumField(REASON_CODE)
-  reasonCode?: typeof FILE_REMOVED;
+  @EnumField(RECORDING_REASON)
+  reasonCode?: RecordingReason | typeof FILE_REMOVED;
 
   @InstantField({ description: 'When its download link expires', optional: true, example: '2026-01-31T16:35:00Z' })
   expiresAt?: string;
@@ -261,4 +281,27 @@ export class TruckDayCoverage extends CoverageSeconds {
 
   @IntegerField({ description: 'Cameras of the truck, at least 1', min: 1, max: 1000, example: 2 })
   cameras!: number;
+}
+
+/** Which recordings are fetched again: those that failed or expired, unless retention deleted their files. */
+export class RetryRecordings {
+  @UuidField(CONNECTION)
+  connectionId!: string;
+
+  @TextField({ ...TRUCK, optional: true })
+  truckId?: string;
+
+  @InstantField({ description: 'Recordings that start at this time or later', optional: true })
+  from?: Instant;
+
+  @InstantField({ description: 'Recordings that start before this time', optional: true })
+  to?: Instant;
+
+  @EnumField({ ...RECORDING_REASON, description: 'Recordings that ended for this reason', values: ENDINGS })
+  reason?: RecordingReason;
+}
+
+export class RetriedRecordings {
+  @IntegerField({ description: 'Recordings that are fetched again', min: 0, max: Number.MAX_SAFE_INTEGER, example: 12 })
+  matched!: number;
 }

@@ -7,6 +7,8 @@ import {
   CoverageQuery,
   FleetCoverageQuery,
   RecordingQuery,
+  RetriedRecordings,
+  RetryRecordings,
   StoredRecording,
   TruckDayCoverage,
 } from './recording.dto.js';
@@ -113,6 +115,30 @@ export const VIDEO_ROUTES = {
     path: '/recordings/{id}',
     summary: 'Read a recording',
     description: 'By its id.',
+  },
+  retryRecording: {
+    method: 'POST',
+    path: '/recordings/{id}/retry',
+    summary: 'Fetch a recording again',
+    description:
+      'Of a recording that failed or expired; one that waits is tried at once. The partner lists it again for a new link.',
+    params: IdParam,
+    status: 202,
+    response: StoredRecording,
+    returns: 'The recording',
+    fails: { notFound: 'No recording has this id', conflict: 'It is stored, or retention has deleted its file' },
+  },
+  retryRecordings: {
+    method: 'POST',
+    path: '/recordings/retry',
+    summary: 'Fetch recordings of a connection again',
+    description:
+      'All that failed or expired, of a truck, a time or a reason. Files that retention has deleted stay deleted.',
+    body: RetryRecordings,
+    status: 202,
+    response: RetriedRecordings,
+    returns: 'How many',
+    fails: { notFound: 'No connection has this id' },
   },
   getRecordingContent: {
     method: 'GET',

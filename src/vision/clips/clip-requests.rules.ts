@@ -11,8 +11,9 @@ export const REQUEST_STATES = defineStates('a video request', {
   downloading: ['ready', 'stored', 'failed', 'expired'],
   // By retention.
   stored: ['expired'],
-  failed: [],
-  expired: [],
+  // An admin tries them again, unless retention deleted their files.
+  failed: ['submitting', 'processing', 'ready'],
+  expired: ['submitting', 'processing', 'ready'],
 });
 
 export type RequestState = StateOf<typeof REQUEST_STATES>;

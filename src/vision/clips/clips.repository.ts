@@ -217,6 +217,13 @@ export class ClipsRepository {
     if (status !== part.status) await this.transition(manager, part, status, reason);
   }
 
+  /** The part waits again for its clips, which are fetched again. */
+  async reopen(manager: EntityManager, haulerId: string, id: string): Promise<void> {
+    const [part] = await manager.query<Part[]>(`${PART_BY_KEY} FOR UPDATE`, [haulerId, id]);
+    const hasEnded = part?.status === 'failed' || part?.status === 'expired';
+    if (hasEnded) await this.transition(manager, part, 'ready', null);
+  }
+
   /** Derives the state of a request from its parts. Locks its row first, because two parts may end at the same time. */
   async refreshRequest(manager: EntityManager, haulerId: string, requestId: string): Promise<void> {
     const key = [haulerId, requestId];

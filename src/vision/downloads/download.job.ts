@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
+import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import { WorkService } from '../../work/work.service.js';
 import type { Next, Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
@@ -9,7 +10,7 @@ import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
 import { recordingFile, fetchBy } from '../recordings/recording.rules.js';
 import { DOWNLOAD, SLOW_PARTNER_MS } from '../client/vision-connections.repository.js';
-import { DownloadError, retryLater, RetryLaterError } from './download-error.js';
+import { DownloadError, type DownloadErrorKind, retryLater, RetryLaterError } from './download-error.js';
 import {
   DownloadRepository,
   RECORDING_COLUMNS,
@@ -19,17 +20,36 @@ import {
 } from './download.repository.js';
 import { Downloader } from './downloader.js';
 import { FileHosts, giveWay, type HostUse } from './file-hosts.js';
-import { type FetchState, isBroken, type NextStep, nextStep, relinkOrEnd } from './download.rules.js';
+import { type FetchFailure, type NextStep, nextStep } from './download.rules.js';
 import { RelinkService } from './relink.service.js';
 
 type DownloadRun = Run<RecordingRow>;
+
+/** Why a download ended. */
+interface Ending {
+  readonly reason: string;
+  readonly code: RecordingReason;
+}
+
+/** The code of a recording that ends with a failure of this kind. */
+const CODES: Readonly<Record<DownloadErrorKind, RecordingReason>> = {
+  retryable: 'unreachable',
+  cancelled: 'interrupted',
+  'link-refused': 'linkRefused',
+  'address-refused': 'addressRefused',
+  'bad-answer': 'linkRefused',
+  'too-large': 'tooLarge',
+  'wrong-length': 'invalidFile',
+  empty: 'invalidFile',
+  'invalid-mp4': 'invalidFile',
+};
 
 const STORAGE = 'storage';
 
 /** A recording without a link is fetched after the recordings whose links expire within this time. */
 const RELINK_DELAY_MS = 300_000;
 
-/** About a day at the longest delay. Links may name an expiry years from now. */
+/** Far more than a link is tried (`nextStep`): ends a row with which each process crashes. */
 const MAX_ATTEMPTS = 1_500;
 
 /** Fetches recordings before their links expire, the earliest expiry first (decision 47). */
@@ -63,7 +83,7 @@ export class DownloadJob implements OnModuleInit {
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
       attempts: {
         max: MAX_ATTEMPTS,
-        giveUp: async (run, reason) => void (await this.end(run, run.row, 'failed', reason)),
+        giveUp: async (run, reason) => void (await this.end(run, run.row, 'failed', { reason, code: 'interrupted' })),
       },
       // Otherwise each due row would be started and deferred again and again while the storage is unavailable.
       canStart: () => this.storage.pausedUntil(STORAGE) === undefined,
@@ -93,10 +113,12 @@ export class DownloadJob implements OnModuleInit {
       await this.recordings.defer(run);
       throw retryLater(this.storageReason, pausedUntil);
     }
-    if (row.link !== null && !isExpired(row)) return this.downloadFrom(run, row.link);
+    // Our clock or the partner's may be wrong: an expired link is tried once (decision 47).
+    if (row.link !== null && (run.attempt === 1 || !isExpired(row))) return this.downloadFrom(run, row.link);
     if (isReceived(row)) return this.download(run, undefined);
     if (row.link === null) return this.relink(run);
-    return this.apply(run, row, relinkOrEnd(row), 'The link had expired before the file could be fetched.');
+    const failure = { kind: 'link-refused', retryAt: undefined, madeNoProgress: false } as const;
+    return this.decide(run, failure, 'The link had expired before the file could be fetched.');
   }
 
   private async storePublished(run: DownloadRun): Promise<boolean> {
@@ -117,8 +139,8 @@ export class DownloadJob implements OnModuleInit {
     if (refusal === undefined) return this.download(run, url, this.hosts.use(row.connection_id, host));
     const retryAt = new Date(Date.now() + refusal.delayMs);
     const failure = { kind: 'retryable', retryAt, madeNoProgress: false } as const;
-    const step = nextStep(fetchStateOf(run), failure, Date.now());
-    if (step.step !== 'retry') return this.apply(run, row, step, refusal.message);
+    const step = await this.next(run, failure);
+    if (step.step !== 'retry') return this.apply(run, row, step, { reason: refusal.message, code: 'unreachable' });
     await this.recordings.defer(run);
     throw new RetryLaterError(refusal.message, step.afterMs);
   }
@@ -167,7 +189,7 @@ export class DownloadJob implements OnModuleInit {
     // The partner's API may hang as well.
     const timer = setTimeout(() => run.waits(true), SLOW_PARTNER_MS);
     const listed = await this.links.find(row, run.signal).finally(() => clearTimeout(timer));
-    if (typeof listed === 'string') return this.end(run, row, 'expired', listed);
+    if (typeof listed === 'string') return this.end(run, row, 'expired', { reason: listed, code: 'notListed' });
     await this.recordings.finish(
       run,
       row,
@@ -205,17 +227,23 @@ export class DownloadJob implements OnModuleInit {
   private async failed(run: DownloadRun, row: RecordingRow, error: DownloadError, received: number): Promise<Next> {
     const best = Number(row.received_bytes);
     const { kind, retryAt, message } = error;
-    const failure = { kind, retryAt, madeNoProgress: received > 0 && received <= best };
-    const noProgressAttempts = row.no_progress_attempts;
-    const step = nextStep(fetchStateOf(run), failure, Date.now());
-    await run.update({
-      received_bytes: Math.max(best, received),
-      no_progress_attempts: isBroken(failure) ? noProgressAttempts + 1 : received > best ? 0 : noProgressAttempts,
-    });
-    return this.apply(run, row, step, message);
+    if (received > best) await run.update({ received_bytes: received });
+    return this.decide(run, { kind, retryAt, madeNoProgress: received > 0 && received <= best }, message);
   }
 
-  private async apply(run: DownloadRun, row: RecordingRow, step: NextStep, reason: string): Promise<Next> {
+  private async decide(run: DownloadRun, failure: FetchFailure, reason: string): Promise<Next> {
+    return this.apply(run, run.row, await this.next(run, failure), { reason, code: CODES[failure.kind] });
+  }
+
+  private async next({ row, attempt }: DownloadRun, failure: FetchFailure): Promise<NextStep> {
+    const { relinks, created_at: listed, expires_at: expires } = row;
+    const givesUpAt = (await this.recordings.deadline(row, this.env.VISION_DOWNLOAD_DEADLINE)).getTime();
+    const state = { relinks, attempt, listedAt: listed.getTime(), expiresAt: expires?.getTime(), givesUpAt };
+    return nextStep(state, failure, Date.now());
+  }
+
+  private async apply(run: DownloadRun, row: RecordingRow, step: NextStep, ending: Ending): Promise<Next> {
+    const { reason } = ending;
     switch (step.step) {
       case 'retry':
         await this.recordings.defer(run, { reason });
@@ -226,14 +254,20 @@ export class DownloadJob implements OnModuleInit {
         return 'done';
       }
       case 'end':
-        return this.end(run, row, step.status, reason);
+        return this.end(run, row, step.status, ending);
     }
   }
 
   /** The drafts are removed first, because no later attempt removes them. */
-  private async end(run: DownloadRun, row: RecordingRow, status: 'failed' | 'expired', reason: string): Promise<Next> {
+  private async end(
+    run: DownloadRun,
+    row: RecordingRow,
+    status: 'failed' | 'expired',
+    { reason, code }: Ending,
+  ): Promise<Next> {
     await this.pauseOnStorageError(() => this.downloader.storage.removeDrafts(recordingFile(row.id)));
-    await this.recordings.finish(run, row, status, 'done', { reason, link: null, ...resumeColumns(undefined) });
+    const set = { reason, reason_code: code, link: null, ...resumeColumns(undefined) };
+    await this.recordings.finish(run, row, status, 'done', set);
     return 'done';
   }
 
@@ -267,14 +301,6 @@ const isExpired = ({ expires_at }: RecordingRow): boolean => expires_at !== null
 /** The whole file was received, and only its publication failed. */
 const isReceived = ({ draft_bytes, draft_total }: RecordingRow): boolean =>
   draft_bytes !== null && draft_bytes === draft_total;
-
-const fetchStateOf = ({ row, attempt }: DownloadRun): FetchState => ({
-  relinks: row.relinks,
-  noProgressAttempts: row.no_progress_attempts,
-  attempt,
-  listedAt: row.created_at.getTime(),
-  expiresAt: row.expires_at?.getTime(),
-});
 
 /** A run that was interrupted, or that could not write its end, may have published the file. */
 const mayBePublished = (row: RecordingRow): boolean =>

@@ -32,13 +32,14 @@ export interface RecordingRow {
   readonly relinks: number;
   /** The maximum number of bytes that an attempt has received. */
   readonly received_bytes: string;
-  readonly no_progress_attempts: number;
   /** Where the next attempt resumes. Either all four columns have a value, or none. */
   readonly draft_id: string | null;
   readonly draft_bytes: string | null;
   readonly draft_total: string | null;
   readonly draft_validator: string | null;
   readonly created_at: Date;
+  /** When it was listed, or revived by a new listing or by an admin. */
+  readonly tried_since: Date;
 }
 
 /** The columns that the start of a run returns besides the key. */
@@ -57,12 +58,12 @@ export const RECORDING_COLUMNS: readonly (keyof RecordingRow)[] = [
   'expires_at',
   'relinks',
   'received_bytes',
-  'no_progress_attempts',
   'draft_id',
   'draft_bytes',
   'draft_total',
   'draft_validator',
   'created_at',
+  'tried_since',
 ];
 
 export function resumePointOf(row: RecordingRow): ResumePoint | undefined {
@@ -83,6 +84,9 @@ export const resumeColumns = (point: ResumePoint | undefined): Changes => ({
  * so the other connections are found by their ids.
  */
 const HEAD_ROWS = 500;
+
+/** A clip that is ready just before its deadline, or was revived after it, is tried for this time. */
+const MIN_CLIP_MS = 3_600_000;
 
 /** Changes the state of recordings by the table of transitions, and updates the states of their parts and requests. */
 @Injectable()
@@ -122,6 +126,17 @@ export class DownloadRepository implements Backlog {
     set: Changes = {},
   ): Promise<void> {
     await this.write(row, status, set, (changes, manager) => run.finish(next, changes, manager));
+  }
+
+  /**
+   * When the download is given up: `downloadDeadlineMs` after it began to be tried, or at the deadline of the clip, but not within
+   * the first hour.
+   */
+  async deadline(row: RecordingRow, downloadDeadlineMs: number): Promise<Date> {
+    const { tried_since: since, part_id: partId } = row;
+    if (partId === null) return new Date(since.getTime() + downloadDeadlineMs);
+    const { deadlineAt } = await this.parts.findPart(row.hauler_id, partId);
+    return new Date(Math.max(deadlineAt.getTime(), since.getTime() + MIN_CLIP_MS));
   }
 
   /** The names that the partner returned for the cameras of the recording's truck. */

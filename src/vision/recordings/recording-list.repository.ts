@@ -1,4 +1,4 @@
-import type { RecordingQuery } from '../../contracts/admin/recording.dto.js';
+import type { RecordingQuery, RecordingReason } from '../../contracts/admin/recording.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
 import type { ShownState } from './recording.rules.js';
@@ -19,6 +19,7 @@ export interface AdminRecordingRow {
   readonly status: ShownState;
   /** Of the end, or of the last failed attempt. */
   readonly reason: string | null;
+  readonly reason_code: RecordingReason | null;
   /** Retention has deleted the file. */
   readonly is_removed: boolean;
   readonly expires_at: Date | null;
@@ -73,9 +74,8 @@ export function recordingPage(
 export function findRecordings(database: Querying, ids: readonly string[]): Promise<AdminRecordingRow[]> {
   return database.query(
     `SELECT hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id, start_time,
-       end_time, duration_seconds, ${SHOWN_STATUS} AS status, coalesce(reason, last_error) AS reason, deleted_at IS NOT NULL AS is_removed,
-       expires_at, size_bytes, sha256,
-       created_at, updated_at
+       end_time, duration_seconds, ${SHOWN_STATUS} AS status, coalesce(reason, last_error) AS reason, reason_code,
+       deleted_at IS NOT NULL AS is_removed, expires_at, size_bytes, sha256, created_at, updated_at
      FROM recordings WHERE id = ANY ($1::uuid[]) ORDER BY start_time DESC, id DESC`,
     [ids],
   );

@@ -9,13 +9,12 @@ export const MAX_CLIPS_PER_PART = 1_000;
 
 /** The transitions of a recording. */
 export const RECORDING_STATES = defineStates('a recording', {
-  // Failed: after the last attempt (decision 54).
   available: ['stored', 'expired', 'failed'],
-  // Listed again with a valid link, unless retention deleted its file (`RecordingsRepository.relist`).
+  // Both are revived by a new listing and by an admin, unless retention deleted the file.
   expired: ['available'],
+  failed: ['available'],
   // By retention.
   stored: ['expired'],
-  failed: [],
 });
 
 export type RecordingState = StateOf<typeof RECORDING_STATES>;
@@ -69,9 +68,8 @@ export interface KnownChunk {
   readonly covered: boolean;
 }
 
-/** The chunk is longer than when its file was fetched or given up, so the partner has another file now. */
-export const hasGrown = ({ status, covered }: KnownChunk): boolean =>
-  !covered && (status === 'stored' || status === 'failed');
+/** The chunk is longer than when its file was fetched, so the partner has another file now. */
+export const hasGrown = ({ status, covered }: KnownChunk): boolean => !covered && status === 'stored';
 
 /** Whether any row needs the other names of its camera to be recognised. */
 export const hasOtherNames = (chunks: readonly Recording[], rows: readonly KnownChunk[]): boolean =>

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { DataSource, EntityManager } from 'typeorm';
-import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { instantSql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -125,22 +124,24 @@ export class RecordingsRepository {
   ): Promise<number> {
     const now = Date.now();
     const links = known
-      .filter(({ status }) => status === 'available' || status === 'expired')
+      .filter(({ status }) => status !== 'stored')
       .flatMap((row) => {
         const chunk = chunks[row.place];
-        const isExpired = chunk?.expiresAt !== undefined && epochMillis(chunk.expiresAt) <= now;
-        return chunk === undefined || isExpired ? [] : [{ id: row.id, chunk }];
+        return chunk === undefined ? [] : [{ id: row.id, chunk }];
       });
     if (links.length === 0) return 0;
     const [, revived] = await manager.query<[unknown[], number]>(
       `UPDATE recordings AS r SET link = listed.link, expires_at = listed.expires_at, fetch_by = listed.fetch_by,
          start_time = listed.starts, end_time = listed.ends, duration_seconds = listed.seconds,
-         due_at = CASE WHEN r.status = 'expired' THEN now() ELSE r.due_at END,
-         status = 'available', updated_at = now()
+         due_at = CASE WHEN r.status = 'available' THEN r.due_at ELSE now() END,
+         tried_since = CASE WHEN r.status = 'available' THEN r.tried_since ELSE now() END,
+         attempts = CASE WHEN r.status = 'available' THEN r.attempts ELSE 0 END,
+         relinks = CASE WHEN r.status = 'available' THEN r.relinks ELSE 0 END,
+         reason_code = NULL, status = 'available', updated_at = now()
        FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
          $8::integer[]) AS listed (id, link, expires_at, fetch_by, starts, ends, seconds)
        WHERE r.hauler_id = $1 AND r.id = listed.id AND r.deleted_at IS NULL AND r.started_at IS NULL
-         AND (r.status = 'expired' OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetch_by
+         AND (r.status IN ('expired', 'failed') OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetch_by
            OR (r.start_time, r.end_time) <> (listed.starts, listed.ends))))`,
       [
         haulerId,

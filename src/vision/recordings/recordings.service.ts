@@ -103,6 +103,7 @@ function toRecordingDto(row: AdminRecordingRow): StoredRecording {
     durationSeconds: row.duration_seconds,
     status: row.status,
     ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.reason_code === null ? {} : { reasonCode: row.reason_code }),
     ...(row.is_removed ? { reasonCode: FILE_REMOVED } : {}),
     ...(row.expires_at === null ? {} : { expiresAt: formatInstant(row.expires_at) }),
     ...(row.size_bytes === null ? {} : { sizeBytes: Number(row.size_bytes) }),

@@ -4,11 +4,11 @@ import type { TestApp } from '../../support/app.js';
 import {
   addRecording,
   becomes,
+  becomesAtDeadline,
   chunk,
   DownloadScene,
   filesOf,
   listed,
-  recordings,
 } from '../../support/download-scene.js';
 import { eventually } from '../../support/eventually.js';
 import { serveFile } from '../../support/file-host.js';
@@ -22,7 +22,6 @@ import {
   CONTINUOUS,
   element,
   type Element,
-  hurry,
   inHours,
   lists,
   POST,
@@ -67,7 +66,7 @@ describe('a link', () => {
     });
   });
 
-  test.each([401, 403, 404, 410])('that is refused with %i is replaced from a new list', async (status) => {
+  test.each([400, 401, 403, 404, 410])('that is refused with %i is replaced from a new list', async (status) => {
     const body = sampleVideo();
     const refused = partner.link(body, (_, res) => res.writeHead(status).end());
     const id = await scene.follow(app, listed(refused, partner.link(body)));
@@ -160,44 +159,65 @@ describe('a link', () => {
     });
   });
 
-  test('that has expired is replaced without a request', async () => {
-    const [dead, living] = [partner.link(sampleVideo()), partner.link(sampleVideo())];
+  test.each([202, 409, 423, 425, 503])(
+    'that is answered with %i is asked again, and the partner for no other',
+    async (status) => {
+      const body = sampleVideo();
+      let tries = 0;
+      const link = partner.link(body, (req, res) =>
+        tries++ < 2 ? void res.writeHead(status, { 'Retry-After': '1' }).end() : serveFile(body)(req, res),
+      );
+      const id = await scene.follow(app, listed(link));
+      expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+      expect(partner.askedOf(CONTINUOUS).filter(isRelink)).toEqual([]);
+    },
+  );
+
+  test('that has expired by our clock is tried once', async () => {
+    const body = sampleVideo();
+    const id = await scene.follow(app, listed({ downloadUrl: partner.link(body), expiresAt: inHours(-1) }));
+    expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+  });
+
+  test('that has expired and is not served any more is replaced after one try', async () => {
+    const dead = partner.link(sampleVideo(), (_, res) => res.writeHead(503).end());
+    const living = partner.link(sampleVideo());
     const id = await scene.follow(app, listed({ downloadUrl: dead, expiresAt: inHours(-1) }, living));
     await becomes(app, id, { status: 'stored' });
-    expect(partner.fetched.filter((path) => dead.endsWith(path))).toEqual([]);
+    expect(partner.fetched.filter((path) => dead.endsWith(path))).toHaveLength(1);
     expect(partner.fetched.filter((path) => living.endsWith(path))).toHaveLength(1);
   });
 
-  test('that is expired in each list is replaced five times, then the recording is expired with its reason', async () => {
-    const id = await scene.follow(app, listed({ downloadUrl: partner.link(sampleVideo()), expiresAt: inHours(-1) }));
-    const { reason } = await becomes(app, id, { status: 'expired', reason: expect.any(String) });
-    expect(reason).toContain('expired');
-    expect(partner.fetched).toEqual([]);
-    // The test shortens the delays between the relinks, so that one list may serve several.
-    expect(partner.askedOf(CONTINUOUS).filter(isRelink)).not.toEqual([]);
-    expect(await app.dataSource.query('SELECT relinks FROM recordings WHERE connection_id = $1', [id])).toEqual([
-      { relinks: 5 },
-    ]);
+  test('that is refused for a while, although the list repeats it, is tried until it is served', async () => {
+    const body = sampleVideo();
+    let tries = 0;
+    const link = partner.link(body, (req, res) =>
+      ++tries <= 8 ? void res.writeHead(404).end() : serveFile(body)(req, res),
+    );
+    const id = await scene.follow(app, () => [chunk(1, link)]);
+    expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+    expect(tries).toBe(9);
   });
 
-  test('that is always refused ends in an expired recording, which is stored once it is listed with a valid link', async () => {
+  test('that is always refused ends in an expired recording, which an admin and a new listing revive', async () => {
     let link = partner.link(sampleVideo(), (_, res) => res.writeHead(403).end());
-    const id = await scene.follow(app, () => [chunk(1, link)]);
-    const { reason } = await becomes(app, id, { status: 'expired' });
-    expect(reason).toContain('refused the link with 403');
-    // Each later list allows one more attempt, because all relinks are used.
-    const tries = partner.fetched.length;
-    await eventually(async () => {
-      await hurry(app);
-      expect(partner.fetched.length).toBeGreaterThan(tries);
+    let isListed = true;
+    const id = await scene.follow(app, () => (isListed ? [chunk(1, link)] : []));
+    const shown = await becomesAtDeadline(app, id, { status: 'expired' });
+    expect(shown).toMatchObject({
+      reasonCode: 'linkRefused',
+      reason: expect.stringContaining('refused the link with 403'),
     });
-    const [row] = await app.dataSource.query<{ relinks: number }[]>(
-      'SELECT relinks FROM recordings WHERE connection_id = $1',
-      [id],
-    );
-    expect(row?.relinks).toBe(5);
+
+    isListed = false;
+    expect(await app.admin('POST', `/recordings/${shown.id}/retry`)).toMatchObject({ status: 202 });
+    await becomes(app, id, { status: 'expired', reasonCode: 'notListed' });
+
+    isListed = true;
     link = partner.link(sampleVideo());
-    await becomes(app, id, { status: 'stored' });
+    await app.admin('POST', '/video-subscriptions', { connectionId: id, truckId: 'TRUCK-7', startTime: inHours(-4) });
+    expect(await becomes(app, id, { status: 'stored' })).not.toHaveProperty('reasonCode');
+    expect(await app.admin('POST', `/recordings/${shown.id}/retry`)).toMatchObject({ status: 409 });
   });
 
   test('of a recording that is not listed any more ends in an expired recording', async () => {
@@ -234,21 +254,13 @@ describe('a link', () => {
     expect(partner.fetched).toHaveLength(fetched);
   });
 
-  test('to an unavailable host fails after the last attempt, with the reason', async () => {
+  test('to an unavailable host fails at the deadline, with the reason', async () => {
     const id = await scene.follow(
       app,
       listed({ downloadUrl: 'http://127.0.0.1:1/away.mp4', expiresAt: inHours(100_000) }),
     );
-    await becomes(app, id, { status: 'available', reason: expect.stringContaining('refuses connections') });
-    await eventually(async () => {
-      // An attempt that was under way would write its own count over this one.
-      const text = `UPDATE recordings SET attempts = 1499 WHERE connection_id = $1 AND attempts < 1499`;
-      await app.dataSource.query(text, [id]);
-      await hurry(app);
-      expect(await recordings(app, id)).toMatchObject([{ status: 'failed' }]);
-    }, 50_000);
-    const { reason } = await becomes(app, id, { status: 'failed' });
-    expect(reason).toMatch(/refuses connections.*Gave up after 1500 attempts\.$/);
+    const shown = await becomesAtDeadline(app, id, { status: 'failed' });
+    expect(shown).toMatchObject({ reasonCode: 'unreachable', reason: expect.stringContaining('refuses connections') });
     expect(await storedLinks(app, id)).toEqual([null]);
   });
 
@@ -352,9 +364,16 @@ describe('a file', () => {
       sends('text/html', '<html>Sign in</html>'),
       'sent as text/html, is not a valid MP4: it begins with "<html>Sign',
     ],
-  ])('%s ends the download with the reason, and leaves no file', async (_, listener, reason) => {
+  ])('%s is tried again until the file is whole, or until the deadline', async (_, listener, reason) => {
+    const body = sampleVideo();
+    let tries = 0;
+    const later = partner.link(body, (req, res) => (++tries <= 7 ? listener : serveFile(body))(req, res));
+    const first = await scene.follow(app, listed(later));
+    expect(await becomes(app, first, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+    await app.admin('DELETE', `/connections/${first}`);
+
     const id = await scene.follow(app, listed(partner.link(sampleVideo(), listener)));
-    const shown = await becomes(app, id, { status: 'failed', reason: expect.stringContaining(reason) });
+    const shown = await becomesAtDeadline(app, id, { status: 'failed', reason: expect.stringContaining(reason) });
     expect(shown).not.toHaveProperty('sha256');
     expect((await app.admin('GET', `/recordings/${shown.id}/content`)).status).toBe(404);
     expect((await filesOf(app, 'recordings')).filter((name) => name.includes(shown.id))).toEqual([]);
@@ -416,7 +435,8 @@ describe('a file', () => {
 
     test('a page is not stored', async () => {
       const id = await scene.follow(inS3, listed(partner.link(sampleVideo(), sends('text/html', '<html>no</html>'))));
-      const shown = await becomes(inS3, id, { status: 'failed', reason: expect.stringContaining('not a valid MP4') });
+      const shown = await becomesAtDeadline(inS3, id, { status: 'failed' });
+      expect(shown).toMatchObject({ reasonCode: 'invalidFile', reason: expect.stringContaining('not a valid MP4') });
       expect((await inS3.admin('GET', `/recordings/${shown.id}/content`)).status).toBe(404);
     });
 

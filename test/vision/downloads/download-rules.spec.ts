@@ -188,71 +188,70 @@ test('a link without an expiry is treated as if it lived an hour (decision 47)',
   expect(fetchBy(undefined, now)).toEqual(new Date('2026-01-31T09:00:00Z'));
 });
 
-describe('the next step after a failed download', () => {
-  const state: FetchState = { relinks: 0, noProgressAttempts: 0, attempt: 1, listedAt: 0, expiresAt: 9 * HOUR };
+describe('the next step after a failed try (decision 47)', () => {
+  const DAY = 24 * HOUR;
+  const state: FetchState = { relinks: 0, attempt: 1, listedAt: 0, expiresAt: 9 * HOUR, givesUpAt: 7 * DAY };
   const fails = (
-    kind: Parameters<typeof nextStep>[1]['kind'],
+    kind: DownloadErrorKind,
     more: Partial<FetchState> = {},
-    madeNoProgress = false,
-  ) => nextStep({ ...state, ...more }, { kind, retryAt: undefined, madeNoProgress }, HOUR);
+    { madeNoProgress = false, now = HOUR }: { madeNoProgress?: boolean; now?: number } = {},
+  ) => nextStep({ ...state, ...more }, { kind, retryAt: undefined, madeNoProgress }, now);
+  const relink = (afterMs: number): NextStep => ({ step: 'relink', afterMs });
+  const retry = (afterMs: number): NextStep => ({ step: 'retry', afterMs });
 
-  test('a refused link is replaced five times, after growing delays', () => {
-    const steps = [0, 1, 2, 3, 4, 5].map((relinks) => fails('link-refused', { relinks }));
-    expect(steps).toEqual([
-      ...[0, 1000, 2000, 4000, 8000].map((afterMs) => ({ step: 'relink', afterMs })),
-      { step: 'end', status: 'expired' },
-    ]);
-  });
+  test.each<[DownloadErrorKind, boolean]>([
+    ['link-refused', false],
+    ['bad-answer', false],
+    ['wrong-length', false],
+    ['empty', false],
+    ['invalid-mp4', false],
+    ['retryable', true],
+  ])(
+    'after %s (without progress: %s) the partner lists the recording again, after growing delays',
+    (kind, madeNoProgress) => {
+      const steps = [0, 1, 2, 5, 10, 11, 900].map((relinks) => fails(kind, { relinks }, { madeNoProgress }));
+      expect(steps).toEqual([0, 1_000, 2_000, 16_000, 512_000, 15 * MINUTE, 15 * MINUTE].map(relink));
+    },
+  );
 
   test('an unavailable host is retried after growing delays', () => {
-    const steps = [1, 2, 3, 6, 7, 2_000].map((attempt) => fails('retryable', { attempt }));
-    expect(steps).toEqual([1_000, 2_000, 4_000, 32_000, MINUTE, MINUTE].map((afterMs) => ({ step: 'retry', afterMs })));
-  });
-
-  test('an unavailable host is retried as long as the link lives', () => {
-    expect(fails('retryable', { attempt: 500 })).toEqual({ step: 'retry', afterMs: MINUTE });
-    expect(nextStep(state, { kind: 'retryable', retryAt: new Date(90_000), madeNoProgress: false }, 0)).toEqual({
-      step: 'retry',
-      afterMs: 90_000,
-    });
+    const steps = [1, 2, 3, 7, 10, 11, 90].map((attempt) => fails('retryable', { attempt }));
+    expect(steps).toEqual([1_000, 2_000, 4_000, 64_000, 512_000, 15 * MINUTE, 15 * MINUTE].map(retry));
   });
 
   test.each<[string, number | undefined, number, NextStep]>([
-    ['for a day if its link has no expiry', undefined, 24 * HOUR, { step: 'retry', afterMs: 1_000 }],
-    ['no longer than a day', undefined, 24 * HOUR + 1, { step: 'relink', afterMs: 0 }],
-    ['longer if its link lives longer', 90 * HOUR, 24 * HOUR + 1, { step: 'retry', afterMs: 1_000 }],
-  ])('an unavailable host is retried %s', (_, life, waitedMs, step) => {
-    const [listedAt, failure] = [9 * HOUR, { kind: 'retryable', retryAt: undefined, madeNoProgress: false } as const];
-    const expiresAt = life === undefined ? undefined : listedAt + life;
-    expect(nextStep({ ...state, listedAt, expiresAt }, failure, listedAt + waitedMs)).toEqual(step);
+    ['while its link lives', 9 * HOUR, 9 * HOUR - 1_000, retry(1_000)],
+    ['for another link once its link has expired', 9 * HOUR, 9 * HOUR, relink(0)],
+    ['for a day if its link has no expiry', undefined, DAY, retry(1_000)],
+    ['for another link after a day without an expiry', undefined, DAY + 1, relink(0)],
+  ])('an unavailable host is asked %s', (_, expiresAt, now, step) => {
+    expect(fails('retryable', { expiresAt }, { now })).toEqual(step);
   });
 
   test.each<[string, number | undefined, number]>([
     ['not beyond the expiry of the link', 9 * HOUR, 8 * HOUR],
-    ['not beyond an expiry at this moment', HOUR, 0],
-    ['not beyond a past expiry', HOUR - MINUTE, 0],
-    ['no longer than a day if the link lives longer', 90 * HOUR, 24 * HOUR],
-    ['no longer than a day if the link has no expiry', undefined, 24 * HOUR],
+    ['no longer than a day if the link lives longer', 90 * HOUR, DAY],
   ])('a Retry-After of 30 hours is respected, but %s', (_, expiresAt, afterMs) => {
     const failure = { kind: 'retryable', retryAt: new Date(31 * HOUR), madeNoProgress: false } as const;
-    expect(nextStep({ ...state, expiresAt }, failure, HOUR)).toEqual({ step: 'retry', afterMs });
+    expect(nextStep({ ...state, expiresAt }, failure, HOUR)).toEqual(retry(afterMs));
   });
 
-  test('a body that breaks off at the same byte five times ends the download', () => {
-    expect(fails('retryable', { noProgressAttempts: 3 }, true).step).toBe('retry');
-    expect(fails('retryable', { noProgressAttempts: 4 }, true)).toEqual({ step: 'end', status: 'failed' });
+  test('no wait is longer than the time that is left', () => {
+    const now = 7 * DAY - 10_000;
+    expect(fails('link-refused', { relinks: 20, expiresAt: 9 * DAY }, { now })).toEqual(relink(10_000));
+    expect(fails('retryable', { attempt: 20, expiresAt: 9 * DAY }, { now })).toEqual(retry(10_000));
   });
 
-  test.each(['wrong-length', 'empty', 'invalid-mp4'] as const)('a fifth file that is %s ends the download', (kind) => {
-    expect(fails(kind, { noProgressAttempts: 3 })).toEqual({ step: 'retry', afterMs: 1_000 });
-    expect(fails(kind, { noProgressAttempts: 4 })).toEqual({ step: 'end', status: 'failed' });
+  test.each<[DownloadErrorKind, 'failed' | 'expired']>([
+    ['link-refused', 'expired'],
+    ['retryable', 'failed'],
+    ['invalid-mp4', 'failed'],
+    ['bad-answer', 'failed'],
+  ])('%s at the deadline ends the download as %s', (kind, status) => {
+    expect(fails(kind, {}, { now: 7 * DAY })).toEqual({ step: 'end', status });
   });
 
-  test('a host that is unavailable or makes progress does not end it, whatever it sent before', () => {
-    expect(fails('retryable', { noProgressAttempts: 4 }).step).toBe('retry');
-  });
-
-  test.each(['address-refused', 'bad-answer', 'too-large'] as const)('%s ends the download', (kind) => {
+  test.each(['address-refused', 'too-large'] as const)('%s ends the download at once', (kind) => {
     expect(fails(kind)).toEqual({ step: 'end', status: 'failed' });
   });
 });

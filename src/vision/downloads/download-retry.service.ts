@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import type { RetriedRecordings, RetryRecordings, StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { apiError } from '../../errors/app-error.js';
+import { WorkService } from '../../work/work.service.js';
+import { DOWNLOAD, VisionConnections } from '../client/vision-connections.repository.js';
+import { Recordings } from '../recordings/recordings.service.js';
+import { DownloadRetryRepository } from './download-retry.repository.js';
+
+/** The way back from a final state, for an admin (decision 54). */
+@Injectable()
+export class DownloadRetry {
+  constructor(
+    private readonly recordings: Recordings,
+    private readonly connections: VisionConnections,
+    private readonly retries: DownloadRetryRepository,
+    private readonly work: WorkService,
+  ) {}
+
+  /** 409 if the recording is stored, or if retention has deleted its file. */
+  async retry(id: string): Promise<StoredRecording> {
+    const { status } = await this.recordings.get(id);
+    if (!(await this.retries.retry(id))) {
+      throw apiError(ADMIN_API, 'conflict', `the recording ${id} cannot be fetched again: it is ${status}`);
+    }
+    this.work.runDue(DOWNLOAD);
+    return this.recordings.get(id);
+  }
+
+  async retryAll(filter: RetryRecordings): Promise<RetriedRecordings> {
+    if ((await this.connections.find(filter.connectionId)) === undefined) {
+      throw apiError(ADMIN_API, 'notFound', `there is no Vision connection ${filter.connectionId}`);
+    }
+    const matched = await this.retries.retryAll(filter);
+    this.work.runDue(DOWNLOAD);
+    return { matched };
+  }
+}
