@@ -183,6 +183,12 @@ export const VARIABLES = {
     'time after which a recording that cannot be fetched is given up; clips end at their own deadline',
     '7d',
   ),
+  VISION_FIRST_BYTE_TIMEOUT: declare(
+    duration('1ms', '1h'),
+    120_000,
+    'time that the host of a file has for its answer, and then for the first byte: cameras wake up slowly',
+    '120s',
+  ),
   DOWNLOAD_CONCURRENCY: declare(integer(1, 256), 16, 'concurrent downloads of this instance'),
   DOWNLOAD_CONCURRENCY_PER_CONNECTION: declare(integer(1, 64), 4, 'concurrent downloads of one connection'),
   SHUTDOWN_DRAIN: declare(

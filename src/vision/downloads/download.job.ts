@@ -157,6 +157,7 @@ export class DownloadJob implements OnModuleInit {
         url,
         name: recordingFile(row.id),
         resume: resumePointOf(row),
+        limits: { firstByteMs: this.env.VISION_FIRST_BYTE_TIMEOUT },
         signal: AbortSignal.any([run.signal, leave.signal]),
         onReceived: (bytes) => {
           received = bytes;

@@ -24,6 +24,7 @@ import { TransferWatch } from './transfer-watch.js';
 
 const DOWNLOAD_LIMITS: DownloadLimits = {
   maxBytes: 10 * 1024 ** 3,
+  firstByteMs: 120_000,
   idleMs: 30_000,
   minBytesPerSecond: 1024,
   slowMs: 60_000,

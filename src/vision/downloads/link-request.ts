@@ -88,7 +88,7 @@ function send(
       socket.on('data', freeMemory);
       socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
         // A connection may still be established after its request was aborted.
-        if (!request.destroyed) timer = setTimeout(expire, limits.idleMs);
+        if (!request.destroyed) timer = setTimeout(expire, limits.firstByteMs);
       });
     });
     // Listens during the whole body: bytes after its announced end are an error of the request, not of the response.

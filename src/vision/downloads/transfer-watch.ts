@@ -1,7 +1,12 @@
 import { DownloadError } from './download-error.js';
 
 export interface TransferLimits {
-  /** The longest time without a byte, also from the connection to the head of the response. */
+  /**
+   * `VISION_FIRST_BYTE_TIMEOUT`: from the connection to the head of the response, and from there to the first byte. A camera
+   * that wakes up may need a minute or two.
+   */
+  readonly firstByteMs: number;
+  /** The longest time without a byte after that. */
   readonly idleMs: number;
   /** Fewer bytes per second than this, on average over `slowMs`, are too slow. */
   readonly minBytesPerSecond: number;
@@ -23,6 +28,7 @@ export class TransferWatch {
   #received = 0;
   #waitsForHost = true;
   #isStalled = false;
+  #hasBegun = false;
   /** How long bytes have only trickled, and how long none has come. */
   #trickledMs = 0;
   #idleMs = 0;
@@ -36,13 +42,14 @@ export class TransferWatch {
     private readonly limits: TransferLimits,
     private readonly onStalled: (isStalled: boolean) => void,
   ) {
-    this.#intervalMs = Math.min(MAX_INTERVAL_MS, limits.idleMs / 10, limits.slowMs / 10);
+    this.#intervalMs = Math.min(MAX_INTERVAL_MS, limits.firstByteMs / 10, limits.idleMs / 10, limits.slowMs / 10);
     this.#timer = setInterval(() => this.#check(), this.#intervalMs);
   }
 
   /** The head of the response came: from now on the limits hold, and `expire` ends the transfer. */
   expectBody(host: string, expire: (error: DownloadError) => void): void {
     this.#body = { host, expire };
+    this.#hasBegun = false;
     this.#idleMs = 0;
     this.#window = { ms: 0, bytes: 0 };
   }
@@ -74,7 +81,13 @@ export class TransferWatch {
     this.#idleMs = bytes > 0 ? 0 : this.#idleMs + ms;
     this.#window.ms += ms;
     this.#window.bytes += bytes;
-    const { idleMs, slowMs, minBytesPerSecond } = this.limits;
+    const { firstByteMs, idleMs, slowMs, minBytesPerSecond } = this.limits;
+    if (!this.#hasBegun && bytes === 0) {
+      this.#window = { ms: 0, bytes: 0 };
+      if (this.#idleMs >= firstByteMs) this.#expire(`sent no byte of the file for ${firstByteMs / 1_000} seconds`);
+      return;
+    }
+    this.#hasBegun = true;
     if (this.#idleMs >= idleMs) return this.#expire(`sent nothing for ${idleMs / 1_000} seconds`);
     if (this.#window.ms < slowMs) return;
     if (this.#window.bytes < (minBytesPerSecond * this.#window.ms) / 1_000) return this.#expire('sends too slowly');

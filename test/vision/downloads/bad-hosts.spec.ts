@@ -105,7 +105,7 @@ describe('a slow host', () => {
   ])('that %s is retried later', async (_, answer, words) => {
     scene.host.answer(answer);
     const started = Date.now();
-    const failed = await scene.failure({ limits: { idleMs: 150 } });
+    const failed = await scene.failure({ limits: { firstByteMs: 150, idleMs: 150 } });
     expect(failed).toMatchObject({ kind: 'retryable', message: expect.stringContaining(words) });
     expect(Date.now() - started).toBeLessThan(2_000);
   });
@@ -129,7 +129,7 @@ describe('a slow host', () => {
       res.write(small.subarray(0, 1_000));
       const drip = setInterval(() => (res.destroyed ? clearInterval(drip) : res.write('x')), 20);
     });
-    const limits = { idleMs: 800, slowMs: 200, minBytesPerSecond: 20_000 };
+    const limits = { firstByteMs: 800, idleMs: 800, slowMs: 200, minBytesPerSecond: 20_000 };
     const failed = await scene.failure({ limits });
     expect(failed).toMatchObject({ kind: 'retryable', message: expect.stringContaining('slowly') });
   });
@@ -143,7 +143,7 @@ describe('a slow host', () => {
         if (sent >= small.length) clearInterval(send);
       }, 60);
     });
-    const limits = { idleMs: 800, slowMs: 400, minBytesPerSecond: 1_000 };
+    const limits = { firstByteMs: 800, idleMs: 800, slowMs: 400, minBytesPerSecond: 1_000 };
     await scene.expectStored(await scene.download({ limits }), small);
   });
 });

@@ -137,9 +137,10 @@ test.each([
   expect(invalidMp4('h', type, new InvalidMp4Error('it is "x"')).message).toBe(message);
 });
 
-describe('a host that may send nothing for 1 s, and at least 100 bytes per second over 10 s', () => {
+describe('a host that may send nothing for 15 s at first, then for 1 s, and at least 100 bytes per second over 10 s', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
+  const late = 'h sent no byte of the file for 15 seconds.';
   const idle = 'h sent nothing for 1 seconds.';
   const slow = 'h sends too slowly.';
   const tick = (ms = 100) => jest.advanceTimersByTime(ms);
@@ -149,9 +150,10 @@ describe('a host that may send nothing for 1 s, and at least 100 bytes per secon
   };
 
   test.each<[string, (send: (bytes: number) => void, watchdog: TransferWatch) => void, string[]]>([
-    ['sends nothing for 0.9 s', () => tick(900), []],
-    ['sends nothing for 1 s', () => tick(1_000), [idle]],
-    ['sends a byte in time', (send) => (tick(900), send(1), tick(900)), []],
+    ['sends no byte for 14.9 s', () => tick(14_900), []],
+    ['sends no byte for 15 s', () => tick(15_000), [late]],
+    ['sends the first byte after 14 s', (send) => (tick(14_000), send(1_000), tick(900)), []],
+    ['sends a byte in time', (send) => (send(1), tick(900), send(1), tick(900)), []],
     ['sends a byte in time, and then nothing', (send) => (tick(900), send(1), tick(1_200)), [idle]],
     ['waits for the storage', (_, watchdog) => (watchdog.received(1), tick(5_000)), []],
     ['stops after that', (send, watchdog) => (watchdog.received(1), tick(5_000), send(0), tick(1_000)), [idle]],
@@ -165,7 +167,7 @@ describe('a host that may send nothing for 1 s, and at least 100 bytes per secon
     ],
   ])('that %s', (_, happens, expected) => {
     const messages: string[] = [];
-    const limits = { idleMs: 1_000, minBytesPerSecond: 100, slowMs: 10_000 };
+    const limits = { firstByteMs: 15_000, idleMs: 1_000, minBytesPerSecond: 100, slowMs: 10_000 };
     const watchdog = new TransferWatch(limits, () => undefined);
     watchdog.expectBody('h', ({ message }) => messages.push(message));
     const send = (bytes: number): void => {
