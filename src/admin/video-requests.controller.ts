@@ -11,6 +11,7 @@ import {
 } from '../contracts/admin/video-subscription.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { VideoRequests } from '../vision/clips/video-requests.service.js';
+import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 
 /** Requests for clips, and subscriptions to continuous recordings. */
@@ -19,6 +20,7 @@ export class VideoRequestsController {
   constructor(
     private readonly requests: VideoRequests,
     private readonly subscriptions: VideoSubscriptions,
+    private readonly retries: DownloadRetry,
   ) {}
 
   @Route(ADMIN_API, 'createVideoRequest')
@@ -34,6 +36,11 @@ export class VideoRequestsController {
   @Route(ADMIN_API, 'getVideoRequest')
   get(@Param() { id }: IdParam) {
     return this.requests.get(id);
+  }
+
+  @Route(ADMIN_API, 'retryVideoRequest')
+  retry(@Param() { id }: IdParam) {
+    return this.retries.retryRequest(id);
   }
 
   @Route(ADMIN_API, 'listVideoRequestHistory')

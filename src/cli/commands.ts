@@ -63,6 +63,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
       list: 'listVideoRequests',
       show: 'getVideoRequest',
       history: 'listVideoRequestHistory',
+      retry: 'retryVideoRequest',
     },
   },
   'video-subscription': {

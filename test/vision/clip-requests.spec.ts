@@ -88,6 +88,54 @@ describe('POST /admin/v1/video-requests', () => {
   });
 });
 
+describe('POST /admin/v1/video-requests/{id}/retry', () => {
+  const retry = (id: string) => vision.app.admin('POST', `/video-requests/${id}/retry`);
+
+  test('sends a request again that the partner had refused, and refuses a stored one', async () => {
+    vision.partner.on(
+      POST,
+      refuses(400, 'INVALID_PAYLOAD', 'the truck is not known yet'),
+      accepts({ requestId: 'second' }),
+    );
+    vision.listVideos(() => [clip({ requestId: 'second' })]);
+    const id = await order(await vision.connect());
+    await becomes(id, { status: 'failed' });
+    expect(await retry(id)).toMatchObject({ status: 202, body: { status: 'submitting' } });
+    await becomes(id, { status: 'stored', partnerRequestId: 'second' });
+    expect(vision.partner.askedOf(POST)).toHaveLength(2);
+    expect((await retry(id)).status).toBe(409);
+    expect((await retry('0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10')).status).toBe(404);
+  });
+
+  test('polls a request again that the partner had accepted, and sends no other', async () => {
+    const clips: Element[] = [];
+    vision.partner.on(POST, accepts({ requestId: 'slow' }));
+    vision.listVideos(() => clips);
+    const id = await order(await vision.connect());
+    await becomes(id, { status: 'processing' });
+    await vision.endDeadline();
+    await becomes(id, { status: 'expired' });
+    clips.push(clip({ requestId: 'slow' }));
+    expect(await retry(id)).toMatchObject({ status: 202, body: { status: 'processing' } });
+    await becomes(id, { status: 'stored' });
+    expect(vision.partner.askedOf(POST)).toHaveLength(1);
+  });
+
+  test('fetches a clip again whose link the partner had withdrawn', async () => {
+    const refused = vision.partner.link(sampleVideo(), (_, res) => res.writeHead(410).end());
+    let clips = [element({ requestId: 'lost', downloadUrl: refused })];
+    vision.partner.on(POST, accepts({ requestId: 'lost' }));
+    vision.listVideos(() => (vision.partner.fetched.length === 0 ? clips : []));
+    const id = await order(await vision.connect());
+    await becomes(id, { status: 'expired' });
+    clips = [clip({ requestId: 'lost' })];
+    vision.listVideos(() => clips);
+    expect(await retry(id)).toMatchObject({ status: 202, body: { status: 'ready' } });
+    await becomes(id, { status: 'stored' });
+    expect(vision.partner.askedOf(POST)).toHaveLength(1);
+  });
+});
+
 describe('the POST to the partner', () => {
   test.each<[string, ScriptedReply, number]>([
     ['500', refuses(500, 'INTERNAL_ERROR', 'oops'), 3],

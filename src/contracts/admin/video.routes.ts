@@ -49,6 +49,18 @@ export const VIDEO_ROUTES = {
     summary: 'Read a video request',
     description: 'With its parts and the ids of its recordings.',
   },
+  retryVideoRequest: {
+    method: 'POST',
+    path: '/video-requests/{id}/retry',
+    summary: 'Try a video request again',
+    description:
+      'Its parts that failed or expired: the partner is asked again for those that it had not accepted, and for the clips of the others. They have a new deadline. Open parts are tried at once.',
+    params: IdParam,
+    status: 202,
+    response: VideoRequest,
+    returns: 'The request',
+    fails: { notFound: 'No request has this id', conflict: 'It is stored, or retention has deleted its files' },
+  },
   listVideoRequestHistory: history(
     '/video-requests',
     'a video request',

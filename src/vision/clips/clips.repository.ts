@@ -224,6 +224,58 @@ export class ClipsRepository {
     if (hasEnded) await this.transition(manager, part, 'ready', null);
   }
 
+  /**
+   * Opens the parts of a request that ended without a file, for another `deadlineMs`: `revived` ones wait for their clips, those
+   * that the partner has accepted are polled again, and the others are sent again. Open parts are tried at once. Returns how
+   * many parts are open now.
+   */
+  async reopenRequest(
+    manager: EntityManager,
+    { haulerId, requestId }: Pick<Part, 'haulerId' | 'requestId'>,
+    revived: ReadonlySet<string>,
+    deadlineMs: number,
+  ): Promise<number> {
+    const key = [haulerId, requestId];
+    const parts = await manager.query<Part[]>(
+      `SELECT ${PART} FROM video_request_parts
+       WHERE hauler_id = $1 AND request_id = $2 AND status <> 'stored' AND NOT EXISTS (SELECT FROM recordings AS removed
+         WHERE removed.hauler_id = $1 AND removed.part_id = video_request_parts.id AND removed.deleted_at IS NOT NULL)
+       ORDER BY number`,
+      key,
+    );
+    const [first] = parts;
+    if (first === undefined) return 0;
+    // Locks are taken in the order of a poll round: the poll, then parts, then requests.
+    await this.schedulePoll(manager, first, 0);
+    await manager.query(
+      `UPDATE video_request_parts SET next_poll_at = CASE WHEN status = 'processing' THEN now() END,
+         due_at = CASE WHEN status = 'submitting' AND started_at IS NULL THEN now() ELSE due_at END
+       WHERE hauler_id = $1 AND request_id = $2 AND status IN ('submitting', 'processing')`,
+      key,
+    );
+    const ended = parts.filter(({ status }) => status === 'failed' || status === 'expired');
+    for (const part of ended) {
+      const isAccepted = part.status === 'expired' && part.partnerRequestId !== null;
+      const status = revived.has(part.id) ? 'ready' : isAccepted ? 'processing' : 'submitting';
+      await this.transition(manager, part, status, null);
+      await manager.query(
+        `UPDATE video_request_parts SET deadline_at = now() + $3::float8 * interval '1 ms', attempts = 0, last_error = NULL,
+           polls = 0, not_found = 0, next_poll_at = CASE WHEN status = 'processing' THEN now() END,
+           due_at = CASE WHEN status = 'submitting' THEN now() END,
+           submit_attempts = CASE WHEN status = 'submitting' THEN 0 ELSE submit_attempts END,
+           partner_request_id = CASE WHEN status = 'submitting' THEN NULL ELSE partner_request_id END
+         WHERE hauler_id = $1 AND id = $2`,
+        [haulerId, part.id, deadlineMs],
+      );
+    }
+    await manager.query(
+      `UPDATE video_requests SET deadline_at = (SELECT max(deadline_at) FROM video_request_parts
+         WHERE hauler_id = $1 AND request_id = $2) WHERE hauler_id = $1 AND id = $2`,
+      key,
+    );
+    return parts.length;
+  }
+
   /** Derives the state of a request from its parts. Locks its row first, because two parts may end at the same time. */
   async refreshRequest(manager: EntityManager, haulerId: string, requestId: string): Promise<void> {
     const key = [haulerId, requestId];

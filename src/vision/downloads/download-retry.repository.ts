@@ -58,6 +58,22 @@ export class DownloadRetryRepository {
     });
   }
 
+  /** Returns whether parts of the request are open now: none where all are stored, or were deleted by retention. */
+  async retryRequest(haulerId: string, requestId: string, deadlineMs: number): Promise<boolean> {
+    return inTransaction(this.dataSource, async (manager) => {
+      const [revived] = await manager.query<[Revived[], number]>(
+        `UPDATE recordings SET status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 1,
+           tried_since = now(), reason_code = NULL, last_error = NULL, link = NULL, updated_at = now()
+         WHERE hauler_id = $1 AND status IN ('failed', 'expired') AND deleted_at IS NULL
+           AND part_id IN (SELECT id FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2)
+         RETURNING hauler_id, part_id`,
+        [haulerId, requestId],
+      );
+      const parts = new Set(revived.flatMap(({ part_id: id }) => id ?? []));
+      return (await this.parts.reopenRequest(manager, { haulerId, requestId }, parts, deadlineMs)) > 0;
+    });
+  }
+
   /** The parts of revived clips, and their requests, are open again. */
   private async reopen(manager: EntityManager, revived: readonly Revived[]): Promise<void> {
     const parts = new Map(revived.flatMap((row) => (row.part_id === null ? [] : [[row.part_id, row.hauler_id]])));

@@ -1,9 +1,12 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { RetriedRecordings, RetryRecordings, StoredRecording } from '../../contracts/admin/recording.dto.js';
+import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
-import { DOWNLOAD, VisionConnections } from '../client/vision-connections.repository.js';
+import { DOWNLOAD, POLL_CLIPS, SUBMIT_CLIPS, VisionConnections } from '../client/vision-connections.repository.js';
+import { VideoRequests } from '../clips/video-requests.service.js';
 import { Recordings } from '../recordings/recordings.service.js';
 import { DownloadRetryRepository } from './download-retry.repository.js';
 
@@ -15,6 +18,8 @@ export class DownloadRetry {
     private readonly connections: VisionConnections,
     private readonly retries: DownloadRetryRepository,
     private readonly work: WorkService,
+    private readonly requests: VideoRequests,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_REQUEST_DEADLINE'>,
   ) {}
 
   /** 409 if the recording is stored, or if retention has deleted its file. */
@@ -25,6 +30,16 @@ export class DownloadRetry {
     }
     this.work.runDue(DOWNLOAD);
     return this.recordings.get(id);
+  }
+
+  /** Tries the parts again that have no file yet. 409 if there is none. */
+  async retryRequest(id: string): Promise<VideoRequest> {
+    const { haulerId, status } = await this.requests.get(id);
+    if (!(await this.retries.retryRequest(haulerId, id, this.env.VISION_REQUEST_DEADLINE))) {
+      throw apiError(ADMIN_API, 'conflict', `the video request ${id} cannot be tried again: it is ${status}`);
+    }
+    for (const kind of [SUBMIT_CLIPS, POLL_CLIPS, DOWNLOAD]) this.work.runDue(kind);
+    return this.requests.get(id);
   }
 
   async retryAll(filter: RetryRecordings): Promise<RetriedRecordings> {
