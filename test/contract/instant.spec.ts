@@ -6,6 +6,7 @@ import {
   instantOf,
   microsBetween,
   parseInstant,
+  strictTime,
   secondsBetween,
 } from '../../src/contracts/common/instant.js';
 
@@ -119,4 +120,28 @@ describe('date-time (decision 7)', () => {
       { numRuns: 20_000 },
     );
   });
+});
+
+describe('a time of a partner in another form (decision 7)', () => {
+  it.each([
+    ['2026-01-31T08:30Z', '2026-01-31T08:30:00Z'],
+    ['2026-01-31T08:30:15+0000', '2026-01-31T08:30:15+00:00'],
+    ['2026-01-31T08:30:15+00', '2026-01-31T08:30:15+00:00'],
+    ['2026-01-31T08:30-0530', '2026-01-31T08:30:00-05:30'],
+    ['2026-01-31 08:30:15Z', '2026-01-31T08:30:15Z'],
+    ['2026-01-31 08:30:15 +01:00', '2026-01-31T08:30:15+01:00'],
+    ['2026-01-31T08:30:15,250Z', '2026-01-31T08:30:15.250Z'],
+  ])('%s is read as %s', (text, strict) => expect(strictTime(text)).toBe(strict));
+
+  it.each([
+    '2026-01-31T08:30:15Z',
+    '2026-01-31T08:30:15',
+    '2026-01-31T08:30',
+    '2026-01-31',
+    '2026-02-30T08:30Z',
+    '2026-01-31T24:30Z',
+    '2026-01-31T08:30+25',
+    '31.01.2026 08:30Z',
+    'Sat, 31 Jan 2026 08:30:00 GMT',
+  ])('%s is left as it is', (text) => expect(strictTime(text)).toBeUndefined());
 });

@@ -45,6 +45,26 @@ export function parseInstant(text: string): Instant | undefined {
   return `${date.toISOString().slice(0, 19)}.${(match[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
 }
 
+/** Without seconds, with a comma or a blank, or with a short offset. A time without any offset is none: nobody knows its zone. */
+const LOOSE = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:[Zz]|([+-]\d\d)(?::?(\d\d))?)$/;
+
+/**
+ * The RFC 3339 form of a time that a partner wrote in another one (decision 7). Undefined if it has that form already, or
+ * cannot be read.
+ */
+export function strictTime(text: string): string | undefined {
+  const match = LOOSE.exec(text);
+  if (match === null || parseInstant(text) !== undefined) return undefined;
+  const [, date, minute, seconds = ':00', fraction, hours, minutes = '00'] = match;
+  const time = `${date}T${minute}${seconds}${fraction === undefined ? '' : `.${fraction}`}`;
+  const strict = time + (hours === undefined ? 'Z' : `${hours}:${minutes}`);
+  return parseInstant(strict) === undefined ? undefined : strict;
+}
+
+/** The finding about such a time. It does not name the value, so that it stays the same from list to list. */
+export const looseTimeMessage = (path: string): string =>
+  `${path} must be a date-time of RFC 3339, such as 2026-01-31T08:30:00Z; it was read all the same`;
+
 /** Leap seconds are only ever inserted before midnight UTC at the end of June or December. */
 function isLeapSecond(date: Date): boolean {
   return /-(06-30|12-31)T23:59:59/.test(date.toISOString());

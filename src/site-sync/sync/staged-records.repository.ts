@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { type Instant, instantOf } from '../../contracts/common/instant.js';
+import { type Instant, instantOf, looseTimeMessage, strictTime } from '../../contracts/common/instant.js';
+import { isJsonObject } from '../../contracts/common/json.js';
 import { type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
@@ -29,6 +30,7 @@ const STAGED_COLUMNS = {
   fault_path: 'text',
   fault: 'text',
   raw: 'text',
+  flagged_reason: 'text',
   name: 'text',
   line1: 'text',
   city: 'text',
@@ -43,7 +45,7 @@ const STAGED_COLUMNS = {
 
 type Cell = string | null | undefined;
 type Content = Partial<Record<(typeof CONTENT_COLUMNS)[Kind][number], Cell>>;
-const CONTENT_NAMES = Object.keys(STAGED_COLUMNS).slice(8) as (keyof Content)[];
+const CONTENT_NAMES = Object.keys(STAGED_COLUMNS).slice(9) as (keyof Content)[];
 
 /** A clock in another time zone is tolerated; a wrong year would make every later answer stale. */
 const FUTURE_TOLERANCE_MS = 24 * 3_600_000;
@@ -108,15 +110,19 @@ export class RecordStager {
     const kind = list.slice('data.'.length) as Kind;
     const path = `${kind}[${index}]`;
     if (text === undefined) return copyRow(this.faultyRow(kind, index, undefined, [recordTooLarge(path)], 'null'));
-    const violations: Violation[] = [];
-    const record = READERS[kind](value, path, violations);
+    let violations: Violation[] = [];
+    let record = READERS[kind](value, path, violations);
+    const loose = violations.length > 0 ? looseTimeIn(value, path) : undefined;
+    if (loose !== undefined) record = READERS[kind](loose.value, path, (violations = []));
     if (violations.length === 0) violations.push(...this.recordFaults(kind, record, path));
     if (violations.length > 0) return copyRow(this.faultyRow(kind, index, record.id, violations, text));
     const { id, active, updatedAt } = record;
     const content = contentOf[kind](record as Site & Kiosk & Material);
-    // Only a material that names both parents may be flagged, and is then stored with its text.
-    const raw = content.site_external_id != null && content.kiosk_external_id != null ? redactJson(text) : text;
-    const cells: Cell[] = [kind, String(index), id, active === false ? 'f' : 't', updatedAt, null, null, raw];
+    // Of the records that are stored, only these may be flagged, and are then stored with their text.
+    const mayBeFlagged = loose !== undefined || (content.site_external_id != null && content.kiosk_external_id != null);
+    const raw = mayBeFlagged ? redactJson(text) : text;
+    const flag = [loose?.path, null, raw, loose?.reason];
+    const cells: Cell[] = [kind, String(index), id, active === false ? 'f' : 't', updatedAt, ...flag];
     for (const name of CONTENT_NAMES) cells.push(content[name]);
     return copyRow(cells);
   }
@@ -124,7 +130,7 @@ export class RecordStager {
   private faultyRow(kind: Kind, index: number, id: string | undefined, violations: Violation[], raw: string): Cell[] {
     const fault = redactText(storableText(summarise(violations)));
     const path = redactText(storableText(violations[0]?.path ?? ''));
-    return [kind, String(index), id, null, null, path, fault, redactJson(raw)];
+    return [kind, String(index), id, null, null, path, fault, redactJson(raw), null];
   }
 
   private recordFaults(kind: Kind, record: Site | Kiosk | Material, path: string): Violation[] {
@@ -134,6 +140,14 @@ export class RecordStager {
     if (record.updatedAt === undefined || record.updatedAt <= this.latest) return [];
     return [{ path: `${path}.updatedAt`, rule: 'isPast', message: `${path}.updatedAt lies in the future` }];
   }
+}
+
+/** The record with its time in the form of RFC 3339, where the partner wrote it in another one (decision 7). */
+function looseTimeIn(value: unknown, path: string) {
+  if (!isJsonObject(value) || typeof value['updatedAt'] !== 'string') return undefined;
+  const strict = strictTime(value['updatedAt']);
+  if (strict === undefined) return undefined;
+  return { value: { ...value, updatedAt: strict }, path: `${path}.updatedAt`, reason: looseTimeMessage('updatedAt') };
 }
 
 const WIDTH = Object.keys(STAGED_COLUMNS).length;
@@ -157,7 +171,7 @@ function copyRow(cells: readonly Cell[]): string {
 /** Copies rows of `STAGED_COLUMNS` into a temporary table of the transaction. */
 export async function stageRecords(manager: EntityManager, rows: AsyncIterable<string>): Promise<void> {
   const columns = Object.entries(STAGED_COLUMNS).map(([name, type]) => `${name} ${type}`);
-  await manager.query(`CREATE TEMP TABLE staged (${columns.join(', ')}, flagged_reason text) ON COMMIT DROP`);
+  await manager.query(`CREATE TEMP TABLE staged (${columns.join(', ')}) ON COMMIT DROP`);
   await copyRows(manager, `COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`, rows);
   // The first record with an id counts (decision 33).
   await manager.query(`
@@ -180,7 +194,7 @@ export async function checkParents(manager: EntityManager, haulerId: string, kin
   }
   if (kind !== 'materials') return;
   await manager.query(
-    `UPDATE staged given SET flagged_reason = 'the kiosk ' || k.external_id || ' belongs to the site ' || k.site_external_id
+    `UPDATE staged given SET fault_path = NULL, flagged_reason = 'the kiosk ' || k.external_id || ' belongs to the site ' || k.site_external_id
      FROM kiosks k
      WHERE given.kind = 'materials' AND given.fault IS NULL AND k.hauler_id = $1
        AND k.external_id = given.kiosk_external_id AND k.site_external_id <> given.site_external_id`,

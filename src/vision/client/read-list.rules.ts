@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { parseInstant, secondsBetween } from '../../contracts/common/instant.js';
+import { looseTimeMessage, parseInstant, secondsBetween, strictTime } from '../../contracts/common/instant.js';
 import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
@@ -95,9 +95,13 @@ function readElement<T extends Recording>(
   customerId: string,
   findings: Finding[],
 ): T[] {
-  const violations: Violation[] = [];
+  let violations: Violation[] = [];
   const element = isJsonObject(raw) ? completed(raw, customerId, path, findings) : raw;
-  const item = readerOf(type)(element, path, violations);
+  let item = readerOf(type)(element, path, violations);
+  const times = violations.length > 0 && isJsonObject(element) ? strictTimes(element, path, findings) : {};
+  if (isJsonObject(element) && Object.keys(times).length > 0) {
+    item = readerOf(type)({ ...element, ...times }, path, (violations = []));
+  }
   if (violations.length === 0 && item.endTime <= item.startTime) {
     violations.push({ path: `${path}.endTime`, rule: 'isRange', message: `${path}.endTime must be after startTime` });
   }
@@ -110,6 +114,23 @@ function readElement<T extends Recording>(
     item.durationSeconds = Math.min(secondsBetween(item.startTime, item.endTime), MAX_DURATION_SECONDS);
   }
   return [item];
+}
+
+/** The times that are not in the form of RFC 3339 and can be read, in that form. */
+function strictTimes(element: JsonObject, path: string, findings: Finding[]): JsonObject {
+  const times: Record<string, string> = {};
+  for (const name of ['startTime', 'endTime']) {
+    const value = element[name];
+    const strict = typeof value === 'string' ? strictTime(value) : undefined;
+    if (strict === undefined) continue;
+    times[name] = strict;
+    findings.push({
+      path: `${path}.${name}`,
+      reason: looseTimeMessage(`${path}.${name}`),
+      raw: element,
+    });
+  }
+  return times;
 }
 
 /** Fields that some partners send as numbers. */
@@ -139,6 +160,12 @@ function completed(raw: JsonObject, customerId: string, path: string, findings: 
   element['customerId'] ??= customerId;
   if (!areGaps(element['gaps'])) element['gaps'] = undefined;
   if (!isDuration(element['durationSeconds'])) element['durationSeconds'] = 0;
+  const strict = typeof element['expiresAt'] === 'string' ? strictTime(element['expiresAt']) : undefined;
+  if (strict !== undefined) {
+    const reason = looseTimeMessage(`${path}.expiresAt`);
+    findings.push({ path: `${path}.expiresAt`, reason, raw });
+    element['expiresAt'] = strict;
+  }
   const { expiresAt } = element;
   if (expiresAt != null && (typeof expiresAt !== 'string' || parseInstant(expiresAt) === undefined)) {
     element['expiresAt'] = undefined;
