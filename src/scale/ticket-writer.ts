@@ -3,12 +3,12 @@ import { SCALE_API } from '../contracts/scale/scale.api.js';
 import { type CreateScaleTicketResponse, RESULT_HEADER, type TicketResult } from '../contracts/scale/scale.dto.js';
 import { Database } from '../database/database.js';
 import type { Session } from '../database/session.js';
-import { AppError, violated } from '../errors/app-error.js';
+import { AppError } from '../errors/app-error.js';
 import type { Answer } from '../http/answer.js';
 import type { Claim } from '../idempotency/idempotency.repository.js';
 import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
-import { findReferences } from '../site-sync/catalog/catalog.repository.js';
-import { BatchState, catalogViolations, flowConflict, haveCommonFlow } from './ticket.rules.js';
+import { findReferences, requestCatalog } from '../site-sync/catalog/catalog.repository.js';
+import { BatchState, catalogViolations, flowConflict, haveCommonFlow, unknownRecords } from './ticket.rules.js';
 import { findRevisions, findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
 import type { Push } from './ticket.js';
 
@@ -79,9 +79,12 @@ async function writeOn(session: Session, submissions: readonly Submission[]): Pr
   const pushes = submissions.map(({ push }) => push);
   const [catalog, tickets] = await Promise.all([findReferences(session, pushes), findTickets(session, pushes)]);
   const state = new BatchState(tickets);
-  const outcomes = pushes.map((push) => {
-    const violations = catalogViolations(push, catalog);
-    return violations.length > 0 ? violated(SCALE_API, 'ruleViolated', violations) : toOutcome(state.apply(push));
+  const violations = pushes.map((push) => catalogViolations(push, catalog));
+  const refused = pushes.filter((_, i) => (violations[i] ?? []).length > 0).map(({ haulerId }) => haulerId);
+  const synchronised = refused.length > 0 ? await requestCatalog(session, [...new Set(refused)]) : undefined;
+  const outcomes = pushes.map((push, i) => {
+    const own = violations[i] ?? [];
+    return own.length > 0 ? unknownRecords(own, synchronised?.get(push.haulerId)) : toOutcome(state.apply(push));
   });
   await writeChanges(session, state.changes());
   return outcomes;

@@ -1,8 +1,8 @@
-import type { Instant } from '../contracts/common/instant.js';
-import type { Violation } from '../contracts/common/violation.js';
+import { formatInstant, type Instant } from '../contracts/common/instant.js';
+import { summarise, type Violation } from '../contracts/common/violation.js';
 import { FLOW_CONFLICT, SCALE_API, unknownMaterial, unknownRecord } from '../contracts/scale/scale.api.js';
 import type { TicketResult } from '../contracts/scale/scale.dto.js';
-import { type AppError, violated } from '../errors/app-error.js';
+import { apiError, type AppError, violated } from '../errors/app-error.js';
 import type { CatalogFindings, CatalogReference } from '../site-sync/catalog/catalog.repository.js';
 import {
   type Contents,
@@ -36,6 +36,16 @@ export function applyPush({ inbound, outbound }: Matches, push: Push): Applied |
 /** The 422 for a `conflict`. */
 export const flowConflict = (): AppError =>
   violated(SCALE_API, 'ruleViolated', FLOW_CONFLICT, { details: { reason: 'FLOW_CONFLICT' } });
+
+/** The 422 for records that are unknown now. They may have been made since the last synchronisation. */
+export function unknownRecords(violations: readonly Violation[], synchronisedAt: Date | null | undefined): AppError {
+  const last =
+    synchronisedAt == null
+      ? 'have never been synchronised'
+      : `were last synchronised at ${formatInstant(synchronisedAt)}`;
+  const message = `${summarise(violations)}. The sites and materials ${last}. If one has just been added, send the ticket again in a minute.`;
+  return apiError(SCALE_API, 'ruleViolated', message, { details: { violations } });
+}
 
 /**
  * Decision 24: the site exists, every material exists and belongs to the site. Lists every violation. If the site is

@@ -299,9 +299,11 @@ describe('the documented errors', () => {
       'POST /exchanges/{id}/replay',
       'POST /haulers',
       'POST /hosted/recordings',
+      'POST /recordings/{id}/retry',
       'POST /sandbox/customers/{customerId}/clock',
       'POST /sync-runs/{id}/confirm',
       'POST /sync-runs/{id}/reject',
+      'POST /video-requests/{id}/retry',
       'PUT /hosted/cameras',
     ]);
     expect(reply('confirmSyncRun', '409')?.description).toContain('newer run');

@@ -291,10 +291,18 @@ export class RetryRecordings {
   @TextField({ ...TRUCK, optional: true })
   truckId?: string;
 
-  @InstantField({ description: 'Recordings that start at this time or later', optional: true })
+  @InstantField({
+    description: 'Recordings that start at this time or later',
+    optional: true,
+    example: '2026-01-31T08:00:00Z',
+  })
   from?: Instant;
 
-  @InstantField({ description: 'Recordings that start before this time', optional: true })
+  @InstantField({
+    description: 'Recordings that start before this time',
+    optional: true,
+    example: '2026-02-01T08:00:00Z',
+  })
   to?: Instant;
 
   @EnumField({ ...RECORDING_REASON, description: 'Recordings that ended for this reason', values: ENDINGS })

@@ -150,7 +150,6 @@ export const VIDEO_ROUTES = {
     status: 202,
     response: RetriedRecordings,
     returns: 'How many',
-    fails: { notFound: 'No connection has this id' },
   },
   getRecordingContent: {
     method: 'GET',

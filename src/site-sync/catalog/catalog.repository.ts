@@ -128,3 +128,29 @@ export function catalogList(kind: keyof typeof RECORDS_OF, { haulerId, active, s
     order: 'DESC',
   };
 }
+
+/**
+ * Makes the Site connections of these haulers due now, because a ticket names a record that is not known yet (decision 24). At
+ * most once a minute each, and never before a partner whose last call failed is due. Returns when each hauler was last
+ * synchronised.
+ */
+export async function requestCatalog(
+  session: Querying,
+  haulerIds: readonly string[],
+): Promise<ReadonlyMap<string, Date | null>> {
+  const rows = await session.query<{ hauler_id: string; at: Date | null }[]>(
+    `WITH due AS (
+       UPDATE connections AS c SET due_at = now()
+       WHERE c.hauler_id = ANY ($1::uuid[]) AND c.interface = 'site' AND c.deleted_at IS NULL AND c.enabled
+         AND c.started_at IS NULL AND c.due_at > now() AND c.last_error IS NULL
+         AND NOT EXISTS (SELECT FROM sync_runs AS r WHERE r.hauler_id = c.hauler_id AND r.connection_id = c.id
+           AND r.created_at > now() - interval '1 minute'))
+     SELECT c.hauler_id, max(last.finished_at) AS at FROM connections AS c CROSS JOIN LATERAL (
+       SELECT r.finished_at FROM sync_runs AS r
+       WHERE r.hauler_id = c.hauler_id AND r.connection_id = c.id AND r.status IN ('succeeded', 'held')
+       ORDER BY r.created_at DESC LIMIT 1) AS last
+     WHERE c.hauler_id = ANY ($1::uuid[]) AND c.interface = 'site' GROUP BY c.hauler_id`,
+    [haulerIds],
+  );
+  return new Map(rows.map(({ hauler_id: haulerId, at }) => [haulerId, at]));
+}

@@ -3,9 +3,15 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { RetriedRecordings, RetryRecordings, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
-import { apiError } from '../../errors/app-error.js';
+import { apiError, invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
-import { DOWNLOAD, POLL_CLIPS, SUBMIT_CLIPS, VisionConnections } from '../client/vision-connections.repository.js';
+import {
+  DOWNLOAD,
+  POLL_CLIPS,
+  SUBMIT_CLIPS,
+  unknownConnection,
+  VisionConnections,
+} from '../client/vision-connections.repository.js';
 import { VideoRequests } from '../clips/video-requests.service.js';
 import { Recordings } from '../recordings/recordings.service.js';
 import { DownloadRetryRepository } from './download-retry.repository.js';
@@ -44,7 +50,7 @@ export class DownloadRetry {
 
   async retryAll(filter: RetryRecordings): Promise<RetriedRecordings> {
     if ((await this.connections.find(filter.connectionId)) === undefined) {
-      throw apiError(ADMIN_API, 'notFound', `there is no Vision connection ${filter.connectionId}`);
+      throw invalid([unknownConnection()]);
     }
     const matched = await this.retries.retryAll(filter);
     this.work.runDue(DOWNLOAD);
