@@ -94,29 +94,29 @@ describe('a failed poll', () => {
 });
 
 describe('the states of a request', () => {
-  test('has two final states; a stored one expires with its file', () => {
-    expect(REQUEST_STATES.all.filter((state) => REQUEST_STATES.isFinal(state))).toEqual(['failed', 'expired']);
+  test('has a way back from every state (decision 54); a stored one expires with its file', () => {
+    expect(REQUEST_STATES.all.filter((state) => REQUEST_STATES.isFinal(state))).toEqual([]);
     expect(REQUEST_STATES.canTransition('processing', 'stored')).toBe(false);
-    expect(() => REQUEST_STATES.assertTransition('failed', 'ready')).toThrow('cannot move from failed to ready');
+    expect(() => REQUEST_STATES.assertTransition('failed', 'stored')).toThrow('cannot move from failed to stored');
   });
 
   test('follow the table of transitions, and so do those of a recording', () => {
     expect(
       REQUEST_STATES.all.map((state) => `${state}: ${REQUEST_STATES.predecessors(state).join(' ')}`.trim()),
     ).toEqual([
-      'submitting:',
-      'processing: submitting',
-      'ready: submitting processing downloading',
+      'submitting: failed expired',
+      'processing: submitting failed expired',
+      'ready: submitting processing downloading failed expired',
       'downloading: ready',
       'stored: ready downloading',
       'failed: submitting processing ready downloading',
       'expired: submitting processing ready downloading stored',
     ]);
     expect(RECORDING_STATES.all.map((state) => `${state}: ${RECORDING_STATES.predecessors(state).join(' ')}`)).toEqual([
-      'available: expired',
+      'available: expired failed',
       'expired: available stored',
-      'stored: available',
       'failed: available',
+      'stored: available',
     ]);
   });
 

@@ -270,7 +270,7 @@ describe('a chunk that is listed again (decision 48)', () => {
 
   test.each([
     ['stored', true],
-    ['failed', true],
+    ['failed', false],
     ['available', false],
     ['expired', false],
   ])('a longer range of one that is %s is another file: %s', (status, isAnother) => {

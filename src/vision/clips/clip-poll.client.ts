@@ -40,18 +40,21 @@ export class ClipPollClient {
   }
 
   /**
-   * Polls each part alone for which that is due, first, because a list that always fails must not prevent it; then the others
+   * Polls each part alone for which that is due, first, the oldest one before the others, because a list that always fails must not prevent it; then the others
    * by one reading of the customer's list; and alone those whose first clips it has, because the list does not say whether
    * more follow. A failure of the whole partner ends the round.
    */
   private async pollRound(parts: readonly Part[], context: PollContext): Promise<PollRound> {
     const round = new PollRound();
-    const due = parts.filter((part) => isIndividualPollDue(part, context.now));
+    const due = parts
+      .filter((part) => isIndividualPollDue(part, context.now))
+      .sort((one, other) => lastAlone(one) - lastAlone(other));
     await this.pollIndividually(due, context, round);
     const rest = parts.filter((part) => !round.polledIndividually.has(part));
     if (rest.length === 0 || round.isOver) return round;
-    const alone = rest.length === 1 ? rest : await this.pollList(rest, context, round);
-    if (rest.length === 1 || round.failure === undefined) await this.pollIndividually(alone, context, round);
+    const isSingle = rest.length === 1 && round.failure === undefined;
+    const alone = isSingle ? rest : await this.pollList(rest, context, round);
+    if (round.failure === undefined) await this.pollIndividually(alone, context, round);
     return round;
   }
 
@@ -172,6 +175,10 @@ export class ClipPollClient {
     return ids.length === 0 ? [] : this.clips.knownRequests(withoutId, ids);
   }
 }
+
+/** The part that was polled alone longest ago is the first: a poll that fails ends the others. */
+const lastAlone = ({ polledIndividuallyAt, submittedAt }: Part): number =>
+  (polledIndividuallyAt ?? submittedAt)?.getTime() ?? 0;
 
 function listFailure(error: unknown): PartnerFailure | UnstableListError {
   if (error instanceof PartnerFailure || error instanceof UnstableListError) return error;
