@@ -3,12 +3,8 @@ import type { Request, Response } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
-import {
-  CoverageQuery,
-  FleetCoverageQuery,
-  RecordingQuery,
-  RetryRecordings,
-} from '../contracts/admin/recording.dto.js';
+import { CoverageQuery, FleetCoverageQuery, RecordingQuery } from '../contracts/admin/recording.dto.js';
+import { RetryRecordings } from '../contracts/admin/recording-retry.dto.js';
 import { RetentionRequest } from '../contracts/admin/storage.dto.js';
 import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
 import { JsonBody } from '../http/json-body.js';

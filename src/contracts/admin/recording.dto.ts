@@ -11,11 +11,11 @@ import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
-const CONNECTION = {
+export const CONNECTION = {
   description: 'Vision connection of the recording',
   example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
 };
-const TRUCK = { description: 'Truck, as the partner names it', min: 1, max: 255, example: 'TRUCK-7' };
+export const TRUCK = { description: 'Truck, as the partner names it', min: 1, max: 255, example: 'TRUCK-7' };
 const CAMERA = { description: 'Camera, as the partner names it', min: 1, max: 255, example: 'front' };
 const ANY_CAMERA = {
   ...CAMERA,
@@ -33,7 +33,7 @@ export const REASON_CODE = {
 };
 
 /** Why a download ended. A final state has a way back: a new listing, or `retry`. */
-const ENDINGS = [
+export const ENDINGS = [
   'notListed',
   'linkRefused',
   'unreachable',
@@ -44,7 +44,7 @@ const ENDINGS = [
 ] as const;
 export type RecordingReason = (typeof ENDINGS)[number];
 
-const RECORDING_REASON = {
+export const RECORDING_REASON = {
   description:
     'Reason of a final state as a code: the partner no longer lists it; its link was refused; its host was not reached; its file was no whole MP4; the address may not be called; the file is too large; the process ended at each try; `fileRemoved` after `VIDEO_RETENTION_DAYS`',
   values: [...ENDINGS, FILE_REMOVED],
@@ -281,35 +281,4 @@ export class TruckDayCoverage extends CoverageSeconds {
 
   @IntegerField({ description: 'Cameras of the truck, at least 1', min: 1, max: 1000, example: 2 })
   cameras!: number;
-}
-
-/** Which recordings are fetched again: those that failed or expired, unless retention deleted their files. */
-export class RetryRecordings {
-  @UuidField(CONNECTION)
-  connectionId!: string;
-
-  @TextField({ ...TRUCK, optional: true })
-  truckId?: string;
-
-  @InstantField({
-    description: 'Recordings that start at this time or later',
-    optional: true,
-    example: '2026-01-31T08:00:00Z',
-  })
-  from?: Instant;
-
-  @InstantField({
-    description: 'Recordings that start before this time',
-    optional: true,
-    example: '2026-02-01T08:00:00Z',
-  })
-  to?: Instant;
-
-  @EnumField({ ...RECORDING_REASON, description: 'Recordings that ended for this reason', values: ENDINGS })
-  reason?: RecordingReason;
-}
-
-export class RetriedRecordings {
-  @IntegerField({ description: 'Recordings that are fetched again', min: 0, max: Number.MAX_SAFE_INTEGER, example: 12 })
-  matched!: number;
 }

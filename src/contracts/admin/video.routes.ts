@@ -7,11 +7,10 @@ import {
   CoverageQuery,
   FleetCoverageQuery,
   RecordingQuery,
-  RetriedRecordings,
-  RetryRecordings,
   StoredRecording,
   TruckDayCoverage,
 } from './recording.dto.js';
+import { RetriedRecordings, RetryRecordings } from './recording-retry.dto.js';
 import { OrderVideoRequest, OrderedVideoRequest, VideoRequest, VideoRequestQuery } from './video-request.dto.js';
 import {
   ChangeVideoSubscription,

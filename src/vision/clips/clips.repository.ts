@@ -62,7 +62,7 @@ const FOLLOWS_CLIPS: ReadonlySet<RequestState> = new Set(['ready', 'downloading'
 const MAX_TEXT = 4_000;
 
 /** `instantSql` keeps the microseconds, which a JavaScript date cannot hold. */
-const PART = `hauler_id AS "haulerId", id, request_id AS "requestId", connection_id AS "connectionId",
+export const PART = `hauler_id AS "haulerId", id, request_id AS "requestId", connection_id AS "connectionId",
   customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
   ${instantSql('start_time')} AS "startTime", ${instantSql('end_time')} AS "endTime", status, reason,
   partner_request_id AS "partnerRequestId", submit_attempts AS "submitAttempts", submitted_at AS "submittedAt",
@@ -71,7 +71,7 @@ const PART = `hauler_id AS "haulerId", id, request_id AS "requestId", connection
   EXISTS (SELECT 1 FROM recordings AS clip WHERE clip.hauler_id = video_request_parts.hauler_id
           AND clip.part_id = video_request_parts.id) AS "hasClips"`;
 
-const PART_BY_KEY = `SELECT ${PART} FROM video_request_parts WHERE hauler_id = $1 AND id = $2`;
+export const PART_BY_KEY = `SELECT ${PART} FROM video_request_parts WHERE hauler_id = $1 AND id = $2`;
 
 /** The parts of video requests as their jobs change them, with the requests, the steps and the polls that follow from them. */
 @Injectable()
@@ -215,65 +215,6 @@ export class ClipsRepository {
     );
     const { status, reason } = partStateOf(clips, part.reason);
     if (status !== part.status) await this.transition(manager, part, status, reason);
-  }
-
-  /** The part waits again for its clips, which are fetched again. */
-  async reopen(manager: EntityManager, haulerId: string, id: string): Promise<void> {
-    const [part] = await manager.query<Part[]>(`${PART_BY_KEY} FOR UPDATE`, [haulerId, id]);
-    const hasEnded = part?.status === 'failed' || part?.status === 'expired';
-    if (hasEnded) await this.transition(manager, part, 'ready', null);
-  }
-
-  /**
-   * Opens the parts of a request that ended without a file, for another `deadlineMs`: `revived` ones wait for their clips, those
-   * that the partner has accepted are polled again, and the others are sent again. Open parts are tried at once. Returns how
-   * many parts are open now.
-   */
-  async reopenRequest(
-    manager: EntityManager,
-    { haulerId, requestId }: Pick<Part, 'haulerId' | 'requestId'>,
-    revived: ReadonlySet<string>,
-    deadlineMs: number,
-  ): Promise<number> {
-    const key = [haulerId, requestId];
-    const parts = await manager.query<Part[]>(
-      `SELECT ${PART} FROM video_request_parts
-       WHERE hauler_id = $1 AND request_id = $2 AND status <> 'stored' AND NOT EXISTS (SELECT FROM recordings AS removed
-         WHERE removed.hauler_id = $1 AND removed.part_id = video_request_parts.id AND removed.deleted_at IS NOT NULL)
-       ORDER BY number`,
-      key,
-    );
-    const [first] = parts;
-    if (first === undefined) return 0;
-    // Locks are taken in the order of a poll round: the poll, then parts, then requests.
-    await this.schedulePoll(manager, first, 0);
-    await manager.query(
-      `UPDATE video_request_parts SET next_poll_at = CASE WHEN status = 'processing' THEN now() END,
-         due_at = CASE WHEN status = 'submitting' AND started_at IS NULL THEN now() ELSE due_at END
-       WHERE hauler_id = $1 AND request_id = $2 AND status IN ('submitting', 'processing')`,
-      key,
-    );
-    const ended = parts.filter(({ status }) => status === 'failed' || status === 'expired');
-    for (const part of ended) {
-      const isAccepted = part.status === 'expired' && part.partnerRequestId !== null;
-      const status = revived.has(part.id) ? 'ready' : isAccepted ? 'processing' : 'submitting';
-      await this.transition(manager, part, status, null);
-      await manager.query(
-        `UPDATE video_request_parts SET deadline_at = now() + $3::float8 * interval '1 ms', attempts = 0, last_error = NULL,
-           polls = 0, not_found = 0, next_poll_at = CASE WHEN status = 'processing' THEN now() END,
-           due_at = CASE WHEN status = 'submitting' THEN now() END,
-           submit_attempts = CASE WHEN status = 'submitting' THEN 0 ELSE submit_attempts END,
-           partner_request_id = CASE WHEN status = 'submitting' THEN NULL ELSE partner_request_id END
-         WHERE hauler_id = $1 AND id = $2`,
-        [haulerId, part.id, deadlineMs],
-      );
-    }
-    await manager.query(
-      `UPDATE video_requests SET deadline_at = (SELECT max(deadline_at) FROM video_request_parts
-         WHERE hauler_id = $1 AND request_id = $2) WHERE hauler_id = $1 AND id = $2`,
-      key,
-    );
-    return parts.length;
   }
 
   /** Derives the state of a request from its parts. Locks its row first, because two parts may end at the same time. */

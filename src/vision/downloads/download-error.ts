@@ -1,3 +1,4 @@
+import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import { networkFailure } from '../../outbound/network-errors.js';
 import { retryAfterDate } from '../../outbound/retry-after.js';
 import type { InvalidMp4Error } from './mp4-box-validator.js';
@@ -20,6 +21,19 @@ const KEEPS_BYTES = {
 } as const satisfies Record<string, boolean>;
 
 export type DownloadErrorKind = keyof typeof KEEPS_BYTES;
+
+/** The code of a recording that ends with a failure of this kind. */
+export const REASON_CODES: Readonly<Record<DownloadErrorKind, RecordingReason>> = {
+  retryable: 'unreachable',
+  cancelled: 'interrupted',
+  'link-refused': 'linkRefused',
+  'address-refused': 'addressRefused',
+  'bad-answer': 'linkRefused',
+  'too-large': 'tooLarge',
+  'wrong-length': 'invalidFile',
+  empty: 'invalidFile',
+  'invalid-mp4': 'invalidFile',
+};
 
 /** `message` is a sentence for an admin. It names hosts, but no paths or queries, because signed links are secrets. */
 export class DownloadError extends Error {

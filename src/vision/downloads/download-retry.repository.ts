@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { RetryRecordings } from '../../contracts/admin/recording.dto.js';
+import type { RetryRecordings } from '../../contracts/admin/recording-retry.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
+import { reopenPart, reopenRequest } from '../clips/reopen.repository.js';
 
 interface Revived {
   readonly hauler_id: string;
@@ -70,13 +71,13 @@ export class DownloadRetryRepository {
         [haulerId, requestId],
       );
       const parts = new Set(revived.flatMap(({ part_id: id }) => id ?? []));
-      return (await this.parts.reopenRequest(manager, { haulerId, requestId }, parts, deadlineMs)) > 0;
+      return (await reopenRequest(this.parts, manager, { haulerId, requestId, revived: parts, deadlineMs })) > 0;
     });
   }
 
   /** The parts of revived clips, and their requests, are open again. */
   private async reopen(manager: EntityManager, revived: readonly Revived[]): Promise<void> {
     const parts = new Map(revived.flatMap((row) => (row.part_id === null ? [] : [[row.part_id, row.hauler_id]])));
-    for (const [partId, haulerId] of parts) await this.parts.reopen(manager, haulerId, partId);
+    for (const [partId, haulerId] of parts) await reopenPart(this.parts, manager, { haulerId, id: partId });
   }
 }

@@ -10,7 +10,7 @@ import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
 import { recordingFile, fetchBy } from '../recordings/recording.rules.js';
 import { DOWNLOAD, SLOW_PARTNER_MS } from '../client/vision-connections.repository.js';
-import { DownloadError, type DownloadErrorKind, retryLater, RetryLaterError } from './download-error.js';
+import { DownloadError, REASON_CODES, retryLater, RetryLaterError } from './download-error.js';
 import {
   DownloadRepository,
   RECORDING_COLUMNS,
@@ -30,19 +30,6 @@ interface Ending {
   readonly reason: string;
   readonly code: RecordingReason;
 }
-
-/** The code of a recording that ends with a failure of this kind. */
-const CODES: Readonly<Record<DownloadErrorKind, RecordingReason>> = {
-  retryable: 'unreachable',
-  cancelled: 'interrupted',
-  'link-refused': 'linkRefused',
-  'address-refused': 'addressRefused',
-  'bad-answer': 'linkRefused',
-  'too-large': 'tooLarge',
-  'wrong-length': 'invalidFile',
-  empty: 'invalidFile',
-  'invalid-mp4': 'invalidFile',
-};
 
 const STORAGE = 'storage';
 
@@ -233,7 +220,7 @@ export class DownloadJob implements OnModuleInit {
   }
 
   private async decide(run: DownloadRun, failure: FetchFailure, reason: string): Promise<Next> {
-    return this.apply(run, run.row, await this.next(run, failure), { reason, code: CODES[failure.kind] });
+    return this.apply(run, run.row, await this.next(run, failure), { reason, code: REASON_CODES[failure.kind] });
   }
 
   private async next({ row, attempt }: DownloadRun, failure: FetchFailure): Promise<NextStep> {
