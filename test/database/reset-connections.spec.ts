@@ -39,6 +39,16 @@ const untilOthersWait = (before = new Set<number>()) =>
     return now;
   });
 
+/** All connections answer: the service may not have noticed yet that the case before has reset them. */
+beforeEach(() =>
+  eventually(async () => {
+    const { dataSource, app } = stage.service;
+    const { hot } = app.get(Database);
+    const ask = () => [dataSource.query('SELECT 1'), hot.use((session) => session.query('SELECT 1', []))];
+    await Promise.all(Array.from({ length: 10 }, ask).flat());
+  }),
+);
+
 /** Blocks writes to `table` while `work` runs. `work` receives a function that ends the block early. */
 async function locked(table: string, work: (unlock: () => Promise<void>) => Promise<void>): Promise<void> {
   const runner = direct.createQueryRunner();
