@@ -51,3 +51,12 @@ test('a ticket that comes before its site makes the connection due at once, once
   );
   expect(row?.later).toBe(true);
 });
+
+test('a connection that an admin changes at this moment delays no push', async () => {
+  const { dataSource } = scene.service;
+  await dataSource.query("UPDATE sync_runs SET created_at = created_at - interval '2 minutes'");
+  await dataSource.transaction(async (manager) => {
+    await manager.query('SELECT FROM connections FOR UPDATE');
+    expect((await push()).status).toBe(422);
+  });
+});

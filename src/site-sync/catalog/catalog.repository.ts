@@ -131,7 +131,7 @@ export function catalogList(kind: keyof typeof RECORDS_OF, { haulerId, active, s
 
 /**
  * Makes the Site connections of these haulers due now, because a ticket names a record that is not known yet (decision 24). At
- * most once a minute each, and never before a partner whose last call failed is due. Returns when each hauler was last
+ * most once a minute each, and never before a partner whose last call failed is due. A connection that is locked is left out: no push waits for it. Returns when each hauler was last
  * synchronised.
  */
 export async function requestCatalog(
@@ -140,11 +140,13 @@ export async function requestCatalog(
 ): Promise<ReadonlyMap<string, Date | null>> {
   const rows = await session.query<{ hauler_id: string; at: Date | null }[]>(
     `WITH due AS (
-       UPDATE connections AS c SET due_at = now()
-       WHERE c.hauler_id = ANY ($1::uuid[]) AND c.interface = 'site' AND c.deleted_at IS NULL AND c.enabled
-         AND c.started_at IS NULL AND c.due_at > now() AND c.last_error IS NULL
-         AND NOT EXISTS (SELECT FROM sync_runs AS r WHERE r.hauler_id = c.hauler_id AND r.connection_id = c.id
-           AND r.created_at > now() - interval '1 minute'))
+       UPDATE connections SET due_at = now() WHERE (hauler_id, id) IN (
+         SELECT c.hauler_id, c.id FROM connections AS c
+         WHERE c.hauler_id = ANY ($1::uuid[]) AND c.interface = 'site' AND c.deleted_at IS NULL AND c.enabled
+           AND c.started_at IS NULL AND c.due_at > now() AND c.last_error IS NULL
+           AND NOT EXISTS (SELECT FROM sync_runs AS r WHERE r.hauler_id = c.hauler_id AND r.connection_id = c.id
+             AND r.created_at > now() - interval '1 minute')
+         FOR UPDATE SKIP LOCKED))
      SELECT c.hauler_id, max(last.finished_at) AS at FROM connections AS c CROSS JOIN LATERAL (
        SELECT r.finished_at FROM sync_runs AS r
        WHERE r.hauler_id = c.hauler_id AND r.connection_id = c.id AND r.status IN ('succeeded', 'held')

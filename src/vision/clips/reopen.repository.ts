@@ -7,6 +7,12 @@ interface Reopened extends Pick<Part, 'haulerId' | 'requestId'> {
   readonly deadlineMs: number;
 }
 
+/** Parts without a file, unless retention has deleted it. */
+const OPENABLE = `SELECT ${PART} FROM video_request_parts
+  WHERE hauler_id = $1 AND request_id = $2 AND status <> 'stored' AND NOT EXISTS (SELECT FROM recordings AS removed
+    WHERE removed.hauler_id = $1 AND removed.part_id = video_request_parts.id AND removed.deleted_at IS NOT NULL)
+  ORDER BY number`;
+
 /** The part waits again for its clips, which are fetched again. */
 export async function reopenPart(
   clips: ClipsRepository,
@@ -29,17 +35,12 @@ export async function reopenRequest(
   { haulerId, requestId, revived, deadlineMs }: Reopened,
 ): Promise<number> {
   const key = [haulerId, requestId];
-  const parts = await manager.query<Part[]>(
-    `SELECT ${PART} FROM video_request_parts
-       WHERE hauler_id = $1 AND request_id = $2 AND status <> 'stored' AND NOT EXISTS (SELECT FROM recordings AS removed
-         WHERE removed.hauler_id = $1 AND removed.part_id = video_request_parts.id AND removed.deleted_at IS NOT NULL)
-       ORDER BY number`,
-    key,
-  );
-  const [first] = parts;
+  const [first] = await manager.query<Part[]>(`${OPENABLE} LIMIT 1`, key);
   if (first === undefined) return 0;
   // Locks are taken in the order of a poll round: the poll, then parts, then requests.
   await clips.schedulePoll(manager, first, 0);
+  // Locked, so that of two admins only one sends a part again.
+  const parts = await manager.query<Part[]>(`${OPENABLE} FOR UPDATE`, key);
   await manager.query(
     `UPDATE video_request_parts SET next_poll_at = CASE WHEN status = 'processing' THEN now() END,
          due_at = CASE WHEN status = 'submitting' AND started_at IS NULL THEN now() ELSE due_at END

@@ -10,10 +10,11 @@ interface Revived {
   readonly part_id: string | null;
 }
 
-/**
- * Makes recordings due again that ended without a file. The partner lists them again for a new link; `relinks` is 1, so that this is
- * no listing of before.
- */
+/** The partner is listed again for a new link. `relinks` is 1, so that no listing of before is used. */
+const REVIVED = `status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 1, received_bytes = 0,
+  tried_since = now(), reason_code = NULL, last_error = NULL, link = NULL, updated_at = now()`;
+
+/** Makes recordings due again that ended without a file. */
 @Injectable()
 export class DownloadRetryRepository {
   constructor(
@@ -25,8 +26,7 @@ export class DownloadRetryRepository {
   async retry(id: string): Promise<boolean> {
     return inTransaction(this.dataSource, async (manager) => {
       const [revived] = await manager.query<[Revived[], number]>(
-        `UPDATE recordings SET status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 1,
-           tried_since = now(), reason_code = NULL, last_error = NULL, link = NULL, updated_at = now()
+        `UPDATE recordings SET ${REVIVED}
          WHERE id = $1 AND status IN ('failed', 'expired') AND deleted_at IS NULL
          RETURNING hauler_id, part_id`,
         [id],
@@ -45,8 +45,7 @@ export class DownloadRetryRepository {
   async retryAll({ connectionId, truckId, from, to, reason }: RetryRecordings): Promise<number> {
     return inTransaction(this.dataSource, async (manager) => {
       const [revived, count] = await manager.query<[Revived[], number]>(
-        `UPDATE recordings SET status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 1,
-           tried_since = now(), reason_code = NULL, last_error = NULL, link = NULL, updated_at = now()
+        `UPDATE recordings SET ${REVIVED}
          WHERE connection_id = $1 AND status IN ('failed', 'expired') AND deleted_at IS NULL
            AND ($2::text IS NULL OR truck_id = $2)
            AND ($3::timestamptz IS NULL OR start_time >= $3) AND ($4::timestamptz IS NULL OR start_time < $4)
@@ -63,8 +62,7 @@ export class DownloadRetryRepository {
   async retryRequest(haulerId: string, requestId: string, deadlineMs: number): Promise<boolean> {
     return inTransaction(this.dataSource, async (manager) => {
       const [revived] = await manager.query<[Revived[], number]>(
-        `UPDATE recordings SET status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 1,
-           tried_since = now(), reason_code = NULL, last_error = NULL, link = NULL, updated_at = now()
+        `UPDATE recordings SET ${REVIVED}
          WHERE hauler_id = $1 AND status IN ('failed', 'expired') AND deleted_at IS NULL
            AND part_id IN (SELECT id FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2)
          RETURNING hauler_id, part_id`,

@@ -35,7 +35,7 @@ const FINAL: ReadonlySet<DownloadErrorKind> = new Set(['address-refused', 'too-l
 
 /**
  * The step after a failed try. A host that is unreachable or says "later" is asked again for the same file. After any other
- * failure the partner lists the recording again: that brings another link, tells whether there still is such a recording, and gives
+ * failure the partner lists the recording again: that brings another link, shows whether there still is such a recording, and gives
  * a recorder time to finish the file. Footage is given up only at its deadline, or when the partner no longer lists it.
  */
 export function nextStep(state: FetchState, failure: FetchFailure, now: number): NextStep {

@@ -137,6 +137,7 @@ export class RecordingsRepository {
          tried_since = CASE WHEN r.status = 'available' THEN r.tried_since ELSE now() END,
          attempts = CASE WHEN r.status = 'available' THEN r.attempts ELSE 0 END,
          relinks = CASE WHEN r.status = 'available' THEN r.relinks ELSE 0 END,
+         received_bytes = CASE WHEN r.status = 'available' THEN r.received_bytes ELSE 0 END,
          reason_code = NULL, status = 'available', updated_at = now()
        FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
          $8::integer[]) AS listed (id, link, expires_at, fetch_by, starts, ends, seconds)
