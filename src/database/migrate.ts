@@ -28,6 +28,7 @@ import { FindLanesOfDownloads1795570462000 } from '../../migrations/179557046200
 import { RereadByAge1795570470000 } from '../../migrations/1795570470000-reread-by-age.js';
 import { DropPageOfPolls1795570471000 } from '../../migrations/1795570471000-drop-page-of-polls.js';
 import { TryDownloadsUntilDeadline1795570480000 } from '../../migrations/1795570480000-try-downloads-until-deadline.js';
+import { KeepUnansweredPosts1795570490000 } from '../../migrations/1795570490000-keep-unanswered-posts.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -64,6 +65,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   RereadByAge1795570470000,
   DropPageOfPolls1795570471000,
   TryDownloadsUntilDeadline1795570480000,
+  KeepUnansweredPosts1795570490000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

@@ -120,6 +120,12 @@ export class StreamedAnswer extends Answer {
     return false;
   }
 
+  /** Whether the body begins as a JSON object does, which every answer of the contracts is. */
+  async beginsAsObject(): Promise<boolean> {
+    await this.prefetch(BEGINNING_BYTES);
+    return /^(\xef\xbb\xbf)?\s*\{/.test(this.beginning.toString('latin1'));
+  }
+
   /** Reads the rest of the body and discards it. Throws `PartnerFailure`. */
   async discard(): Promise<void> {
     for await (const chunk of this.body()) void chunk;

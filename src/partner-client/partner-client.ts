@@ -174,12 +174,13 @@ export class PartnerClient {
           const context = { host, scrubber, retryAfter: header('retry-after'), now: new Date() };
           throw statusFailure(status, await errorBody(response, call.signal), context);
         }
-        if (previous !== undefined) await this.keys.promote(connection, slot, previous);
         const type = header('content-type');
         const cleanType = type === undefined ? undefined : scrubber.sentence(type);
-        return {
-          value: await use(new StreamedAnswer(status, host, scrubber, body, this.settings.maxBytes, cleanType)),
-        };
+        const answer = new StreamedAnswer(status, host, scrubber, body, this.settings.maxBytes, cleanType);
+        // A page of a gateway proves nothing about the key.
+        const isAccepted = previous !== undefined && (await answer.beginsAsObject());
+        if (isAccepted) await this.keys.promote(connection, slot, previous);
+        return { value: await use(answer) };
       });
       if (result !== undefined) return result.value;
       refused = slot;

@@ -46,6 +46,7 @@ export type FailureKind = keyof typeof RULES;
 export interface FailureFacts {
   readonly status?: number | undefined;
   readonly violations?: readonly Violation[];
+  readonly body?: unknown;
   /** Do not call before this time, as asked by the partner or because of its outage. */
   readonly retryAt?: Date | undefined;
   /** Never an error of axios, which carries the headers that were sent. */
@@ -59,6 +60,8 @@ export class PartnerFailure extends Error {
   readonly status: number | undefined;
   readonly violations: readonly Violation[];
   readonly retryAt: Date | undefined;
+  /** Private, so that no log of the error contains it. */
+  readonly #body: unknown;
 
   constructor(
     readonly kind: FailureKind,
@@ -70,6 +73,12 @@ export class PartnerFailure extends Error {
     this.status = facts.status;
     this.violations = facts.violations ?? [];
     this.retryAt = facts.retryAt;
+    this.#body = facts.body;
+  }
+
+  /** The parsed error body of a status. It may contain our key, and is neither stored nor logged. */
+  get body(): unknown {
+    return this.#body;
   }
 
   /** The beginning of a pause is logged once; the rows that wait for its end need not log it again. */
@@ -170,8 +179,9 @@ export interface StatusContext {
 /** The failure for a status that the caller does not accept. `body` is empty if it could not be read. */
 export function statusFailure(status: number, body: Buffer, context: StatusContext): PartnerFailure {
   const { host, scrubber, now } = context;
-  const detail = errorDetail(parsedOrUndefined(body), scrubber);
-  const facts: FailureFacts = { status, retryAt: retryAfterDate(context.retryAfter, now) };
+  const parsed = parsedOrUndefined(body);
+  const detail = errorDetail(parsed, scrubber);
+  const facts: FailureFacts = { status, body: parsed, retryAt: retryAfterDate(context.retryAfter, now) };
   const failure = (kind: FailureKind, sentence: string) => new PartnerFailure(kind, sentence, facts);
   if (status === 429) return failure('rateLimited', SENTENCES.rateLimited(host, detail));
   if ([502, 503, 504].includes(status)) return failure('unavailable', SENTENCES.unavailable(host, status, detail));

@@ -117,6 +117,18 @@ describe('the two key slots', () => {
     });
   });
 
+  test('a next key is not promoted by the page of a gateway with status 200', async () => {
+    scene.partner.on(SITES, (response, request) =>
+      (request.headers['api-key'] === PARTNER_KEY ? partnerDoes.refuses(401, 'UNAUTHORIZED') : partnerDoes.html())(
+        response,
+        request,
+      ),
+    );
+    const connection = await connect({ nextKey: 'next-partner-key' });
+    await partnerClient(scene.dataSource).call(connection, getSites);
+    expect((await slots(connection))?.sealed_next_key).toBe(connection.sealedNextKey);
+  });
+
   test('a next key is not promoted if the call with it fails', async () => {
     scene.partner.on(SITES, partnerDoes.refuses(401, 'UNAUTHORIZED'), partnerDoes.html(500));
     const connection = await connect({ nextKey: 'next-partner-key' });

@@ -17,7 +17,7 @@ import {
   type RequestState,
   splitRange,
 } from '../../src/vision/clips/clip-requests.rules.js';
-import { submitFailure } from '../../src/vision/clips/clip-submit.job.js';
+import { submitFailure } from '../../src/vision/clips/clip-submit.rules.js';
 import { RECORDING_STATES, type ShownState } from '../../src/vision/recordings/recording.rules.js';
 
 const MINUTE = 60_000;
@@ -216,7 +216,7 @@ describe('a failed POST (decision 41)', () => {
     ['notJson', 2, 'counted'],
     ['rejected', 1, 'final'],
     ['redirected', 1, 'final'],
-    ['breach', 1, 'final'],
+    ['breach', 2, 'counted'],
     ['addressRefused', 1, 'final'],
     ['connectionChanged', 9, 'waiting'],
     ['circuitOpen', 9, 'waiting'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { sampleVideo } from '../support/sample-video.js';
-import { json, raw, refuses, type ScriptedReply } from '../support/scripted-partner.js';
+import { json, refuses, type ScriptedReply } from '../support/scripted-partner.js';
 import { RANGE } from '../support/video-requests.js';
 import { accepts, element, type Element, lists, POST, VIDEOS } from '../support/vision-partner.js';
 import { pollsEnded, useVision } from '../support/vision-scene.js';
@@ -238,7 +238,7 @@ describe('the list of a partner with its own page size and without totals', () =
 
   test.each<[string, ScriptedReply, string | undefined]>([
     ['of a request', names, FRONT],
-    ['of a request whose 202 had no id', raw('ok', { status: 202 }), undefined],
+    ['of a request whose 202 had no readable id', accepts({ requestId: 1.5 }), undefined],
   ])('is read to the clip %s', async (_, accepted, requestId) => {
     const front = await twoOpen(accepted);
     vision.partner.on(VIDEOS, byId(refuses(500, 'INTERNAL_ERROR', 'oops'), inTwenties));

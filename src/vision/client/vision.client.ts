@@ -3,6 +3,7 @@ import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { isStorableText } from '../../contracts/common/text.js';
+import type { Violation } from '../../contracts/common/violation.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import {
   type ContinuousQuery,
@@ -13,7 +14,6 @@ import {
   Video,
   type VideoStatus,
 } from '../../contracts/vision/vision.dto.js';
-import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
 import {
   type Finding,
@@ -36,7 +36,10 @@ export interface VisionCall {
 export class VisionClient {
   constructor(private readonly partners: PartnerClient) {}
 
-  /** Sends exactly one POST. The caller counts the attempts (decision 41). */
+  /**
+   * Sends exactly one POST. The caller counts the attempts (decision 41). An answer of 2xx that is no acknowledgement, such as
+   * the page of a gateway, is a `PartnerFailure` of kind `notJson` or `breach`.
+   */
   async requestVideo(request: CreateVideoRequest, { connection, signal }: VisionCall): Promise<Acknowledgement> {
     const answer = await this.partners.call(connection, {
       api: VISION_API,
@@ -46,7 +49,9 @@ export class VisionClient {
       accept: [202, 200, 201],
       signal,
     });
-    return readAcknowledgement(jsonOrUndefined(answer));
+    const acknowledgement = readAcknowledgement(answer.json());
+    if (acknowledgement === undefined) throw answer.breach([NO_ACKNOWLEDGEMENT]);
+    return acknowledgement;
   }
 
   listVideos(query: ListVideosQuery, call: VisionCall): Promise<ListedPage<Video>> {
@@ -85,53 +90,61 @@ export class VisionClient {
   }
 }
 
-/** A 202 accepts the request whatever its body is. A second POST would be a second request. */
-function jsonOrUndefined(answer: PartnerAnswer): unknown {
-  try {
-    return answer.json();
-  } catch {
-    return undefined;
-  }
-}
+const NO_ACKNOWLEDGEMENT: Violation = {
+  path: 'requestId',
+  rule: 'isAcknowledgement',
+  message: 'the body of the 202 must be an acknowledgement with a requestId',
+};
 
 /** The 202 of a video request (section 2.5a), as far as it could be read. */
 export interface Acknowledgement {
-  /** Absent where the partner sent none. Its clips are then recognised by truck, camera and range. */
+  /** Absent where it cannot be stored and sent back. The clips are then recognised by truck, camera and range. */
   readonly requestId?: string;
   readonly status: VideoStatus;
   readonly message?: string;
+  /** The body of an answer with `success: false`. */
+  readonly refusal?: unknown;
   readonly findings: readonly Finding[];
 }
 
-/** `success: false` means that the partner refused the request, so its status is `failed`. */
-export function readAcknowledgement(body: unknown): Acknowledgement {
+/**
+ * Undefined if the body is no acknowledgement: the partner may not have read the request. `success: false` and the status
+ * `failed` mean that the partner refused it, also without an id.
+ */
+export function readAcknowledgement(body: unknown): Acknowledgement | undefined {
+  if (!isJsonObject(body)) return undefined;
   const findings: Finding[] = [];
-  if (!isJsonObject(body)) {
-    findings.push({ path: '', reason: 'the body of the 202 must be an object', raw: body });
-    return { status: 'processing', findings };
-  }
   // Some partners wrap every response in `data`.
   const inner = body['requestId'] === undefined && isJsonObject(body['data']) ? body['data'] : body;
   const { requestId, message } = inner;
-  const hasId = Number.isSafeInteger(requestId) || isRequestId(requestId);
-  const isRefused = body['success'] === false;
-  if (!hasId && !isRefused) {
+  const isRefused = body['success'] === false || inner['success'] === false;
+  if (!isRefused && !isId(requestId) && inner['status'] !== 'failed') return undefined;
+  const id = readRequestId(requestId);
+  if (id === undefined && !isRefused) {
     const reason = `requestId must be an id of at most ${MAX_REQUEST_ID_LENGTH} characters, without U+0000, or an integer of at most 2^53 - 1`;
     findings.push({ path: 'requestId', reason, raw: body });
   }
   const text = typeof message === 'string' ? message : errorText(body['error']);
   const status = isRefused ? 'failed' : knownStatus(inner['status'], 'status', findings);
   return {
-    ...(hasId ? { requestId: String(requestId) } : {}),
+    ...(id === undefined ? {} : { requestId: id }),
     status,
+    ...(isRefused ? { refusal: body } : {}),
     ...(text === undefined ? {} : { message: limitMessage(text) }),
     findings,
   };
 }
 
-/** The id must be storable without a change, because the polls send it back. */
-const isRequestId = (id: unknown): boolean =>
-  typeof id === 'string' && id !== '' && id.length <= MAX_REQUEST_ID_LENGTH && isStorableText(id);
+/** An id of the partner, although it may not be storable. */
+const isId = (id: unknown): boolean => typeof id === 'number' || (typeof id === 'string' && id.trim() !== '');
+
+/** Undefined if the id cannot be stored without a change, because the polls send it back. */
+export function readRequestId(id: unknown): string | undefined {
+  if (Number.isSafeInteger(id)) return String(id);
+  return typeof id === 'string' && id !== '' && id.length <= MAX_REQUEST_ID_LENGTH && isStorableText(id)
+    ? id
+    : undefined;
+}
 
 /** `INTERNAL_ERROR: no room`, where the common error body came with a 2xx status (section 2.1). */
 function errorText(error: unknown): string | undefined {

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { WorkService } from '../../work/work.service.js';
 import type { Next, Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
-import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { type Acknowledgement, VisionClient } from '../client/vision.client.js';
 import {
@@ -13,6 +13,7 @@ import {
   VisionConnections,
 } from '../client/vision-connections.repository.js';
 import { pollDelayMs, retryByDeadline, withLastResponse, withPollJitter } from './clip-poll.rules.js';
+import { existingRequest, type ExistingRequest, MAX_SUBMITS, mayBeTaken, submitFailure } from './clip-submit.rules.js';
 import { ClipsRepository, type Part, recordClipEvent } from './clips.repository.js';
 
 interface PartKey {
@@ -20,42 +21,8 @@ interface PartKey {
   readonly id: string;
 }
 
-/** The maximum number of POSTs that the partner may have received (decision 41). */
-export const MAX_SUBMITS = 3;
-
 /** More than a week of attempts: the deadline of the request normally ends a part first. */
 const MAX_ATTEMPTS = 10_000;
-
-/**
- * The effect of a failed POST: `counted` may have reached the partner, and is sent again up to `MAX_SUBMITS`; `waiting` did
- * not, and is sent again until the deadline; `final` ends the part.
- */
-const SUBMIT_FAILURES: Readonly<Record<FailureKind, 'final' | 'counted' | 'waiting'>> = {
-  broken: 'counted',
-  timedOut: 'counted',
-  failed: 'counted',
-  unavailable: 'counted',
-  tooLarge: 'counted',
-  notJson: 'counted',
-  unreachable: 'waiting',
-  circuitOpen: 'waiting',
-  rateLimited: 'waiting',
-  unauthorized: 'waiting',
-  connectionChanged: 'waiting',
-  rejected: 'final',
-  redirected: 'final',
-  breach: 'final',
-  addressRefused: 'final',
-};
-
-/** `submits` is the number of counted POSTs, this one included. */
-export function submitFailure(
-  { kind }: Pick<PartnerFailure, 'kind'>,
-  submits: number,
-): 'final' | 'counted' | 'waiting' {
-  const effect = SUBMIT_FAILURES[kind];
-  return effect === 'counted' && submits >= MAX_SUBMITS ? 'final' : effect;
-}
 
 /** Sends each part to its partner with one POST. The row counts it before it is sent. */
 @Injectable()
@@ -119,27 +86,40 @@ export class ClipSubmitJob implements OnModuleInit {
     run: Run,
     part: Part,
     connection: VisionConnection,
-    { status, message, requestId, findings }: Acknowledgement,
+    { status, message, requestId, refusal, findings }: Acknowledgement,
   ): Promise<Next> {
-    if (status === 'failed') {
+    const existing = hasLostAnswer(part) ? existingRequest(undefined, refusal) : undefined;
+    if (existing !== undefined) await this.existing(run, part, existing);
+    else if (status === 'failed') {
       const detail = message === undefined ? '' : `: ${message}`;
       await this.end(run, part, 'failed', `The partner refused the request${detail}`, {
         isAnswered: true,
         partnerRequestId: requestId,
       });
-    } else await this.accepted(run, part, status, requestId);
+    } else await this.accepted(run, part, status, { requestId });
     // Last, because a failure here must not cause a second POST.
     await this.findings.record(connection, findings);
     return 'done';
   }
 
-  private async accepted(run: Run, part: Part, status: 'processing' | 'ready', requestId?: string): Promise<void> {
+  /** The partner has taken an earlier POST whose answer was lost. Without its id, the clip is polled by its range. */
+  private existing(run: Run, part: Part, { requestId }: ExistingRequest): Promise<void> {
+    const reason = 'The partner has the request already: the answer to an earlier one was lost.';
+    return this.accepted(run, part, 'processing', { requestId, reason });
+  }
+
+  private async accepted(
+    run: Run,
+    part: Part,
+    status: 'processing' | 'ready',
+    { requestId, reason }: { readonly requestId?: string | undefined; readonly reason?: string },
+  ): Promise<void> {
     await this.clips.inTransaction(async (manager) => {
       // A clip that is ready is polled at once.
       const delayMs = status === 'ready' ? 0 : withPollJitter(pollDelayMs({ polls: 0, openMs: 0 }), Math.random());
       // Locks are taken in the order of a poll round: the poll, then parts, then requests.
       const now = await this.clips.schedulePoll(manager, part, delayMs);
-      await this.clips.transition(manager, part, status, null, 'submitted');
+      await this.clips.transition(manager, part, status, reason ?? null, 'submitted');
       // After the transition, which clears `next_poll_at`: a clip that is ready has no link yet.
       const nextPollAt = new Date(now.getTime() + delayMs);
       const times = { submitted_at: now, polled_individually_at: now, next_poll_at: nextPollAt };
@@ -150,8 +130,16 @@ export class ClipSubmitJob implements OnModuleInit {
 
   /** Throws the failure where the part is sent again. */
   private async failed(run: Run, part: Part, failure: PartnerFailure): Promise<Next> {
+    const { kind, status, body } = failure;
+    const existing = kind === 'rejected' && hasLostAnswer(part) ? existingRequest(status, body) : undefined;
+    if (existing !== undefined) {
+      await this.existing(run, part, existing);
+      return 'done';
+    }
     const effect = submitFailure(failure, part.submitAttempts + 1);
-    if (effect === 'final') return this.end(run, part, 'failed', failure.message, { isAnswered: true });
+    if (effect === 'final') {
+      return this.end(run, part, 'failed', failure.message, { isAnswered: !mayBeTaken(failure) });
+    }
     const attempts = effect === 'waiting' ? { submit_attempts: part.submitAttempts } : {};
     await run.update({ reason: failure.message, ...attempts });
     await this.clips.inTransaction(async (manager) => {
@@ -170,9 +158,14 @@ export class ClipSubmitJob implements OnModuleInit {
     { isAnswered = false, partnerRequestId }: { isAnswered?: boolean; partnerRequestId?: string | undefined } = {},
   ): Promise<Next> {
     await this.clips.inTransaction(async (manager) => {
-      await run.finish('done', { partner_request_id: partnerRequestId ?? null }, manager);
+      // An answered POST is no lost one, also for an admin's retry.
+      const attempts = isAnswered ? { submit_attempts: part.submitAttempts } : {};
+      await run.finish('done', { partner_request_id: partnerRequestId ?? null, ...attempts }, manager);
       await this.clips.transition(manager, part, status, reason, isAnswered ? 'submitted' : 'state');
     });
     return 'done';
   }
 }
+
+/** An earlier POST may have been taken: its answer was lost, or the process was killed before it came. */
+const hasLostAnswer = ({ submitAttempts, mayBeTaken: isUncertain }: Part): boolean => submitAttempts > 0 || isUncertain;

@@ -27,6 +27,8 @@ export interface Part extends CameraRange {
   readonly reason: string | null;
   readonly partnerRequestId: string | null;
   readonly submitAttempts: number;
+  /** A POST before the last retry by an admin got no answer. */
+  readonly mayBeTaken: boolean;
   readonly submittedAt: Date | null;
   readonly deadlineAt: Date;
   /** By the database's clock. */
@@ -65,7 +67,7 @@ const MAX_TEXT = 4_000;
 export const PART = `hauler_id AS "haulerId", id, request_id AS "requestId", connection_id AS "connectionId",
   customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
   ${instantSql('start_time')} AS "startTime", ${instantSql('end_time')} AS "endTime", status, reason,
-  partner_request_id AS "partnerRequestId", submit_attempts AS "submitAttempts", submitted_at AS "submittedAt",
+  partner_request_id AS "partnerRequestId", submit_attempts AS "submitAttempts", may_be_taken AS "mayBeTaken", submitted_at AS "submittedAt",
   deadline_at AS "deadlineAt", deadline_at <= now() AS "isOverdue", polls, next_poll_at AS "nextPollAt",
   polled_individually_at AS "polledIndividuallyAt", not_found AS "notFound",
   EXISTS (SELECT 1 FROM recordings AS clip WHERE clip.hauler_id = video_request_parts.hauler_id

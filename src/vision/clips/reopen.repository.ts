@@ -49,13 +49,15 @@ export async function reopenRequest(
   );
   const ended = parts.filter(({ status }) => status === 'failed' || status === 'expired');
   for (const part of ended) {
-    const isAccepted = part.status === 'expired' && part.partnerRequestId !== null;
+    const isAccepted = part.status === 'expired' && part.submittedAt !== null;
     const status = revived.has(part.id) ? 'ready' : isAccepted ? 'processing' : 'submitting';
     await clips.transition(manager, part, status, null);
     await manager.query(
       `UPDATE video_request_parts SET deadline_at = now() + $3::float8 * interval '1 ms', attempts = 0, last_error = NULL,
            polls = 0, not_found = 0, next_poll_at = CASE WHEN status = 'processing' THEN now() END,
            due_at = CASE WHEN status = 'submitting' THEN now() END,
+           may_be_taken = may_be_taken OR (submit_attempts > 0 AND submitted_at IS NULL),
+           submitted_at = CASE WHEN status = 'submitting' THEN NULL ELSE submitted_at END,
            submit_attempts = CASE WHEN status = 'submitting' THEN 0 ELSE submit_attempts END,
            partner_request_id = CASE WHEN status = 'submitting' THEN NULL ELSE partner_request_id END
          WHERE hauler_id = $1 AND id = $2`,
