@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { collectGarbage, type Outcome, push } from './load.js';
+import { CREATE_PROMISE_TABLES } from './peers/promises.mjs';
 import { CREATE_TABLE, upsertOf } from './peers/upsert.mjs';
 import { steadyRounds } from './steady-rounds.js';
 import { awaken, processorMs, putToSleep, ROOT, rssMb, type Service, startPeer, startService } from './processes.js';
@@ -15,7 +16,9 @@ const CONNECTIONS = [64, 8];
 const WARM_UP_SECONDS = 3;
 const CATCH_UP_MS = 500;
 
-/** One of the three compared servers, and its table of tickets. */
+const TRUNCATE = `TRUNCATE tickets, ticket_revisions, peer_tickets, peer_kept_tickets, peer_revisions, peer_exchanges`;
+
+/** One of the compared servers, and its table of tickets. */
 interface Contender {
   readonly name: string;
   /** Its own process, where it has one beside the load's. */
@@ -33,13 +36,15 @@ interface Round {
 }
 
 /**
- * New tickets a second: (a) this service with everything on, (b) a hand-written Fastify with one upsert a request,
- * (c) the same upsert without HTTP, and (a) once more in two processes. Arguments: rounds (5), seconds of one measurement (3),
+ * New tickets a second: (a) this service with everything on, (b) a hand-written Fastify with one upsert a request, (c) a
+ * hand-written Fastify that keeps the promises of this service, (d) the upsert of (b) without HTTP, and (a) once more in two
+ * processes. Arguments: rounds (5), seconds of one measurement (3),
  * the name of one to measure it alone; with `profile` as a fourth its CPU profile is left in data/bench.
  */
 export async function run([rounds = '5', seconds = '3', only = '', profile]: readonly string[]): Promise<void> {
   const database = await startDatabase();
   await database.client.query(CREATE_TABLE);
+  await database.client.query(CREATE_PROMISE_TABLES);
   const contenders = (await contend(database, profile === 'profile')).filter(
     ({ name }) => only === '' || name === only,
   );
@@ -65,24 +70,24 @@ async function contend(database: BenchDatabase, profile: boolean): Promise<Conte
   const service = await startService(database, {}, profile ? profiling : []);
   const house = await openScaleHouse(service, database);
   const peer = await startPeer('fastify-pg.mjs', database.url);
+  const keeping = await startPeer('fastify-promises.mjs', database.url);
   const two = await startService(database, { WEB_CONCURRENCY: '2' });
   const { next, headers } = house;
-  const ours = (name: string, { url, pid }: Service): Contender => ({
+  const hash = createHash('sha256').update(String(headers['platform-api-key'])).digest();
+  await database.client.query('INSERT INTO peer_keys (hash, hauler_id) VALUES ($1, $2)', [hash, house.haulerId]);
+  const server = (name: string, pid: number, url: string, table: string): Contender => ({
     name,
     pid,
-    table: 'tickets',
-    run: (connections, seconds) => push({ url: `${url}/platform-api/v1/tickets`, headers, connections, seconds, next }),
+    table,
+    run: (connections, seconds) => push({ url, headers, connections, seconds, next }),
   });
+  const ours = (name: string, { url, pid }: Service) => server(name, pid, `${url}/platform-api/v1/tickets`, 'tickets');
   return [
     ours('a service', service),
+    server('b Fastify + pg', peer.pid, `${peer.url}/tickets`, 'peer_tickets'),
+    server('c with the same promises', keeping.pid, `${keeping.url}/tickets`, 'peer_kept_tickets'),
     {
-      name: 'b Fastify + pg',
-      pid: peer.pid,
-      table: 'peer_tickets',
-      run: (connections, seconds) => push({ url: `${peer.url}/tickets`, headers, connections, seconds, next }),
-    },
-    {
-      name: 'c upsert alone',
+      name: 'd upsert alone',
       pid: undefined,
       table: 'peer_tickets',
       run: (connections, seconds) => upsertInLoops(database.url, connections, seconds, next),
@@ -98,7 +103,7 @@ async function measure(
   seconds: number,
   database: BenchDatabase,
 ): Promise<Round> {
-  await database.client.query('TRUNCATE tickets, ticket_revisions, peer_tickets');
+  await database.client.query(TRUNCATE);
   await database.client.query('CHECKPOINT');
   if (pid !== undefined) await untilAwake(pid);
   collectGarbage();
@@ -127,6 +132,17 @@ async function untilAwake(pid: number): Promise<void> {
   await delay(CATCH_UP_MS);
 }
 
+/** Counts tickets without their history, or the reverse, of the contenders that promise one. */
+const HISTORY_FAULTS: Readonly<Record<string, string>> = {
+  tickets: `
+    SELECT count(*) AS wrong FROM tickets t FULL JOIN ticket_revisions r ON r.ticket_id = t.id
+     WHERE t.id IS NULL OR r.result IS DISTINCT FROM 'created' OR r.body NOT LIKE '%' || t.inbound_number || '%'`,
+  peer_kept_tickets: `
+    SELECT count(*) AS wrong FROM peer_kept_tickets t FULL JOIN peer_revisions r ON r.ticket_id = t.id
+      FULL JOIN peer_exchanges e ON e.request_id = r.request_id AND e.status = 200
+     WHERE t.id IS NULL OR e.id IS NULL OR r.body NOT LIKE '%' || t.inbound_number || '%'`,
+};
+
 /** Only what was under way when the load ended may be stored without having been acknowledged. */
 async function verify(outcome: Outcome, table: string, connections: number, client: pg.Client): Promise<void> {
   const [failure] = outcome.failures;
@@ -139,11 +155,9 @@ async function verify(outcome: Outcome, table: string, connections: number, clie
   if (lost > 0 || double > 0 || unasked > connections) {
     throw new Error(`${lost} tickets lost, ${double} double, ${unasked} without a response`);
   }
-  if (table !== 'tickets') return;
-  const { rows: history } = await client.query<{ wrong: string }>(
-    `SELECT count(*) AS wrong FROM tickets t FULL JOIN ticket_revisions r ON r.ticket_id = t.id
-      WHERE t.id IS NULL OR r.result IS DISTINCT FROM 'created' OR r.body NOT LIKE '%' || t.inbound_number || '%'`,
-  );
+  const sql = HISTORY_FAULTS[table];
+  if (sql === undefined) return;
+  const { rows: history } = await client.query<{ wrong: string }>(sql);
   if (history[0]?.wrong !== '0') throw new Error(`${history[0]?.wrong} tickets without their history, or the reverse`);
 }
 

@@ -29,19 +29,16 @@ const UPSERT = `
   RETURNING id`;
 
 /** As a prepared statement of pg. */
-export function upsertOf(id, { siteId, inboundFlow, outboundFlow, materials, customFields }) {
-  return {
-    name: 'upsert',
-    text: UPSERT,
-    values: [
-      id,
-      siteId,
-      inboundFlow?.ticketNumber ?? null,
-      inboundFlow?.updatedAt ?? null,
-      outboundFlow?.ticketNumber ?? null,
-      outboundFlow?.updatedAt ?? null,
-      JSON.stringify(materials),
-      customFields === undefined ? null : JSON.stringify(customFields),
-    ],
-  };
-}
+export const upsertOf = (id, push) => ({ name: 'upsert', text: UPSERT, values: valuesOf(id, push) });
+
+/** The columns of a ticket from its id to its custom fields. */
+export const valuesOf = (id, { siteId, inboundFlow, outboundFlow, materials, customFields }) => [
+  id,
+  siteId,
+  inboundFlow?.ticketNumber ?? null,
+  inboundFlow?.updatedAt ?? null,
+  outboundFlow?.ticketNumber ?? null,
+  outboundFlow?.updatedAt ?? null,
+  JSON.stringify(materials),
+  customFields === undefined ? null : JSON.stringify(customFields),
+];

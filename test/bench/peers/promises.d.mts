@@ -1,0 +1,2 @@
+/** See promises.mjs. */
+export const CREATE_PROMISE_TABLES: string;
