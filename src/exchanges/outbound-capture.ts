@@ -51,7 +51,7 @@ export class OutboundCapture implements OutboundLog {
         connectionId: call.connectionId ?? context?.connectionId ?? null,
         apiKeyId: null,
         keyPrefix: null,
-        requestId: null,
+        requestId: call.headers['X-Request-Id'] ?? null,
         status,
         failure,
         durationMs: Math.round((performance.now() - started) * 10) / 10,

@@ -3,6 +3,7 @@ import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ResolvedEnv } from '../config/env.js';
 import type { ApiContract, ApiRoute, InterfaceName } from '../contracts/common/api-contract.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
+import { uuidv7 } from '../database/uuid.js';
 import { Metrics } from '../observability/metrics.js';
 import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
 import type { Backoff } from '../outbound/backoff.js';
@@ -43,6 +44,8 @@ export interface PartnerCall {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** The same for each attempt of one request, so that a partner who knows the header does not take it twice. */
+  readonly idempotencyKey?: string;
   /** The expected statuses, 200 by default and never 401. Every other status is a `PartnerFailure`. */
   readonly accept?: readonly number[];
   /** One attempt of a GET. Other methods always have one attempt. */
@@ -204,7 +207,6 @@ function requestOf(
   url: string,
   slots: readonly KeySlot[] = [],
 ): PartnerRequest {
-  const route = Object.entries(call.api.routes).find(([, each]) => each.path === call.route.path)?.[0] ?? null;
   return {
     url,
     method: call.route.method,
@@ -212,6 +214,8 @@ function requestOf(
       Accept: 'application/json',
       'Accept-Encoding': 'gzip',
       'User-Agent': 'haulbridge',
+      'X-Request-Id': uuidv7(),
+      ...(call.idempotencyKey === undefined ? {} : { 'Idempotency-Key': call.idempotencyKey }),
       ...(slot === undefined ? {} : { [call.api.keyHeader]: slot.key }),
       ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }),
     },
@@ -219,7 +223,7 @@ function requestOf(
     signal: call.signal,
     origin: {
       interface: call.api.name as InterfaceName,
-      route,
+      route: call.route.operation,
       haulerId,
       connectionId: id,
       secrets: slots.map(({ key }) => key),

@@ -33,6 +33,7 @@ test('a call to a partner is kept with its response, without the key', async () 
     apiKeyId: null,
     status: 200,
   });
+  expect(found.requestId).toBe(scene.partner.asked.at(-1)?.headers['x-request-id']);
   expect(found.request.headers['API-KEY']).toBe('[redacted]');
   expect(found.response?.body?.text).toBe('{"success":true,"data":{},"echo":"[redacted]"}');
   expect(found.response?.body?.redacted).toBe(true);

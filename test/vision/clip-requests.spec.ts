@@ -12,6 +12,10 @@ const { becomes, order, read } = vision;
 /** A listed clip that can be fetched. */
 const clip = (fields: Element = {}): Element => element({ downloadUrl: vision.partner.link(sampleVideo()), ...fields });
 
+/** The different values of a header of the POSTs that the partner has received. */
+const headersOf = (name: string): Set<unknown> =>
+  new Set(vision.partner.askedOf(POST).map(({ headers }) => headers[name]));
+
 describe('a request for a video', () => {
   test('is sent once, polled, downloaded and played', async () => {
     const connectionId = await vision.connect();
@@ -103,6 +107,8 @@ describe('POST /admin/v1/video-requests/{id}/retry', () => {
     expect(await retry(id)).toMatchObject({ status: 202, body: { status: 'submitting' } });
     await becomes(id, { status: 'stored', partnerRequestId: 'second' });
     expect(vision.partner.askedOf(POST)).toHaveLength(2);
+    // A partner that keeps its first answer to a key would only repeat its refusal.
+    expect(headersOf('idempotency-key').size).toBe(2);
     expect((await retry(id)).status).toBe(409);
     expect((await retry('0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10')).status).toBe(404);
   });
@@ -149,6 +155,8 @@ describe('the POST to the partner', () => {
     const shown = await becomes(await order(await vision.connect()), { status: 'failed', reason: expect.any(String) });
     expect(shown.reason).toContain('127.0.0.1');
     expect(vision.partner.askedOf(POST)).toHaveLength(tries);
+    expect([...headersOf('idempotency-key')]).toEqual([expect.stringMatching(/^[\x21-\x7e]{1,255}$/)]);
+    expect(headersOf('x-request-id').size).toBe(tries);
   });
 
   test.each<[string, ScriptedReply]>([

@@ -40,13 +40,17 @@ export class VisionClient {
    * Sends exactly one POST. The caller counts the attempts (decision 41). An answer of 2xx that is no acknowledgement, such as
    * the page of a gateway, is a `PartnerFailure` of kind `notJson` or `breach`.
    */
-  async requestVideo(request: CreateVideoRequest, { connection, signal }: VisionCall): Promise<Acknowledgement> {
+  async requestVideo(
+    request: CreateVideoRequest,
+    { connection, signal, idempotencyKey }: VisionCall & { readonly idempotencyKey: string },
+  ): Promise<Acknowledgement> {
     const answer = await this.partners.call(connection, {
       api: VISION_API,
       route: VISION_API.routes.requestVideo,
       body: { ...request, startTime: formatInstant(request.startTime), endTime: formatInstant(request.endTime) },
       // Some partners accept a request with 200 or 201.
       accept: [202, 200, 201],
+      idempotencyKey,
       signal,
     });
     const acknowledgement = readAcknowledgement(answer.json());

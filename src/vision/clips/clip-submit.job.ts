@@ -72,8 +72,10 @@ export class ClipSubmitJob implements OnModuleInit {
       const { customerId, truckId, cameraId, startTime, endTime } = part;
       const request = { customerId, truckId, cameraId, startTime, endTime };
       const references = [{ kind: 'videoRequestId', value: part.requestId }] as const;
+      // The deadline changes when an admin tries the part again, who wants another answer than the first.
+      const idempotencyKey = `${part.id}.${part.deadlineAt.getTime()}`;
       const acknowledgement = await inCallContext({ references }, () =>
-        this.client.requestVideo(request, { connection, signal: run.signal }),
+        this.client.requestVideo(request, { connection, signal: run.signal, idempotencyKey }),
       );
       return await this.acknowledged(run, part, connection, acknowledgement);
     } catch (error) {

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isArrayBuffer } from 'node:util/types';
+import { uuidv7 } from '../../database/uuid.js';
 import { type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
 import { guardedAgents } from '../../outbound/guarded-agents.js';
 import { isLenientHost } from '../../outbound/lenient-hosts.js';
@@ -31,6 +32,8 @@ export interface DownloadLimits extends TransferLimits {
   readonly maxRedirects: number;
 }
 
+type Headers = Readonly<Record<string, string>>;
+
 export type OpenLink = (request: LinkRequest, limits: DownloadLimits) => Promise<LinkResponse>;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
@@ -43,11 +46,13 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 export function linkOpener(policy: OutboundPolicy, log: OutboundLog = NO_OUTBOUND_LOG): OpenLink {
   const { httpAgent, httpsAgent } = guardedAgents(policy, { keepAlive: false });
   return async (link, limits) => {
+    const headers = headersOf(link);
     const begin = (url: string) =>
-      log.begin({ interface: 'vision', route: 'download', method: 'GET', url, headers: headersOf(link), isFile: true });
+      log.begin({ interface: 'vision', route: 'download', method: 'GET', url, headers, isFile: true });
     let url = checkedUrl(link.url, policy, begin);
     for (let hops = 0; hops <= limits.maxRedirects; hops += 1) {
-      const answer = await send(url, url.protocol === 'https:' ? httpsAgent : httpAgent, link, limits, begin(url.href));
+      const agent = url.protocol === 'https:' ? httpsAgent : httpAgent;
+      const answer = await send(url, { agent, headers, signal: link.signal }, limits, begin(url.href));
       const target = redirectTarget(answer.response, url);
       if (target === undefined) return answer;
       answer.response.destroy();
@@ -69,8 +74,7 @@ function checkedUrl(url: string, policy: OutboundPolicy, begin: (url: string) =>
 /** Sends one request; resolves with the head of the response. */
 function send(
   url: URL,
-  agent: Agent,
-  link: LinkRequest,
+  options: { readonly agent: Agent; readonly headers: Headers; readonly signal: AbortSignal },
   limits: DownloadLimits,
   call: OpenCall,
 ): Promise<LinkResponse> {
@@ -79,7 +83,7 @@ function send(
   return new Promise((resolve, reject) => {
     let response: IncomingMessage | undefined;
     const insecureHTTPParser = isLenientHost(host);
-    const request = start(url, { agent, headers: headersOf(link), signal: link.signal, insecureHTTPParser });
+    const request = start(url, { ...options, insecureHTTPParser });
     const expire = () =>
       request.destroy(new DownloadError('retryable', `${host} did not answer in time.`, { isUnreached: true }));
     let timer: NodeJS.Timeout | undefined;
@@ -96,7 +100,7 @@ function send(
       const failure = response?.complete
         ? new DownloadError('wrong-length', `${host} sent more bytes than it had announced.`, { cause: error })
         : connectionError(host, error, response !== undefined);
-      call.ended(link.signal.aborted ? 'cancelled' : failureOf(error, host));
+      call.ended(options.signal.aborted ? 'cancelled' : failureOf(error, host));
       reject(failure);
       response?.destroy(failure);
     });
@@ -139,11 +143,12 @@ const failureOf = (error: Error, host: string): string =>
   error instanceof DownloadError ? 'timed-out' : failureName(networkFailure(error, host, false).kind);
 
 /** Only these headers are sent, so that no API key reaches the host of a link (decision 47). */
-const headersOf = ({ range }: LinkRequest): Record<string, string> => ({
+const headersOf = ({ range }: LinkRequest): Headers => ({
   accept: '*/*',
   // A compressed body could not be resumed.
   'accept-encoding': 'identity',
   'user-agent': 'haulbridge',
+  'X-Request-Id': uuidv7(),
   ...(range === undefined ? {} : { range: `bytes=${range.from}-`, 'if-range': range.validator }),
 });
 

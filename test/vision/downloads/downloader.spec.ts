@@ -66,7 +66,7 @@ describe('a whole file', () => {
   test('is requested without a key, a cookie or compression, over a connection of its own', async () => {
     scene.host.answer(serveFile(small));
     await scene.download();
-    const names = ['accept', 'accept-encoding', 'connection', 'host', 'user-agent'];
+    const names = ['accept', 'accept-encoding', 'connection', 'host', 'user-agent', 'x-request-id'];
     expect(Object.keys(scene.host.asked[0] ?? {}).sort()).toEqual(names);
     expect(scene.host.asked[0]).toMatchObject({ 'accept-encoding': 'identity', connection: 'close' });
   });
