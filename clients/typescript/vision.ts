@@ -10,7 +10,7 @@
  * - Give the platform the address before `/video-platform/v1` and a key. The address must be public and use `https`. The platform
  *   does not follow redirects.
  * - Each call has `API-KEY` and `Accept: application/json`, and accepts gzip. Send the whole response within 60 seconds and
- *   in at most 4 MB, unless the operator chose other limits.
+ *   in at most 256 MB, unless the operator chose other limits.
  * - Return 401 only for a wrong key: the platform then tries the next key that it has, which makes a rotation possible.
  * - The platform repeats a `GET` after 429, 502, 503, 504 or a failed connection, up to three attempts in all. After other
  *   failures it waits for the next scheduled call. It honours a `Retry-After` of up to five minutes.
@@ -36,8 +36,10 @@
  * ### Download links
  *
  * The platform downloads by `GET` without a key, earliest `expiresAt` first, and follows up to three redirects. With
- * `Content-Length`, `ETag` and `Range` it resumes an interrupted download. If a link has expired or returns 401, 403, 404 or
- * 410, it lists again to get a new link, at most five times.
+ * `Content-Length`, `ETag` and `Range` it resumes an interrupted download. If a link has expired or returns 400, 401, 403,
+ * 404 or 410, or the file is no whole MP4 yet, it lists again, and tries again after 1 second to 15 minutes for up to seven
+ * days, as long as you list the recording. It waits after 202, 409, 423, 425, 429, 5xx and any `Retry-After`, and up to two
+ * minutes for the first byte.
  *
  * ### Sandbox
  *

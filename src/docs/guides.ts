@@ -39,13 +39,13 @@ Every failure has the same body: \`error.code\` is one of a closed set, \`error.
 ${status} \`error.details.violations\` lists every violation with its \`path\`, such as \`${path}\`. Every response has
 \`X-Request-Id\`: quote it when you ask for help, or send your own.`;
 
-const hosting = (prefix: string, maxSize: string) => `
+const hosting = (prefix: string) => `
 ### If you host this interface
 
 - Give the platform the address before \`${prefix}\` and a key. The address must be public and use \`https\`. The platform
   does not follow redirects.
 - Each call has \`API-KEY\` and \`Accept: application/json\`, and accepts gzip. Send the whole response within 60 seconds and
-  in at most ${maxSize}, unless the operator chose other limits.
+  in at most 256 MB, unless the operator chose other limits.
 - Return 401 only for a wrong key: the platform then tries the next key that it has, which makes a rotation possible.
 - The platform repeats a \`GET\` after 429, 502, 503, 504 or a failed connection, up to three attempts in all. After other
   failures it waits for the next scheduled call. It honours a \`Retry-After\` of up to five minutes.
@@ -101,7 +101,7 @@ recovers the ids of a lost response.`,
 
 const SITE = guide(
   `A partner hosts this interface so that the platform can synchronise a hauler's disposal sites, kiosks and materials.`,
-  hosting('/scale-platform/v1', '256 MB'),
+  hosting('/scale-platform/v1'),
   `### How the platform uses your response
 
 - It calls every 15 minutes by default. It sends no \`If-None-Match\`: send the whole list each time.
@@ -117,7 +117,7 @@ const SITE = guide(
 
 const VISION = guide(
   `A partner hosts this interface so that the platform can request truck-camera clips and download continuous recordings.`,
-  hosting('/video-platform/v1', '4 MB'),
+  hosting('/video-platform/v1'),
   `### Clips
 
 - The platform requests a clip once. After a lost response or a 5xx it tries again, up to three times in all. A 202 may
@@ -136,8 +136,10 @@ const VISION = guide(
   `### Download links
 
 The platform downloads by \`GET\` without a key, earliest \`expiresAt\` first, and follows up to three redirects. With
-\`Content-Length\`, \`ETag\` and \`Range\` it resumes an interrupted download. If a link has expired or returns 401, 403, 404 or
-410, it lists again to get a new link, at most five times.`,
+\`Content-Length\`, \`ETag\` and \`Range\` it resumes an interrupted download. If a link has expired or returns 400, 401, 403,
+404 or 410, or the file is no whole MP4 yet, it lists again, and tries again after 1 second to 15 minutes for up to seven
+days, as long as you list the recording. It waits after 202, 409, 423, 425, 429, 5xx and any \`Retry-After\`, and up to two
+minutes for the first byte.`,
   sandbox('one customer'),
   `${errors('400', 'startTime')} The list of continuous recordings has no \`details\`: its message names the fields.`,
 );

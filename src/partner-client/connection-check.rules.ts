@@ -74,8 +74,12 @@ function linkViolations(record: object, path: string, list: string, ids: Set<str
  * Checks the first page of `GET /videos` against the contract and decision 38. It reports faults that the client
  * tolerates, such as an id that is a number.
  */
-export function videoFindings(answer: PartnerAnswer): Findings {
-  const body = answer.json();
+export async function videoFindings(answer: StreamedAnswer): Promise<Findings> {
+  const violations: Violation[] = [];
+  for await (const records of answer.records(VIDEO_LISTS.map((list) => `data.${list}`))) {
+    for (const record of records) if (violations.length <= MAX_FINDINGS) violations.push(...videoViolations(record));
+  }
+  const body = answer.envelope;
   if (ownField(body, 'success') === false) return refused(answer, body);
   const data = ownField(body, 'data');
   const name = VIDEO_LISTS.find((list) => Array.isArray(ownField(data, list)));
@@ -83,15 +87,6 @@ export function videoFindings(answer: PartnerAnswer): Findings {
   if (ownField(body, 'success') !== true)
     return breached(isOfContract, ['success must be true in an answer with status 200']);
   if (name === undefined) return breached(isOfContract, ['data.videos must be an array']);
-  const violations: Violation[] = [];
-  for (const [i, video] of (ownField(data, name) as unknown[]).entries()) {
-    if (violations.length > MAX_FINDINGS) break;
-    const found: Violation[] = [];
-    readerOf(Video)(video, `data.${name}[${i}]`, found);
-    // An absent duration is computed from start and end.
-    const isComputed = ownField(video, 'durationSeconds') == null;
-    violations.push(...found.filter(({ path }) => !(isComputed && path.endsWith('.durationSeconds'))));
-  }
   if (violations.length > 0) return breached(isOfContract, messages(answer.breach(violations)));
   const notes = [
     ...(name === 'videos' ? [] : [`The list is called data.${name}; it is read as data.videos.`]),
@@ -100,6 +95,16 @@ export function videoFindings(answer: PartnerAnswer): Findings {
       : []),
   ];
   return { authorized: true, conforms: true, findings: [`The partner lists videos of this customer.`, ...notes] };
+}
+
+function videoViolations({ list, index, value, text }: AnswerRecord): Violation[] {
+  const path = `${list}[${index}]`;
+  if (text === undefined) return [recordTooLarge(path)];
+  const found: Violation[] = [];
+  readerOf(Video)(value, path, found);
+  // An absent duration is computed from start and end.
+  const isComputed = ownField(value, 'durationSeconds') == null;
+  return found.filter((violation) => !(isComputed && violation.path.endsWith('.durationSeconds')));
 }
 
 /** A 404 of the contract means that the partner has no data of this hauler or customer (section 7). The connection works. */

@@ -28,7 +28,7 @@ const PROBES: Record<PartnerInterface, Probe> = {
       route: VISION_API.routes.listVideos,
       query: { customerId: customerId ?? haulerId },
     }),
-    findings: async (answer) => videoFindings(await answer.whole()),
+    findings: videoFindings,
   },
 };
 

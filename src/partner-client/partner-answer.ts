@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { MAX_JSON_DEPTH, withoutByteOrderMark } from '../contracts/common/json.js';
+import { isDeeper, MAX_JSON_DEPTH, withoutByteOrderMark } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { type JsonRecord, JsonRecordStream, JsonStreamError, MAX_RECORD_BYTES } from '../json/json-record-stream.js';
@@ -239,9 +239,4 @@ export class KeyScrubber {
       Object.entries(value).map(([name, entry]) => [this.inData.mask(name), this.clean(entry, levels - 1)]),
     );
   }
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
 }

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { EntityManager } from 'typeorm';
 import { Recording } from '../../src/contracts/vision/vision.dto.js';
 import { inTransaction } from '../../src/database/transaction.js';
-import { readList } from '../../src/vision/client/read-list.rules.js';
+import { readList } from '../support/listed-pages.js';
 import type { VisionConnection } from '../../src/vision/client/vision-connections.repository.js';
 import { RecordingsRepository } from '../../src/vision/recordings/recordings.repository.js';
 import { startTestApp, type TestApp } from '../support/app.js';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { Video } from '../../src/contracts/vision/vision.dto.js';
 import { readAcknowledgement } from '../../src/vision/client/vision.client.js';
-import { NotAListError, readList } from '../../src/vision/client/read-list.rules.js';
+import { NotAListError } from '../../src/vision/client/read-list.rules.js';
+import { readList } from '../support/listed-pages.js';
 import { element } from '../support/vision-partner.js';
 
 const link = { downloadUrl: 'https://files.example.com/a.mp4?sig=1' };
@@ -48,7 +49,7 @@ describe('a list is read (decision 38)', () => {
     ['no data', { success: true }],
     ['an object in place of the list', body({ videos: {} })],
     ['success false', { success: false, data: { videos: [] } }],
-    ['more than 30,000 elements', body({ videos: Array.from({ length: 30_001 }, () => 0) })],
+    ['more than 250,000 elements', body({ videos: Array.from({ length: 250_001 }, () => 0) })],
   ])('but not from %s', (_, given) => expect(() => readList(Video, given, 'c')).toThrow(NotAListError));
 
   test('with a short fingerprint of each element, however long the element', () => {

@@ -1,11 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { Recording } from '../../src/contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../src/partner-client/partner-failure.js';
-import { type ListedPage, readList } from '../../src/vision/client/read-list.rules.js';
+import type { ListedPage } from '../../src/vision/client/read-list.rules.js';
 import { readAllPages, UnstableListError } from '../../src/vision/client/read-pages.js';
+import { readList } from '../support/listed-pages.js';
 import { element } from '../support/vision-partner.js';
 
 const link = { downloadUrl: 'https://files.example.com/a.mp4?sig=1' };
+type Page = ListedPage & { readonly items?: readonly Recording[] };
 const body = (data: unknown) => ({ success: true, data });
 
 describe('all pages of a list are read', () => {
@@ -31,7 +33,7 @@ describe('all pages of a list are read', () => {
     let calls = 0;
     return {
       calls: () => calls,
-      fetch: async (page: number): Promise<ListedPage<Recording>> => {
+      fetch: async (page: number): Promise<Page> => {
         const items = list(++calls);
         return readList(
           Recording,
@@ -41,9 +43,9 @@ describe('all pages of a list are read', () => {
       },
     };
   };
-  const collect = async (fetch: (page: number) => Promise<ListedPage<Recording>>): Promise<Set<string>> => {
+  const collect = async (fetch: (page: number) => Promise<Page>): Promise<Set<string>> => {
     const ids = new Set<string>();
-    await readAllPages(fetch, async ({ items }) => items.forEach(({ id }) => ids.add(id)));
+    await readAllPages(fetch, async ({ items }: Page) => items?.forEach(({ id }) => ids.add(id)));
     return ids;
   };
 
@@ -89,7 +91,7 @@ describe('all pages of a list are read', () => {
   const changing = (first: object[], then: object[], totals?: Parameters<typeof pages>[2]) =>
     pages((call) => (call === 1 ? first : then), 20, totals).fetch;
 
-  test.each<[string, (page: number) => Promise<ListedPage<Recording>>, boolean]>([
+  test.each<[string, (page: number) => Promise<Page>, boolean]>([
     ['with totals that are right', changing(all(45), all(45)), true],
     ['with a total that is too high', changing(all(45), all(45), () => ({ totalItems: 90, pageSize: 20 })), false],
     ['that became shorter', changing(all(60), all(60).slice(20)), false],
@@ -138,7 +140,7 @@ describe('all pages of a list are read', () => {
 
   test('but not an endless list of elements, which fails', async () => {
     let asked = 0;
-    const endless = async (): Promise<ListedPage<Recording>> => {
+    const endless = async (): Promise<Page> => {
       const from = asked++ * 30_000;
       const fingerprints = Array.from({ length: 30_000 }, (_, i) => String(from + i));
       return { items: [], received: 30_000, fingerprints, ranges: [], pagination: { totalPages: 2_000 }, findings: [] };
@@ -149,7 +151,7 @@ describe('all pages of a list are read', () => {
 
   test('but not an endless list of pages, which fails', async () => {
     let asked = 0;
-    const endless = async (): Promise<ListedPage<Recording>> => {
+    const endless = async (): Promise<Page> => {
       const fingerprints = [String(asked++)];
       return { items: [], received: 1, fingerprints, ranges: [], pagination: {}, findings: [] };
     };
@@ -186,7 +188,7 @@ describe('all pages of a list are read', () => {
   ])('to a page that is refused with %i, which is reported, with totals %j', async (status, totals, count) => {
     const reported = new Set<string>();
     const ids = new Set<string>();
-    await readAllPages(refuses(4, status, totals, count), async ({ items, findings }) => {
+    await readAllPages(refuses(4, status, totals, count), async ({ items = [], findings }: Page) => {
       for (const { id } of items) ids.add(id);
       for (const { path, reason } of findings) reported.add(`${path}: ${reason}`);
     });
@@ -212,7 +214,7 @@ describe('all pages of a list are read', () => {
       () => ({}),
     );
     const seen: Recording[] = [];
-    const onPage = async ({ items }: ListedPage<Recording>) => void seen.push(...items);
+    const onPage = async ({ items = [] }: Page) => void seen.push(...items);
     await readAllPages(fetch, onPage, () => seen.length > 20);
     expect(seen).toHaveLength(40);
     expect(calls()).toBe(2);

@@ -11,6 +11,20 @@ const MAX_TEXT_VIOLATION_CHARACTERS = 32_768;
 
 const BYTE_ORDER_MARK = '\ufeff';
 
+/** Whether a parsed value has arrays and objects within more than `levels` others. */
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
+}
+
+/** The value with 0 in place of what is within more than `levels` arrays and objects. */
+export function limitDepth(value: unknown, levels: number): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (levels === 0) return 0;
+  if (Array.isArray(value)) return value.map((entry) => limitDepth(entry, levels - 1));
+  return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name, limitDepth(entry, levels - 1)]));
+}
+
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** False for arrays. */

@@ -8,12 +8,10 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { storableText } from '../../contracts/common/text.js';
 import { listPage, type SqlList } from '../../database/list-page.js';
 import { redacted, redactText } from '../../observability/redaction.js';
-import type { Finding } from './read-list.rules.js';
+import { type Finding, MAX_FINDINGS } from './read-list.rules.js';
 
 /** In characters, without secrets and without the queries of links. */
 const MAX_RAW_LENGTH = 2_000;
-/** Recorded findings of one response. A response may break the contract in a million places. */
-const MAX_PER_RESPONSE = 100;
 
 const RETENTION_INTERVAL_MS = 3_600_000;
 /** Since a finding was last seen. */
@@ -71,7 +69,7 @@ export class VisionFindings implements OnModuleDestroy {
 
   async record({ haulerId, id }: Connection, findings: readonly Finding[]): Promise<void> {
     if (findings.length === 0) return;
-    const rows = new Map(findings.slice(0, MAX_PER_RESPONSE).map((finding) => [digestOf(finding), finding]));
+    const rows = new Map(findings.slice(0, MAX_FINDINGS).map((finding) => [digestOf(finding), finding]));
     await this.dataSource.query(
       `INSERT INTO vision_findings (hauler_id, connection_id, digest, path, reason, raw, first_seen_at, last_seen_at)
        SELECT $1, $2, digest, path, reason, raw, now(), now()

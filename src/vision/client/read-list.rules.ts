@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { looseTimeMessage, parseInstant, secondsBetween, strictTime } from '../../contracts/common/instant.js';
-import { isJsonObject, type JsonObject } from '../../contracts/common/json.js';
+import { isDeeper, isJsonObject, type JsonObject, limitDepth, MAX_JSON_DEPTH } from '../../contracts/common/json.js';
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
+import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { redactText } from '../../observability/redaction.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
@@ -30,9 +31,8 @@ export interface ReadRequestState extends VideoRequestState {
   readonly isStatusUnknown?: true;
 }
 
-/** One page of a partner's list, as far as it could be read. */
-export interface ListedPage<T> {
-  readonly items: T[];
+/** One page of a partner's list, as far as it could be read, without its elements. */
+export interface ListedPage {
   /** The number of elements in the response, including malformed ones. */
   readonly received: number;
   /** A digest of each received element; the same element has the same digest on every page. */
@@ -44,8 +44,11 @@ export interface ListedPage<T> {
   readonly findings: readonly Finding[];
 }
 
-/** The client asks for 100. A partner without pagination may send more, limited by the maximum size of a response. */
-const MAX_ELEMENTS = 30_000;
+/** The client asks for 100. A partner without pagination may send more. */
+export const MAX_ELEMENTS = 250_000;
+
+/** More are not recorded of one response. */
+export const MAX_FINDINGS = 100;
 
 /** The response is not a list; the message says why. */
 export class NotAListError extends Error {}
@@ -53,38 +56,69 @@ export class NotAListError extends Error {}
 /** The response has status 200 but reports an error. */
 export class RefusedListError extends NotAListError {}
 
-/** Reads a page leniently (decision 38): skips malformed elements and reports them. Throws `NotAListError`. */
-export function readList<T extends Recording>(type: DtoClass<T>, body: unknown, customerId: string): ListedPage<T> {
-  if (!isJsonObject(body)) throw new NotAListError('the body must be an object');
-  if (body['success'] === false) throw new RefusedListError('success must be true in a response with status 200');
-  const data = body['data'];
-  if (!isJsonObject(data) && !Array.isArray(data)) throw new NotAListError('data must be an object');
-  const { elements, path } = elementsOf(data);
-  if (elements.length > MAX_ELEMENTS) throw new NotAListError(`${path} must have at most ${MAX_ELEMENTS} elements`);
-  const findings: Finding[] = [];
-  const items = elements.flatMap((raw, i) => readElement(type, raw, `${path}[${i}]`, customerId, findings));
-  const request = isJsonObject(data) ? requestState(data['request'], findings) : undefined;
-  return {
-    items,
-    received: elements.length,
-    fingerprints: elements.map((element) => digestOf(identityOf(element))),
-    ranges: elements.map((element) =>
-      digestOf(isJsonObject(element) ? [...rangeOf(element), element['requestId']] : element),
-    ),
-    pagination: paginationOf(isJsonObject(data) ? data['pagination'] : undefined, body['pagination'], data, body),
-    ...(request === undefined ? {} : { request }),
-    findings,
-  };
-}
+/** Where the elements of a list may be (decision 38). */
+export const ELEMENT_LISTS: readonly string[] = ['data', ...VIDEO_LISTS.map((name) => `data.${name}`)];
 
-function elementsOf(data: unknown): { elements: readonly unknown[]; path: string } {
-  if (Array.isArray(data)) return { elements: data, path: 'data' };
-  const lists = data as Readonly<Record<string, unknown>>;
-  const name = VIDEO_LISTS.find((list) => Array.isArray(lists[list]));
-  if (name !== undefined) return { elements: lists[name] as unknown[], path: `data.${name}` };
-  const wrong = VIDEO_LISTS.find((list) => lists[list] != null);
-  if (wrong !== undefined) throw new NotAListError(`data.${wrong} must be an array`);
-  return { elements: [], path: 'data' };
+/** Reads one page leniently (decision 38), element by element: malformed elements are skipped and reported. */
+export class ListReader<T extends Recording> {
+  private list: string | undefined;
+  private readonly fingerprints: string[] = [];
+  private readonly ranges: string[] = [];
+  private readonly findings: Finding[] = [];
+
+  constructor(
+    private readonly type: DtoClass<T>,
+    private readonly customerId: string,
+  ) {}
+
+  /** Undefined for a malformed element. Of several lists the first one with elements counts. Throws `NotAListError`. */
+  read({ list, index, value: received, text }: AnswerRecord): T | undefined {
+    this.list ??= list;
+    if (list !== this.list) return undefined;
+    if (index >= MAX_ELEMENTS) throw new NotAListError(`${list} must have at most ${MAX_ELEMENTS} elements`);
+    const path = `${list}[${index}]`;
+    if (text === undefined) {
+      this.count(path, path);
+      this.report({ path, reason: recordTooLarge(path).message });
+      return undefined;
+    }
+    const value = isDeeper(received, MAX_JSON_DEPTH) ? limitDepth(received, MAX_JSON_DEPTH) : received;
+    this.count(identityOf(value), isJsonObject(value) ? [...rangeOf(value), value['requestId']] : value);
+    const found: Finding[] = [];
+    const [item] = readElement(this.type, value, path, this.customerId, found);
+    for (const finding of found) this.report(finding);
+    return item;
+  }
+
+  /** The page, once all elements were read. Throws `NotAListError`. */
+  end(body: unknown): ListedPage {
+    if (!isJsonObject(body)) throw new NotAListError('the body must be an object');
+    if (body['success'] === false) throw new RefusedListError('success must be true in a response with status 200');
+    const data = body['data'];
+    if (!isJsonObject(data) && !Array.isArray(data)) throw new NotAListError('data must be an object');
+    const lists: JsonObject = isJsonObject(data) ? data : {};
+    const hasList = VIDEO_LISTS.some((name) => Array.isArray(lists[name]));
+    const wrong = hasList ? undefined : VIDEO_LISTS.find((name) => lists[name] != null);
+    if (wrong !== undefined) throw new NotAListError(`data.${wrong} must be an array`);
+    const request = requestState(lists['request'], this.findings);
+    return {
+      received: this.fingerprints.length,
+      fingerprints: this.fingerprints,
+      ranges: this.ranges,
+      pagination: paginationOf(lists['pagination'], body['pagination'], data, body),
+      ...(request === undefined ? {} : { request }),
+      findings: this.findings,
+    };
+  }
+
+  private count(identity: unknown, range: unknown): void {
+    this.fingerprints.push(digestOf(identity));
+    this.ranges.push(digestOf(range));
+  }
+
+  private report(finding: Finding): void {
+    if (this.findings.length < MAX_FINDINGS) this.findings.push(finding);
+  }
 }
 
 /** Returns an empty array for a malformed element. */

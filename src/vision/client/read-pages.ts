@@ -1,10 +1,8 @@
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import type { ListedPage } from './read-list.rules.js';
+import { type ListedPage, MAX_ELEMENTS } from './read-list.rules.js';
 
 const MAX_PAGES = 2_000;
-/** More elements than `MAX_PAGES` full pages of the requested size have. */
-const MAX_ELEMENTS = 250_000;
 /**
  * Consecutive pages with the same ranges under new ids: the partner ignores `page` and generates ids for each list. Several
  * streams of a camera, listed one after another, repeat ranges as well, but not those of the previous page.
@@ -22,9 +20,9 @@ export class UnstableListError extends Error {
  * `onPage` receives every page. No further page is read once `isEnough` returns true. Throws `UnstableListError`, and the
  * errors of `fetchPage`.
  */
-export async function readAllPages<T>(
-  fetchPage: (page: number) => Promise<ListedPage<T>>,
-  onPage: (page: ListedPage<T>) => Promise<void>,
+export async function readAllPages(
+  fetchPage: (page: number) => Promise<ListedPage>,
+  onPage: (page: ListedPage) => Promise<void>,
   isEnough: () => boolean = () => false,
 ): Promise<boolean> {
   const seen = new SeenPages();
@@ -59,7 +57,7 @@ class SeenPages {
   }
 
   /** Returns whether the page has anything new: a partner that ignores `page` returns the same page each time. */
-  add({ fingerprints, ranges, pagination }: ListedPage<unknown>): boolean {
+  add({ fingerprints, ranges, pagination }: ListedPage): boolean {
     this.totals.add(pagination.totalItems);
     const before = this.fingerprints.size;
     for (const fingerprint of fingerprints) this.fingerprints.add(fingerprint);
@@ -86,10 +84,10 @@ const PAST_END: readonly (number | undefined)[] = [400, 404, 410, 416, 422];
  * Fetches a page. A later page that is refused as past the end is returned as the empty page that the contract requires
  * (decision 43), with a finding: the partner refuses such pages, or its list became shorter.
  */
-async function readPageOrEnd<T>(
-  fetchPage: (page: number) => Promise<ListedPage<T>>,
+async function readPageOrEnd(
+  fetchPage: (page: number) => Promise<ListedPage>,
   number: number,
-): Promise<{ page: ListedPage<T>; isEnd: boolean }> {
+): Promise<{ page: ListedPage; isEnd: boolean }> {
   try {
     return { page: await fetchPage(number), isEnd: false };
   } catch (error) {
@@ -97,12 +95,12 @@ async function readPageOrEnd<T>(
     if (!PAST_END.includes(error.status)) throw error;
     const reason = `a page past the end must be an empty list, not a response with status ${error.status}`;
     const findings = [{ path: 'page', reason }];
-    return { page: { items: [], received: 0, fingerprints: [], ranges: [], pagination: {}, findings }, isEnd: true };
+    return { page: { received: 0, fingerprints: [], ranges: [], pagination: {}, findings }, isEnd: true };
   }
 }
 
 /** Totals count only where a page that is not full confirms them. Without totals, only an empty page is the last. */
-function isLastPage({ received, pagination }: ListedPage<unknown>, number: number): boolean {
+function isLastPage({ received, pagination }: ListedPage, number: number): boolean {
   if (received === 0) return true;
   const { pageSize, totalItems } = pagination;
   const pages = totalPages(pagination);

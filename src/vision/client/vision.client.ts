@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import { isStorableText } from '../../contracts/common/text.js';
@@ -14,14 +13,17 @@ import {
   Video,
   type VideoStatus,
 } from '../../contracts/vision/vision.dto.js';
+import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import {
+  ELEMENT_LISTS,
   type Finding,
   knownStatus,
   limitMessage,
   type ListedPage,
+  ListReader,
   NotAListError,
-  readList,
   RefusedListError,
 } from './read-list.rules.js';
 import type { VisionConnection } from './vision-connections.repository.js';
@@ -30,6 +32,14 @@ export interface VisionCall {
   readonly connection: VisionConnection;
   readonly signal: AbortSignal;
 }
+
+/** Receives elements of a page. */
+type OnItems<T> = (items: readonly T[]) => void | Promise<void>;
+
+/** Elements that are in memory at once, at most some 10 MB of texts. */
+const ITEMS_PER_PART = 500;
+
+const NO_ELEMENTS: ListedPage = { received: 0, fingerprints: [], ranges: [], pagination: {}, findings: [] };
 
 /** Calls a partner's Vision API (sections 4.4 to 4.6) and reads its responses leniently (decision 38). Throws `PartnerFailure`. */
 @Injectable()
@@ -58,22 +68,27 @@ export class VisionClient {
     return acknowledgement;
   }
 
-  listVideos(query: ListVideosQuery, call: VisionCall): Promise<ListedPage<Video>> {
-    return this.list(Video, VISION_API.routes.listVideos, query, call);
+  /** One page, of any size in constant memory: `onItems` receives its elements in parts, after a broken connection again. */
+  listVideos(query: ListVideosQuery, call: VisionCall, onItems: OnItems<Video>): Promise<ListedPage> {
+    const reader = () => new ListReader(Video, query.customerId);
+    return this.list(reader, VISION_API.routes.listVideos, query, call, onItems);
   }
 
-  listContinuous(query: ContinuousQuery, call: VisionCall): Promise<ListedPage<Recording>> {
-    return this.list(Recording, VISION_API.routes.listContinuous, query, call);
+  /** As `listVideos`. */
+  listContinuous(query: ContinuousQuery, call: VisionCall, onItems: OnItems<Recording>): Promise<ListedPage> {
+    const reader = () => new ListReader(Recording, query.customerId);
+    return this.list(reader, VISION_API.routes.listContinuous, query, call, onItems);
   }
 
-  private async list<T extends Recording>(
-    type: DtoClass<T>,
+  private list<T extends Recording>(
+    reader: () => ListReader<T>,
     route: (typeof VISION_API.routes)['listVideos' | 'listContinuous'],
     query: ListVideosQuery | ContinuousQuery,
     { connection, signal }: VisionCall,
-  ): Promise<ListedPage<T>> {
+    onItems: OnItems<T>,
+  ): Promise<ListedPage> {
     const { startTime, endTime, ...rest } = query;
-    const answer = await this.partners.call(connection, {
+    const call = {
       api: VISION_API,
       route,
       query: {
@@ -81,18 +96,38 @@ export class VisionClient {
         ...(startTime === undefined ? {} : { startTime: formatInstant(startTime) }),
         ...(endTime === undefined ? {} : { endTime: formatInstant(endTime) }),
       },
+      accept: [200, 204],
       signal,
-    });
-    const body = answer.json();
-    try {
-      return readList(type, body, query.customerId);
-    } catch (error) {
-      if (error instanceof RefusedListError) throw answer.refusal(body);
-      if (error instanceof NotAListError) throw answer.breach([{ path: '', rule: 'isList', message: error.message }]);
-      throw error;
-    }
+    };
+    return this.partners.stream(connection, call, (answer) => readPage(answer, reader(), onItems));
   }
 }
+
+async function readPage<T extends Recording>(
+  answer: StreamedAnswer,
+  reader: ListReader<T>,
+  onItems: OnItems<T>,
+): Promise<ListedPage> {
+  if (answer.status === 204) return NO_ELEMENTS;
+  const items: T[] = [];
+  try {
+    for await (const records of answer.records(ELEMENT_LISTS)) {
+      items.push(...records.map((record) => reader.read(record)).filter((item) => item !== undefined));
+      if (items.length >= ITEMS_PER_PART) await onItems(items.splice(0));
+    }
+    const page = reader.end(answer.envelope);
+    if (items.length > 0) await onItems(items);
+    return page;
+  } catch (error) {
+    if (error instanceof RefusedListError) throw answer.refusal(answer.envelope);
+    if (error instanceof NotAListError) throw answer.breach([{ path: '', rule: 'isList', message: error.message }]);
+    throw error;
+  }
+}
+
+/** The finding for a list that is larger than `PARTNER_BODY_LIMIT`. */
+export const sizeFindings = (error: unknown): Finding[] =>
+  error instanceof PartnerFailure && error.kind === 'tooLarge' ? [{ path: '', reason: error.message }] : [];
 
 const NO_ACKNOWLEDGEMENT: Violation = {
   path: 'requestId',

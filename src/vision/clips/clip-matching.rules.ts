@@ -1,6 +1,6 @@
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Video } from '../../contracts/vision/vision.dto.js';
-import type { Finding } from '../client/read-list.rules.js';
+import { type Finding, MAX_FINDINGS } from '../client/read-list.rules.js';
 import { mayBeAliases, mayBeOneTruck, type NamePair, namesOf } from '../recordings/camera-names.rules.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
 import type { Range } from './clip-requests.rules.js';
@@ -64,7 +64,7 @@ export class ClipMatcher<P extends WantedPart> {
     // Partners have reused ids: a clip under our id that shows another truck or another time is not ours.
     if (overlapMs(timesOf(part), timesOf(video)) > 0 && mayBeOneTruck(part.truckId, video.truckId)) return part;
     const reason = `The clip ${video.id} under request ${requestId} shows ${describe(video)}, not ${describe(part)}.`;
-    this.mismatches.push({ path: 'data.videos[].requestId', reason, raw: video });
+    this.mismatch({ path: 'data.videos[].requestId', reason, raw: video });
     return undefined;
   }
 
@@ -73,7 +73,11 @@ export class ClipMatcher<P extends WantedPart> {
     const part = this.all.bestOfOthers(video);
     if (part === undefined) return;
     const reason = `The clip ${video.id} has no requestId, and nothing says that camera ${video.cameraId} is camera ${part.cameraId}.`;
-    this.mismatches.push({ path: 'data.videos[].cameraId', reason, raw: video });
+    this.mismatch({ path: 'data.videos[].cameraId', reason, raw: video });
+  }
+
+  private mismatch(finding: Finding): void {
+    if (this.mismatches.length < MAX_FINDINGS) this.mismatches.push(finding);
   }
 }
 

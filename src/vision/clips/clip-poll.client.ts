@@ -7,7 +7,7 @@ import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import type { Finding, ListedPage, ReadRequestState } from '../client/read-list.rules.js';
 import { readAllPages, UnstableListError } from '../client/read-pages.js';
-import { VisionClient } from '../client/vision.client.js';
+import { sizeFindings, VisionClient } from '../client/vision.client.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
 import { ClipMatcher } from './clip-matching.rules.js';
 import {
@@ -97,22 +97,23 @@ export class ClipPollClient {
     let request: ReadRequestState | undefined;
     let failure: PartList['failure'];
     let isWhole = true;
-    const fetchPage = async (page: number): Promise<ListedPage<Video>> => {
-      const read = await this.client.listVideos({ ...query, page }, context);
+    const onItems = (items: readonly Video[]): void => {
+      for (const video of items) if (videos.size <= MAX_CLIPS_PER_PART) videos.set(rangeKey(video), video);
+    };
+    const fetchPage = async (page: number): Promise<ListedPage> => {
+      const read = await this.client.listVideos({ ...query, page }, context, onItems);
       if (page === 1) request = read.request?.requestId === requestId ? read.request : undefined;
       // Some partners generate ids for each list.
       return { ...read, fingerprints: read.ranges };
     };
-    const onPage = async (page: ListedPage<Video>): Promise<void> => {
-      for (const video of page.items) videos.set(rangeKey(video), video);
-      findings.push(...page.findings);
-    };
+    const onPage = async (page: ListedPage): Promise<void> => void findings.push(...page.findings);
     // One clip above the limit proves that there are too many.
     const isEnough = () => videos.size > MAX_CLIPS_PER_PART || request?.status === 'failed';
     try {
       isWhole = await readAllPages(fetchPage, onPage, isEnough);
     } catch (error) {
       failure = listFailure(error);
+      findings.push(...sizeFindings(error));
     }
     return { videos: [...videos.values()], request, findings, failure, isWhole };
   }
@@ -147,9 +148,11 @@ export class ClipPollClient {
     const otherRequests = new Set<string>();
     const query = { ...listQuery(parts), pageSize: MAX_PAGE_SIZE };
     let pages = 0;
-    const onPage = async ({ items, findings: found }: ListedPage<Video>): Promise<void> => {
+    const onPage = async ({ findings: found }: ListedPage): Promise<void> => {
       pages++;
       findings.push(...found);
+    };
+    const onItems = async (items: readonly Video[]): Promise<void> => {
       for (const id of await this.otherRequestsIn(items, parts)) otherRequests.add(id);
       for (const [i, video] of items.entries()) {
         matcher.add(video, otherRequests);
@@ -157,11 +160,12 @@ export class ClipPollClient {
       }
     };
     const isEnough = () => matcher.found.size === parts.length || pages === MAX_LIST_PAGES;
-    const fetchPage = (page: number) => this.client.listVideos({ ...query, page }, context);
+    const fetchPage = (page: number) => this.client.listVideos({ ...query, page }, context, onItems);
     try {
       await readAllPages(fetchPage, onPage, isEnough);
       return { pages, failure: undefined };
     } catch (error) {
+      findings.push(...sizeFindings(error));
       return { pages, failure: listFailure(error) };
     }
   }

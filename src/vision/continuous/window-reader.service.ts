@@ -6,7 +6,7 @@ import { WorkService } from '../../work/work.service.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { readAllPages } from '../client/read-pages.js';
 import { DOWNLOAD, type VisionConnection } from '../client/vision-connections.repository.js';
-import { VisionClient } from '../client/vision.client.js';
+import { sizeFindings, VisionClient } from '../client/vision.client.js';
 import { storeCameraNames } from '../recordings/camera-names.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
 import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
@@ -24,7 +24,7 @@ export class WindowReader {
   ) {}
 
   /**
-   * Stores the recordings of a window page by page, and returns whether the pages agree with each other. Pages before a
+   * Stores the recordings of a window part by part, and returns whether the pages agree with each other. Parts before a
    * failure stay. Throws `PartnerFailure`, `UnstableListError`.
    */
   async read(
@@ -43,18 +43,23 @@ export class WindowReader {
       endTime: instantOf(new Date(end)),
       pageSize: MAX_PAGE_SIZE,
     };
-    return readAllPages<Recording>(
-      (page) => this.client.listContinuous({ ...query, page }, { connection, signal }),
-      async ({ items, findings }) => {
-        const added = await this.subscriptions.inTransaction(async (manager) => {
-          if (cameraId !== null) {
-            await storeCameraNames(manager, { haulerId, connectionId, truckId, cameraId }, items);
-          }
-          return this.recordings.addChunks(manager, connection, items);
-        });
-        await this.findings.record(connection, findings);
-        if (added > 0) this.work.runDue(DOWNLOAD);
-      },
-    );
+    const store = async (items: readonly Recording[]): Promise<void> => {
+      const added = await this.subscriptions.inTransaction(async (manager) => {
+        if (cameraId !== null) {
+          await storeCameraNames(manager, { haulerId, connectionId, truckId, cameraId }, items);
+        }
+        return this.recordings.addChunks(manager, connection, items);
+      });
+      if (added > 0) this.work.runDue(DOWNLOAD);
+    };
+    try {
+      return await readAllPages(
+        (page) => this.client.listContinuous({ ...query, page }, { connection, signal }, store),
+        ({ findings }) => this.findings.record(connection, findings),
+      );
+    } catch (error) {
+      await this.findings.record(connection, sizeFindings(error));
+      throw error;
+    }
   }
 }

@@ -99,8 +99,9 @@ export class RelinkService {
     let range: Range | undefined;
     try {
       if (row.part_id === null) range = await this.recordings.waitingRange(row);
-      const page = await this.pagesOf(row, range, call);
-      await readAllPages<Recording>(page, async ({ items: listed }) => void items.push(...listed));
+      const onItems = (listed: readonly Recording[]) =>
+        void items.push(...listed.filter((item) => mayBeIn(range, item)));
+      await readAllPages(await this.pagesOf(row, range, call, onItems), async () => undefined);
       return { range, items, failure: undefined };
     } catch (failure) {
       return { range, items, failure };
@@ -112,7 +113,8 @@ export class RelinkService {
     row: RecordingRow,
     { start, end }: Range = { start: row.start_time, end: row.end_time },
     call: VisionCall,
-  ): Promise<(page: number) => Promise<ListedPage<Recording>>> {
+    onItems: (items: readonly Recording[]) => void,
+  ): Promise<(page: number) => Promise<ListedPage>> {
     const around = {
       truckId: row.truck_id,
       startTime: instantOf(start),
@@ -121,16 +123,20 @@ export class RelinkService {
     };
     if (row.part_id === null) {
       const { customerId } = call.connection;
-      return (page) => this.client.listContinuous({ customerId, ...around, page }, call);
+      return (page) => this.client.listContinuous({ customerId, ...around, page }, call, onItems);
     }
     const { customerId, partnerRequestId: requestId } = await this.parts.findPart(row.hauler_id, row.part_id);
     const query = requestId === null ? around : { requestId, pageSize: MAX_PAGE_SIZE };
-    return (page) => this.client.listVideos({ customerId, ...query, page }, call);
+    return (page) => this.client.listVideos({ customerId, ...query, page }, call, onItems);
   }
 }
 
 const listingName = ({ connection_id, truck_id, part_id, id }: RecordingRow): string =>
   part_id === null ? `${connection_id} ${truck_id}` : `${part_id} ${id}`;
+
+/** A partner that ignores the range lists far more than what is needed. */
+const mayBeIn = (range: Range | undefined, { startTime, endTime }: Recording): boolean =>
+  range === undefined || (Date.parse(startTime) <= range.end.getTime() && Date.parse(endTime) >= range.start.getTime());
 
 const covers = ({ range }: Listing, { start_time, end_time }: RecordingRow): boolean =>
   range === undefined || (range.start <= start_time && range.end >= end_time);
