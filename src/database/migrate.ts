@@ -29,6 +29,7 @@ import { RereadByAge1795570470000 } from '../../migrations/1795570470000-reread-
 import { DropPageOfPolls1795570471000 } from '../../migrations/1795570471000-drop-page-of-polls.js';
 import { TryDownloadsUntilDeadline1795570480000 } from '../../migrations/1795570480000-try-downloads-until-deadline.js';
 import { KeepUnansweredPosts1795570490000 } from '../../migrations/1795570490000-keep-unanswered-posts.js';
+import { GiveMaterialsSeveralParents1795570491000 } from '../../migrations/1795570491000-give-materials-several-parents.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -66,6 +67,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   DropPageOfPolls1795570471000,
   TryDownloadsUntilDeadline1795570480000,
   KeepUnansweredPosts1795570490000,
+  GiveMaterialsSeveralParents1795570491000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

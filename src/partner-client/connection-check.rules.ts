@@ -2,6 +2,7 @@ import { ownField } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { GetSitesResponse, isWithoutParent, Kiosk, Material, missingParent, Site } from '../contracts/site/site.dto.js';
+import { ListedIds } from '../contracts/site/site-rules.js';
 import { VIDEO_LISTS } from '../contracts/vision/vision.api.js';
 import { Video } from '../contracts/vision/vision.dto.js';
 import { type AnswerRecord, type PartnerAnswer, recordTooLarge, type StreamedAnswer } from './partner-answer.js';
@@ -42,7 +43,7 @@ export async function siteFindings(answer: StreamedAnswer): Promise<Findings> {
 class SiteRecordCheck {
   readonly violations: Violation[] = [];
   readonly counts: Record<string, number> = {};
-  private readonly ids = new Set<string>();
+  private readonly ids = new ListedIds();
 
   add({ list, index, value, text }: AnswerRecord): void {
     this.counts[list] = index + 1;
@@ -60,12 +61,10 @@ class SiteRecordCheck {
 }
 
 /** Faults of a record whose fields are valid: a repeated id, or a material without a parent. */
-function linkViolations(record: object, path: string, list: string, ids: Set<string>): Violation[] {
+function linkViolations(record: object, path: string, list: string, ids: ListedIds): Violation[] {
   const { id, ...parents } = record as Partial<Material>;
-  const key = `${list} ${id}`;
-  if (ids.has(key))
+  if (id !== undefined && ids.repeats(list, id, record))
     return [{ path: `${path}.id`, rule: 'isUnique', message: `${path}.id is the id of an earlier element` }];
-  ids.add(key);
   if (list !== 'data.materials' || !isWithoutParent(parents)) return [];
   return [missingParent(path)];
 }

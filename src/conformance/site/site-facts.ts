@@ -1,6 +1,7 @@
 import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { isUuid } from '../../contracts/common/text.js';
+import { ListedIds } from '../../contracts/site/site-rules.js';
 import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.dto.js';
 import { ownField } from '../../contracts/common/json.js';
 import { valueAt } from '../checks.js';
@@ -29,6 +30,7 @@ export class SiteFacts extends RecordFacts {
   private readonly siteIdOf: Readonly<Record<string, Map<string, string | undefined>>> = Object.fromEntries(
     Object.keys(SITE_LISTS).map((list) => [list, new Map()]),
   );
+  private readonly ids = new ListedIds();
   private readonly links: Link[] = [];
 
   addRecord(list: string, index: number, value: unknown): void {
@@ -38,7 +40,7 @@ export class SiteFacts extends RecordFacts {
     this.add(type, list, index, value);
     const [id, siteId, kioskId] = ['id', 'siteId', 'kioskId'].map((name) => idOf(ownField(value, name)));
     const known = this.siteIdOf[list];
-    if (id !== undefined && known?.has(id)) {
+    if (id !== undefined && this.ids.repeats(list, id, value)) {
       this.addFault(`${path}.$repeated`, `${path}.id is the id of an earlier element`);
     } else if (id !== undefined) known?.set(id, siteId);
     if (

@@ -70,7 +70,7 @@ const links = serverRules(
 SITE-037 | must | 2.4a | getSites | list | SITE-008 | every material has a siteId or a kioskId | Send the siteId of the material, or its kioskId where you have kiosks.
 SITE-040 | must | 2.4a | getSites | list | SITE-006 | no id in sites is repeated | Send each element of sites once, with an id of its own.
 SITE-041 | must | 2.4a | getSites | list | SITE-007 | no id in kiosks is repeated | Send each element of kiosks once, with an id of its own.
-SITE-042 | must | 2.4a | getSites | list | SITE-008 | no id in materials is repeated | Send each element of materials once, with an id of its own.
+SITE-042 | must | 2.4a | getSites | list | SITE-008 | an id in materials is repeated only under another site or kiosk | Send each material once for each of its sites or kiosks, with the same materialType and measureUnit.
 SITE-043 | must | 2.4a | getSites | list | SITE-007 | every siteId in kiosks is the id of a site in the answer | Send the site of each element of kiosks in the same answer.
 SITE-044 | must | 2.4a | getSites | list | SITE-008 | every siteId in materials is the id of a site in the answer | Send the site of each element of materials in the same answer.
 SITE-045 | must | 2.4a | getSites | list | SITE-008 | every kioskId in materials is the id of a kiosk in the answer | Send the kiosk of each element of materials in the same answer.

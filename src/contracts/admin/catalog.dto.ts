@@ -1,5 +1,6 @@
 import type { DtoClass } from '../common/fields/field.js';
 import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
+import { TextListField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';
 import { Kiosk, Material, Site } from '../site/site.dto.js';
 import { ListQuery } from './list.dto.js';
@@ -73,6 +74,22 @@ export class CatalogKiosk extends stored(Kiosk) {}
 
 /** A stored material; `siteId` and `kioskId` are the partner's ids. */
 export class CatalogMaterial extends stored(Material) {
+  @TextListField({
+    description: "All sites of a material that the partner lists under several; the partner's ids",
+    optional: true,
+    maxLength: 36,
+    example: [SITE_ID, '2d7e8b10-9c44-4f3a-8b6e-5a1f0c9d3e72'],
+  })
+  siteIds?: string[];
+
+  @TextListField({
+    description: "All kiosks of a material that the partner lists under several; the partner's ids",
+    optional: true,
+    maxLength: 36,
+    example: ['1c9a7d20-4d66-4c8f-9a1b-3a8a8b0a2d21', '3e8f9c21-0d55-4a4b-9c7f-6b201dae4f83'],
+  })
+  kioskIds?: string[];
+
   @TextField({
     description: 'The issue flagged on the record, if any',
     max: 500,

@@ -1,3 +1,5 @@
+import { ownField } from '../common/json.js';
+
 /** The rule of the conformance kit that checks each field of section 2.4a. */
 export const SITE_FIELD_RULES: Readonly<Record<string, string>> = {
   sites: 'SITE-006',
@@ -46,9 +48,35 @@ export interface SiteFinding {
   readonly reason: string;
 }
 
-/** The rule that a record of a synchronisation breaks. A record is flagged only for a kiosk of another site. */
+/** The rule that a record of a synchronisation breaks. A record is flagged for a kiosk of another site, or for the form of its time. */
 export function siteRuleOf({ severity, kind, path, reason }: SiteFinding): string | undefined {
-  if (severity === 'flagged') return 'SITE-046';
+  if (severity === 'flagged' && !path.endsWith('.updatedAt')) return 'SITE-046';
   const link = LINK_RULES.find(([of, words]) => of === kind && words.test(reason));
   return link?.[2] ?? SITE_FIELD_RULES[path.replace(/\[\d+\]/g, '')];
+}
+
+/** The ids of one answer. */
+export class ListedIds {
+  private readonly seen = new Map<string, { readonly content: string; readonly parents: Set<string> }>();
+
+  /**
+   * Whether the answer has the id of this record already. A material may be listed again under another site or kiosk, with the
+   * same type and unit (decision 33).
+   */
+  repeats(list: string, id: string, record: unknown): boolean {
+    const key = `${list} ${id.toLowerCase()}`;
+    const isMaterial = list === 'data.materials';
+    const text = (...names: string[]) =>
+      isMaterial ? JSON.stringify(names.map((name) => ownField(record, name))) : '';
+    const content = text('materialType', 'measureUnit');
+    const parents = text('siteId', 'kioskId').toLowerCase();
+    const earlier = this.seen.get(key);
+    if (earlier === undefined) {
+      this.seen.set(key, { content, parents: new Set([parents]) });
+      return false;
+    }
+    if (!isMaterial || earlier.content !== content || earlier.parents.has(parents)) return true;
+    earlier.parents.add(parents);
+    return false;
+  }
 }

@@ -8,6 +8,7 @@ const STAGED = {
   id: ['uuid', ({ id }) => id ?? null],
   site_id: ['uuid', ({ siteId }) => siteId ?? null],
   kiosk_id: ['uuid', ({ kioskId }) => kioskId ?? null],
+  content: ['text', ({ content }) => content ?? null],
   text: ['json', ({ text }) => text ?? null],
 } as const satisfies Columns<SubmittedRecord>;
 
@@ -30,7 +31,8 @@ export class StagedRecords {
        SET LOCAL jit = off; SET LOCAL work_mem = '32MB'`,
     );
     await manager.query(
-      `CREATE TEMP TABLE staged_records (kind integer, position integer, id uuid, site_id uuid, kiosk_id uuid, text text)
+      `CREATE TEMP TABLE staged_records (kind integer, position integer, id uuid, site_id uuid, kiosk_id uuid,
+         content text, text text)
        ON COMMIT DROP`,
     );
     return new StagedRecords(manager);
@@ -41,14 +43,20 @@ export class StagedRecords {
     await this.manager.query(`INSERT INTO staged_records ${rowsSql(STAGED, 1)}`, rowArrays(STAGED, records));
   }
 
-  /** Records with the id of an earlier one, at most `limit`, and the position of the first one. */
+  /**
+   * Records with the id of an earlier one, at most `limit`, and the position of the first one. A material may be listed again
+   * under another site or kiosk (decision 33).
+   */
   async repeated(limit: number): Promise<{ kind: Kind; position: number; first: number }[]> {
     const rows = await this.manager.query<{ kind: number; position: number; first: number }[]>(
-      `SELECT kind, position, first FROM staged_records
-       JOIN (SELECT kind, id, min(position) AS first FROM staged_records WHERE id IS NOT NULL
-             GROUP BY kind, id HAVING count(*) > 1) AS repeated USING (kind, id)
-       WHERE position > first ORDER BY kind, position LIMIT $1`,
-      [limit],
+      `SELECT kind, position, first FROM (
+         SELECT kind, position, first, content IS DISTINCT FROM first_value(content) OVER (PARTITION BY kind, id ORDER BY position)
+             OR row_number() OVER (PARTITION BY kind, id, site_id, kiosk_id ORDER BY position) > 1 AS repeats
+         FROM staged_records
+         JOIN (SELECT kind, id, min(position) AS first FROM staged_records WHERE id IS NOT NULL
+               GROUP BY kind, id HAVING count(*) > 1) AS repeated USING (kind, id)) AS listed
+       WHERE position > first AND (repeats OR kind <> $2) ORDER BY kind, position LIMIT $1`,
+      [limit, KINDS.indexOf('materials')],
     );
     return rows.map((row) => ({ ...row, kind: kindOf(row.kind) }));
   }
@@ -71,7 +79,8 @@ export class StagedRecords {
   async *elements(): AsyncGenerator<{ kind: Kind; text: string }[]> {
     await this.manager.query(
       `DECLARE elements NO SCROLL CURSOR FOR
-       SELECT kind, text FROM staged_records WHERE text IS NOT NULL ORDER BY kind, id`,
+       SELECT kind, text FROM staged_records WHERE text IS NOT NULL
+       ORDER BY kind, id, site_id, kiosk_id`,
     );
     for (;;) {
       const rows = await this.manager.query<{ kind: number; text: string }[]>(`FETCH ${FETCHED_ROWS} FROM elements`);

@@ -17,6 +17,8 @@ export interface SubmittedRecord {
   readonly id: string | undefined;
   readonly siteId: string | undefined;
   readonly kioskId: string | undefined;
+  /** Type and unit of a material, which all elements with its id have. */
+  readonly content: string | undefined;
   /** The element of the response; undefined if the record is inactive (decision 37) or any record is faulty. */
   readonly text: string | undefined;
 }
@@ -48,7 +50,7 @@ export class SubmittedRecords {
     const place = { kind, position: index };
     if (text === undefined) {
       this.refuse(path, 'maxSize', `${path} must not be larger than 1 MiB`);
-      return { ...place, id: undefined, siteId: undefined, kioskId: undefined, text: undefined };
+      return { ...place, id: undefined, siteId: undefined, kioskId: undefined, content: undefined, text: undefined };
     }
     const value = parseJson(text);
     this.recordText.check(value, [kind, index], 3);
@@ -56,9 +58,10 @@ export class SubmittedRecords {
     if (kind === 'materials' && isJsonObject(value) && isWithoutParent(value)) {
       this.refuse(path, 'hasParent', `${path} must have a siteId, a kioskId or both`);
     }
-    const { siteId, kioskId } = record as Partial<Material>;
+    const { siteId, kioskId, materialType, measureUnit } = record as Partial<Material>;
+    const content = kind === 'materials' ? JSON.stringify([materialType, measureUnit]) : undefined;
     const isListed = record.active !== false && !this.hasFaults();
-    return { ...place, id: record.id, siteId, kioskId, text: isListed ? elementOf(record) : undefined };
+    return { ...place, id: record.id, siteId, kioskId, content, text: isListed ? elementOf(record) : undefined };
   }
 
   addEnvelope(text: string): void {

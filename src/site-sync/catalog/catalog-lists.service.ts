@@ -61,8 +61,13 @@ function toMaterialDto(row: MaterialEntity): CatalogMaterial {
     ...toRecordDto(row),
     ...(row.siteExternalId === null ? {} : { siteId: row.siteExternalId }),
     ...(row.kioskExternalId === null ? {} : { kioskId: row.kioskExternalId }),
+    ...(row.moreSiteIds === null ? {} : { siteIds: allOf(row.siteExternalId, row.moreSiteIds) }),
+    ...(row.moreKioskIds === null ? {} : { kioskIds: allOf(row.kioskExternalId, row.moreKioskIds) }),
     materialType: row.materialType,
     measureUnit: row.measureUnit,
     ...(row.flaggedReason === null ? {} : { flaggedReason: row.flaggedReason }),
   };
 }
+
+const allOf = (first: string | null, more: readonly string[]): string[] =>
+  first === null ? [...more] : [first, ...more];

@@ -72,7 +72,7 @@ export class KioskEntity extends CatalogRecord {
   name!: string;
 }
 
-/** A material of a site, of a kiosk, or of both (decision 32). */
+/** A material of a site, of a kiosk, or of both (decision 32), or of several ones (decision 33). */
 @Entity('materials')
 export class MaterialEntity extends CatalogRecord {
   @Column('uuid', { name: 'site_external_id', nullable: true })
@@ -80,6 +80,13 @@ export class MaterialEntity extends CatalogRecord {
 
   @Column('uuid', { name: 'kiosk_external_id', nullable: true })
   kioskExternalId!: string | null;
+
+  /** The other sites of a material with several ones. */
+  @Column('uuid', { name: 'more_site_ids', array: true, nullable: true })
+  moreSiteIds!: string[] | null;
+
+  @Column('uuid', { name: 'more_kiosk_ids', array: true, nullable: true })
+  moreKioskIds!: string[] | null;
 
   @Column('text', { name: 'material_type' })
   materialType!: string;

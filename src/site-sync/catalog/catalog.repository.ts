@@ -44,26 +44,31 @@ export const allReferencesExist = (references: string) => `
         OR NOT EXISTS (
              SELECT FROM materials m
               WHERE (m.hauler_id, m.external_id) = (reference.hauler_id, reference.material_id)
-                AND (m.site_external_id = reference.site_id OR EXISTS (
+                AND (m.site_external_id = reference.site_id OR reference.site_id = ANY (m.more_site_ids) OR EXISTS (
                       SELECT FROM kiosks k
                        WHERE (k.hauler_id, k.external_id) = (m.hauler_id, m.kiosk_external_id)
-                         AND k.site_external_id = reference.site_id))))`;
+                         AND k.site_external_id = reference.site_id)
+                  OR (m.more_kiosk_ids IS NOT NULL AND EXISTS (
+                      SELECT FROM kiosks k
+                       WHERE k.hauler_id = m.hauler_id AND k.external_id = ANY (m.more_kiosk_ids)
+                         AND k.site_external_id = reference.site_id)))))`;
 
 interface FoundRow {
   readonly hauler_id: string;
   readonly id: string;
-  /** Of a material; null if the row is a site. */
-  readonly site_id: string | null;
-  readonly kiosk_site_id: string | null;
+  /** Of a material; null if the row is a site. Some may be null. */
+  readonly site_ids: readonly (string | null)[] | null;
   readonly is_site: boolean;
 }
 
 const FIND = `
-  SELECT s.hauler_id, s.external_id AS id, NULL::uuid AS site_id, NULL::uuid AS kiosk_site_id, true AS is_site
+  SELECT s.hauler_id, s.external_id AS id, NULL::uuid[] AS site_ids, true AS is_site
   FROM unnest($1::uuid[], $2::uuid[]) AS reference (hauler_id, site_id)
   JOIN sites s ON s.hauler_id = reference.hauler_id AND s.external_id = reference.site_id
   UNION ALL
-  SELECT m.hauler_id, m.external_id, m.site_external_id, k.site_external_id, false
+  SELECT m.hauler_id, m.external_id, ARRAY[m.site_external_id, k.site_external_id] || m.more_site_ids
+      || CASE WHEN m.more_kiosk_ids IS NOT NULL THEN ARRAY(SELECT other.site_external_id FROM kiosks other
+           WHERE other.hauler_id = m.hauler_id AND other.external_id = ANY (m.more_kiosk_ids)) END, false
   FROM unnest($3::uuid[], $4::uuid[]) AS reference (hauler_id, material_id)
   JOIN materials m ON m.hauler_id = reference.hauler_id AND m.external_id = reference.material_id
   LEFT JOIN kiosks k ON k.hauler_id = m.hauler_id AND k.external_id = m.kiosk_external_id`;
@@ -82,10 +87,7 @@ export async function findReferences(
   const sitesOfMaterials = new Map(
     rows
       .filter((row) => !row.is_site)
-      .map((row) => [
-        row.hauler_id + row.id,
-        new Set([row.site_id, row.kiosk_site_id].filter((id): id is string => id !== null)),
-      ]),
+      .map((row) => [row.hauler_id + row.id, new Set(row.site_ids?.filter((id) => id !== null))]),
   );
   return {
     hasSite: (haulerId, siteId) => knownSites.has(haulerId + siteId),
@@ -114,6 +116,11 @@ const OF_SITE = {
     SELECT m.id FROM materials m WHERE m.site_external_id = $3
     UNION
     SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.kiosk_external_id = k.external_id
+    WHERE k.site_external_id = $3
+    UNION
+    SELECT m.id FROM materials m WHERE m.more_site_ids @> ARRAY[$3::uuid]
+    UNION
+    SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.more_kiosk_ids @> ARRAY[k.external_id]
     WHERE k.site_external_id = $3)`,
 } as const;
 

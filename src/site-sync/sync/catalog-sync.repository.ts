@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { uuidv7 } from '../../database/uuid.js';
-import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
+import { type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
 import { CONTENT_COLUMNS } from './staged-records.repository.js';
 import { ChangeRecorder } from './sync-changes.repository.js';
@@ -20,7 +20,7 @@ interface AppliedCounts extends Omit<KindCounts, 'held'> {
 
 /** The records that have the same outcome. */
 interface OutcomeRow {
-  readonly outcome: 'created' | 'restored' | 'stale' | 'deactivated' | 'updated' | 'unchanged' | 'quarantined';
+  readonly outcome: keyof Omit<KindCounts, 'received' | 'flagged' | 'held'> | 'merged';
   readonly count: number;
   /** Those among them that change the stored record. */
   readonly written: number;
@@ -28,13 +28,18 @@ interface OutcomeRow {
   readonly unreadable: number;
 }
 
-const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
+export const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
 
 /** `given` is the staged record, `stored` that of the catalog (decision 34). */
 const IS_STALE = 'coalesce(given.partner_updated_at < stored.partner_updated_at, false)';
 
-const IS_NEWER =
-  '(given.partner_updated_at IS NOT NULL AND coalesce(given.partner_updated_at > stored.partner_updated_at, true))';
+/**
+ * A material with several parents may have several times. The newest one decides whether it is stale, the oldest one is stored:
+ * otherwise the rest would be stale for ever when the newest parent goes away.
+ */
+const UPDATED_AT = 'coalesce(given.oldest_updated_at, given.partner_updated_at)';
+
+const IS_NEWER = `(${UPDATED_AT} IS NOT NULL AND coalesce(${UPDATED_AT} > stored.partner_updated_at, true))`;
 
 /**
  * A version 7 UUID: the time $3, then the position, so that ids of one run are in the order of the answer, then the random
@@ -46,44 +51,6 @@ const NEW_ID = `($3::text || to_hex(${0x7000} + (given.position >> 12)) || to_he
 /** Locks the hauler's catalog until the end of the transaction: connections of one hauler may have the same records. */
 export async function lockCatalog(manager: EntityManager, haulerId: string): Promise<void> {
   await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog of ${haulerId}`]);
-}
-
-/** Whether removals wait for an admin. */
-export async function hasHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<boolean> {
-  const held = await manager.query<unknown[]>(
-    'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected LIMIT 1',
-    [owner.haulerId, owner.connectionId],
-  );
-  return held.length > 0;
-}
-
-/** Applies the removals that were held and returns their number by kind. */
-export async function applyHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<Record<Kind, number>> {
-  const removed = forEachKind(() => 0);
-  const parameters = [owner.haulerId, owner.connectionId];
-  for (const kind of KINDS) {
-    removed[kind] = await affected(
-      manager,
-      `UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
-       WHERE hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'
-         AND stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.external_id = hold.external_id
-         AND NOT hold.rejected AND stored.active`,
-      parameters,
-    );
-  }
-  await manager.query(
-    'DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected',
-    parameters,
-  );
-  return removed;
-}
-
-/** Keeps the held records. The next run that would remove them holds them again. */
-export async function rejectHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<void> {
-  await manager.query('UPDATE sync_holds SET rejected = true WHERE hauler_id = $1 AND connection_id = $2', [
-    owner.haulerId,
-    owner.connectionId,
-  ]);
 }
 
 /**
@@ -123,7 +90,7 @@ export class KindRepository {
   ) {
     this.parameters = [run.haulerId, run.connectionId];
     this.changes = new ChangeRecorder(manager, run, kind);
-    this.given = `(SELECT * FROM staged WHERE kind = '${kind}' AND fault IS NULL) given`;
+    this.given = `(SELECT * FROM staged WHERE kind = '${kind}' AND fault IS NULL AND NOT merged) given`;
     this.absent = `
       stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.active
       AND NOT EXISTS (SELECT FROM staged given WHERE given.kind = '${kind}' AND given.external_id = stored.external_id)`;
@@ -220,13 +187,14 @@ export class KindRepository {
   private countOutcomes(): Promise<OutcomeRow[]> {
     return this.manager.query<OutcomeRow[]>(
       `SELECT outcome, count(*)::int AS count,
-         count(*) FILTER (WHERE given.fault IS NULL AND ${this.isWritten('outcome')})::int AS written,
+         count(*) FILTER (WHERE given.fault IS NULL AND NOT given.merged AND ${this.isWritten('outcome')})::int AS written,
          count(given.flagged_reason)::int AS flagged,
          count(*) FILTER (WHERE given.external_id IS NULL)::int AS unreadable
        FROM staged given
        LEFT JOIN ${this.kind} stored ON stored.hauler_id = $1 AND stored.external_id = given.external_id
        CROSS JOIN LATERAL (
-         SELECT CASE WHEN given.fault IS NULL THEN ${this.outcome()} ELSE 'quarantined' END AS outcome) o
+         SELECT CASE WHEN given.fault IS NOT NULL THEN 'quarantined' WHEN given.merged THEN 'merged'
+           ELSE ${this.outcome()} END AS outcome) o
        WHERE given.kind = '${this.kind}'
        GROUP BY outcome`,
       [this.parameters[0]],
@@ -241,7 +209,8 @@ export class KindRepository {
       `UPDATE ${this.kind} stored SET ${set.join(', ')},
          active = given.active,
          deactivated_at = CASE WHEN given.active THEN NULL ELSE coalesce(stored.deactivated_at, now()) END,
-         partner_updated_at = greatest(stored.partner_updated_at, given.partner_updated_at),
+         partner_updated_at = CASE WHEN ${IS_STALE} THEN stored.partner_updated_at
+           ELSE coalesce(${UPDATED_AT}, stored.partner_updated_at) END,
          connection_id = CASE WHEN stored.active THEN coalesce(stored.connection_id, $2) ELSE $2 END,
          updated_at = CASE WHEN ${this.outcome()} = 'unchanged' THEN stored.updated_at ELSE now() END
        FROM ${this.given}
@@ -256,7 +225,7 @@ export class KindRepository {
       `INSERT INTO ${this.kind} (id, hauler_id, connection_id, deactivated_at, external_id, active, partner_updated_at,
          ${this.versioned.join(', ')})
        SELECT ${NEW_ID}, $1, $2, CASE WHEN given.active THEN NULL ELSE now() END, given.external_id, given.active,
-         given.partner_updated_at, ${this.versioned.map((column) => `given.${column}`).join(', ')}
+         ${UPDATED_AT}, ${this.versioned.map((column) => `given.${column}`).join(', ')}
        FROM ${this.given}
        WHERE NOT EXISTS (
          SELECT FROM ${this.kind} stored WHERE stored.hauler_id = $1 AND stored.external_id = given.external_id)`,
@@ -292,7 +261,7 @@ export class KindRepository {
   }
 }
 
-async function affected(manager: EntityManager, sql: string, parameters: unknown[]): Promise<number> {
+export async function affected(manager: EntityManager, sql: string, parameters: unknown[]): Promise<number> {
   const [, count] = await manager.query<[unknown[], number]>(sql, parameters);
   return count;
 }

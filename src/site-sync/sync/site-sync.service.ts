@@ -11,6 +11,7 @@ import { noDataFindings } from '../../partner-client/connection-check.rules.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { adoptRecords, KindRepository, lockCatalog } from './catalog-sync.repository.js';
 import { type Kind, type KindCounts, KINDS, NO_COUNTS } from './kinds.js';
+import { mergeMaterials } from './merged-materials.repository.js';
 import { holdsRemovals, removalGuard } from './removal-guard.rules.js';
 import { checkParents, RECORD_LISTS, RecordStager, stageRecords, storeIssues } from './staged-records.repository.js';
 import { SyncChangesRepository } from './sync-changes.repository.js';
@@ -142,6 +143,7 @@ async function applyKind(manager: EntityManager, run: StartedRun, kind: Kind, is
   const { held, rejected } = await repository.countHeld();
   if (!isStated) return stillHeld(repository, kind, { ...NO_COUNTS[kind], held });
   await checkParents(manager, run.haulerId, kind);
+  if (kind === 'materials') await mergeMaterials(manager, run);
   const absence = await repository.countAbsent();
   const { unreadable, ...applied } = await repository.applyChanges();
   const counts = { ...applied, held };

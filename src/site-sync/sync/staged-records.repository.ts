@@ -17,7 +17,14 @@ export const RECORD_LISTS = KINDS.map((kind) => `data.${kind}`);
 export const CONTENT_COLUMNS = {
   sites: ['name', 'line1', 'city', 'state', 'country', 'zip_code'],
   kiosks: ['site_external_id', 'name'],
-  materials: ['site_external_id', 'kiosk_external_id', 'material_type', 'measure_unit'],
+  materials: [
+    'site_external_id',
+    'kiosk_external_id',
+    'more_site_ids',
+    'more_kiosk_ids',
+    'material_type',
+    'measure_unit',
+  ],
 } as const satisfies Record<Kind, readonly string[]>;
 
 /** The columns that are copied into the staging table, in the order of `Row`. */
@@ -43,8 +50,12 @@ const STAGED_COLUMNS = {
   measure_unit: 'text',
 } as const;
 
+/** Columns that `mergeMaterials` fills. A merged record is a part of another one. */
+const MERGED_COLUMNS =
+  'merged boolean NOT NULL DEFAULT false, oldest_updated_at timestamptz, more_site_ids uuid[], more_kiosk_ids uuid[]';
+
 type Cell = string | null | undefined;
-type Content = Partial<Record<(typeof CONTENT_COLUMNS)[Kind][number], Cell>>;
+type Content = Partial<Record<Exclude<(typeof CONTENT_COLUMNS)[Kind][number], `more_${string}`>, Cell>>;
 const CONTENT_NAMES = Object.keys(STAGED_COLUMNS).slice(9) as (keyof Content)[];
 
 /** A clock in another time zone is tolerated; a wrong year would make every later answer stale. */
@@ -171,12 +182,12 @@ function copyRow(cells: readonly Cell[]): string {
 /** Copies rows of `STAGED_COLUMNS` into a temporary table of the transaction. */
 export async function stageRecords(manager: EntityManager, rows: AsyncIterable<string>): Promise<void> {
   const columns = Object.entries(STAGED_COLUMNS).map(([name, type]) => `${name} ${type}`);
-  await manager.query(`CREATE TEMP TABLE staged (${columns.join(', ')}) ON COMMIT DROP`);
+  await manager.query(`CREATE TEMP TABLE staged (${columns.join(', ')}, ${MERGED_COLUMNS}) ON COMMIT DROP`);
   await copyRows(manager, `COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`, rows);
-  // The first record with an id counts (decision 33).
+  // The first record with an id counts (decision 33). Materials may have several parents: see `mergeMaterials`.
   await manager.query(`
     UPDATE staged given SET fault_path = ${pathOf('.id')}, fault = ${pathOf('.id is the id of an earlier element')}
-    FROM (SELECT kind, external_id, min(position) AS first FROM staged WHERE external_id IS NOT NULL
+    FROM (SELECT kind, external_id, min(position) AS first FROM staged WHERE external_id IS NOT NULL AND kind <> 'materials'
       GROUP BY kind, external_id HAVING count(*) > 1) repeated
     WHERE given.kind = repeated.kind AND given.external_id = repeated.external_id AND given.position > repeated.first`);
 }

@@ -26,10 +26,15 @@ const ADDRESS = (alias: string) => `'address', CASE WHEN ${alias}.line1 IS NOT N
   'line1', ${alias}.line1, 'city', ${alias}.city, 'state', ${alias}.state, 'country', ${alias}.country,
   'zipCode', ${alias}.zip_code) END`;
 
+const ALL_IDS = (alias: string, parent: 'site' | 'kiosk') =>
+  `to_jsonb(array_remove(array_prepend(${alias}.${parent}_external_id, ${alias}.more_${parent}_ids), NULL))`;
+
 const FIELDS: Readonly<Record<Kind, (alias: string) => string>> = {
   sites: (alias) => `'name', ${alias}.name, ${ADDRESS(alias)}`,
   kiosks: (alias) => `'siteId', ${alias}.site_external_id, 'name', ${alias}.name`,
   materials: (alias) => `'siteId', ${alias}.site_external_id, 'kioskId', ${alias}.kiosk_external_id,
+    'siteIds', CASE WHEN ${alias}.more_site_ids IS NOT NULL THEN ${ALL_IDS(alias, 'site')} END,
+    'kioskIds', CASE WHEN ${alias}.more_kiosk_ids IS NOT NULL THEN ${ALL_IDS(alias, 'kiosk')} END,
     'materialType', ${alias}.material_type, 'measureUnit', ${alias}.measure_unit`,
 };
 

@@ -227,6 +227,16 @@ describe('the Site API of the reference partner', () => {
       expect(await data()).toEqual({ sites: [site('c')], kiosks: [], materials: [] });
     });
 
+    test('serves a material under each of its sites; with another unit it is refused', async () => {
+      const sites = [site('a'), site('b')];
+      const [inA, inB] = ['a', 'b'].map((name) => material('m', { siteId: idOf(name) }));
+      await put({ sites, materials: [inB!, inA!] });
+      const listed = (await data()).materials?.map(({ siteId }) => siteId as string);
+      expect(listed).toEqual([idOf('a'), idOf('b')].sort());
+      const faults = await violations({ sites, materials: [inA!, { ...inB!, measureUnit: 'Pound' }, inA!] });
+      expect(faults).toEqual(['materials[1].id isUnique', 'materials[2].id isUnique']);
+    });
+
     test('names every violation at once, and changes nothing', async () => {
       await put({ sites: [site('a')] });
       const faults = await violations({
