@@ -19,8 +19,7 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 const files = (names.length > 0 ? names : all).map((name) => `${FOLDER}/${name}${END}`);
-const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'];
 const jest = ['node_modules/jest/bin/jest.js', '-i', ...words.slice(names.length), '--runTestsByPath', ...files];
 const env = { ...process.env, HAULBRIDGE_FAULTS: 'long' };
-const { status } = spawnSync(process.execPath, [...node, ...jest], { stdio: 'inherit', env });
+const { status } = spawnSync(process.execPath, jest, { stdio: 'inherit', env });
 process.exitCode = status ?? 1;

@@ -22,7 +22,7 @@ beforeAll(async () => {
   [url.username, url.password] = [role, 'limited'];
   await migrate(url.href);
   service = await startTestApp({ env: { DATABASE_URL: url.href } });
-}, 60_000);
+});
 afterAll(async () => {
   await service.close();
   await database.drop();

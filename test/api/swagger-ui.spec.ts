@@ -15,7 +15,7 @@ beforeAll(async () => {
     if (message.type() === 'error') complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
-}, 60_000);
+});
 
 afterAll(async () => {
   await browser.close();
@@ -47,7 +47,7 @@ describe('Swagger UI, in a browser', () => {
   beforeEach(async () => {
     await page.goto(`${service.url}/docs`);
     await page.waitForSelector('#select');
-  }, 30_000);
+  });
   afterEach(() => expect(complaints).toEqual([]));
 
   it('offers every document', async () => {
@@ -60,7 +60,7 @@ describe('Swagger UI, in a browser', () => {
       'Partner API 1.0.0',
       'Admin API 1.0.0',
     ]);
-  }, 30_000);
+  });
 
   it('creates a hauler with the admin token, which the browser does not keep', async () => {
     await select('Admin API 1.0.0');
@@ -68,7 +68,7 @@ describe('Swagger UI, in a browser', () => {
     expect(await tryItOut('createHauler')).toContain('201');
     const kept = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage, document.cookie])');
     expect(kept).not.toContain(service.env.ADMIN_TOKEN);
-  }, 30_000);
+  });
 
   it('creates an account with a key', async () => {
     const hauler = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Browser' });
@@ -79,5 +79,5 @@ describe('Swagger UI, in a browser', () => {
     await select('Account API 1.0.0');
     await authorize(key.body.key);
     expect(await tryItOut('createAccount')).toContain('200');
-  }, 30_000);
+  });
 });

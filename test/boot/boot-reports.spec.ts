@@ -32,7 +32,7 @@ beforeAll(async () => {
   notice = `uses the embedded PostgreSQL under ${join(dataDir, 'postgres')}, since DATABASE_URL is not set`;
   // Only the first start finds an empty database.
   migrated = await runToEnd(MIGRATE, { DATA_DIR: dataDir, DATABASE_URL: '' });
-}, 60_000);
+});
 
 /** The address of the test database with other parts. */
 function elsewhere(parts: Partial<Record<'hostname' | 'port' | 'username' | 'pathname', string>>): string {
@@ -77,7 +77,7 @@ describe('an address that the service cannot listen on is reported in one senten
       1,
       expect.stringMatching(/^HOST\/PORT: the service cannot listen there: getaddrinfo .*nowhere\.invalid\n$/),
     ]);
-  }, 60_000);
+  });
 
   test('a used port; the jobs end before the embedded database, so that no job fails', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
@@ -94,7 +94,7 @@ describe('an address that the service cannot listen on is reported in one senten
       1,
       expect.stringMatching(/^HOST\/PORT: the service cannot listen there: listen EADDRINUSE: .*\n$/),
     ]);
-  }, 60_000);
+  });
 });
 
 describe('a fault that an operator can fix is reported without a stack', () => {
@@ -121,13 +121,13 @@ describe('a fault that an operator can fix is reported without a stack', () => {
     const { code, err } = await runToEnd(SERVICE, { DATA_DIR: folder }, 'ulimit -f 200');
     expect([code, err]).toEqual([1, expect.stringMatching(/^initdb ended with 1: [^]*could not write to file/)]);
     expect(err).not.toMatch(/\n {4}at /);
-  }, 60_000);
+  });
 
   test('a disk without any space', async () => {
     const folder = mkdtempSync(join(testServer().folder, 'boot-'));
     const { code, err } = await runToEnd(SERVICE, { DATA_DIR: folder }, 'ulimit -f 0');
     expect([code, err]).toEqual([1, 'EFBIG: file too large, write\n']);
-  }, 60_000);
+  });
 });
 
 test('an unexpected error at the start is reported with its stack', async () => {
@@ -136,7 +136,7 @@ test('an unexpected error at the start is reported with its stack', async () => 
   const { code, err } = await runToEnd(SERVICE, { ...SECRETS, DATABASE_URL: used.url });
   expect([code, err]).toEqual([1, expect.stringMatching(/relation "haulers" already exists\n {4}at /)]);
   await used.drop();
-}, 60_000);
+});
 
 /** A line of the log. */
 interface Line {
@@ -172,7 +172,7 @@ test('missing migrations are reported at the start, without the errors that foll
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
   await empty.drop();
-}, 60_000);
+});
 
 test('the log has one line each for start, stopping and stopped, and none for the framework and for health checks', async () => {
   const { child, url, output, ended } = await startServiceProcess(service.env, { LOG_LEVEL: 'info' });
@@ -187,7 +187,7 @@ test('the log has one line each for start, stopping and stopped, and none for th
   const database = expect.stringMatching(new RegExp(`^postgresql://127[^@]*${pathname}$`));
   const storage = expect.stringMatching(/^file:\/.*\/videos$/);
   expect(lines[0]).toMatchObject({ version: expect.any(String), address: url, database, storage });
-}, 60_000);
+});
 
 test('a storage that cannot be written is reported at the start, and an upload receives 503 with its reason in the log', async () => {
   const variables = { STORAGE_URL: 'file:/dev/null/videos', LOG_LEVEL: 'warn' };
@@ -219,7 +219,7 @@ test('a storage that cannot be written is reported at the start, and an upload r
   expect(lines().filter(({ level }) => level > WARN)).toEqual([]);
   child.kill('SIGTERM');
   expect(await ended).toBe(0);
-}, 60_000);
+});
 
 test('npm run migrate reports that it works on the embedded database', () => {
   const { code, out } = migrated;
@@ -243,7 +243,7 @@ test.each([
     let out = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
     const ended = once(child, 'close');
-    await eventually(() => expect(out).toContain('listens on'), 40_000);
+    await eventually(() => expect(out).toContain('listens on'));
     child.kill('SIGTERM');
     await ended;
     const lines = out.split('\n').filter((line) => line.startsWith('{'));
@@ -267,7 +267,7 @@ describe('a rejection that nothing handles', () => {
     expect((await fetch(`${url}/health/live`)).status).toBe(200);
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
-  }, 60_000);
+  });
 
   test('is logged, and in production the service stops as after SIGTERM, with the exit code 1', async () => {
     const production = { ...variables, NODE_ENV: 'production', PUBLIC_URL: 'https://haulbridge.example' };
@@ -276,5 +276,5 @@ describe('a rejection that nothing handles', () => {
     expect(await ended).toBe(1);
     expect(dropped(output())).toBe(1);
     expect(linesOf(output()).map(({ msg }) => msg)).toEqual(expect.arrayContaining(['stopping', 'stopped']));
-  }, 60_000);
+  });
 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   } finally {
     process.umask(before);
   }
-}, 60_000);
+});
 afterAll(() => service.end());
 
 const openToAll = (path: string): void => {
@@ -80,4 +80,4 @@ test('new files and folders are private, whatever the umask is', async () => {
   const stored = pathsIn(dataDir).filter((path) => path.includes(id));
   expect(stored).toHaveLength(1);
   expect(openPaths()).toEqual([]);
-}, 30_000);
+});

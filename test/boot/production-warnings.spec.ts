@@ -24,7 +24,7 @@ test('the service warns at its start of each switch for development that is on i
   } finally {
     await service.end('SIGKILL');
   }
-}, 60_000);
+});
 
 test.each(SWITCHES)('%s alone is one warning, and none outside of production', (name) => {
   const source = { ...env, [name]: 'true', SANDBOX: String(name === 'SANDBOX') };

@@ -205,7 +205,7 @@ test('a command finds the address and the token of a service with an embedded da
   }
   const { code, err } = await cli('hauler', 'list');
   expect([code, err]).toEqual([1, `error: connection refused by ${service.url}: start the service or pass --url\n`]);
-}, 60_000);
+});
 
 test('a key that does not arrive on standard input is a wrong call', async () => {
   const words = ['--hauler-id', 'x', '--interface', 'site', '--base-url', 'https://partner.example', '--api-key', '-'];

@@ -149,7 +149,7 @@ describe('a secret that is not on the command line', () => {
     child.stdin.end(`${OTHER_TOKEN}\n`);
     const [err] = await Promise.all([text(child.stderr), once(child, 'close')]);
     expect([err, sent()]).toEqual(['', [`Bearer ${OTHER_TOKEN}`]]);
-  }, 30_000);
+  });
 
   test('of the conformance kit is read from a file', async () => {
     const words = ['--role', 'scale-server', '--url', other.url, '--timeout', '2s'];

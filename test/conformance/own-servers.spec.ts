@@ -23,7 +23,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(testServer().folder, 'kit-'));
   fixtures = join(folder, 'fixtures.json');
   writeFileSync(fixtures, JSON.stringify(scene.fixtures));
-}, 60_000);
+});
 afterAll(() => scene.service.close());
 
 const ROLES = ['site-server', 'vision-server', 'scale-server', 'account-server'] as const;
@@ -170,7 +170,7 @@ const PLAN_HEADER = 'X-Plan';
 let transport: Transport;
 beforeAll(async () => {
   transport = httpTransport(20_000);
-}, 60_000);
+});
 afterAll(async () => {
   transport.close();
 });
@@ -219,7 +219,7 @@ describe.each(Object.values(SERVER_ROLES))('the rules of $name', (role) => {
       return answer;
     });
     expect(results.filter(({ outcome }) => outcome !== 'passed')).toEqual([]);
-  }, 60_000);
+  });
 
   const found = ({ on, change }: Mutant) =>
     runMutant(role, async (_, plan) => {
@@ -235,7 +235,7 @@ describe.each(Object.values(SERVER_ROLES))('the rules of $name', (role) => {
       if (ids.join() !== mutant.rule) wrong.push(`${mutant.rule} on ${mutant.on}: found by ${ids.join() || 'none'}`);
     }
     expect(wrong).toEqual([]);
-  }, 60_000);
+  });
 
   test('all have a server that breaks them', () => {
     const broken = new Set(mutantsOf(role).map(({ rule }) => rule));

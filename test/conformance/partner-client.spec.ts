@@ -74,7 +74,7 @@ beforeAll(async () => {
     onListening: (url) => void startPartner(url).finally(() => stop.abort()),
   });
   log = { calls, apiKey: KEY };
-}, 60_000);
+});
 
 test('the generated clients pass every rule of partner-client', () => {
   const results = checkCalls(PARTNER_CLIENT, log, 'http://kit');

@@ -46,7 +46,7 @@ beforeAll(async () => {
   });
   if (failure !== undefined) throw new Error('the rehearsal failed', { cause: failure });
   log = { calls, apiKey: KEY, haulerId };
-}, 60_000);
+});
 afterAll(() => service.close());
 
 async function rehearse(url: string): Promise<void> {

@@ -102,7 +102,7 @@ describe('the tickets page', () => {
     );
     expect(await page.title()).toBe('Tickets · haulbridge console');
     expect(await accessibilityFindings(page)).toEqual([]);
-  }, 30_000);
+  });
 
   it('keeps its state in the address: a reload and the way back show the same', async () => {
     const { page, visit } = scene;
@@ -114,7 +114,7 @@ describe('the tickets page', () => {
     await page.getByText('1 record', { exact: true }).waitFor();
     expect(await page.getByLabel('Ticket number').inputValue()).toBe('204812');
     expect(await accessibilityFindings(page)).toEqual([]);
-  }, 30_000);
+  });
 
   it('says what to do where nothing matches, and where an id does not exist', async () => {
     const { page, visit } = scene;
@@ -125,7 +125,7 @@ describe('the tickets page', () => {
     expect(await page.getByRole('alert').innerText()).toMatch(/the record was deleted/);
     // The browser reports the 404 itself.
     scene.expectErrors('404');
-  }, 30_000);
+  });
 });
 
 describe('the accounts page', () => {
@@ -139,7 +139,7 @@ describe('the accounts page', () => {
     await region('Account').getByText('dana@example.com').waitFor();
     expect(await page.title()).toBe('Accounts · haulbridge console');
     expect(await accessibilityFindings(page)).toEqual([]);
-  }, 30_000);
+  });
 });
 
 describe('the home page', () => {
@@ -159,7 +159,7 @@ describe('the home page', () => {
     await page.getByRole('button', { name: 'Confirm the removals' }).click();
     await region('Run').getByText('succeeded').waitFor();
     expect((await runOf(id)).status).toBe('succeeded');
-  }, 40_000);
+  });
 
   it('counts refused pushes by reason, and leads to the exchange that explains it', async () => {
     const { page, region, visit } = scene;
@@ -175,7 +175,7 @@ describe('the home page', () => {
     await region('Exchange').getByText('POST /platform-api/v1/tickets received 400').waitFor();
     await region('Request body').getByText('"IN-99"').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-  }, 40_000);
+  });
 
   it('shows the day in pictures; an hour leads to its exchanges', async () => {
     const { page, visit } = scene;
@@ -200,7 +200,7 @@ describe('the home page', () => {
       .click();
     await page.waitForURL(/interface=scale.*from=/);
     await page.getByRole('link', { name: 'POST createTicket' }).first().waitFor();
-  }, 30_000);
+  });
 });
 
 describe('the synchronisation page', () => {
@@ -221,7 +221,7 @@ describe('the synchronisation page', () => {
       .getByRole('row', { name: /Municipal solid waste/ })
       .waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-  }, 40_000);
+  });
 
   it('shows the runs as bars, and one run with its counts', async () => {
     const { page, follow, region } = scene;
@@ -234,7 +234,7 @@ describe('the synchronisation page', () => {
       .getByRole('row', { name: /^created 2 3 5/ })
       .waitFor();
     await page.getByText('None: every record was valid.').waitFor();
-  }, 30_000);
+  });
 });
 
 describe('the exchanges page', () => {
@@ -252,7 +252,7 @@ describe('the exchanges page', () => {
       .getByText(/^Headers/)
       .click();
     await region('Request').getByText('[redacted]').first().waitFor();
-  }, 30_000);
+  });
 
   it('replays a refused push after its cause is gone, one or all of a filter', async () => {
     const { page, region, visit } = scene;
@@ -278,7 +278,7 @@ describe('the exchanges page', () => {
     await page.getByText('1 of 1 exchanges are sent again as they were.').waitFor();
     await page.getByRole('button', { name: 'Replay all', exact: true }).click();
     await page.getByText('1 of 1 exchanges were replayed.').waitFor();
-  }, 40_000);
+  });
 });
 
 describe('the connections page', () => {
@@ -296,7 +296,7 @@ describe('the connections page', () => {
     await answers.first().waitFor();
     expect((await answers.allInnerTexts()).slice(0, 2)).toEqual(['yes Reachable', 'no Accepts the key']);
     expect(await accessibilityFindings(page)).toEqual([]);
-  }, 30_000);
+  });
 
   it('keeps what was typed where the service refuses it', async () => {
     const { page, visit } = scene;
@@ -309,7 +309,7 @@ describe('the connections page', () => {
     expect(await page.getByRole('alert').innerText()).toContain('baseUrl');
     expect(await page.getByLabel('Address of the partner').inputValue()).toBe('ftp://partner.example');
     scene.expectErrors('400');
-  }, 30_000);
+  });
 
   it('asks for the key of another host, and sends nothing without it', async () => {
     const { page, service, visit } = scene;
@@ -325,7 +325,7 @@ describe('the connections page', () => {
     await page.getByLabel('Address of the partner').fill(`${service.url}/`);
     await page.getByLabel('Another key').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
-  }, 30_000);
+  });
 
   it('stores the next key, with the overlap as a picture, and pauses', async () => {
     const { page, service, visit, demo } = scene;
@@ -341,7 +341,7 @@ describe('the connections page', () => {
     const after = await list<{ id: string; enabled: boolean }>('/connections?interface=site');
     expect(after.find(({ id }) => id === connectionId)?.enabled).toBe(false);
     await service.admin('PATCH', `/connections/${connectionId}`, { enabled: true });
-  }, 30_000);
+  });
 });
 
 describe('the keys page', () => {
@@ -378,7 +378,7 @@ describe('the keys page', () => {
     await row.getByText('fail within 5 s').waitFor();
     await row.getByRole('button', { name: 'Revoke' }).click();
     await row.getByText('revoked').waitFor();
-  }, 30_000);
+  });
 });
 
 describe('the sandbox page', () => {
@@ -402,7 +402,7 @@ describe('the sandbox page', () => {
     await page.getByLabel('Scenarios of').selectOption({ label: 'Customer Demo Hauling' });
     await page.getByRole('button', { name: '+ 1 hour' }).click();
     await page.getByText(/^It is now/).waitFor();
-  }, 30_000);
+  });
 });
 
 describe('the actions page', () => {
@@ -423,7 +423,7 @@ describe('the actions page', () => {
     await row.getByRole('link').first().click();
     await page.waitForURL(/resource=connection/);
     await revoked.first().waitFor({ state: 'detached' });
-  }, 30_000);
+  });
 
   it('goes on after row 10,000 of a list, and back', async () => {
     const { page, service, visit } = scene;
@@ -453,7 +453,7 @@ describe('the actions page', () => {
     await shows('10,000+ records, page 502', 'action 10021');
     await page.getByRole('button', { name: 'First page' }).click();
     await shows('10,000+ records, page 1 of 500+', 'action 1');
-  }, 60_000);
+  });
 
   it('pages through more trucks than have page numbers', async () => {
     const { page, service, visit } = scene;
@@ -470,7 +470,7 @@ describe('the actions page', () => {
     await page.getByText('Trucks 337 to 360 of 360+').waitFor();
     await page.getByRole('rowheader', { name: 'many 350' }).waitFor();
     await service.dataSource.query("DELETE FROM video_subscriptions WHERE truck_id LIKE 'many %'");
-  }, 60_000);
+  });
 });
 
 describe('the sign-in', () => {
@@ -488,7 +488,7 @@ describe('the sign-in', () => {
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByRole('button', { name: 'Sign in' }).waitFor();
     expect(await page.context().cookies()).toEqual([]);
-  }, 30_000);
+  });
 
   it('asks again when the session has ended, and keeps what was typed', async () => {
     const { page, visit, service } = scene;
@@ -505,7 +505,7 @@ describe('the sign-in', () => {
     await dialog.waitFor({ state: 'hidden' });
     expect(await page.getByLabel('Address of the partner').inputValue()).toBe('https://typed.example');
     scene.expectErrors('401');
-  }, 30_000);
+  });
 
   it('with a key shows the pages of a partner: exchanges and sandbox', async () => {
     const { service, demo, visitor } = scene;
@@ -518,5 +518,5 @@ describe('the sign-in', () => {
     expect(names).toEqual(['Exchanges', 'Sandbox']);
     await page.getByRole('link', { name: 'GET getSites' }).first().click();
     await page.getByText(/^The call GET \/scale-platform\/v1\/sites/).waitFor();
-  }, 30_000);
+  });
 });

@@ -48,7 +48,7 @@ beforeAll(async () => {
   const { recordingIds } = await requestBecomes(service, ids['video-requests'], { status: 'stored' });
   ids['recordings'] = recordingIds[0] ?? '';
   ids['video-subscriptions'] = await made('/video-subscriptions', { ...order, startTime: new Date().toISOString() });
-}, 20_000);
+});
 afterAll(() => service.close());
 
 async function made(path: string, body: object): Promise<string> {

@@ -1,13 +1,14 @@
-import { beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import type * as Uuid from '../../src/database/uuid.js';
 
+let modules = 0;
 let uuidv7: typeof Uuid.uuidv7;
 let timeOfUuidv7: typeof Uuid.timeOfUuidv7;
 let minUuidv7Of: typeof Uuid.minUuidv7Of;
 // A new module for each test: its clock never goes back.
 beforeEach(async () => {
-  jest.resetModules();
-  ({ uuidv7, timeOfUuidv7, minUuidv7Of } = await import('../../src/database/uuid.js'));
+  const path = `../../src/database/uuid.js?${modules++}`;
+  ({ uuidv7, timeOfUuidv7, minUuidv7Of } = (await import(path)) as typeof Uuid);
 });
 
 const timeOf = (id: string) => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);

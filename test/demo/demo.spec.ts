@@ -81,8 +81,8 @@ describe('the demo', () => {
         counts: { sites: { created: number }; materials: { created: number } };
       }>('/sync-runs');
       expect(run).toMatchObject({ status: 'succeeded', counts: { sites: { created: 2 }, materials: { created: 5 } } });
-    }, 15_000);
-  }, 20_000);
+    });
+  });
 
   it('prints a call for each interface that works as pasted', async () => {
     const { service, demo } = scene;
@@ -117,7 +117,7 @@ describe('the demo', () => {
       const [request] = await scene.list<{ status: string; recordingIds: string[] }>('/video-requests');
       expect(request?.status).toBe('stored');
       return request?.recordingIds[0] ?? '';
-    }, 40_000);
+    });
     const { body } = await service.admin<{ startTime: string; endTime: string }>('GET', `/recordings/${clip}`);
     const content = await fetch(`${service.url}/admin/v1/recordings/${clip}/content`, {
       headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` },
@@ -136,7 +136,7 @@ describe('the demo', () => {
     await eventually(async () => {
       const recordings = await scene.list<{ status: string }>('/recordings?source=continuous&pageSize=100');
       expect(recordings.filter((each) => each.status === 'stored')).toHaveLength(20);
-    }, 40_000);
+    });
   }, 90_000);
 
   it('adds nothing twice when it starts again, and keeps its keys', async () => {

@@ -16,7 +16,7 @@ let demo: Demo;
 beforeAll(async () => {
   service = await startTestApp({ env: { SANDBOX: true, OUTBOUND_ALLOW_PRIVATE: true } });
   demo = await seedDemo(service.env, service.url);
-}, 60_000);
+});
 afterAll(() => service.close());
 
 /** The `sh` blocks of a guide, as one script: a later block uses the files and variables of an earlier one. */
@@ -64,7 +64,7 @@ describe('every command of a guide works as it is written', () => {
     expect(output).toContain('the answer was lost');
     expect(output).toMatch(/\{"success":true,"disposalTicketId":"[0-9a-f-]{36}"\}\s/);
     expect(output).toMatch(/^\d+ passed, 0 failed, 0 warnings/m);
-  }, 60_000);
+  });
 
   test('partner-hosting: from nothing to live', async () => {
     const output = await runGuide('partner-hosting');
@@ -75,11 +75,11 @@ describe('every command of a guide works as it is written', () => {
     expect(output).toContain('an injected fault: 503');
     expect(output).toMatch(/^\d+ passed, 0 failed, 0 warnings/m);
     expect(output).toMatch(/^vision-server: \d+ passed, 0 failed, 0 warnings/m);
-  }, 60_000);
+  });
 
   test('sandbox: scenarios and the clock', async () => {
     const output = await runGuide('sandbox');
     expect(output).toContain('"name":"too-many-requests"');
     expect(output).toContain('"now":');
-  }, 60_000);
+  });
 });

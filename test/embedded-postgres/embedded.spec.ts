@@ -37,7 +37,7 @@ beforeAll(async () => {
   if (url === undefined) throw new Error(output());
   child.kill('SIGTERM');
   await ended;
-}, 60_000);
+});
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(testServer().folder, 'embedded-'));

@@ -145,7 +145,7 @@ test('as the limit of a day comes near, calls without a key are dropped first, t
     await app.close();
     await second.close();
   }
-}, 60_000);
+});
 
 test('readers wait for the exchanges before them only: lists and single reads are fast on a busy service', async () => {
   let isRunning = true;

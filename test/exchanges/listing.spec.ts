@@ -184,7 +184,7 @@ beforeAll(async () => {
     [HAULER, COUNT, KEY],
   );
   await db.query('ANALYZE exchanges');
-}, 30_000);
+});
 afterAll(() => database.drop());
 
 test.each<[string, ExchangeFilter]>([

@@ -128,8 +128,8 @@ describe('a commit whose result was lost (decision 66)', () => {
     proxy.pass();
     const reply = await pending;
     expect(reply.status).toBe(503);
-    const exchange = await eventually(() => found(reply), 20_000);
+    const exchange = await eventually(() => found(reply));
     expect(exchange).toMatchObject({ status: 503, errorCode: 'INTERNAL_ERROR' });
     expect(exchange.result).not.toBe('created');
-  }, 40_000);
+  });
 });

@@ -11,7 +11,7 @@ let service: BuiltService;
 beforeAll(async () => {
   database = await createTestDatabase();
   service = await startService({ databaseUrl: database.url, env: { ADMIN_READ_TOKEN: READ_TOKEN } });
-}, 60_000);
+});
 afterAll(async () => {
   await service.end('SIGKILL');
   await database.drop();

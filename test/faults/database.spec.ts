@@ -87,7 +87,7 @@ const FAULTS: readonly [string, Act, Act][] = [
 describe('an unavailable database: 503 with Retry-After within 5 s, and recovery without a restart', () => {
   beforeAll(async () => {
     stages.push(...(await Promise.all(Array.from({ length: FAULTS.length + 3 }, () => DatabaseStage.open()))));
-  }, 60_000);
+  });
 
   test.concurrent.each(FAULTS)(
     '%s',
@@ -211,9 +211,9 @@ test('an immediate stop of the server under load: nothing acknowledged is lost a
         const killed = serverPid(dataDir);
         process.kill(killed, 'SIGKILL');
         // The server processes of open connections live a little longer. The next server waits for their end.
-        await eventually(() => expect(serverPid(dataDir)).not.toBe(killed), 20_000);
+        await eventually(() => expect(serverPid(dataDir)).not.toBe(killed));
         const before = acknowledged.length;
-        await eventually(() => expect(acknowledged.length).toBeGreaterThan(before + 20), 20_000);
+        await eventually(() => expect(acknowledged.length).toBeGreaterThan(before + 20));
       }
       running = false;
       await Promise.all(pushing);

@@ -13,7 +13,7 @@ beforeAll(async () => {
   proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
   url.port = String(proxy.port);
   service = await startService({ databaseUrl: url.href, env: { SANDBOX: 'true' } });
-}, 60_000);
+});
 afterAll(() => service.end('SIGKILL'));
 
 test('with the sandbox on and the database away, a call without its parameters does not end the process', async () => {
@@ -35,4 +35,4 @@ test('with the sandbox on and the database away, a call without its parameters d
   expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
   expect(service.child.exitCode).toBeNull();
   expect(service.output()).not.toMatch(/unhandled/i);
-}, 60_000);
+});

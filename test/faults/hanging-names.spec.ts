@@ -46,7 +46,7 @@ test('while the link host of one partner hangs, other partners and the database 
   await eventually(async () => {
     const stored = (await recordings(app, id)).filter(({ status }) => status === 'stored');
     expect(stored).toHaveLength(CHUNKS);
-  }, 10_000);
+  });
   const storedMs = Math.round(performance.now() - started);
 
   await app.admin('PATCH', `/connections/${id}`, {
@@ -66,4 +66,4 @@ test('while the link host of one partner hangs, other partners and the database 
   await eventually(async () => expect((await app.call('GET', '/health/ready')).status).toBe(200));
   const readyMs = Math.round(performance.now() - cut);
   reportFigures('hanging names', { [`${CHUNKS} chunks stored in ms`]: storedMs, 'ready again in ms': readyMs });
-}, 40_000);
+});

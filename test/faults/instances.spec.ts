@@ -92,7 +92,7 @@ describe('three instances start together; one is killed, one is paused until oth
       const pushes = house.pushEverywhere([killed, late, survivor]);
       await eventually(async () => {
         for (const one of [killed, late]) expect(await inWork(one, 'vision downloads')).toBeGreaterThan(0);
-      }, 15_000);
+      });
       late.child.kill('SIGSTOP');
       await killed.end('SIGKILL');
       const held = await started();
@@ -100,13 +100,13 @@ describe('three instances start together; one is killed, one is paused until oth
       gate.resolve();
       await pushes;
       // The surviving instance has finished its own rows. The other rows belong to the killed and the paused one.
-      await eventually(async () => expect(await inWork(survivor)).toBe(0), 15_000);
+      await eventually(async () => expect(await inWork(survivor)).toBe(0));
       await eventually(allDone, 60_000);
       const before = await everything();
       late.child.kill('SIGCONT');
       // The paused instance ends its runs now, and finds its lanes lost.
-      await eventually(async () => expect(await inWork(late)).toBe(0), 20_000);
-      await eventually(async () => expect((await fetch(`${late.url}/health/ready`)).status).toBe(200), 20_000);
+      await eventually(async () => expect(await inWork(late)).toBe(0));
+      await eventually(async () => expect((await fetch(`${late.url}/health/ready`)).status).toBe(200));
       expect(await everything()).toEqual(before);
       expect(late.output()).not.toContain('"level":50');
       expect(await spoilt()).toEqual([]);
@@ -209,7 +209,7 @@ async function open(service: BuiltService, fetched: Map<string, number>, gate: P
      */
     async pushEverywhere(instances: readonly BuiltService[]) {
       const taken = (flow: number) =>
-        eventually(async () => expect(await push(instances.at(-1) as BuiltService, flow)).toBe(200), 20_000);
+        eventually(async () => expect(await push(instances.at(-1) as BuiltService, flow)).toBe(200));
       for (let n = 0; n < FLOWS; n += 10) {
         const flows = Array.from({ length: 10 }, (_, i) => n + i);
         await Promise.all(

@@ -59,7 +59,7 @@ beforeAll(async () => {
   const ticketSite = await catalog.site(haulerId);
   const material = await catalog.material(haulerId, { siteId: ticketSite });
   ledgers = await openLedgers(ticketSite, material);
-}, 60_000);
+});
 afterAll(async () => {
   await service?.end('SIGKILL');
   await partner?.stop();

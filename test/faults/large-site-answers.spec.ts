@@ -32,7 +32,7 @@ beforeAll(async () => {
   service = await startService({ databaseUrl: database.url });
   partner = createServer((_request, response) => void answer(response)).listen(0, '127.0.0.1');
   await eventually(() => expect(partner.listening).toBe(true));
-}, 60_000);
+});
 afterAll(async () => {
   partner.closeAllConnections();
   partner.close();

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { cursorOf, filtersOf } from '../../src/database/cursor.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
+import { onServer } from '../support/test-server.js';
 import { connectVision } from '../support/vision-partner.js';
 
 const ROWS = shortOrLong(30_000, 2_000_000);
@@ -16,8 +15,8 @@ const SMALLER = shortOrLong(30_000, 500_000);
 const SITE = randomUUID();
 /** The id of row n, oldest first, more than an hour old. */
 const OLDER = `uuidv7((n - ${ROWS}) * interval '5 seconds' - interval '1 hour')`;
-/** Milliseconds for one call, after a first one. */
-const MAX_MS = shortOrLong(1_000, 100);
+/** Milliseconds for one call, after a first one. The short form may run on a busy machine. */
+const MAX_MS = shortOrLong(10_000, 100);
 
 let app: TestApp;
 let connection: { readonly haulerId: string; readonly id: string };
@@ -79,7 +78,7 @@ beforeAll(async () => {
       const visible = 'SELECT relallvisible::float8 / relpages AS share FROM pg_class WHERE oid = $1::regclass';
       const { rows } = await client.query<{ share: number }>(visible, [table]);
       expect(rows[0]?.share).toBeGreaterThan(0.9);
-    }, 60_000);
+    });
   }
   await client.end();
 }, 400_000);
@@ -109,23 +108,23 @@ const TABLES = [
   'reference_video_requests',
 ];
 
-/** The rows that sequential scans have read from each table. Connections report them with a delay of a second. */
+/**
+ * The rows that sequential scans have read from each table. A connection reports them when it ends; while it is open, with
+ * a delay of up to ten seconds.
+ */
 async function scanned(): Promise<Record<string, number>> {
-  await delay(1_200);
-  const rows = await app.dataSource.query<{ relname: string; rows: string }[]>(
-    'SELECT relname, seq_tup_read AS rows FROM pg_stat_user_tables WHERE relname = ANY ($1)',
-    [TABLES],
+  await onServer(app.env.DATABASE_URL, (client) =>
+    client.query(
+      'SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    ),
   );
-  return Object.fromEntries(rows.map(({ relname, rows: read }) => [relname, Number(read)]));
-}
-
-/** The same, once the connection that made the tables has reported all of its own scans: it may do so after its end. */
-async function settled(): Promise<Record<string, number>> {
-  for (let last = await scanned(); ;) {
-    const now = await scanned();
-    if (isDeepStrictEqual(now, last)) return now;
-    last = now;
-  }
+  return eventually(async () => {
+    const rows = await app.dataSource.query<{ relname: string; rows: string }[]>(
+      'SELECT relname, seq_tup_read AS rows FROM pg_stat_user_tables WHERE relname = ANY ($1)',
+      [TABLES],
+    );
+    return Object.fromEntries(rows.map(({ relname, rows: read }) => [relname, Number(read)]));
+  });
 }
 
 test('no list and no periodic statement reads a large table from end to end', async () => {
@@ -174,7 +173,7 @@ test('no list and no periodic statement reads a large table from end to end', as
     const address = await afterHalf(path, table, key);
     calls.push([`${path} after the half`, () => listed(address)]);
   }
-  const before = await settled();
+  const before = await scanned();
   const slow: string[] = [];
   for (const [what, call] of calls) {
     await call();
@@ -186,7 +185,7 @@ test('no list and no periodic statement reads a large table from end to end', as
   expect(await scanned()).toEqual(before);
   reportFigures('large tables', { rows: ROWS, calls: calls.length, 'slower than wanted': slow.join('; ') });
   expect(slow).toEqual([]);
-}, 60_000);
+});
 
 /** The middle and the end of what has page numbers. */
 const deepPages = (path: string) => [250, 500].map((page) => `${path}${path.includes('?') ? '&' : '?'}page=${page}`);

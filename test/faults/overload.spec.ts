@@ -52,7 +52,7 @@ beforeAll(async () => {
   crowd = await Crowd.create(service, db);
   // Allocations of the first use are not growth.
   await crowd.pushAll(service, 16, 300);
-}, 60_000);
+});
 afterAll(async () => {
   await service.end('SIGKILL');
   await proxy.close();
@@ -138,7 +138,7 @@ describe('an overload', () => {
         const bytes = await liveMemory(service);
         expect(bytes).toBeLessThan(calmLive + LIVE_MARGIN);
         return bytes;
-      }, 10_000);
+      });
       const sum = (of: (one: Loaded) => number) => waves.map(of).reduce((a, b) => a + b);
       expect(sum(({ acknowledged }) => acknowledged)).toBeGreaterThan(0);
       const mib = (bytes: readonly number[]) => bytes.map((one) => Math.round(one / MIB)).join(' ');

@@ -184,7 +184,7 @@ describe.each([
         const path = `/video-platform/v1/videos?customerId=${CUSTOMER}&requestId=${asked.body.requestId}`;
         const { body } = await service.call<{ data: { videos: unknown[] } }>('GET', path, { headers });
         expect(body.data.videos).toHaveLength(1);
-      }, 10_000);
+      });
     });
 
     test('exchanges are stored', async () => {

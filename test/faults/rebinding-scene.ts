@@ -113,7 +113,7 @@ class Scene {
       const [row] = body.data;
       if (row?.status !== 'failed') throw new Error(`not yet: ${JSON.stringify(body.data)}`);
       return { status: row.status, reason: row.reason };
-    }, 20_000);
+    });
   }
 }
 

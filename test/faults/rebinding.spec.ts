@@ -14,7 +14,7 @@ import { PRIVATE, PUBLIC, type Step } from './rebinding-scene.js';
         NODE_EXTRA_CA_CERTS: join(import.meta.dirname, '../support/tls/certificate.pem'),
       });
       steps = new Map((JSON.parse(output) as Step[]).map((step) => [step.what, step]));
-    }, 60_000);
+    });
 
     const step = (what: string): Step => {
       const found = steps.get(what);

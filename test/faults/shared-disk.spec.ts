@@ -29,7 +29,7 @@ beforeAll(async () => {
     const { bavail, bsize } = statfsSync(`/proc/${service.child.pid}/root${folder}`);
     return Math.round((bavail * bsize) / MIB);
   };
-}, 60_000);
+});
 afterAll(async () => {
   // Its database would outlive a kill.
   if (canMount()) await service.end('SIGTERM');

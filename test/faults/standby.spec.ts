@@ -46,7 +46,7 @@ describe('a path that leads to a standby for a while', () => {
     service = await startTestApp({ env: { DATABASE_URL: url.href } });
     house = await ScaleHouse.open(service);
     ({ key } = await issueKey(service, ['account'], { haulerId: house.haulerId }));
-  }, 60_000);
+  });
   afterAll(async () => {
     await service.close();
     await proxy.close();

@@ -30,7 +30,7 @@ beforeAll(async () => {
   database = await createTestDatabase();
   service = await startService({ databaseUrl: database.url, memoryProbe: true });
   path = await storedVideo(Buffer.concat([demoVideo(0), Buffer.alloc(VIDEO_BYTES)]));
-}, 60_000);
+});
 afterAll(async () => {
   await service.end('SIGKILL');
   await database.drop();
@@ -75,7 +75,7 @@ test('readers of one address that stop leave places for another address', async 
   const other = await stoppedReader(OWN_ADDRESS);
   expect(other.answer).toMatch(/^HTTP\/1.1 200 /);
   for (const reader of [...readers, other]) reader.close();
-}, 60_000);
+});
 
 /** Only Linux reports the highest memory of a process. */
 (process.platform === 'linux' ? test : test.skip)(

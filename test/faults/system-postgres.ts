@@ -50,7 +50,7 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
   const url = `postgresql://postgres@127.0.0.1:${port}/postgres`;
   return {
     url,
-    version: await eventually(() => versionOf(url), 20_000),
+    version: await eventually(() => versionOf(url)),
     run: (program, parameters) => void execFileSync(join(bin, program), parameters, { stdio: 'pipe' }),
     stop: held(async () => {
       process.removeListener('exit', endWithUs);

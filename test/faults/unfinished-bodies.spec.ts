@@ -31,7 +31,7 @@ let service: BuiltService;
 beforeAll(async () => {
   database = await createTestDatabase();
   service = await startService({ databaseUrl: database.url, memoryProbe: true });
-}, 60_000);
+});
 afterAll(async () => {
   await service.end('SIGKILL');
   await database.drop();

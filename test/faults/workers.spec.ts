@@ -58,7 +58,7 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     }
     expect([...statuses]).toEqual([200]);
     await demo.end('SIGTERM');
-  }, 60_000);
+  });
 
   test('a used port ends the start with its reason', async () => {
     const refused = start({ PORT: new URL(started.url).port });
@@ -86,7 +86,7 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
       // The primary waits until they run programs of their own.
       expect(childrenOf(pid).filter(isWorker)).toHaveLength(2);
       return pid;
-    }, 20_000);
+    });
     const [first, second] = childrenOf(primary);
     process.kill(second!, 'SIGSTOP');
     await eventually(

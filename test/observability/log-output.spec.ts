@@ -67,4 +67,4 @@ test('SIGTERM ends the service while nobody reads its standard output', async ()
   child.stdout?.resume();
   expect(await ended).toBe(0);
   await service.close();
-}, 60_000);
+});

@@ -388,7 +388,7 @@ beforeAll(async () => {
   demo = await seedDemo(service.env, service.url);
   const { body } = await service.admin<{ data: { id: string; interface: string }[] }>('GET', '/connections');
   connectionId = body.data.find((each) => each.interface === 'vision')?.id ?? '';
-}, 60_000);
+});
 afterAll(() => service.close());
 
 /** What becomes of a clip that the platform requests of a truck of the catalogue. */

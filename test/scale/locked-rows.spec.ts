@@ -83,7 +83,7 @@ describe.each([
       expect(refused.ms).toBeLessThan(MAX_ANSWER_MS);
     });
     expect((await push(name, 1)).status).toBe(200);
-  }, 30_000);
+  });
 });
 
 describe('an account whose name another transaction is about to take', () => {
@@ -114,7 +114,7 @@ describe('an account whose name another transaction is about to take', () => {
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
       expect(new Set(answers.map((answer) => answer.body.accountId)).size).toBe(1);
     });
-  }, 30_000);
+  });
 
   test('is refused with 503 in time if the other transaction does not end', async () => {
     const { key } = await issueKey(app, ['account']);
@@ -127,5 +127,5 @@ describe('an account whose name another transaction is about to take', () => {
       }
     });
     expect((await create(key, 'Stuck', 'a')).status).toBe(200);
-  }, 30_000);
+  });
 });

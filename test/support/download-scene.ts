@@ -86,7 +86,7 @@ export async function becomes(app: TestApp, connectionId: string, expected: obje
   await eventually(async () => {
     await hurry(app);
     expect(await recordings(app, connectionId)).toMatchObject([expected]);
-  }, 50_000);
+  });
   const [shown] = await recordings(app, connectionId);
   if (shown === undefined) throw new Error('there is no recording');
   return shown;
@@ -109,7 +109,7 @@ export async function becomesAtDeadline(app: TestApp, connectionId: string, expe
     const [shown] = await recordings(app, connectionId);
     expect(shown).toMatchObject(expected);
     return shown as Shown;
-  }, 50_000);
+  });
 }
 
 /** Paths of the files in a folder of the storage, from there. */

@@ -13,24 +13,52 @@ const WATCHED = ['ProcessWrap', 'TCPServerWrap', 'TCPSocketWrap', 'Timeout', 'Me
 /**
  * The environment of every test file: at the file's end it ends what the tests have started and not ended, and fails
  * the file where anything still runs after that. The run itself thus always ends, with no need to force it.
+ * The files of a worker share its global object (`native-runner.mjs`): spies, timers and variables are put back here.
  */
 export default class Environment extends TestEnvironment {
+  constructor(config, context) {
+    super(config, context);
+    this.global = globalThis;
+    // Jest replaces `exit` before the setup.
+    this.process = { env: { ...process.env }, exit: process.exit };
+    const { moduleMocker, fakeTimersModern } = this;
+    this.moduleMocker = new moduleMocker.constructor(globalThis);
+    this.fakeTimersModern = new fakeTimersModern.constructor({ config: config.projectConfig, global: globalThis });
+  }
+
   async setup() {
     await super.setup();
+    globalThis.jest = jestOf(this);
     this.before = running();
     this.handlesBefore = new Set(process._getActiveHandles());
   }
 
   async handleTestEvent({ name }) {
-    if (name === 'run_finish') await endHeld(this.global[HELD]);
+    if (name === 'run_finish') await endHeld(globalThis[HELD]);
   }
 
   async teardown() {
     const left = await leftovers(this.before, this.handlesBefore);
+    this.moduleMocker.restoreAllMocks();
+    this.fakeTimersModern.useRealTimers();
+    process.exit = this.process.exit;
+    for (const name of Object.keys(process.env)) if (!(name in this.process.env)) delete process.env[name];
+    Object.assign(process.env, this.process.env);
     await super.teardown();
     if (left.length > 0) throw new Error(`these tests leave behind: ${left.join(', ')}`);
   }
 }
+
+/** What our tests use of Jest's object. */
+const jestOf = ({ moduleMocker, fakeTimersModern: timers }) => ({
+  fn: (implementation) => moduleMocker.fn(implementation),
+  spyOn: (...words) => moduleMocker.spyOn(...words),
+  restoreAllMocks: () => moduleMocker.restoreAllMocks(),
+  useFakeTimers: (options) => timers.useFakeTimers(options),
+  useRealTimers: () => timers.useRealTimers(),
+  advanceTimersByTime: (milliseconds) => timers.advanceTimersByTime(milliseconds),
+  getTimerCount: () => timers.getTimerCount(),
+});
 
 /** By a timer that is not counted itself. */
 const pause = (milliseconds) => delay(milliseconds, undefined, { ref: false });

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** Repeats an expectation until it holds; after `withinMs` its last failure is the test's. Gives what it returned. */
-export async function eventually<T>(expectation: () => T | Promise<T>, withinMs = 15_000): Promise<T> {
+export async function eventually<T>(expectation: () => T | Promise<T>, withinMs = 45_000): Promise<T> {
   const deadline = Date.now() + withinMs;
   for (;;) {
     try {

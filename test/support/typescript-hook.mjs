@@ -9,7 +9,21 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const CACHE = join(ROOT, 'node_modules/.cache/haulbridge-tests');
 
 const require = createRequire(import.meta.url);
-const packageJson = readFileSync(join(ROOT, 'package.json'), 'utf8');
+const JEST_GLOBALS = new URL('jest-globals.mjs', import.meta.url).href;
+const SETTINGS = {
+  // Node reads them for the stacks of errors.
+  sourceMaps: 'inline',
+  swcrc: false,
+  jsc: {
+    target: 'es2024',
+    parser: { syntax: 'typescript', decorators: true },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+    keepClassNames: true,
+  },
+  module: { type: 'es6' },
+};
+/** A cached text was compiled by the same settings and compiler. */
+const VERSION = JSON.stringify([SETTINGS, require('@swc/core/package.json').version]);
 
 /**
  * Lets plain Node load the sources: for what runs beside the tests and not in them, such as Jest's global setup. The
@@ -20,9 +34,11 @@ export function registerTypeScript() {
   enableCompileCache(CACHE);
   return registerHooks({
     resolve: (specifier, context, next) =>
-      next(isOurs(specifier, context) ? specifier.replace(/\.js$/, '.ts') : specifier, context),
+      specifier === '@jest/globals'
+        ? { url: JEST_GLOBALS, shortCircuit: true }
+        : next(isOurs(specifier, context) ? specifier.replace(/\.js(?=$|\?)/, '.ts') : specifier, context),
     load(url, context, next) {
-      if (!url.endsWith('.ts')) return next(url, context);
+      if (!/\.ts($|\?)/.test(url)) return next(url, context);
       return { format: 'module', source: compiled(fileURLToPath(url)), shortCircuit: true };
     },
   });
@@ -34,14 +50,14 @@ export function inheritTypeScript() {
   if (!process.execArgv.includes(option)) process.execArgv.push(option);
 }
 
-const isOurs = (specifier, { parentURL }) => /^\.{1,2}\//.test(specifier) && parentURL?.endsWith('.ts');
+const isOurs = (specifier, { parentURL }) => /^\.{1,2}\//.test(specifier) && /\.ts($|\?)/.test(parentURL);
 
 let compiler;
 
 /** The JavaScript of a source, from the cache if the same source was compiled before by the same settings. */
 function compiled(path) {
   const source = readFileSync(path, 'utf8');
-  const key = createHash('sha256').update(packageJson).update(path).update(source).digest('hex');
+  const key = createHash('sha256').update(VERSION).update(path).update(source).digest('hex');
   const kept = join(CACHE, `${key}.js`);
   try {
     return readFileSync(kept, 'utf8');
@@ -71,11 +87,9 @@ function newCompiler() {
   }
 }
 
-/** As in the tests themselves. */
 function withSwc() {
   const { transformSync } = require('@swc/core');
-  const [, options] = JSON.parse(packageJson).jest.transform['^.+\\.ts$'];
-  return (source, filename) => transformSync(source, { ...options, filename, swcrc: false }).code;
+  return (source, filename) => transformSync(source, { ...SETTINGS, filename }).code;
 }
 
 /** Slower. In a name space of an ordinary user's own, swc trusts no folder with its native part, and does not start. */

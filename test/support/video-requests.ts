@@ -34,6 +34,6 @@ export async function requestBecomes(app: TestApp, id: string, expected: object)
   await eventually(async () => {
     await hurry(app);
     expect(await readRequest(app, id)).toMatchObject(expected);
-  }, 10_000);
+  });
   return readRequest(app, id);
 }

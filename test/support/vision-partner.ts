@@ -141,7 +141,7 @@ export async function hurry(app: TestApp): Promise<void> {
  */
 export async function resetVision(app: TestApp, partner: VisionPartner): Promise<void> {
   await deleteVideoRows(app);
-  await eventually(() => expect(atWork(app)).toEqual([]), 20_000);
+  await eventually(() => expect(atWork(app)).toEqual([]));
   await deleteVideoRows(app);
   partner.reset();
 }

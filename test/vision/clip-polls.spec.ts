@@ -121,7 +121,7 @@ describe('polling', () => {
       // No poll of a request of this age has ended yet.
       if (row?.later === false) await vision.hurry();
       expect(row).toEqual({ at_deadline: true, later: true });
-    }, 10_000);
+    });
   });
 
   test('is not delayed by a new request', async () => {

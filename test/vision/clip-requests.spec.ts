@@ -104,7 +104,8 @@ describe('POST /admin/v1/video-requests/{id}/retry', () => {
     vision.listVideos(() => [clip({ requestId: 'second' })]);
     const id = await order(await vision.connect());
     await becomes(id, { status: 'failed' });
-    expect(await retry(id)).toMatchObject({ status: 202, body: { status: 'submitting' } });
+    const status = expect.stringMatching(/^(submitting|processing)$/);
+    expect(await retry(id)).toMatchObject({ status: 202, body: { status } });
     await becomes(id, { status: 'stored', partnerRequestId: 'second' });
     expect(vision.partner.askedOf(POST)).toHaveLength(2);
     // A partner that keeps its first answer to a key would only repeat its refusal.
@@ -177,7 +178,7 @@ describe('the POST to the partner', () => {
       await vision.query('UPDATE video_request_parts SET attempts = 9999 WHERE due_at IS NOT NULL');
       await vision.hurry();
       expect(await read(id)).toMatchObject({ status: 'failed', reason: expect.stringMatching(/10,?000/) });
-    }, 10_000);
+    });
   });
 
   test('is not repeated after it was accepted', async () => {

@@ -373,7 +373,7 @@ describe('clips that arrive while the partner prepares the request', () => {
       expect(pagesAsked().length).toBeGreaterThanOrEqual(count);
       const polls = await vision.query<unknown>('SELECT 1 FROM video_polls WHERE started_at IS NULL');
       expect(polls).toHaveLength(1);
-    }, 10_000);
+    });
   }
 
   test('are recognised, although each list has new ids', async () => {

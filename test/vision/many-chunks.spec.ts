@@ -388,7 +388,7 @@ describe('a recording that is listed again', () => {
     await eventually(async () => {
       await vision.hurry();
       expect(await subscriptions.recordings()).toMatchObject([{ status: 'stored', endTime, durationSeconds: 720 }]);
-    }, 10_000);
+    });
   });
 
   test('is fetched again if its end moves after it was fetched, and the coverage is complete', async () => {

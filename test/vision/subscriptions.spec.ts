@@ -65,7 +65,7 @@ describe('a subscription', () => {
     await eventually(async () => {
       await vision.hurry();
       expect(await subscriptions.recordings()).toMatchObject([{ status: 'stored' }]);
-    }, 10_000);
+    });
     expect(vision.partner.askedOf(CONTINUOUS)).toEqual([]);
   });
 
@@ -248,7 +248,7 @@ describe('the windows of a subscription', () => {
     await eventually(async () => {
       await vision.hurry();
       expect(await subscriptions.recordings()).toMatchObject([{ status: 'stored' }]);
-    }, 10_000);
+    });
     expect(Date.parse((await subscriptions.read(id)).watermark)).toBe(Date.parse(startTime));
     const [first] = await subscriptions.coverage(inHours(-50), inHours(-48));
     expect(first?.reason).toContain('bad day');
@@ -269,7 +269,7 @@ test('a window that a gateway always refuses with 504 is deferred once the circu
   await eventually(async () => {
     await vision.hurry();
     expect((await subscriptions.read(id)).lastError).not.toContain('504');
-  }, 15_000);
+  });
   // The circuit stays open for 30 s.
   const now = Date.now;
   const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 31_000);

@@ -85,7 +85,7 @@ export class Subscriptions {
     return eventually(async () => {
       await this.vision.hurry();
       expect(await this.vision.query('SELECT 1 FROM video_windows WHERE reread_day IS NOT NULL')).toEqual([]);
-    }, 10_000);
+    });
   }
 }
 

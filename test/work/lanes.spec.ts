@@ -99,7 +99,7 @@ describe('a step', () => {
       await full.tick();
       await other.tick();
       expect([full.running, other.running]).toEqual([4, 4]);
-    }, 10_000);
+    });
   });
 });
 
@@ -115,7 +115,7 @@ describe('several instances', () => {
     const all = [of('first', work.first), of('second', work.second)];
     const ticks = setInterval(() => all.forEach((runner) => void runner.tick()), 50);
     const stop = held(async () => clearInterval(ticks));
-    await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0), 20_000);
+    await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0));
     await stop();
     expect(await count('cardinality(done_by) = 1')).toBe(30);
     expect(await count(`done_by = '{first}'`)).toBeGreaterThan(0);
@@ -406,7 +406,7 @@ describe('an instance that is killed', () => {
       return lane.left;
     };
     await dataSource.query("UPDATE lanes SET owned_until = now() + interval '3 seconds'");
-    await eventually(async () => expect(await seconds()).toBeGreaterThan(8), 10_000);
+    await eventually(async () => expect(await seconds()).toBeGreaterThan(8));
     worker.kill('SIGKILL');
     await once(worker, 'exit');
     const service = await start({ run: async () => 'done' });

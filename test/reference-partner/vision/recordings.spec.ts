@@ -267,7 +267,7 @@ async function clipOf(cameraId: string, bytes: Buffer, minutes = 0.5): Promise<L
     });
     expect(body.data.request?.status).not.toBe('processing');
     return body.data;
-  }, 25_000);
+  });
 }
 
 it('a clip of a recording with µ-law sound is delivered without the sound, and says so', async () => {
