@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { migrate } from '../../src/database/migrate.js';
+import { reasonOf } from '../../src/database/reason.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type Ended, runToEnd } from './boot-process.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
-import { fromSource } from '../support/from-source.js';
-import { held, heldChild } from '../support/held.js';
+import { held } from '../support/held.js';
 import { at, CUSTOMER, demoVideo, TRUCK } from '../support/reference-vision.js';
 import { startServiceProcess } from '../support/service-process.js';
 import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
@@ -23,16 +23,17 @@ let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));
 afterAll(() => database.drop());
 
-/** The folder of an embedded database that several cases start: its creation takes longer than a start. */
+/** The folder of an embedded database that two cases use: its creation takes longer than a start. */
 let dataDir: string;
-let notice: string;
 let migrated: Ended;
 beforeAll(async () => {
   dataDir = mkdtempSync(join(testServer().folder, 'notice-'));
-  notice = `uses the embedded PostgreSQL under ${join(dataDir, 'postgres')}, since DATABASE_URL is not set`;
   // Only the first start finds an empty database.
   migrated = await runToEnd(MIGRATE, { DATA_DIR: dataDir, DATABASE_URL: '' });
 });
+
+const noticeOf = (folder: string) =>
+  `uses the embedded PostgreSQL under ${join(folder, 'postgres')}, since DATABASE_URL is not set`;
 
 /** The address of the test database with other parts. */
 function elsewhere(parts: Partial<Record<'hostname' | 'port' | 'username' | 'pathname', string>>): string {
@@ -42,27 +43,26 @@ function elsewhere(parts: Partial<Record<'hostname' | 'port' | 'username' | 'pat
 const databaseAt = async (hostname: string) => elsewhere({ hostname, port: String(await freePort()) });
 
 describe('a database that is not reachable is reported in one sentence', () => {
-  async function expectSentence(program: string, variables: Record<string, string>, reason: RegExp): Promise<void> {
-    const { code, err } = await runToEnd(program, { ...SECRETS, ...variables });
-    expect([code, err.trimEnd().split('\n')]).toEqual([1, [expect.stringMatching(reason)]]);
-    expect(err).toMatch(/^DATABASE_URL: the database cannot be reached: /);
-  }
-
   test.each<[string, string, Record<string, string>]>([
     ['the service', SERVICE, {}],
     ['the service that does not migrate', SERVICE, { MIGRATE_ON_START: 'false' }],
     ['npm run migrate', MIGRATE, {}],
   ])('by %s', async (_, program, variables) => {
-    const refused = /connect ECONNREFUSED 127\.0\.0\.1:\d+$/;
-    await expectSentence(program, { ...variables, DATABASE_URL: await databaseAt('127.0.0.1') }, refused);
+    const DATABASE_URL = await databaseAt('127.0.0.1');
+    const { code, err } = await runToEnd(program, { ...SECRETS, ...variables, DATABASE_URL });
+    const sentence = /^DATABASE_URL: the database cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:\d+\n$/;
+    expect([code, err]).toEqual([1, expect.stringMatching(sentence)]);
   });
 
   test.each<[string, RegExp, () => Promise<string> | string]>([
-    ['a name of several addresses', /connect ECONNREFUSED /, () => databaseAt('localhost')],
+    ['a name of several addresses', /connect ECONNREFUSED [^\n]*$/, () => databaseAt('localhost')],
     ['an unknown host', /getaddrinfo (ENOTFOUND|EAI_AGAIN) nowhere\.invalid$/, () => databaseAt('nowhere.invalid')],
     ['an unknown role', /"nobody"( does not exist)?$/, () => elsewhere({ username: 'nobody' })],
     ['an unknown database', /database "nothing" does not exist$/, () => elsewhere({ pathname: '/nothing' })],
-  ])('for %s', async (_, reason, address) => expectSentence(MIGRATE, { DATABASE_URL: await address() }, reason));
+  ])('for %s', async (_, reason, address) => {
+    const printed = await migrate(await address()).then(() => 'nothing', reasonOf);
+    expect(printed).toMatch(new RegExp(`^DATABASE_URL: the database cannot be reached: [^\n]*${reason.source}`));
+  });
 });
 
 describe('an address that the service cannot listen on is reported in one sentence', () => {
@@ -225,33 +225,22 @@ test('npm run migrate reports that it works on the embedded database', () => {
   const { code, out } = migrated;
   expect(code).toBe(0);
   expect(out).toMatch(/^uses .*\nApplied /);
-  expect(out.split('\n')[0]).toBe(notice);
+  expect(out.split('\n')[0]).toBe(noticeOf(dataDir));
 });
 
 test.each([
   ['npm run start:prod warns of the embedded database', { npm_lifecycle_event: 'start:prod' }, [40]],
   ['a service in production warns of it', { NODE_ENV: 'production', EMBEDDED_DATABASE: 'true', DEMO: 'true' }, [40]],
   ['npm start does not warn of it', { npm_lifecycle_event: 'start' }, []],
-])(
-  '%s',
-  async (_, variables, expected) => {
-    const child = spawn(process.execPath, fromSource(SERVICE), {
-      env: { PATH: process.env['PATH'], DATA_DIR: dataDir, DATABASE_URL: '', PORT: '0', ...variables },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    heldChild(child, 'SIGTERM');
-    let out = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
-    const ended = once(child, 'close');
-    await eventually(() => expect(out).toContain('listens on'));
-    child.kill('SIGTERM');
-    await ended;
-    const lines = out.split('\n').filter((line) => line.startsWith('{'));
-    const logged = lines.map((line) => JSON.parse(line) as { level: number; msg: string });
-    expect(logged.filter(({ msg }) => msg === notice).map(({ level }) => level)).toEqual(expected);
-  },
-  60_000,
-);
+])('%s', async (_, variables, expected) => {
+  // No data folder: the service ends after its warnings.
+  const folder = mkdtempSync(join(testServer().folder, 'notice-'));
+  mkdirSync(join(folder, 'postgres'));
+  const { code, out } = await runToEnd(SERVICE, { DATA_DIR: folder, DATABASE_URL: '', ...variables });
+  expect(code).toBe(1);
+  const warned = linesOf(out).filter(({ msg }) => msg === noticeOf(folder));
+  expect(warned.map(({ level }) => level)).toEqual(expected);
+});
 
 describe('a rejection that nothing handles', () => {
   // The signal drops a promise, as a fault of the service would.

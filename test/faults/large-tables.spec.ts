@@ -141,6 +141,11 @@ test('no list and no periodic statement reads a large table from end to end', as
       `/accounts?haulerId=${haulerId}&page=100`,
       '/accounts?search=waste',
       '/accounts?search=nothing',
+      '/accounts?search=q',
+      '/accounts?search=lone%20star',
+      '/accounts?search=a-104711',
+      `/accounts?search=471&haulerId=${haulerId}`,
+      `/accounts?haulerId=${randomUUID()}`,
       ...[
         '/accounts',
         `/accounts?haulerId=${haulerId}`,

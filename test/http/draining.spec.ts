@@ -7,7 +7,7 @@ let database: TestDatabase;
 beforeAll(async () => void (database = await createTestDatabase()));
 afterAll(() => database.drop());
 
-test.each(['1', '2'])(
+test.concurrent.each(['1', '2'])(
   'a stop of %s processes serves requests for SHUTDOWN_DRAIN, while they are not ready',
   async (WEB_CONCURRENCY) => {
     const service = await startService({
