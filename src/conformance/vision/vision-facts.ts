@@ -1,3 +1,4 @@
+import { beginsAsMp4 } from '../../contracts/vision/mp4-start.js';
 import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
 import { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { ownField } from '../../contracts/common/json.js';
@@ -44,5 +45,5 @@ export function listFacts(exchange: Exchange): ListFacts {
 /** Checks the start of a downloaded file. */
 export const isMp4 = (exchange: Exchange): Verdict => {
   const body = exchange.answer?.body ?? Buffer.alloc(0);
-  return passedIf(body.toString('latin1', 4, 8) === 'ftyp', 'the file does not begin as an MP4 (no ftyp box)');
+  return passedIf(beginsAsMp4(body), 'the file does not begin as an MP4');
 };

@@ -107,6 +107,9 @@ export interface ClipRange {
   readonly endTime: Date;
 }
 
+/** A file of its own, or the name of a recording in the storage that is the clip. */
+export type ClipFile = { readonly path: string } | { readonly stored: string };
+
 /** Cuts clips out of the stored recordings. Each clip has its own temporary folder. */
 @Injectable()
 export class ClipCutter {
@@ -116,15 +119,17 @@ export class ClipCutter {
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'STORAGE_URL'>,
   ) {}
 
-  /** Cuts a clip and calls `use` with it and the path of its file. Deletes the file afterwards. */
-  async cut(range: ClipRange, signal: AbortSignal, use: (clip: Clip, path: string) => Promise<void>): Promise<void> {
+  /** Cuts a clip and calls `use` with it and its file, which it deletes afterwards unless it is that of a recording. */
+  async cut(range: ClipRange, signal: AbortSignal, use: (clip: Clip, file: ClipFile) => Promise<void>): Promise<void> {
     const { startTime, endTime } = range;
     const instants = { startTime: instantOf(startTime), endTime: instantOf(endTime) };
     const chunks = (await chunksOf(this.dataSource, range, instants)).map(storedChunk);
     await this.folders.within(likelyBytes(chunks, range), async (folder) => {
       const target = join(folder, 'clip.mp4');
       const order = { storageUrl: this.env.STORAGE_URL, chunks, range: { startTime, endTime }, target, signal };
-      await use(await cutClipInProcess(order), target);
+      const clip = await cutClipInProcess(order);
+      const whole = clip.uncut && chunks[clip.uncut.place]?.name;
+      await use(clip, whole === undefined ? { path: target } : { stored: whole });
     });
   }
 }

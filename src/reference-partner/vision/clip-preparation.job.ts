@@ -13,7 +13,7 @@ import { type Published, STORAGE, type Storage } from '../../storage/storage.js'
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { insertClip, videoFileName } from './stored-videos.repository.js';
-import { ClipCutter } from './clip-cutter.js';
+import { ClipCutter, type ClipFile } from './clip-cutter.js';
 import type { Clip } from './media/cut-clip.js';
 import { MediaError } from './media/stored-mp4.js';
 import { MediaProcessError } from './media/media-process.js';
@@ -101,13 +101,14 @@ export class ClipPreparationJob implements OnModuleInit {
       startTime: row.start_time,
       endTime: row.end_time,
     };
-    await this.cutter.cut(range, signal, (clip, path) => this.publish(run, clip, path));
+    await this.cutter.cut(range, signal, (clip, file) => this.publish(run, clip, file));
   }
 
   /** Stores the file first, then its row and the final state in one transaction, so that listed clips have their file. */
-  private async publish(run: Run<RequestRow>, clip: Clip, path: string): Promise<void> {
+  private async publish(run: Run<RequestRow>, clip: Clip, file: ClipFile): Promise<void> {
     const id = uuidv7();
-    const stored = await this.storage.store(videoFileName('clips', id), createReadStream(path), clip.sizeBytes);
+    const bytes = 'path' in file ? createReadStream(file.path) : await this.storage.read(file.stored);
+    const stored = await this.storage.store(videoFileName('clips', id), bytes, clip.sizeBytes);
     try {
       await this.insertClip(run, id, clip, stored);
     } catch (error) {
@@ -169,10 +170,11 @@ function finalReason(error: unknown, attempt: number): string | undefined {
 }
 
 /** Names the missing parts of a clip: a range recorded only in part still gives a clip (decision 44). */
-function messageOf({ unrecorded, leftOut, soundFaults }: Clip): string | null {
+function messageOf({ unrecorded, leftOut, soundFaults, uncut }: Clip): string | null {
   const gaps = unrecorded.map(({ startTime, endTime }) => `${shown(startTime)} to ${shown(endTime)}`);
   const others = leftOut.length - MAX_REASONS;
   const sentences = [
+    ...(uncut === undefined ? [] : [`The clip is a whole recording: ${uncut.reason}.`]),
     ...(gaps.length === 0 ? [] : [`Nothing was recorded from ${gaps.join(', and from ')}.`]),
     ...leftOut.slice(0, MAX_REASONS).map((reason) => `A part was left out: ${reason}.`),
     ...(others > 0 ? [`${others} more recordings were left out.`] : []),

@@ -7,6 +7,7 @@ import {
   type HostedRecordingQuery,
 } from '../../contracts/admin/hosted.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { beginsAsMp4, MP4_HEAD_BYTES } from '../../contracts/vision/mp4-start.js';
 import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -15,7 +16,6 @@ import { errorCode } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { ReferenceCameras } from './cameras.repository.js';
 import { hasRecordingAt, insertRecording, MAX_RECORDING_MS, videoFileName } from './stored-videos.repository.js';
-import { beginsAsMp4, MP4_HEAD_BYTES } from './media/stored-mp4.js';
 
 /** The continuous recordings of the trucks: listed as chunks, and the source of clips. */
 @Injectable()
@@ -98,6 +98,6 @@ async function* checked(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 
 function assertMp4(head: Buffer): void {
   if (beginsAsMp4(head)) return;
-  const message = 'the body must be an MP4 file: it has to begin with an ftyp box';
+  const message = 'the body must be an MP4 file: it has to begin with a box of it, such as ftyp';
   throw invalid([{ path: '', rule: 'isMp4', message }]);
 }

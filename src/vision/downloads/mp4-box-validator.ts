@@ -1,3 +1,4 @@
+import { beginsAsMp4, MP4_HEAD_BYTES as HEADER_BYTES, TOP_LEVEL_TYPES } from '../../contracts/vision/mp4-start.js';
 import { redactText } from '../../observability/redaction.js';
 
 /** The bytes are not a whole MP4 file. `message` continues a sentence whose subject is the file. */
@@ -8,24 +9,14 @@ export class InvalidMp4Error extends Error {
   }
 }
 
-/** Four bytes of size and four of type; a size of 1 means that the size follows, in eight bytes. */
-const HEADER_BYTES = 8;
 const LONG_HEADER_BYTES = 16;
-/** Types of the first box (decision 65). An `ftyp` box has at least a header, a major brand and its version. */
-const FIRST_TYPES = new Set('ftyp free skip wide moov mdat'.split(' '));
-const MIN_FTYP_BYTES = 16;
 /** Characters of an invalid file that a message shows, and the bytes that are searched for URLs before. */
 const SHOWN_CHARACTERS = 40;
 const SHOWN_FROM_BYTES = 200;
 
-/** Types of boxes that a file has at its top level. A last box of any other type may be bytes that do not belong to it. */
-const TOP_LEVEL_TYPES = new Set(
-  'ftyp styp moov mdat moof mfra free skip wide uuid meta sidx ssix prft pdin emsg udta pnot'.split(' '),
-);
-
 /**
  * Checks the boxes of an MP4 file (ISO/IEC 14496-12, section 4.2) while its bytes pass, and keeps none of their contents:
- * it begins with a box of an MP4, there is a `moov`, and the last box ends with the file. Fragmented files are valid too.
+ * it begins with a box of an MP4, there are a `moov` and an `mdat`, and the last box ends with the file. Fragmented files are valid too.
  * Bytes after the last box of a whole file are counted, because players ignore them.
  */
 export class Mp4BoxValidator {
@@ -63,10 +54,12 @@ export class Mp4BoxValidator {
     }
     if (this.#next > this.#at && this.#next !== Infinity) {
       const { type, start } = this.#last;
+      // A last box of an unknown type may be bytes that do not belong to the file.
       if (this.#isWhole && !TOP_LEVEL_TYPES.has(type)) return this.#at - start;
       throw new InvalidMp4Error(`its ${type} box ends ${this.#next - this.#at} bytes after the end of the file`);
     }
     if (!this.#hasMoov) throw new InvalidMp4Error('it has no moov box');
+    if (!this.#hasMedia) throw new InvalidMp4Error('it has no mdat box');
     return 0;
   }
 
@@ -82,7 +75,7 @@ export class Mp4BoxValidator {
   #enterBox(seen: Buffer): void {
     const type = this.#header.toString('latin1', 4, HEADER_BYTES);
     const size = sizeOf(this.#header);
-    if (this.#next === 0 && (!FIRST_TYPES.has(type) || (type === 'ftyp' && size < MIN_FTYP_BYTES)))
+    if (this.#next === 0 && !beginsAsMp4(this.#header))
       throw new InvalidMp4Error(`it begins with ${shown(this.#at === 0 ? seen : this.#header)} instead of an ftyp box`);
     if (size < this.#header.length || !/^[\x20-\x7e\xa9]{4}$/.test(type)) {
       if (!this.#isWhole)

@@ -176,7 +176,7 @@ describe('a service that cuts nothing', () => {
       registerTypeScript();
       registerHooks({ resolve: (name, context, next) => ((loaded += name === 'mediabunny'), next(name, context)) });
       await import('./src/reference-partner/vision/media/cut-clip.ts');
-      const { beginsAsMp4 } = await import('./src/reference-partner/vision/media/stored-mp4.ts');
+      const { beginsAsMp4 } = await import('./src/contracts/vision/mp4-start.ts');
       const { withMp4Input } = await import('./src/reference-partner/vision/media/mp4-input.ts');
       const { readFileSync } = await import('node:fs');
       const bytes = readFileSync(${JSON.stringify(demo(0))});

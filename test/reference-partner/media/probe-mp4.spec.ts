@@ -4,7 +4,8 @@ import { describe, expect, it } from '@jest/globals';
 import { DEMO_CAMERAS } from '../../../src/demo/demo-data.js';
 import { readAudioFacts, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
 import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
-import { beginsAsMp4, type ByteRangeReader } from '../../../src/reference-partner/vision/media/stored-mp4.js';
+import { beginsAsMp4 } from '../../../src/contracts/vision/mp4-start.js';
+import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/stored-mp4.js';
 import {
   clipFolder,
   B_FRAMES,
@@ -104,7 +105,7 @@ describe('not an MP4', () => {
   const ftyp = Buffer.from('0000001866747970697736d00000020069736f6d69736f32', 'hex');
   it.each([
     ['nothing', Buffer.alloc(0)],
-    ['eleven bytes', ftyp.subarray(0, 11)],
+    ['seven bytes', ftyp.subarray(0, 7)],
     ['text', Buffer.from('{ "success": false, "error": {} }')],
     ['zeros', Buffer.alloc(4096)],
     ['MPEG-TS', Buffer.alloc(1880, 'G@\0\x10'.padEnd(188, '\xff'), 'latin1')],
@@ -128,12 +129,12 @@ describe('not an MP4', () => {
     await expect(durationOfMp4(whole(bytes))).rejects.toMatchObject({ fault: 'unreadable' });
   });
 
-  it('a picture of an unknown codec is unreadable', async () => {
+  it('a picture of an unknown codec cannot be cut', async () => {
     const bytes = await readFile(B_FRAMES);
     bytes.write('none', bytes.indexOf('avc1', bytes.indexOf('moov')));
     await expect(durationOfMp4(whole(bytes))).rejects.toMatchObject({
-      fault: 'unreadable',
-      message: 'the video track has an unknown codec',
+      fault: 'not-cuttable',
+      message: 'its pictures are of a codec that cannot be cut (none)',
     });
   });
 

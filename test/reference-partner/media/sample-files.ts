@@ -232,7 +232,8 @@ export interface Box {
 export function boxesOf(bytes: Buffer): Box[] {
   const boxes: Box[] = [];
   for (let start = 0; start < bytes.length;) {
-    const size = bytes.readUInt32BE(start) === 1 ? Number(bytes.readBigUInt64BE(start + 8)) : bytes.readUInt32BE(start);
+    const short = bytes.readUInt32BE(start);
+    const size = short === 1 ? Number(bytes.readBigUInt64BE(start + 8)) : short || bytes.length - start;
     boxes.push({ name: bytes.toString('latin1', start + 4, start + 8), start, size });
     start += size;
   }

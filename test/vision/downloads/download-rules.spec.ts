@@ -316,14 +316,19 @@ describe('a valid MP4', () => {
     ['of the usual boxes', [sampleVideo(400)]],
     ['with its moov box at the end', [FTYP, box('free'), box('mdat', rest), MOOV]],
     ['with a size of 64 bits', [FTYP, MOOV, longBox('mdat', rest)]],
-    ['with an empty box that has a size of 64 bits', [FTYP, longBox('free', Buffer.alloc(0)), MOOV]],
-    ['with the shortest ftyp box', [box('ftyp', Buffer.from('isom\0\0\0\0', 'latin1')), MOOV]],
+    ['with an empty box that has a size of 64 bits', [FTYP, longBox('free', Buffer.alloc(0)), MOOV, box('mdat')]],
+    ['with the shortest ftyp box', [box('ftyp', Buffer.from('isom\0\0\0\0', 'latin1')), MOOV, box('mdat')]],
     ['whose last box continues to the end', [FTYP, MOOV, toTheEnd('mdat', rest)]],
-    ...['free', 'skip', 'wide'].map((type): [string, Buffer[]] => [`with ${type} first`, [box(type), FTYP, MOOV]]),
+    ...['free', 'skip', 'wide'].map((type): [string, Buffer[]] => [
+      `with ${type} first`,
+      [box(type), FTYP, MOOV, box('mdat')],
+    ]),
     ['with mdat first', [box('mdat', rest), MOOV]],
+    ['with uuid first', [box('uuid', rest), FTYP, MOOV, box('mdat')]],
+    ['with styp and sidx first', [box('styp', rest), box('sidx', rest), MOOV, fragment]],
     ['with moov first and without ftyp', [MOOV, box('mdat', rest)]],
     ['in fragments', [FTYP, MOOV, box('sidx', rest), fragment, fragment, box('mfra', rest)]],
-    ['with a box type that has a ©', [FTYP, MOOV, box('\xa9nam', rest)]],
+    ['with a box type that has a ©', [FTYP, MOOV, box('mdat'), box('\xa9nam', rest)]],
   ])('%s is accepted', (_, boxes) => {
     const body = Buffer.concat(boxes);
     for (const step of [1, 3, 7, 8, 9, 100, body.length]) expect(validate(body, step)).toBe(0);
@@ -370,6 +375,7 @@ describe('an invalid MP4', () => {
     ['of many bytes', [Buffer.alloc(300, 'y')], `it begins with "${'y'.repeat(40)}" instead`],
     ['without a moov box', [FTYP, box('mdat', rest)], 'it has no moov box'],
     ['of an ftyp box only', [FTYP], 'it has no moov box'],
+    ['of a table of contents only', [FTYP, MOOV], 'it has no mdat box'],
     [
       'that ends in a box',
       [FTYP, MOOV, box('mdat', rest).subarray(0, 100)],

@@ -42,6 +42,8 @@ export interface LeftOut extends Interval {
 export interface Chosen {
   readonly pieces: Piece[];
   readonly leftOut: LeftOut[];
+  /** Where nothing can be cut: the chunk that shows most of the range and can only be used as a whole, and why. */
+  readonly uncut?: { readonly chunk: RecordedChunk; readonly reason: string } | undefined;
 }
 
 /** The end of a piece in seconds of its video's own clock. */
@@ -51,11 +53,12 @@ export const endInFile = (piece: Piece): number => piece.origin + (piece.to - pi
  * Chooses the parts of the chunks that make up the range, oldest first. A video begins at the start of its chunk and is
  * used up to the stated end or its own end, whichever comes first. If two chunks overlap, the earlier one is used to its
  * end, then the later one from its nearest key frame. If the videos have different formats, only the format that covers
- * the most time is used. A chunk that cannot be read is left out; if no other chunk remains, its error is thrown.
+ * the most time is used. A chunk that cannot be read is left out; if no other chunk remains, its error is thrown, or it is
+ * used as a whole.
  */
 export async function choosePieces(chunks: readonly RecordedChunk[], range: Interval): Promise<Chosen> {
   const groups: Piece[][] = [];
-  const unreadable: (Interval & { readonly fault: MediaError })[] = [];
+  const unreadable: (Interval & { readonly chunk: RecordedChunk; readonly fault: MediaError })[] = [];
   for (const chunk of inOrder(chunks, range)) {
     const wanted = within(range, chunk);
     if (groups.length > 0 && groups.every((pieces) => endOf(pieces) >= wanted.to)) continue;
@@ -63,18 +66,24 @@ export async function choosePieces(chunks: readonly RecordedChunk[], range: Inte
       await inChunk(chunk, (input) => addPiece(groups, input, chunk, wanted));
     } catch (fault) {
       if (!(fault instanceof MediaError)) throw fault;
-      unreadable.push({ ...wanted, fault });
+      unreadable.push({ ...wanted, chunk, fault });
     }
   }
   const [longest = [], ...others] = groups.sort((a, b) => lengthOf(b) - lengthOf(a));
   const [first] = unreadable;
-  if (longest.length === 0 && first !== undefined) throw first.fault;
+  const [uncut] = unreadable
+    .filter(({ fault }) => longest.length === 0 && fault.fault === 'not-cuttable')
+    .sort((a, b) => lengthOf([b]) - lengthOf([a]));
+  if (longest.length === 0 && first !== undefined && uncut === undefined) throw first.fault;
   return {
     pieces: longest,
     leftOut: [
-      ...unreadable.map(({ from, to, fault }) => ({ from, to, reason: fault.message })),
+      ...unreadable
+        .filter((each) => each !== uncut)
+        .map(({ from, to, fault }) => ({ from, to, reason: fault.message })),
       ...others.flat().map((piece) => leftOutOf(piece, longest)),
     ],
+    uncut: uncut && { chunk: uncut.chunk, reason: uncut.fault.message },
   };
 }
 
@@ -85,7 +94,7 @@ const within = (range: Interval, { startTime, endTime }: RecordedChunk): Interva
 
 const endOf = (pieces: readonly Piece[]): number => pieces.at(-1)?.to ?? 0;
 
-const lengthOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { from, to }) => sum + to - from, 0);
+const lengthOf = (pieces: readonly Interval[]): number => pieces.reduce((sum, { from, to }) => sum + to - from, 0);
 
 /** Adds the piece of a chunk to the group of the same video format, or starts a new group. */
 async function addPiece(groups: Piece[][], input: Mp4Input, chunk: RecordedChunk, wanted: Interval): Promise<void> {

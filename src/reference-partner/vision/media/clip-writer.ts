@@ -57,11 +57,15 @@ export class ClipWriter {
     const audioSource = audio && new mediabunny.EncodedAudioPacketSource(audio.facts.codec);
     const writer = new ClipWriter(path, file, output, videoSource, audioSource);
     await writer.orDiscard(async () => {
-      output.addVideoTrack(videoSource, {
-        decoderConfig: video.decoderConfig,
-        rotation: video.rotation,
-        maximumPacketCount: packets.video,
-      });
+      try {
+        output.addVideoTrack(videoSource, {
+          decoderConfig: video.decoderConfig,
+          rotation: video.rotation,
+          maximumPacketCount: packets.video,
+        });
+      } catch (error) {
+        throw new MediaError('not-cuttable', `its pictures (${video.codec}) cannot be written`, { cause: error });
+      }
       if (!audioSource) return output.start();
       try {
         output.addAudioTrack(audioSource, {

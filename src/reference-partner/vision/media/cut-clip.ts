@@ -39,6 +39,8 @@ export interface Clip extends TimeRange {
   readonly leftOut: string[];
   /** Why sound is missing in the clip; empty if all sound is there. */
   readonly soundFaults: string[];
+  /** The clip is a whole chunk, at this place of the order, and not a file at `target`: a sentence without its period says why. */
+  readonly uncut?: { readonly place: number; readonly reason: string };
 }
 
 /**
@@ -47,17 +49,23 @@ export interface Clip extends TimeRange {
  * the end of its last frame; B-frames may put it some frames after the requested end. The clip plays on without a pause
  * over a gap, and `missing` lists the gaps. A truncated recording is used up to its last complete frame.
  * Memory does not grow with the length of the videos, apart from one entry per frame for the table of contents.
+ * Recordings that can only be used as a whole give the one that shows most of the range (`uncut`).
  * If the function throws, it deletes the file at `target`.
  * @throws MediaError `nothing-recorded`, `no-video`, `unreadable`; errors of the storage are not wrapped.
  */
 export async function cutClip({ chunks, range, target }: ClipOrder): Promise<Clip> {
   const wanted = { from: range.startTime.getTime(), to: range.endTime.getTime() };
-  const { pieces, leftOut } = await choosePieces(chunks, wanted);
+  const { pieces, leftOut, uncut } = await choosePieces(chunks, wanted);
+  if (uncut !== undefined)
+    return wholeChunk(uncut.chunk, leftOut, wanted, { ...uncut, place: chunks.indexOf(uncut.chunk) });
   try {
     return await writeClip(pieces, leftOut, wanted, target);
   } catch (error) {
-    if (!(error instanceof UnwritableSoundError)) throw error;
-    return writeClip(pieces.map(withoutSound), leftOut, wanted, target);
+    if (error instanceof UnwritableSoundError) return writeClip(pieces.map(withoutSound), leftOut, wanted, target);
+    const [first] = pieces;
+    if (!(error instanceof MediaError) || error.fault !== 'not-cuttable' || first === undefined) throw error;
+    const place = chunks.indexOf(first.chunk);
+    return wholeChunk(first.chunk, leftOut, wanted, { place, reason: error.message });
   }
 }
 
@@ -92,6 +100,24 @@ async function writeClip(
       soundFaults: [...new Set(pieces.map((piece) => piece.soundFault).filter((fault) => fault !== null))],
     };
   });
+}
+
+/** Each chunk begins at a key frame, so that a player shows all of it. */
+function wholeChunk(
+  { startTime, endTime, source }: RecordedChunk,
+  leftOut: readonly LeftOut[],
+  wanted: Interval,
+  { place, reason }: NonNullable<Clip['uncut']>,
+): Clip {
+  const shown = [{ from: startTime.getTime(), to: endTime.getTime() }];
+  return {
+    startTime,
+    endTime,
+    sizeBytes: source.size,
+    ...missingParts(wanted, shown, leftOut),
+    soundFaults: [],
+    uncut: { place, reason },
+  };
 }
 
 interface Copied {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { EncodedPacket, EncodedPacketSink, Input, InputAudioTrack, InputVideoTrack } from 'mediabunny';
-import { assertPlausibleTables, type ByteRangeReader, MediaError, shortRead } from './stored-mp4.js';
+import { type ByteRangeReader, checkedMp4, MediaError, shortRead } from './stored-mp4.js';
 
 /** Bytes of one video that the library caches while it reads. */
 const CACHE_BYTES = 4 * 1024 * 1024;
@@ -72,10 +72,10 @@ export interface Mp4Input {
 
 /**
  * Opens a video while `use` runs, reading only the ranges that are needed.
- * @throws MediaError `unreadable`; errors of the storage are not wrapped.
+ * @throws MediaError `unreadable`, `not-cuttable`; errors of the storage are not wrapped.
  */
-export async function withMp4Input<T>(reader: ByteRangeReader, use: (input: Mp4Input) => Promise<T>): Promise<T> {
-  await assertPlausibleTables(reader);
+export async function withMp4Input<T>(source: ByteRangeReader, use: (input: Mp4Input) => Promise<T>): Promise<T> {
+  const reader = await checkedMp4(source);
   const mediabunny = await loadMediabunny();
   const reading = new Reading();
   const input = new mediabunny.Input({

@@ -28,9 +28,10 @@ export const shortRead = (expected: number, received: number) =>
  * Why a video cannot be used. A retry does not help.
  * - `unreadable`: damaged, truncated, encrypted, or in a format that the library does not know.
  * - `no-video`: no video track.
+ * - `not-cuttable`: whole, but of a kind that cannot be cut without decoding it, or that the library cannot write.
  * - `nothing-recorded`: no chunk has a frame in the requested range.
  */
-export type MediaFault = 'unreadable' | 'no-video' | 'nothing-recorded';
+export type MediaFault = 'unreadable' | 'no-video' | 'not-cuttable' | 'nothing-recorded';
 
 /**
  * An error of the video itself. `message` may be shown to a partner: it names a chunk by its start and never a path.
@@ -48,13 +49,6 @@ export class MediaError extends Error {
   }
 }
 
-/** Length and name of a box, and the brand that follows in an `ftyp` box. */
-export const MP4_HEAD_BYTES = 12;
-
-/** Whether the first bytes of a file (at least `MP4_HEAD_BYTES`) are those of an `ftyp` box. */
-export const beginsAsMp4 = (head: Buffer): boolean =>
-  head.length >= MP4_HEAD_BYTES && head.toString('latin1', 4, 8) === 'ftyp' && head.readUInt32BE(0) >= MP4_HEAD_BYTES;
-
 /** A day with 60 frames per second has tables of about 60 MiB. */
 const MAX_MOOV_BYTES = 64 * 1024 ** 2;
 /** The `moov` box is before or after the media data, and before all fragments. */
@@ -70,26 +64,75 @@ interface Box {
 
 /**
  * Refuses a video whose tables claim more samples than the file can have. The media library trusts the tables, and loops
- * over or stores every sample. The library detects other damage itself.
- * @throws MediaError `unreadable`; errors of the storage are not wrapped.
+ * over or stores every sample. The library detects other damage itself. Returns the video as the library recognises it.
+ * @throws MediaError `unreadable`, `not-cuttable`; errors of the storage are not wrapped.
  */
-export async function assertPlausibleTables(reader: ByteRangeReader): Promise<void> {
-  const moov = await findMoov(reader);
-  if (moov === undefined) return;
+export async function checkedMp4(reader: ByteRangeReader): Promise<ByteRangeReader> {
+  const boxes = await boxesToMoov(reader);
+  const [first, moov] = [boxes[0], boxes.find(({ name }) => name === 'moov')];
+  if (first === undefined || moov === undefined) return reader;
   if (moov.end - moov.start > MAX_MOOV_BYTES) throw implausible('it is larger than 64 MiB');
-  assertTables(await readBytes(reader, moov.start, moov.end), reader.size);
+  const tables = await readBytes(reader, moov.start, moov.end);
+  assertTables(tables, reader.size);
+  if (first.name === 'ftyp' || first.name === 'styp') return reader;
+  if (first !== moov)
+    return withBytes(reader, first.start === 8 ? FTYP_NAME : { at: 0, bytes: ftypAndFree(first.end) });
+  const next = await boxAt(reader, moov.end);
+  if (next?.name === 'moof') throw new MediaError('not-cuttable', 'the video is fragmented and has no ftyp box');
+  const head = await readBytes(reader, 0, moov.start);
+  return withBytes(reader, { at: 0, bytes: Buffer.concat([EMPTY_FTYP, head, tables]) });
 }
 
-async function findMoov(reader: ByteRangeReader): Promise<Box | undefined> {
-  let at = 0;
-  for (let count = 0; count < MAX_BOXES_BEFORE_MOOV && at + 8 <= reader.size; count++) {
-    const head = await readBytes(reader, at, Math.min(at + 16, reader.size));
-    const box = readBox(head, 0, reader.size - at);
-    if (box === undefined) return undefined;
-    if (box.name === 'moov') return { name: box.name, start: at + box.start, end: at + box.end };
-    at += box.end;
+/** In place of a header with a size of 64 bits. */
+function ftypAndFree(end: number): Buffer {
+  const free = Buffer.from('\0\0\0\0free', 'latin1');
+  free.writeUInt32BE(end - EMPTY_FTYP.length);
+  return Buffer.concat([EMPTY_FTYP, free]);
+}
+
+const FTYP_NAME: Patch = { at: 4, bytes: Buffer.from('ftyp') };
+const EMPTY_FTYP = Buffer.from('\0\0\0\x08ftyp', 'latin1');
+
+interface Patch {
+  readonly at: number;
+  readonly bytes: Buffer;
+}
+
+/**
+ * The library recognises a video by an `ftyp` box at its start, although it reads the other boxes in any order. Decision 65
+ * does not require that box, so another first box gets its name. A `moov` that comes first moves by 8 bytes, over the
+ * head of the box after it: the tables have the offsets of all frames, so that the library does not read that head.
+ */
+function withBytes(reader: ByteRangeReader, { at, bytes }: Patch): ByteRangeReader {
+  return {
+    size: reader.size,
+    read: async (start, end) => {
+      const [from, to] = [Math.max(start, at), Math.min(end, at + bytes.length)];
+      if (from >= to) return reader.read(start, end);
+      const read = await readBytes(reader, start, end);
+      bytes.copy(read, from - start, from - at, to - at);
+      return read;
+    },
+  };
+}
+
+/** The boxes up to `moov`; the last one is another if there is no `moov`. */
+async function boxesToMoov(reader: ByteRangeReader): Promise<Box[]> {
+  const boxes: Box[] = [];
+  for (let at = 0; boxes.length < MAX_BOXES_BEFORE_MOOV && boxes.at(-1)?.name !== 'moov';) {
+    const box = await boxAt(reader, at);
+    if (box === undefined) break;
+    boxes.push(box);
+    at = box.end;
   }
-  return undefined;
+  return boxes;
+}
+
+async function boxAt(reader: ByteRangeReader, at: number): Promise<Box | undefined> {
+  if (at + 8 > reader.size) return undefined;
+  const head = await readBytes(reader, at, Math.min(at + 16, reader.size));
+  const box = readBox(head, 0, reader.size - at);
+  return box && { name: box.name, start: at + box.start, end: at + box.end };
 }
 
 /** The box at `at`, cut at `limit`; undefined if there is none. */

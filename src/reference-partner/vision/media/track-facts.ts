@@ -26,7 +26,11 @@ export interface Extent {
 export function readVideoFacts(video: Mp4Track<InputVideoTrack>): Promise<VideoFacts> {
   return video.query(async (track) => {
     const [codec, decoderConfig] = [await track.getCodec(), await track.getDecoderConfig()];
-    if (!codec || !decoderConfig) throw new MediaError('unreadable', 'the video track has an unknown codec');
+    if (!codec || !decoderConfig) {
+      const name = await track.getInternalCodecId();
+      const shown = typeof name === 'string' && /^[\x21-\x7e]{1,4} ?$/.test(name) ? ` (${name.trim()})` : '';
+      throw new MediaError('not-cuttable', `its pictures are of a codec that cannot be cut${shown}`);
+    }
     return {
       codec,
       width: await track.getCodedWidth(),
