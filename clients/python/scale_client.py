@@ -1135,7 +1135,7 @@ class Client:
         response = send(self._http, self._config, op, url, method=op["method"], headers={**auth_headers, **(headers or {})}, params=params, json_body=encode(body), timeout=timeout, retry=retry, idempotency_key=idempotency_key)
         if not response.is_success:
             raise ApiError(url, response.status_code, response.reason_phrase, _safe_json(response))
-        return Envelope(data=cast(CreateScaleTicketResponse, decode(CreateScaleTicketResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("ignored-fields", "ignored_fields", "string"), ("ticket-result", "ticket_result", "string"), ("idempotency-replayed", "idempotency_replayed", "string")]), response=response)
+        return Envelope(data=cast(CreateScaleTicketResponse, decode(CreateScaleTicketResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("ignored-fields", "ignored_fields", "string"), ("ticket-result", "ticket_result", "string"), ("ticket-version", "ticket_version", "string"), ("idempotency-replayed", "idempotency_replayed", "string")]), response=response)
 
 
 class AsyncClient:
@@ -1172,6 +1172,6 @@ class AsyncClient:
         response = await send_async(self._http, self._config, op, url, method=op["method"], headers={**auth_headers, **(headers or {})}, params=params, json_body=encode(body), timeout=timeout, retry=retry, idempotency_key=idempotency_key)
         if not response.is_success:
             raise ApiError(url, response.status_code, response.reason_phrase, _safe_json(response))
-        return Envelope(data=cast(CreateScaleTicketResponse, decode(CreateScaleTicketResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("ignored-fields", "ignored_fields", "string"), ("ticket-result", "ticket_result", "string"), ("idempotency-replayed", "idempotency_replayed", "string")]), response=response)
+        return Envelope(data=cast(CreateScaleTicketResponse, decode(CreateScaleTicketResponse, _safe_json(response))), headers=read_envelope_headers(response, [("x-request-id", "x_request_id", "string"), ("ratelimit", "ratelimit", "string"), ("ratelimit-policy", "ratelimit_policy", "string"), ("ignored-fields", "ignored_fields", "string"), ("ticket-result", "ticket_result", "string"), ("ticket-version", "ticket_version", "string"), ("idempotency-replayed", "idempotency_replayed", "string")]), response=response)
 
 

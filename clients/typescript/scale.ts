@@ -16,12 +16,12 @@
  * | --- | --- |
  * | `created` | a new ticket |
  * | `updated` | the ticket has the materials and custom fields of this push |
- * | `stale` | the ticket keeps those of a newer push; this push is in the history |
+ * | `stale` | the ticket keeps those of a newer push, whose time `Ticket-Version` says; this push is in the history |
  * | `unchanged` | the push equals the stored ticket; nothing was written |
  *
  * A push without a flow always creates a ticket: send an `Idempotency-Key` with it. Use your own ids of sites and
- * materials, as your Site interface lists them. Inactive ones are accepted, unknown ones get 422. The platform learns of a
- * new site or material at its next synchronisation, within 15 minutes by default: then send the ticket again with another
+ * materials, as your Site interface lists them. Inactive ones are accepted, unknown ones get 422. A push that names
+ * an unknown one makes the platform read your Site interface again: send the ticket again in a minute, with another
  * `Idempotency-Key`.
  *
  * ### Authentication
@@ -233,6 +233,7 @@ export type CreateTicketResponseHeaders = {
     ratelimitPolicy?: string;
     ignoredFields?: string;
     ticketResult?: string;
+    ticketVersion?: string;
     idempotencyReplayed?: string;
 };
 
@@ -258,6 +259,7 @@ export type Ops = {
             ratelimitPolicy?: string;
             ignoredFields?: string;
             ticketResult?: string;
+            ticketVersion?: string;
             idempotencyReplayed?: string;
         };
     };
@@ -269,7 +271,7 @@ export type Ops = {
  * tags) for cache keys, tracing span names, and request logging.
  */
 export const OPERATIONS = {
-    createTicket: { id: "createTicket", method: "POST", path: "/platform-api/v1/tickets", tags: ["Scale API"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "PLATFORM_API_KEY", kind: "apiKey", name: "PLATFORM-API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ignored-fields", key: "ignoredFields", type: "string" }, { name: "ticket-result", key: "ticketResult", type: "string" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] }
+    createTicket: { id: "createTicket", method: "POST", path: "/platform-api/v1/tickets", tags: ["Scale API"], params: [{ name: "Idempotency-Key", in: "header" }], body: { contentType: "application/json" }, security: [[{ scheme: "PLATFORM_API_KEY", kind: "apiKey", name: "PLATFORM-API-KEY", in: "header" }]], responseHeaders: [{ name: "x-request-id", key: "xRequestId", type: "string" }, { name: "ratelimit", key: "ratelimit", type: "string" }, { name: "ratelimit-policy", key: "ratelimitPolicy", type: "string" }, { name: "ignored-fields", key: "ignoredFields", type: "string" }, { name: "ticket-result", key: "ticketResult", type: "string" }, { name: "ticket-version", key: "ticketVersion", type: "string" }, { name: "idempotency-replayed", key: "idempotencyReplayed", type: "string" }] }
 } as const satisfies Record<string, OperationDescriptor>;
 
 export type OperationId = (typeof OPERATIONS)[keyof typeof OPERATIONS]["id"];

@@ -72,12 +72,12 @@ materials and custom fields together, and once for each flow. The header \`Ticke
 | --- | --- |
 | \`created\` | a new ticket |
 | \`updated\` | the ticket has the materials and custom fields of this push |
-| \`stale\` | the ticket keeps those of a newer push; this push is in the history |
+| \`stale\` | the ticket keeps those of a newer push, whose time \`Ticket-Version\` says; this push is in the history |
 | \`unchanged\` | the push equals the stored ticket; nothing was written |
 
 A push without a flow always creates a ticket: send an \`Idempotency-Key\` with it. Use your own ids of sites and
-materials, as your Site interface lists them. Inactive ones are accepted, unknown ones get 422. The platform learns of a
-new site or material at its next synchronisation, within 15 minutes by default: then send the ticket again with another
+materials, as your Site interface lists them. Inactive ones are accepted, unknown ones get 422. A push that names
+an unknown one makes the platform read your Site interface again: send the ticket again in a minute, with another
 \`Idempotency-Key\`.`,
   KEY,
   retries('400, 401, 413, 415, 422'),

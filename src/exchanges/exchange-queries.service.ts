@@ -13,7 +13,9 @@ import {
 import { fieldsOf } from '../contracts/common/fields/documented.js';
 import { epochMillis, formatInstant } from '../contracts/common/instant.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
+import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
 import { parseReference, type Reference } from '../contracts/common/references.js';
+import { VERSION_HEADER } from '../contracts/scale/scale.dto.js';
 import { cursorOf, filtersOf, partsOf } from '../database/cursor.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
@@ -22,11 +24,22 @@ import { BASE64, REDACTED_FORM, TRUNCATED } from './body-cells.js';
 import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';
 import { shownReferences } from './exchange-references.rules.js';
-import { explain } from './explanation.rules.js';
+import { explain, REPLAYED_REFUSAL } from './explanation.rules.js';
 import { redactBody } from './redaction.rules.js';
 
-/** The body of a push as the ticket's history has it. */
-export type FindPushBody = (haulerId: string, ticketId: string, exchangeId: string) => Promise<string | undefined>;
+/** The push whose contents are in force where a later one was stale. */
+export interface WonPush {
+  readonly receivedAt: Date;
+  readonly keyPrefix: string | undefined;
+}
+
+/** Pushes as the history of their tickets has them. */
+export interface StoredPushes {
+  /** The body of the push of an exchange. */
+  bodyOf(haulerId: string, ticketId: string, exchangeId: string): Promise<string | undefined>;
+  /** The push whose contents were in force when the push of an exchange came (decision 21). */
+  wonOver(haulerId: string, ticketId: string, exchangeId: string): Promise<WonPush | undefined>;
+}
 
 /** Only exchanges of this key. The hauler of the key helps to find them. */
 export interface ExchangeScope {
@@ -37,16 +50,16 @@ export interface ExchangeScope {
 /** Lists and shows exchanges, for admins and for partners. */
 @Injectable()
 export class ExchangeQueries {
-  private findPushBody: FindPushBody = () => Promise.resolve(undefined);
+  private pushes: StoredPushes | undefined;
 
   constructor(
     private readonly exchanges: ExchangesRepository,
     private readonly log: ExchangeLog,
   ) {}
 
-  /** The module of tickets provides the bodies that its history contains. */
-  usePushBodies(find: FindPushBody): void {
-    this.findPushBody = find;
+  /** The module of tickets provides what its history contains. */
+  usePushes(pushes: StoredPushes): void {
+    this.pushes = pushes;
   }
 
   /** `names` are the parameters that the caller sent: an unknown filter must not show everything. */
@@ -78,7 +91,7 @@ export class ExchangeQueries {
         row.response_headers === null
           ? null
           : { headers: headersIn(row.response_headers), ...(response === undefined ? {} : { body: response }) },
-      explanation: explain(row, response?.text),
+      explanation: explain(row, response?.text, await this.factsOf(row)),
     };
   }
 
@@ -127,9 +140,23 @@ export class ExchangeQueries {
   }
 
   private async pushText(row: FullExchangeRow): Promise<string | undefined> {
-    const ticketId = referencesIn(row).find(({ kind }) => kind === 'ticketId')?.value;
+    const ticketId = ticketIdIn(row);
     if (ticketId === undefined || row.hauler_id === null) return undefined;
-    return this.findPushBody(row.hauler_id, ticketId, row.id);
+    return this.pushes?.bodyOf(row.hauler_id, ticketId, row.id);
+  }
+
+  /** Whether a refusal was a replay, and what won over a stale push. */
+  private async factsOf(row: FullExchangeRow): Promise<string[]> {
+    const headers = headersNamed(row.response_headers);
+    const ticketId = ticketIdIn(row);
+    if (row.status >= 400 && headers[REPLAYED_HEADER.toLowerCase()] !== undefined) return [REPLAYED_REFUSAL];
+    if (row.result !== 'stale' || ticketId === undefined || row.hauler_id === null) return [];
+    const won = await this.pushes?.wonOver(row.hauler_id, ticketId, row.id);
+    if (won === undefined) return [];
+    const version = headers[VERSION_HEADER.toLowerCase()];
+    const contents = version === undefined ? 'Newer contents' : `The contents of ${version}`;
+    const key = won.keyPrefix === undefined ? '' : ` with the key ${won.keyPrefix}…`;
+    return [`${contents} won: they were pushed${key} at ${formatInstant(won.receivedAt)}.`];
   }
 }
 
@@ -171,6 +198,9 @@ function statusRange(status: string | undefined): [number, number] | undefined {
 
 const unknownExchange = (id: string) => apiError(ADMIN_API, 'notFound', `there is no exchange ${id}`);
 
+const ticketIdIn = (row: FullExchangeRow): string | undefined =>
+  referencesIn(row).find(({ kind }) => kind === 'ticketId')?.value;
+
 export const referencesIn = ({ refs }: Pick<ExchangeListRow, 'refs'>): Reference[] => shownReferences(refs);
 
 function toExchange(row: ExchangeListRow): Exchange {
@@ -203,6 +233,10 @@ function toExchange(row: ExchangeListRow): Exchange {
 
 const optional = <Name extends string>(name: Name, value: string | null): Partial<Record<Name, string>> =>
   value === null ? {} : ({ [name]: value } as Partial<Record<Name, string>>);
+
+/** By lower-case name. */
+const headersNamed = (json: string | null): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headersIn(json ?? '{}')).map(([name, value]) => [name.toLowerCase(), value]));
 
 export const headersIn = (json: string) => JSON.parse(json) as Record<string, string>;
 

@@ -35,12 +35,17 @@ const STATUSES: Readonly<Record<number, string>> = {
   429: 'The key sent too many requests. The body was not read.',
 };
 
-/** Sentences about what happened, why, and what to do. `response` is the text of the response. */
-export function explain(row: ExchangeListRow, response: string | undefined): string {
+/** A refusal that was returned again; its result is that of the first one. */
+export const REPLAYED_REFUSAL =
+  'The Idempotency-Key was used before: this is the first refusal again. Send a corrected request with a new key.';
+
+/** Sentences about what happened, why, and what to do. `response` is the text of the response; `facts` are further sentences. */
+export function explain(row: ExchangeListRow, response: string | undefined, facts: readonly string[] = []): string {
   const sentences = [
     beginning(row),
     failure(row),
     row.result === null ? undefined : RESULTS[row.result],
+    ...facts,
     STATUSES[row.status] ?? statusSentence(row),
     errorMessage(response),
     row.ignored_fields === null ? undefined : `Unknown fields were ignored: ${row.ignored_fields}.`,

@@ -19,6 +19,6 @@ export class ScaleModule implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.exchanges.usePushBodies((haulerId, ticketId, id) => this.tickets.pushBody(haulerId, ticketId, id));
+    this.exchanges.usePushes(this.tickets);
   }
 }

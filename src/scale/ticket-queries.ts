@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { DataSource, In } from 'typeorm';
+import { DataSource, In, LessThan } from 'typeorm';
 import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { Ticket, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
@@ -9,6 +9,7 @@ import { formatInstant } from '../contracts/common/instant.js';
 import type { FlowData } from '../contracts/scale/scale.dto.js';
 import { positionedPage } from '../database/list-page.js';
 import { apiError } from '../errors/app-error.js';
+import type { StoredPushes, WonPush } from '../exchanges/exchange-queries.service.js';
 import type { JsonList } from '../http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 import { findRevisionSizes, findTicketPage, type RowSize } from './ticket-list.repository.js';
@@ -27,7 +28,7 @@ type Unparsed<Dto, Stored extends keyof Dto> = {
  * as the client receives it, and its JSON is never parsed.
  */
 @Injectable()
-export class TicketQueries {
+export class TicketQueries implements StoredPushes {
   constructor(private readonly dataSource: DataSource) {}
 
   /** `Ticket`, the last received first. */
@@ -49,10 +50,22 @@ export class TicketQueries {
     return { data: this.pushes({ haulerId, ticketId: id }, first + 1, end), pagination };
   }
 
-  /** The body of the push of an exchange. */
-  async pushBody(haulerId: string, ticketId: string, exchangeId: string): Promise<string | undefined> {
+  async bodyOf(haulerId: string, ticketId: string, exchangeId: string): Promise<string | undefined> {
     const where = { haulerId, ticketId, exchangeId };
     return (await this.dataSource.manager.findOneBy(TicketRevisionEntity, where))?.body;
+  }
+
+  async wonOver(haulerId: string, ticketId: string, exchangeId: string): Promise<WonPush | undefined> {
+    const { manager } = this.dataSource;
+    const late = await manager.findOneBy(TicketRevisionEntity, { haulerId, ticketId, exchangeId });
+    if (late === null) return undefined;
+    const won = await manager.findOne(TicketRevisionEntity, {
+      where: { haulerId, ticketId, result: In(['created', 'updated']), revision: LessThan(late.revision) },
+      order: { revision: 'DESC' },
+    });
+    if (won === null) return undefined;
+    const keyPrefix = (await findKeyPrefixes(this.dataSource, won.apiKeyId === null ? [] : [won.apiKeyId])).values();
+    return { receivedAt: won.receivedAt, keyPrefix: keyPrefix.next().value };
   }
 
   private async find(id: string): Promise<TicketEntity> {

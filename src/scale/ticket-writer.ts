@@ -1,14 +1,27 @@
 import { Injectable } from '@nestjs/common';
 import { SCALE_API } from '../contracts/scale/scale.api.js';
-import { type CreateScaleTicketResponse, RESULT_HEADER, type TicketResult } from '../contracts/scale/scale.dto.js';
+import { formatInstant, type Instant } from '../contracts/common/instant.js';
+import {
+  type CreateScaleTicketResponse,
+  RESULT_HEADER,
+  type TicketResult,
+  VERSION_HEADER,
+} from '../contracts/scale/scale.dto.js';
 import { Database } from '../database/database.js';
 import type { Session } from '../database/session.js';
-import { AppError } from '../errors/app-error.js';
+import { AppError, violated } from '../errors/app-error.js';
 import type { Answer } from '../http/answer.js';
 import type { Claim } from '../idempotency/idempotency.repository.js';
 import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
 import { findReferences, requestCatalog } from '../site-sync/catalog/catalog.repository.js';
-import { BatchState, catalogViolations, flowConflict, haveCommonFlow, unknownRecords } from './ticket.rules.js';
+import {
+  BatchState,
+  catalogViolations,
+  flowConflict,
+  futureViolations,
+  haveCommonFlow,
+  unknownRecords,
+} from './ticket.rules.js';
 import { findRevisions, findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
 import type { Push } from './ticket.js';
 
@@ -41,8 +54,9 @@ export class TicketWriter {
     const pushes = submissions.map(({ push }) => push);
     // Pushes of one flow must be applied one after the other.
     if (haveCommonFlow(pushes)) return pushes.map(() => undefined);
-    const inserted = await this.database.hot.use((session) => insertNewTickets(session, pushes));
-    return pushes.map(({ id }) => (inserted.has(id) ? stored(id, 'created') : undefined));
+    const possible = pushes.filter((push) => futureViolations(push).length === 0);
+    const inserted = await this.database.hot.use((session) => insertNewTickets(session, possible));
+    return pushes.map(({ id }) => (inserted.has(id) ? stored({ id, version: null }, 'created') : undefined));
   }
 
   /** What became of submissions whose transaction lost its connection: those that are kept have a revision of their exchange. */
@@ -51,7 +65,7 @@ export class TicketWriter {
     const kept = await this.database.hot.use((session) => findRevisions(session, pushes));
     return pushes.map(({ origin }) => {
       const revision = kept.find(({ exchangeId }) => exchangeId === origin.exchangeId);
-      return revision && stored(revision.ticketId, revision.result);
+      return revision && stored({ id: revision.ticketId, version: revision.version }, revision.result);
     });
   }
 
@@ -79,22 +93,30 @@ async function writeOn(session: Session, submissions: readonly Submission[]): Pr
   const pushes = submissions.map(({ push }) => push);
   const [catalog, tickets] = await Promise.all([findReferences(session, pushes), findTickets(session, pushes)]);
   const state = new BatchState(tickets);
-  const violations = pushes.map((push) => catalogViolations(push, catalog));
-  const refused = pushes.filter((_, i) => (violations[i] ?? []).length > 0).map(({ haulerId }) => haulerId);
+  const unknown = pushes.map((push) => catalogViolations(push, catalog));
+  const refused = pushes.filter((_, i) => (unknown[i] ?? []).length > 0).map(({ haulerId }) => haulerId);
   const synchronised = refused.length > 0 ? await requestCatalog(session, [...new Set(refused)]) : undefined;
   const outcomes = pushes.map((push, i) => {
-    const own = violations[i] ?? [];
-    return own.length > 0 ? unknownRecords(own, synchronised?.get(push.haulerId)) : toOutcome(state.apply(push));
+    const ahead = futureViolations(push);
+    const own = unknown[i] ?? [];
+    if (own.length > 0) return unknownRecords([...own, ...ahead], synchronised?.get(push.haulerId));
+    return ahead.length > 0 ? violated(SCALE_API, 'ruleViolated', ahead) : toOutcome(state.apply(push));
   });
   await writeChanges(session, state.changes());
   return outcomes;
 }
 
 function toOutcome(applied: ReturnType<BatchState['apply']>): Written {
-  if (applied === 'conflict') return flowConflict();
-  return stored(applied.ticket.id, applied.result);
+  if ('conflict' in applied) return flowConflict(applied);
+  return stored(applied.ticket, applied.result);
 }
 
-function stored(disposalTicketId: string, result: TicketResult): Answer<CreateScaleTicketResponse> {
-  return { status: 200, headers: { [RESULT_HEADER]: result }, body: { success: true, disposalTicketId } };
+/** A stale push gets the version of the contents that won (decision 21). */
+function stored(
+  { id, version }: { readonly id: string; readonly version: Instant | null },
+  result: TicketResult,
+): Answer<CreateScaleTicketResponse> {
+  const headers: Record<string, string> = { [RESULT_HEADER]: result };
+  if (result === 'stale' && version !== null) headers[VERSION_HEADER] = formatInstant(version);
+  return { status: 200, headers, body: { success: true, disposalTicketId: id } };
 }

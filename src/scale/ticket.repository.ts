@@ -6,6 +6,7 @@ import {
   MATERIAL_REFERENCE,
   toMaterialReferences,
 } from '../site-sync/catalog/catalog.repository.js';
+import type { Instant } from '../contracts/common/instant.js';
 import type { TicketResult } from '../contracts/scale/scale.dto.js';
 import { type BatchChanges, byFlows } from './ticket.rules.js';
 import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
@@ -94,8 +95,8 @@ const FIND = `${selectByFlow('inbound', 1)} UNION ALL ${selectByFlow('outbound',
 
 /** Parameters: those of `FIND`, `TICKET_KEY` of the pushes, and the ids of exchanges. */
 const FIND_REVISIONS = `
-  SELECT r.exchange_id AS "exchangeId", r.ticket_id AS "ticketId", r.result
-    FROM ticket_revisions r JOIN (
+  SELECT r.exchange_id AS "exchangeId", r.ticket_id AS "ticketId", r.result, ${instantSql('ticket.contents_version')} AS version
+    FROM ticket_revisions r JOIN tickets ticket ON (ticket.hauler_id, ticket.id) = (r.hauler_id, r.ticket_id) JOIN (
       SELECT hauler_id, id FROM (${FIND}) AS matched UNION SELECT hauler_id, id FROM ${rowsSql(TICKET_KEY, 7)} AS pushed
     ) AS t ON (r.hauler_id, r.ticket_id) = (t.hauler_id, t.id)
    WHERE r.exchange_id = ANY($9)`;
@@ -143,7 +144,7 @@ export async function findTickets(session: Session, pushes: readonly Push[]): Pr
 export function findRevisions(
   session: Session,
   pushes: readonly Push[],
-): Promise<{ exchangeId: string; ticketId: string; result: TicketResult }[]> {
+): Promise<{ exchangeId: string; ticketId: string; result: TicketResult; version: Instant | null }[]> {
   const flows = [...rowArrays(flowKey('inbound'), pushes), ...rowArrays(flowKey('outbound'), pushes)];
   const ids = pushes.map(({ origin }) => origin.exchangeId);
   return session.query(FIND_REVISIONS, [...flows, ...rowArrays(TICKET_KEY, pushes), ids]);

@@ -1,6 +1,13 @@
-import { formatInstant, type Instant } from '../contracts/common/instant.js';
+import { epochMillis, formatInstant, type Instant } from '../contracts/common/instant.js';
 import { summarise, type Violation } from '../contracts/common/violation.js';
-import { FLOW_CONFLICT, SCALE_API, unknownMaterial, unknownRecord } from '../contracts/scale/scale.api.js';
+import {
+  flowConflict as conflictOf,
+  MAX_HOURS_AHEAD,
+  SCALE_API,
+  unknownMaterial,
+  unknownRecord,
+  updatedAtInFuture,
+} from '../contracts/scale/scale.api.js';
 import type { TicketResult } from '../contracts/scale/scale.dto.js';
 import { apiError, type AppError, violated } from '../errors/app-error.js';
 import type { CatalogFindings, CatalogReference } from '../site-sync/catalog/catalog.repository.js';
@@ -26,25 +33,50 @@ export interface Applied {
   readonly ticket: Ticket;
 }
 
-/** Returns the ticket after the push, or `conflict` if its two flows match two different tickets (decision 20). */
-export function applyPush({ inbound, outbound }: Matches, push: Push): Applied | 'conflict' {
-  if (inbound !== undefined && outbound !== undefined && inbound.id !== outbound.id) return 'conflict';
+/** The ids of the two tickets to which the flows of a push belong. */
+export interface Conflict {
+  readonly conflict: readonly [inbound: string, outbound: string];
+}
+
+/** Returns the ticket after the push, or a conflict if its two flows match two different tickets (decision 20). */
+export function applyPush({ inbound, outbound }: Matches, push: Push): Applied | Conflict {
+  if (inbound !== undefined && outbound !== undefined && inbound.id !== outbound.id) {
+    return { conflict: [inbound.id, outbound.id] };
+  }
   const stored = inbound ?? outbound;
   return stored === undefined ? create(push) : update(stored, push);
 }
 
-/** The 422 for a `conflict`. */
-export const flowConflict = (): AppError =>
-  violated(SCALE_API, 'ruleViolated', FLOW_CONFLICT, { details: { reason: 'FLOW_CONFLICT' } });
+/** The 422 for a conflict. */
+export const flowConflict = ({ conflict }: Conflict): AppError =>
+  violated(SCALE_API, 'ruleViolated', conflictOf(...conflict), { details: { reason: 'FLOW_CONFLICT' } });
 
-/** The 422 for records that are unknown now. They may have been made since the last synchronisation. */
+/**
+ * The 422 for records that are unknown now. They may have been made since the last synchronisation. `synchronisedAt` is null
+ * before the first one, and undefined without a Site connection.
+ */
 export function unknownRecords(violations: readonly Violation[], synchronisedAt: Date | null | undefined): AppError {
+  const message = `${summarise(violations)}. ${catalogState(synchronisedAt)}`;
+  return apiError(SCALE_API, 'ruleViolated', message, { details: { violations } });
+}
+
+function catalogState(synchronisedAt: Date | null | undefined): string {
+  if (synchronisedAt === undefined) return 'The hauler has no Site connection: ask the platform to set one up.';
   const last =
-    synchronisedAt == null
+    synchronisedAt === null
       ? 'have never been synchronised'
       : `were last synchronised at ${formatInstant(synchronisedAt)}`;
-  const message = `${summarise(violations)}. The sites and materials ${last}. If one has just been added, send the ticket again in a minute.`;
-  return apiError(SCALE_API, 'ruleViolated', message, { details: { violations } });
+  return `The sites and materials ${last}. If one has just been added, send the ticket again in a minute.`;
+}
+
+/** Decision 21: a version is at most a day ahead of our clock. */
+export function futureViolations({ flows, receivedAt }: Push): Violation[] {
+  const now = epochMillis(receivedAt);
+  const isAhead = (flow: Flow | undefined) =>
+    flow !== undefined && epochMillis(flow.updatedAt) > now + MAX_HOURS_AHEAD * 3_600_000;
+  return DIRECTIONS.filter((direction) => isAhead(flows[direction])).map((direction) =>
+    updatedAtInFuture(`${direction}Flow`, formatInstant(receivedAt)),
+  );
 }
 
 /**
@@ -159,10 +191,10 @@ export class BatchState {
     for (const ticket of this.stored.values()) this.add(ticket);
   }
 
-  apply(push: Push): Applied | 'conflict' {
+  apply(push: Push): Applied | Conflict {
     const matches = { inbound: this.inbound.find(push), outbound: this.outbound.find(push) };
     const applied = applyPush(matches, push);
-    if (applied === 'conflict' || applied.result === 'unchanged') return applied;
+    if ('conflict' in applied || applied.result === 'unchanged') return applied;
     const replaced = matches.inbound ?? matches.outbound;
     if (replaced !== undefined) this.remove(replaced);
     this.add(applied.ticket);

@@ -365,6 +365,7 @@ describe('the error bodies in the documents', () => {
     expect(examples('createTicket', '422').map(({ details }) => details?.reason)).toEqual([
       undefined,
       'FLOW_CONFLICT',
+      undefined,
       'IDEMPOTENCY_KEY_REUSED',
     ]);
     expect(examples('createAccount', '409')).toEqual([

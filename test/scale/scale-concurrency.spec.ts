@@ -62,7 +62,7 @@ function replay(bodies: Row['bodies']): Ticket {
     const request = readerOf(CreateScaleTicketRequest)(JSON.parse(text), '', []);
     // A ticket that matched one flow may not have had the other: the rules merge them.
     const applied = applyPush({ inbound: ticket }, toPush(request, house.haulerId, text));
-    if (applied === 'conflict') throw new Error('one ticket cannot conflict');
+    if ('conflict' in applied) throw new Error('one ticket cannot conflict');
     expect(applied.result).toBe(result);
     ticket = applied.ticket;
   });

@@ -78,6 +78,7 @@ describe('the identity of a ticket (decision 20)', () => {
     expect([reply.status, reply.body.error?.code]).toEqual([422, 'VALIDATION_ERROR']);
     expect(reply.body.error?.details?.reason).toBe('FLOW_CONFLICT');
     expect(paths(reply)).toEqual(['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber']);
+    for (const { id } of [one, two]) expect(reply.body.error?.message).toContain(id);
     expect(reply.headers.get('Ticket-Result')).toBeNull();
     for (const { id } of [one, two]) expect(await house.revisions(id)).toHaveLength(1);
     expect(await house.count()).toBe(2);
@@ -107,6 +108,50 @@ describe('late and repeated pushes (decision 21)', () => {
     expect(await push({ in: ['A', 1], quantity: 1 })).toEqual({ id, result: 'stale' });
     expect((await house.stored(id)).materials).toMatchObject([{ quantity: 2 }]);
     expect((await house.revisions(id)).map(({ result }) => result)).toEqual(['created', 'stale']);
+  });
+
+  test('a stale push is answered with the version that won, in a batch too', async () => {
+    const pushes = [3, 2, 1].map((second) => ({
+      ...body({ in: ['A', 0] }),
+      inboundFlow: { ticketNumber: 'A', updatedAt: `2026-01-01T00:00:0${second}.250Z` },
+    }));
+    const [first, ...others] = [
+      await house.push(pushes[0]!),
+      ...(await Promise.all(pushes.slice(1).map((each) => house.push(each)))),
+    ];
+    expect(first?.headers.get('Ticket-Version')).toBeNull();
+    expect(others.map(({ headers }) => [headers.get('Ticket-Result'), headers.get('Ticket-Version')])).toEqual(
+      Array(2).fill(['stale', '2026-01-01T00:00:03.250Z']),
+    );
+  });
+
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+
+  test.each([
+    ['a flow of tomorrow', { inboundFlow: 25 }, ['inboundFlow.updatedAt']],
+    ['one of two flows', { inboundFlow: -1, outboundFlow: 24 * 365 }, ['outboundFlow.updatedAt']],
+    ['both flows', { inboundFlow: 24.1, outboundFlow: 24.1 }, ['inboundFlow.updatedAt', 'outboundFlow.updatedAt']],
+  ])('a version more than a day ahead is 422: %s', async (_, hours, expected) => {
+    const flows = Object.entries(hours).map(([name, ahead]) => [
+      name,
+      { ticketNumber: 'A', updatedAt: inHours(ahead) },
+    ]);
+    const reply = await house.push({ ...body({}), ...Object.fromEntries(flows) });
+    expect([reply.status, reply.body.error?.code, paths(reply)]).toEqual([422, 'VALIDATION_ERROR', expected]);
+    expect(reply.body.error?.details?.violations).toMatchObject(expected.map(() => ({ rule: 'updatedAtInFuture' })));
+    expect(await house.count()).toBe(0);
+  });
+
+  test('a wrong clock is named beside an unknown material, and a version of less than a day ahead is taken', async () => {
+    const ahead = { ...body({}), inboundFlow: { ticketNumber: 'A', updatedAt: inHours(23.9) } };
+    expect((await house.push(ahead)).headers.get('Ticket-Result')).toBe('created');
+    const materials = [house.material({ id: randomUUID() })];
+    const reply = await house.push({
+      ...ahead,
+      materials,
+      outboundFlow: { ticketNumber: 'X', updatedAt: inHours(25) },
+    });
+    expect([reply.status, paths(reply)]).toEqual([422, ['materials[0].id', 'outboundFlow.updatedAt']]);
   });
 
   test('a push with an equal time is applied', async () => {

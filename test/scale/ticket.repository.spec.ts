@@ -271,7 +271,7 @@ class Tickets {
   receive(one: Push): string {
     const [inbound, outbound] = DIRECTIONS.map((way) => this.tickets.find((ticket) => matches(ticket, one, way)));
     const applied = applyPush({ inbound, outbound }, one);
-    if (applied === 'conflict') return applied;
+    if ('conflict' in applied) return 'conflict';
     const { result, ticket } = applied;
     if (result !== 'unchanged') {
       const { id, haulerId, revision } = ticket;
@@ -294,7 +294,7 @@ class Tickets {
     const state = new BatchState(this.matching(pushes));
     const results = pushes.map((one) => {
       const applied = state.apply(one);
-      return applied === 'conflict' ? applied : `${applied.result} ${applied.ticket.id}`;
+      return 'conflict' in applied ? 'conflict' : `${applied.result} ${applied.ticket.id}`;
     });
     const { created, updated, renamed, revisions } = state.changes();
     for (const ticket of created) expect(this.tickets.some(({ id }) => id === ticket.id)).toBe(false);

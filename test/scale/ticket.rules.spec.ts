@@ -19,7 +19,7 @@ function apply(ticket: Ticket | undefined, parts: PushParts) {
       parts.outbound && ticket?.flows.outbound?.ticketNumber === parts.outbound.ticketNumber ? ticket : undefined,
   };
   const applied = applyPush(matches, push(parts));
-  if (applied === 'conflict') throw new Error('unexpected conflict');
+  if ('conflict' in applied) throw new Error('unexpected conflict');
   return applied;
 }
 
@@ -64,7 +64,7 @@ describe('identity (decision 20)', () => {
   test('two flows that match two tickets are a conflict, however old the push is', () => {
     const [one, two] = [ticketAfter({ inbound: flow('A', 5) }), ticketAfter({ outbound: flow('X', 5) })];
     const pushed = push({ inbound: flow('A', 1), outbound: flow('X', 1) });
-    expect(applyPush({ inbound: one, outbound: two }, pushed)).toBe('conflict');
+    expect(applyPush({ inbound: one, outbound: two }, pushed)).toEqual({ conflict: [one.id, two.id] });
   });
 
   test('a newer push that matches through one flow renames the other', () => {

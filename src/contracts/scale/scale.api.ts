@@ -7,7 +7,13 @@ import {
   violationExample,
 } from '../common/idempotency.js';
 import type { Violation } from '../common/violation.js';
-import { CreateScaleTicketRequest, CreateScaleTicketResponse, RESULT_HEADER, TICKET_RESULTS } from './scale.dto.js';
+import {
+  CreateScaleTicketRequest,
+  CreateScaleTicketResponse,
+  RESULT_HEADER,
+  TICKET_RESULTS,
+  VERSION_HEADER,
+} from './scale.dto.js';
 
 /**
  * A record that the platform does not have (decision 24). The message is long, because partners send our ids instead, or ids
@@ -22,10 +28,27 @@ export const unknownRecord = (path: string, rule: 'siteExists' | 'materialExists
 export const unknownMaterial = (index: number): Violation =>
   unknownRecord(`materials[${index}].id`, 'materialExists', 'a material');
 
-/** Flows that belong to different tickets (decision 20). */
-export const FLOW_CONFLICT: readonly Violation[] = ['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber'].map(
-  (path) => ({ path, rule: 'flowConflict', message: `${path} belongs to another ticket than the other flow's` }),
-);
+const FLOWS = ['inboundFlow', 'outboundFlow'] as const;
+
+/** Flows that belong to different tickets (decision 20): the ids of the inbound flow's ticket and of the outbound flow's. */
+export const flowConflict = (...ids: readonly [inbound: string, outbound: string]): Violation[] =>
+  FLOWS.map((flow, i) => ({
+    path: `${flow}.ticketNumber`,
+    rule: 'flowConflict',
+    message: `${flow}.ticketNumber belongs to ticket ${ids[i]}, the other flow to ticket ${ids[1 - i]}`,
+  }));
+
+/** How far ahead of our clock a push may be (decision 21). */
+export const MAX_HOURS_AHEAD = 24;
+
+/** One wrong clock would make every later push stale. `now` is the time of the platform. */
+export const updatedAtInFuture = (flow: (typeof FLOWS)[number], now: string): Violation => ({
+  path: `${flow}.updatedAt`,
+  rule: 'updatedAtInFuture',
+  message: `${flow}.updatedAt must be at most ${MAX_HOURS_AHEAD} hours ahead of the time of the platform, which is ${now}`,
+});
+
+const EXAMPLE_TICKETS = ['019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d', '019a8b7c-1a2b-7c3d-8e4f-5a6b7c8d9e0f'] as const;
 
 const CODE = 'VALIDATION_ERROR';
 
@@ -53,6 +76,10 @@ export const SCALE_API = defineApi({
           description: 'What the push did; `stale`: newer contents are stored, this push is in the history only',
           schema: { type: 'string', enum: [...TICKET_RESULTS] },
         },
+        [VERSION_HEADER]: {
+          description: 'With `stale`: the newest `updatedAt` of the push whose contents are stored',
+          schema: { type: 'string', format: 'date-time', maxLength: 24 },
+        },
         ...IDEMPOTENCY_RESPONSE,
       },
       fails: {
@@ -63,7 +90,8 @@ export const SCALE_API = defineApi({
           headers: IDEMPOTENCY_RESPONSE,
           examples: {
             'an unknown material': violationExample(CODE, [unknownMaterial(0)]),
-            'flows of two tickets': violationExample(CODE, FLOW_CONFLICT, 'FLOW_CONFLICT'),
+            'flows of two tickets': violationExample(CODE, flowConflict(...EXAMPLE_TICKETS), 'FLOW_CONFLICT'),
+            'a clock that is wrong': violationExample(CODE, [updatedAtInFuture('inboundFlow', '2026-01-31T08:30:02Z')]),
             'a key that was used with another body': violationExample(CODE, [KEY_REUSED], KEY_REUSED_REASON),
           },
         },

@@ -100,3 +100,6 @@ export type TicketResult = (typeof TICKET_RESULTS)[number];
 
 /** The response header that reports it. */
 export const RESULT_HEADER = 'Ticket-Result';
+
+/** The response header of a `stale` push: the version of the stored contents that won. */
+export const VERSION_HEADER = 'Ticket-Version';

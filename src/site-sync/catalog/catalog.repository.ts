@@ -139,7 +139,7 @@ export function catalogList(kind: keyof typeof RECORDS_OF, { haulerId, active, s
 /**
  * Makes the Site connections of these haulers due now, because a ticket names a record that is not known yet (decision 24). At
  * most once a minute each, and never before a partner whose last call failed is due. A connection that is locked is left out: no push waits for it. Returns when each hauler was last
- * synchronised.
+ * synchronised, null before the first time; a hauler without a Site connection is absent.
  */
 export async function requestCatalog(
   session: Querying,
@@ -154,11 +154,11 @@ export async function requestCatalog(
            AND NOT EXISTS (SELECT FROM sync_runs AS r WHERE r.hauler_id = c.hauler_id AND r.connection_id = c.id
              AND r.created_at > now() - interval '1 minute')
          FOR UPDATE SKIP LOCKED))
-     SELECT c.hauler_id, max(last.finished_at) AS at FROM connections AS c CROSS JOIN LATERAL (
+     SELECT c.hauler_id, max(last.finished_at) AS at FROM connections AS c LEFT JOIN LATERAL (
        SELECT r.finished_at FROM sync_runs AS r
        WHERE r.hauler_id = c.hauler_id AND r.connection_id = c.id AND r.status IN ('succeeded', 'held')
-       ORDER BY r.created_at DESC LIMIT 1) AS last
-     WHERE c.hauler_id = ANY ($1::uuid[]) AND c.interface = 'site' GROUP BY c.hauler_id`,
+       ORDER BY r.created_at DESC LIMIT 1) AS last ON true
+     WHERE c.hauler_id = ANY ($1::uuid[]) AND c.interface = 'site' AND c.deleted_at IS NULL GROUP BY c.hauler_id`,
     [haulerIds],
   );
   return new Map(rows.map(({ hauler_id: haulerId, at }) => [haulerId, at]));
