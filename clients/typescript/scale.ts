@@ -87,7 +87,7 @@ export type MaterialItem = {
 
 export type FlowData = {
     /**
-     * Number of the ticket, unique for this flow at its site
+     * Number of the ticket, unique for this flow at its site; not blank
      * @minLength 1
      * @maxLength 255
      */

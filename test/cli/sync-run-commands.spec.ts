@@ -27,6 +27,11 @@ afterAll(async () => {
 
 const api = async (path: string) => (await scene.service.admin('GET', path)).body;
 
+test('a run that quarantined records says so beside its status', async () => {
+  const { out } = await runCommand('sync-run', 'show', first.id);
+  expect(out).toMatch(/^status +succeeded\nattention +1 of 6 records are in quarantine/m);
+});
+
 describe('connection', () => {
   test('show returns what the admin API does', async () => {
     expect(await answerOf('connection', 'show', scene.connectionId)).toEqual(

@@ -161,6 +161,29 @@ describe('the home page', () => {
     expect((await runOf(id)).status).toBe('succeeded');
   });
 
+  it('shows a run with quarantined records as a matter of attention, and not as a plain success', async () => {
+    const { region, service, visit } = scene;
+    const { id } = await synchronise();
+    await service.dataSource.query(
+      `UPDATE sync_runs SET counts = jsonb_set(counts, '{materials,quarantined}', '135') WHERE id = $1`,
+      [id],
+    );
+    const sentence = /^135 of \d+ records are in quarantine/;
+    await visit('');
+    const item = region('Synchronisations with quarantined records');
+    await item.getByText(/135 of \d+ records are in quarantine/).waitFor();
+    await item.getByRole('link', { name: 'Demo Hauling' }).click();
+    await region('Run').getByText(sentence).waitFor();
+    expect(await region('Run').getByText('succeeded', { exact: true }).getAttribute('class')).toBe('badge warn');
+    await visit('sync');
+    expect(
+      await scene.page
+        .getByRole('row', { name: /135 of/ })
+        .getByText('succeeded', { exact: true })
+        .getAttribute('class'),
+    ).toBe('badge warn');
+  }, 40_000);
+
   it('counts refused pushes by reason, and leads to the exchange that explains it', async () => {
     const { page, region, visit } = scene;
     await pushWrongTime();

@@ -27,6 +27,7 @@ export function HomePage() {
   const platform = <const Path extends string>(path: Path) => (hasPlatform ? path : undefined);
   const held = useLoad(platform('/sync-runs'), { ...latest, status: 'held' }, LIVE_MS);
   const failed = useLoad(platform('/sync-runs'), { ...latest, status: 'failed' }, LIVE_MS);
+  const partial = useLoad(platform('/sync-runs'), { ...latest, status: 'succeeded', quarantined: 'true' }, LIVE_MS);
   const failing = useLoad(platform('/connections'), { failing: 'true', pageSize: 100 }, LIVE_MS);
   const available = { status: 'available', pageSize: 100 };
   const waiting = useLoad(platform('/recordings'), available, LIVE_MS);
@@ -46,6 +47,12 @@ export function HomePage() {
       none: 'The last run of each connection succeeded',
       of: failed,
       items: runs.map((run) => <RunItem key={run.id} run={run} />),
+    },
+    {
+      title: 'Synchronisations with quarantined records',
+      none: 'The last run of each connection stored every record',
+      of: partial,
+      items: partial.data?.data.map((run) => <RunItem key={run.id} run={run} />),
     },
     {
       title: 'Connections with an error',
@@ -139,7 +146,7 @@ function RunItem({ run }: { run: SyncRun }) {
       <a href={linkTo('sync', { run: run.id, connectionId: run.connectionId })}>
         {connection === undefined ? run.connectionId : haulerName(connection.haulerId)}
       </a>{' '}
-      {run.status === 'held' ? `would remove ${formatCount(held)} records` : run.error}
+      {run.status === 'held' ? `would remove ${formatCount(held)} records` : (run.error ?? run.attention)}
     </li>
   );
 }

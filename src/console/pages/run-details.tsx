@@ -4,7 +4,7 @@ import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { Json } from '../parts/json.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
-import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
+import { BackLink, Badge, Empty, Loadable, RunBadge } from '../parts/states.js';
 import { Count, Facts, Id, Time } from '../parts/values.js';
 import { HeldRun, RunChanges, type RunPath } from './run-changes.js';
 import { KINDS } from './run.rules.js';
@@ -55,8 +55,9 @@ function RunFacts({ run }: { run: SyncRun }) {
   return (
     <section class="card" aria-label="Run">
       <h2>
-        Run <Badge value={run.status} />
+        Run <RunBadge run={run} />
       </h2>
+      {run.attention !== undefined && <p class="notice warn">{run.attention}</p>}
       {run.error !== undefined && <p class="notice bad">{run.error}</p>}
       {run.note !== undefined && <p class="notice warn">Rejected: {run.note}</p>}
       <Facts

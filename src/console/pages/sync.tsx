@@ -5,7 +5,7 @@ import { useLoad } from '../client/load.js';
 import { BarLegend, Bars } from '../parts/bars.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';
 import { type Column, Listing } from '../parts/listing.js';
-import { Badge, Empty } from '../parts/states.js';
+import { Empty, RunBadge } from '../parts/states.js';
 import { formatCount, formatSeconds, Time } from '../parts/values.js';
 import { RunDetails } from './run-details.js';
 import { barsOf, CHANGES, totalsOf } from './run.rules.js';
@@ -69,10 +69,11 @@ function columnsOf(nameOf: (id: string) => string): readonly Column<SyncRun>[] {
     { title: 'Connection', cell: ({ connectionId }) => nameOf(connectionId) },
     {
       title: 'Result',
-      cell: ({ status, error }) => (
+      cell: (run) => (
         <>
-          <Badge value={status} />
-          {error !== undefined && <div class="hint clamp">{error}</div>}
+          <RunBadge run={run} />
+          {run.attention !== undefined && <div class="hint clamp">{run.attention}</div>}
+          {run.error !== undefined && <div class="hint clamp">{run.error}</div>}
         </>
       ),
     },
@@ -138,5 +139,5 @@ function describe(run: SyncRun, name: string): string {
   const changes = CHANGES.filter((change) => totals[change.name] > 0);
   const text = changes.map((change) => `${totals[change.name]} ${change.name}`).join(', ');
   const start = run.startedAt === null ? 'not started' : new Date(run.startedAt).toLocaleString();
-  return `${name}, ${start}: ${run.status.replace('_', ' ')}, ${text === '' ? 'no changes' : text}`;
+  return `${name}, ${start}: ${run.status.replace('_', ' ')}${run.attention === undefined ? '' : ' with quarantined records'}, ${text === '' ? 'no changes' : text}`;
 }

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Exchange } from '../../contracts/admin/exchange.dto.js';
+import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import type { CallError } from '../client/api.js';
 import type { Loaded } from '../client/load.js';
 
@@ -115,6 +116,11 @@ const TONES: Readonly<Record<string, Tone>> = {
 export function Badge({ value, tone }: { value: string; tone?: Tone | undefined }) {
   return <span class={`badge ${tone ?? TONES[value] ?? 'plain'}`}>{value.replace(/_/g, ' ')}</span>;
 }
+
+/** The result of a synchronisation. A run that quarantined records is no plain success. */
+export const RunBadge = ({ run: { status, attention } }: { run: Pick<SyncRun, 'status' | 'attention'> }) => (
+  <Badge value={status} tone={status === 'succeeded' && attention !== undefined ? 'warn' : undefined} />
+);
 
 /** The status of a response; null without a response. */
 export const StatusBadge = ({ value }: { value: number | null }) => (

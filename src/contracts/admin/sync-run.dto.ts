@@ -39,6 +39,13 @@ export class SyncRunQuery extends ListQuery {
     inQuery: true,
   })
   latest?: boolean;
+
+  @BooleanField({
+    description: 'Only runs that quarantined records, or only the others',
+    optional: true,
+    inQuery: true,
+  })
+  quarantined?: boolean;
 }
 
 const records = (description: string) =>
@@ -126,6 +133,14 @@ export class SyncRun {
     example: 'succeeded',
   })
   status!: SyncRunStatus;
+
+  @TextField({
+    description: 'What an admin should look at although the run did not fail: records that are not stored',
+    max: 300,
+    optional: true,
+    example: '135 of 700 records are in quarantine, and not stored as sent: materials 135.',
+  })
+  attention?: string;
 
   @InstantField({ description: 'When it began', nullable: true, example: '2026-11-20T14:03:27.512Z' })
   startedAt!: string | null;

@@ -45,8 +45,9 @@ export function parseInstant(text: string): Instant | undefined {
   return `${date.toISOString().slice(0, 19)}.${(match[7] ?? '').slice(0, 6).padEnd(6, '0')}Z`;
 }
 
-/** Without seconds, with a comma or a blank, or with a short offset. A time without any offset is none: nobody knows its zone. */
-const LOOSE = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:[Zz]|([+-]\d\d)(?::?(\d\d))?)$/;
+/** Without seconds, with a comma or a blank, with a short offset, `UTC`, or a zone beside the offset. A time without any offset is none: nobody knows its zone. */
+const LOOSE =
+  /^\s*(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)(?:(:\d\d)(?:[.,](\d+))?)? ?(?:[Zz]|UTC|GMT|([+-]\d\d)(?::?(\d\d))?)(?:\[[\w/+-]+\])?\s*$/;
 
 /**
  * The RFC 3339 form of a time that a partner wrote in another one (decision 7). Undefined if it has that form already, or

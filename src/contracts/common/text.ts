@@ -30,7 +30,8 @@ export function withoutFinalSlashes(text: string): string {
 
 /** Whether no character is visible: only white space and characters without a glyph. */
 export function isBlank(text: string): boolean {
-  return /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]*$/u.test(text);
+  // U+2800 is the Braille pattern without a dot.
+  return /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 }
 
 /** Any version of the 8-4-4-4-12 form, either case (decision 6). */

@@ -1,6 +1,13 @@
 import { Documented } from '../common/fields/documented.js';
 import { ArrayField, ObjectField, TextMapField } from '../common/fields/nested-fields.js';
-import { EnumField, InstantField, NumberField, TextField, UuidField } from '../common/fields/scalar-fields.js';
+import {
+  EnumField,
+  InstantField,
+  NameField,
+  NumberField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 
 export const UNITS_OF_MEASURE = ['Ton', 'Gallon', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter', 'Item'] as const;
@@ -36,9 +43,8 @@ export class MaterialItem {
 
 /** The inbound or the outbound weighing (section 2.2). */
 export class FlowData {
-  @TextField({
+  @NameField({
     description: 'Number of the ticket, unique for this flow at its site',
-    min: 1,
     max: 255,
     example: 'IN-204817',
   })

@@ -8,6 +8,7 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import { exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
+import { attentionOf } from './sync-runs.service.js';
 import { type RunRow, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** The calls of a synchronisation run, its result, and the decisions of admins about it. */
@@ -55,11 +56,13 @@ function endEntries({ status, finished_at: at, error, counts, guard }: RunRow): 
     const named = Object.entries(count).filter(([, number]) => number > 0);
     return named.length === 0 ? [] : [`${kind} ${named.map(([name, number]) => `${number} ${name}`).join(', ')}`];
   });
+  const { attention } = attentionOf(counts);
   const held = (guard ?? []).map(({ kind, removed, of }) => `Held: the removal of ${removed} of ${of} ${kind}.`);
   const sentences = [
     `The run ended as ${outcome}.`,
     ...(totals.length === 0 ? [] : [`Records: ${totals.join('; ')}.`]),
     ...held,
+    ...(attention === undefined ? [] : [attention]),
     ...(error === null ? [] : [error]),
   ];
   return [stateEntry(at, sentences.join(' '))];

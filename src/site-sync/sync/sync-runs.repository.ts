@@ -68,7 +68,8 @@ const RETENTION_BATCH = 100;
 const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts, guard, note';
 const FILTER = `($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR status = $2)
   AND ($3::boolean IS NOT TRUE OR NOT EXISTS (SELECT FROM sync_runs n WHERE n.connection_id = sync_runs.connection_id
-    AND (n.created_at, n.id) > (sync_runs.created_at, sync_runs.id) AND n.status NOT IN ('queued', 'running')))`;
+    AND (n.created_at, n.id) > (sync_runs.created_at, sync_runs.id) AND n.status NOT IN ('queued', 'running')))
+  AND ($4::boolean IS NULL OR $4 = jsonb_path_exists(counts, '$.*.quarantined ? (@ > 0)'))`;
 
 /** The statements over `sync_runs` and `sync_issues`. */
 @Injectable()
@@ -162,9 +163,9 @@ export class SyncRunsRepository {
 
   /** Newest first. */
   list(query: SyncRunQuery): Promise<ListPage<RunRow>> {
-    const { connectionId = null, status = null, latest = null } = query;
+    const { connectionId = null, status = null, latest = null, quarantined = null } = query;
     const sql = `SELECT ${COLUMNS}, created_at FROM sync_runs WHERE ${FILTER}`;
-    const list = { name: 'sync-runs', sql, parameters: [connectionId, status, latest] };
+    const list = { name: 'sync-runs', sql, parameters: [connectionId, status, latest, quarantined] };
     return listPage(this.dataSource, { ...list, key: ['created_at', 'id'], order: 'DESC' }, query);
   }
 

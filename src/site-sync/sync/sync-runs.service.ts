@@ -20,7 +20,7 @@ import { requestRun } from '../../partner-client/connections.repository.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
 import { lockCatalog } from './catalog-sync.repository.js';
 import { applyHeldRemovals, hasHeldRemovals, rejectHeldRemovals } from './held-removals.repository.js';
-import { forEachKind } from './kinds.js';
+import { forEachKind, KINDS } from './kinds.js';
 import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
 import { APPLY_TIMEOUT_MS } from './sync-database.js';
 import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsRepository } from './sync-runs.repository.js';
@@ -147,6 +147,7 @@ function toSyncRunDto(row: RunRow): SyncRun {
     id: row.id,
     connectionId: row.connection_id,
     status: row.status,
+    ...attentionOf(row.counts),
     startedAt: row.started_at && formatInstant(row.started_at),
     finishedAt: row.finished_at && formatInstant(row.finished_at),
     ...(row.error === null ? {} : { error: row.error }),
@@ -154,6 +155,16 @@ function toSyncRunDto(row: RunRow): SyncRun {
     ...(row.guard === null ? {} : { guard: row.guard.length === 1 ? row.guard[0]! : row.guard }),
     ...(row.note === null ? {} : { note: row.note }),
   };
+}
+
+/** A run that quarantined records is no plain success. */
+export function attentionOf(counts: RunRow['counts']): { attention?: string } {
+  const quarantined = KINDS.filter((kind) => counts[kind].quarantined > 0);
+  if (quarantined.length === 0) return {};
+  const sum = (name: 'quarantined' | 'received') => KINDS.reduce((total, kind) => total + counts[kind][name], 0);
+  const kinds = quarantined.map((kind) => `${kind} ${counts[kind].quarantined}`).join(', ');
+  const share = `${sum('quarantined')} of ${sum('received')} records`;
+  return { attention: `${share} are in quarantine, and not stored as sent: ${kinds}.` };
 }
 
 /** Adds the names of the fields that differ. */

@@ -5,7 +5,7 @@ import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { redactText } from '../../observability/redaction.js';
-import { storableText } from '../../contracts/common/text.js';
+import { isBlank, storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
 import {
@@ -173,7 +173,7 @@ const TEXT_FIELDS = ['id', 'customerId', 'truckId', 'cameraId', 'requestId'];
 /** Adds the requested customer, and a duration of 0, which is replaced once the times were read. Removes unusable fields. */
 function completed(raw: JsonObject, customerId: string, path: string, findings: Finding[]): JsonObject {
   const element: Record<string, unknown> = { ...raw };
-  if (isInexactId(element['requestId'])) {
+  if (isInexactId(element['requestId']) || isBlankText(element['requestId'])) {
     element['requestId'] = undefined;
     findings.push(inexactId(`${path}.requestId`, raw));
   }
@@ -181,7 +181,7 @@ function completed(raw: JsonObject, customerId: string, path: string, findings: 
     element['customerId'] = undefined;
     findings.push(inexactId(`${path}.customerId`, raw));
   }
-  if (isRounded(element['id'])) {
+  if (isRounded(element['id']) || isBlankText(element['id'])) {
     // Truck, camera and range also identify a recording (decision 48).
     element['id'] = digestOf(rangeOf(raw));
     findings.push(inexactId(`${path}.id`, raw));
@@ -225,9 +225,12 @@ const isRounded = (value: unknown): boolean => typeof value === 'number' && Math
 
 const isInexactId = (id: unknown): boolean => typeof id === 'number' && !Number.isSafeInteger(id);
 
+/** Elements with the same blank id would be one recording. */
+const isBlankText = (value: unknown): boolean => typeof value === 'string' && isBlank(value);
+
 const inexactId = (path: string, raw: unknown): Finding => ({
   path,
-  reason: `${path} must be a string, or an integer of at most 2^53 - 1; it is treated as absent`,
+  reason: `${path} must be a string that is not blank, or an integer of at most 2^53 - 1; it is treated as absent`,
   raw,
 });
 

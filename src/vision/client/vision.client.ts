@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
-import { isStorableText } from '../../contracts/common/text.js';
+import { isBlank, isStorableText } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import {
@@ -175,7 +175,7 @@ export function readAcknowledgement(body: unknown): Acknowledgement | undefined 
 }
 
 /** An id of the partner, although it may not be storable. */
-const isId = (id: unknown): boolean => typeof id === 'number' || (typeof id === 'string' && id.trim() !== '');
+const isId = (id: unknown): boolean => typeof id === 'number' || (typeof id === 'string' && !isBlank(id));
 
 /** Undefined if the id cannot be stored without a change, because the polls send it back. */
 export function readRequestId(id: unknown): string | undefined {
