@@ -4,7 +4,6 @@ import { nameDigest, normaliseName } from '../../src/accounts/account-name.js';
 import { partPattern, searchText } from '../../src/accounts/account-search.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { CreateAccountResponse } from '../../src/contracts/account/account.dto.js';
-import { describeApiKeys } from '../shared/api-key.battery.js';
 import { type Caller, callerOf, type ErrorAnswer } from '../shared/post-endpoint.js';
 import { issueKey } from '../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../support/app.js';
@@ -44,8 +43,6 @@ function expectTaken(reply: Reply<ErrorAnswer>, by: CreateAccountResponse): void
     },
   });
 }
-
-describeApiKeys({ api: ACCOUNT_API, method: 'POST', path: PATH, body: {}, accepted: 400 }, () => service);
 
 describe('the response (section 2.5)', () => {
   test('contains everything that was sent', async () => {

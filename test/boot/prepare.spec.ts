@@ -141,10 +141,13 @@ describe('npm start installs packages', () => {
 });
 
 describe('npm start builds the sources', () => {
-  test('once, and again only after a change, an addition or a deletion', () => {
+  test('once, also for two processes, and again only after a change, an addition or a deletion', async () => {
     write('src/other.ts', 'export const other = 1;\n');
     expect(mustBuild(root)).toBe('all');
-    expect(prepare()).toEqual({ status: 0, text: 'haulbridge: building …\n' });
+    const both = await Promise.all([prepareBeside(), prepareBeside()]);
+    expect(both.map(({ status }) => status)).toEqual([0, 0]);
+    expect(both.map(({ text }) => text).join('')).toBe('haulbridge: building …\n');
+    expect(readdirSync(root).filter((name) => name.startsWith('.prepare'))).toEqual([]);
     expect(built()).toEqual(['main.js', 'main.js.map', 'other.js', 'other.js.map']);
     const time = statSync(join(root, 'dist/src/main.js')).mtimeMs;
     expect(mustBuild(root)).toBe('none');
@@ -169,20 +172,21 @@ describe('npm start builds the sources', () => {
     }
   });
 
-  test('and fails with the errors of the compiler; a lock that a killed preparation left is removed', () => {
+  test('and fails with the errors of the compiler; a former build and its settings stay', () => {
+    const wrong = 'export const answer: number = "43";\n';
+    // The lock of a killed preparation.
     const { pid } = spawnSync(process.execPath, ['-e', '']);
     write('.prepare.lock', String(pid));
-    write('src/main.ts', 'export const answer: number = "42";\n');
+    write('src/main.ts', wrong);
     const { status, text } = prepare();
     expect(status).toBe(1);
     expect(text).toContain("Type 'string' is not assignable to type 'number'");
     expect(mustBuild(root)).toBe('all');
     expect(readdirSync(root).filter((name) => /^\.?(dist|prepare)/.test(name))).toEqual([]);
-  });
 
-  test('and keeps the former build if the new one fails', () => {
+    write('src/main.ts', 'export const answer: number = 42;\n');
     expect(prepare().status).toBe(0);
-    write('src/main.ts', 'export const answer: number = "43";\n');
+    write('src/main.ts', wrong);
     for (const settings of [false, true]) {
       if (settings) write('package-lock.json', '{ }');
       write('node_modules/.haulbridge-lock', readFileSync(join(root, 'package-lock.json'), 'utf8'));
@@ -191,18 +195,6 @@ describe('npm start builds the sources', () => {
       expect(readFileSync(join(root, 'dist/src/main.js'), 'utf8')).toContain('42');
     }
     expect(readdirSync(root).filter((name) => name.startsWith('.dist'))).toEqual([]);
-  });
-
-  test('not after npm run build', () => {
-    expect(npmRun('build')).toEqual({ status: 0, text: 'haulbridge: building …\n' });
-    expect(mustBuild(root)).toBe('none');
-  });
-
-  test('in one of two processes that start at the same time, while the other waits', async () => {
-    const both = await Promise.all([prepareBeside(), prepareBeside()]);
-    expect(both.map(({ status }) => status)).toEqual([0, 0]);
-    expect(both.map(({ text }) => text).join('')).toBe('haulbridge: building …\n');
-    expect(readdirSync(root).filter((name) => name.startsWith('.prepare'))).toEqual([]);
   });
 });
 
@@ -219,11 +211,17 @@ describe('npm run cli', () => {
     write('src/cli/main.ts', 'console.log("own", process.argv.slice(2).join());\n');
   });
 
-  test('builds if nothing is built, and after a change', () => {
+  test('builds if nothing is built, and after a change; not after npm run build, and then installs nothing either', () => {
     expect(npmRun('cli', '--', 'a', 'b')).toEqual({ status: 0, text: 'own a,b\nhaulbridge: building …\n' });
-    expect(npmRun('cli')).toEqual({ status: 0, text: 'own \n' });
     write('src/cli/main.ts', 'console.log("changed");\n');
     expect(npmRun('cli')).toEqual({ status: 0, text: 'changed\nhaulbridge: building …\n' });
+    expect(npmRun('build')).toEqual({ status: 0, text: 'haulbridge: building …\n' });
+    expect(mustBuild(root)).toBe('none');
+    rmSync(join(root, 'node_modules/@nestjs'));
+    rmSync(join(root, 'node_modules/.haulbridge-lock'));
+    age('node_modules/.package-lock.json', 1000);
+    expect(mustInstall(root)).toBe(true);
+    expect(npmRun('cli')).toEqual({ status: 0, text: 'changed\n' });
   });
 
   test('installs packages if there are none', () => {
@@ -233,15 +231,6 @@ describe('npm run cli', () => {
     const { status, text } = npmRun('cli');
     expect(status).toBe(1);
     expect(text).toContain('npm ci failed');
-  });
-
-  test('installs and builds nothing if the build is up to date', () => {
-    expect(npmRun('build').status).toBe(0);
-    rmSync(join(root, 'node_modules/@nestjs'));
-    rmSync(join(root, 'node_modules/.haulbridge-lock'));
-    age('node_modules/.package-lock.json', 1000);
-    expect(mustInstall(root)).toBe(true);
-    expect(npmRun('cli')).toEqual({ status: 0, text: 'own \n' });
   });
 
   test('runs the existing build if the packages differ, or without a compiler', () => {

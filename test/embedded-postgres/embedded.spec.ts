@@ -24,7 +24,9 @@ import { type EmbeddedProcess, isAlive, runEmbedded, serverPid } from '../suppor
 import { testServer } from '../support/test-database.js';
 import { onServer } from '../support/test-server.js';
 
-const asRoot = process.getuid?.() === 0 && process.platform === 'linux' ? test : test.skip;
+/** The server runs as another user then. */
+const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
+const asRoot = isRoot ? test : test.skip;
 
 let dataDir: string;
 let cluster: string;
@@ -81,11 +83,17 @@ const kept = (url: string) =>
   onServer(url, async (client) => (await client.query<{ answer: number }>('SELECT answer FROM kept')).rows);
 
 describe('a start and a stop', () => {
-  test('keep the data, leave no process, and accept connections of this machine only', async () => {
+  test('keep the data on the disk, leave no process, run no server as root, and accept connections of this machine only', async () => {
     const first = await startAgain();
     expect(new URL(first.url)).toMatchObject({ hostname: '127.0.0.1', pathname: '/haulbridge' });
     await keep(first.url);
+    await onServer(first.url, async (client) => {
+      for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+        expect((await client.query<Record<string, string>>(`SHOW ${setting}`)).rows).toEqual([{ [setting]: 'on' }]);
+      }
+    });
     const server = serverPid(dataDir);
+    if (isRoot) expect(statSync(`/proc/${server}`).uid).not.toBe(0);
     expect(statSync(join(dataDir, 'postgres')).mode & 0o777).toBe(0o700);
     expect(statSync(join(dataDir, 'postgres/haulbridge.password')).mode & 0o777).toBe(0o600);
     const wrong = new URL(first.url);
@@ -115,15 +123,6 @@ describe('a start and a stop', () => {
     await until(() => messages.length > 0);
     expect(messages[0]).toBe('terminating connection due to administrator command');
     expect(output()).toBe(before);
-  });
-
-  test('commit to the disk', async () => {
-    const { url } = await startAgain();
-    await onServer(url, async (client) => {
-      for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
-        expect((await client.query<Record<string, string>>(`SHOW ${setting}`)).rows).toEqual([{ [setting]: 'on' }]);
-      }
-    });
   });
 
   // The process handles SIGTERM and SIGUSR2 itself. At SIGUSR2 it exits without a message.
@@ -259,11 +258,6 @@ describe('a server that is killed', () => {
 });
 
 describe('as root', () => {
-  asRoot('the server runs as another user', async () => {
-    await startAgain();
-    expect(statSync(`/proc/${serverPid(dataDir)}`).uid).not.toBe(0);
-  });
-
   asRoot('binaries and data work below a folder that other users cannot enter', async () => {
     const locked = join(dataDir, 'locked');
     mkdirSync(locked, { mode: 0o700 });

@@ -12,7 +12,7 @@ const TICKETS = '/platform-api/v1/tickets';
 /** The median of a quiet hauler, in milliseconds, on a machine on which it takes `CALM_MS` without others. */
 const MAX_MEDIAN_MS = 300;
 const CALM_MS = 15;
-const PUSHES = shortOrLong(25, 100);
+const PUSHES = shortOrLong(15, 100);
 
 interface Hauler {
   readonly key: string;
@@ -111,7 +111,7 @@ describe('the small pushes of a quiet hauler stay fast beside', () => {
     '%s',
     async (name, callers, key = () => quiet.key, headers = {}) => {
       const stop = await startLoudCallers(callers());
-      await delay(1_000);
+      await delay(shortOrLong(500, 1_000));
       const [measured] = await Promise.allSettled([pushTimes(key(), headers)]);
       const answers = await stop();
       if (measured.status === 'rejected') throw measured.reason;

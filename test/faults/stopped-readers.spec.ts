@@ -10,7 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const MIB = 1024 * 1024;
 const VIDEO_BYTES = 64 * MIB;
-const READERS = shortOrLong(400, 1_500);
+const READERS = shortOrLong(300, 1_500);
 /** The limit of the service (`SERVER_LIMITS.fileAnswers`). */
 const MAX_FILE_ANSWERS = 256;
 const MAX_OF_ADDRESS = MAX_FILE_ANSWERS / 4;

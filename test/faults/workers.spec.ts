@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
@@ -11,16 +11,10 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase();
-    started = await start();
+    started = await start({ DEMO: 'true' });
   });
-  // Some tests end it.
-  beforeEach(async () => {
-    if (!isUp(started)) started = await start();
-  });
-  afterAll(async () => {
-    if (isUp(started)) await started.end('SIGKILL');
-    await database.drop();
-  });
+  // The last test ends the service.
+  afterAll(() => database.drop());
 
   const start = (env: Record<string, string> = {}) =>
     startService({ databaseUrl: database.url, env: { WEB_CONCURRENCY: '2', ...env } });
@@ -50,14 +44,12 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
   });
 
   test('the demo has its sandbox in every worker', async () => {
-    const demo = await start({ DEMO: 'true' });
     const statuses = new Set<number>();
     for (let i = 0; i < 10; i++) {
       const headers = { Authorization: 'Bearer test-admin-token-0123456789', Connection: 'close' };
-      statuses.add((await fetch(`${demo.url}/admin/v1/sandbox/scenarios`, { headers })).status);
+      statuses.add((await fetch(`${started.url}/admin/v1/sandbox/scenarios`, { headers })).status);
     }
     expect([...statuses]).toEqual([200]);
-    await demo.end('SIGTERM');
   });
 
   test('a used port ends the start with its reason', async () => {
@@ -77,7 +69,7 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     await eventually(() => expect(started.output()).toContain('a worker has ended'));
   });
 
-  test('a worker that dies while others start is replaced too', async () => {
+  test('a worker that dies while others start is replaced too; SIGTERM ends all processes with 0', async () => {
     const before = childrenOf(process.pid);
     const port = String(await freePort());
     const starting = start({ PORT: port });
@@ -99,12 +91,8 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     const service = await starting;
     await eventually(() => expect(childrenOf(primary)).toHaveLength(2));
     await eventually(() => expect(service.output()).toContain('a worker has ended'));
+    const workers = childrenOf(primary);
     expect(await service.end('SIGTERM')).toBe(0);
-  });
-
-  test('SIGTERM ends all processes with 0', async () => {
-    const workers = childrenOf(started.child.pid);
-    expect(await started.end('SIGTERM')).toBe(0);
     expect(workers.filter(runs)).toEqual([]);
   });
 
@@ -114,8 +102,6 @@ describe('WEB_CONCURRENCY: several processes behind one port', () => {
     await eventually(() => expect(workers.filter(runs)).toEqual([]));
   });
 });
-
-const isUp = ({ child }: BuiltService) => child.exitCode === null && child.signalCode === null;
 
 function childrenOf(pid: number | undefined): number[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);

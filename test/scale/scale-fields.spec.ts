@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { UNITS_OF_MEASURE } from '../../src/contracts/scale/scale.dto.js';
-import { describeApiKeys } from '../shared/api-key.battery.js';
 import { describeIdempotency } from '../shared/idempotency.battery.js';
 import { describeJsonBody } from '../shared/json-body.battery.js';
 import type { PostEndpoint } from '../shared/post-endpoint.js';
@@ -401,8 +400,6 @@ const endpoint: PostEndpoint = {
 };
 
 // The keys of this battery belong to haulers without sites, so a ticket with a valid key is refused by a rule.
-describeApiKeys({ api: SCALE_API, method: 'POST', path: TICKETS, body: ticket(), accepted: 422 }, () => service);
-
 describeJsonBody(endpoint, () => service);
 
 describeIdempotency(

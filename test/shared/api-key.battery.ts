@@ -19,6 +19,8 @@ export interface ApiKeyEndpoint {
   readonly body?: unknown;
   /** The status of this request with a right key: it need not succeed, only get past the key. */
   readonly accepted: number;
+  /** Where another endpoint with the same header has the whole table. */
+  readonly isBrief: boolean;
 }
 
 /**
@@ -62,23 +64,24 @@ export function describeApiKeys(endpoint: ApiKeyEndpoint, service: () => TestApp
       }
     });
 
-    test.each<[string, (key: string) => string[]]>([
+    const wrongHeaders: [string, (key: string) => string[]][] = [
       ['no key', () => []],
+      ['a key that was never issued', () => [right, createKey().key]],
+      ['the right key in the wrong header', (key) => [wrong, key]],
       ['an empty key', () => [right, '']],
       ['garbage', () => [right, 'garbage']],
       ['bytes beyond ASCII', () => [right, 'hb_\u00e9\u00ff']],
       ['a very long key', () => [right, 'hb_' + 'a'.repeat(4000)]],
       ['a truncated key', (key) => [right, key.slice(0, -1)]],
       ['a key with a wrong checksum', (key) => [right, key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a')]],
-      ['a key that was never issued', () => [right, createKey().key]],
       ['the shown prefix', (key) => [right, key.slice(0, 11)]],
-      ['the right key in the wrong header', (key) => [wrong, key]],
       ['the right key as a bearer token', (key) => ['Authorization', `Bearer ${key}`]],
       ['the right key twice', (key) => [right, key, right, key]],
       ['the right key beside another in its header', (key) => [right, 'other', right.toLowerCase(), key]],
       ['the right key and another, joined', (key) => [right, `${key}, ${key}`]],
       ['the admin token', () => [right, service().env.ADMIN_TOKEN]],
-    ])('%s: 401', async (_what, headers) => {
+    ];
+    test.each(wrongHeaders.slice(0, endpoint.isBrief ? 3 : wrongHeaders.length))('%s: 401', async (_what, headers) => {
       expectRefused(await call(headers(issued.key)));
     });
 

@@ -85,7 +85,8 @@ export async function reportSecrets(databaseUrl: string): Promise<void> {
 
 async function inTables(client: pg.Client, pattern: string): Promise<string[]> {
   const { rows: tables } = await client.query<{ name: string }>(
-    `SELECT c.relname AS name FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'`,
+    `SELECT c.relname AS name FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r'
+       AND pg_relation_size(c.oid) > 0`,
   );
   if (tables.length === 0) return [];
   const searches = tables.map(({ name }) => {

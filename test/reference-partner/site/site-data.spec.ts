@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { SITE_API } from '../../../src/contracts/site/site.api.js';
 import { ReferenceSiteData } from '../../../src/reference-partner/site/site-data.service.js';
-import { describeApiKeys } from '../../shared/api-key.battery.js';
 import { issueKey } from '../../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
 import { rawRequest } from '../../support/raw-request.js';
@@ -214,11 +212,6 @@ describe('the Site API of the reference partner', () => {
       expect([status, headers.get('allow'), body.error.code]).toEqual([405, 'GET, HEAD', 'INVALID_PAYLOAD']);
     });
   });
-
-  describeApiKeys(
-    { api: SITE_API, method: 'GET', path: `/scale-platform/v1/sites?haulerId=${idOf('x')}`, accepted: 404 },
-    () => service,
-  );
 
   describe('PUT /admin/v1/hosted/haulers/{haulerId}/site-data', () => {
     test('replaces as a whole', async () => {

@@ -2,11 +2,9 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Request } from 'express';
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
 import type { ContinuousResponse, ListVideosResponse, Recording } from '../../../src/contracts/vision/vision.dto.js';
 import { DownloadLinks } from '../../../src/reference-partner/vision/download-links.js';
 import { STORAGE, type Storage } from '../../../src/storage/storage.js';
-import { describeApiKeys } from '../../shared/api-key.battery.js';
 import { type ErrorAnswer, pathsOf } from '../../shared/post-endpoint.js';
 import { issueKey } from '../../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
@@ -52,17 +50,6 @@ const continuous = (query: Query = {}) => get<ContinuousResponse>(CONTINUOUS, as
 const refused = (query: Query) => get<ErrorAnswer>(CONTINUOUS, asked(query));
 const starts = ({ body }: Reply<ContinuousResponse>) =>
   body.data.recordings?.map(({ cameraId, startTime }) => `${cameraId} ${startTime.slice(14, 19)}`);
-
-describeApiKeys(
-  {
-    api: VISION_API,
-    method: 'GET',
-    path: `${CONTINUOUS}?customerId=x&truckId=y&startTime=2026-01-01T00:00:00Z&endTime=2026-01-02T00:00:00Z`,
-    accepted: 404,
-  },
-  () => service,
-);
-describeApiKeys({ api: VISION_API, method: 'GET', path: `${VIDEOS}?customerId=x`, accepted: 404 }, () => service);
 
 describe('continuous list (section 4.6)', () => {
   it('returns chunks in the form of section 2.6', async () => {

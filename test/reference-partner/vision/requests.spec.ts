@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
 import type { CreateVideoResponse, ListVideosResponse, Video } from '../../../src/contracts/vision/vision.dto.js';
 import { durationOfMp4 } from '../media/sample-files.js';
-import { describeApiKeys } from '../../shared/api-key.battery.js';
 import { type ErrorAnswer, pathsOf } from '../../shared/post-endpoint.js';
 import { issueKey } from '../../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
@@ -49,8 +47,6 @@ async function ended(body: unknown): Promise<ListVideosResponse['data']> {
 }
 
 const bytesOf = async ({ downloadUrl }: Video) => Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
-
-describeApiKeys({ api: VISION_API, method: 'POST', path: REQUESTS, body: {}, accepted: 400 }, () => service);
 
 describe('a clip on demand (sections 4.4, 4.5)', () => {
   it('is cut across a chunk boundary, and can be fetched', async () => {
@@ -176,7 +172,7 @@ describe('a clip on demand (sections 4.4, 4.5)', () => {
   });
 
   it('appears in the list of its customer, and in that of the admin', async () => {
-    const { videos } = await ended({ ...valid, startTime: at(0), endTime: at(0.5) });
+    const { videos } = await ended({ ...valid, startTime: at(0), endTime: at(0.1) });
     const { body } = await service.call<ListVideosResponse>(
       'GET',
       `/video-platform/v1/videos?customerId=${encodeURIComponent(CUSTOMER)}&truckId=${TRUCK}`,
