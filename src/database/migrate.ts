@@ -30,6 +30,7 @@ import { DropPageOfPolls1795570471000 } from '../../migrations/1795570471000-dro
 import { TryDownloadsUntilDeadline1795570480000 } from '../../migrations/1795570480000-try-downloads-until-deadline.js';
 import { KeepUnansweredPosts1795570490000 } from '../../migrations/1795570490000-keep-unanswered-posts.js';
 import { GiveMaterialsSeveralParents1795570491000 } from '../../migrations/1795570491000-give-materials-several-parents.js';
+import { GiveConnectionsFirstByteTimeout1795570500000 } from '../../migrations/1795570500000-give-connections-first-byte-timeout.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -68,6 +69,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   TryDownloadsUntilDeadline1795570480000,
   KeepUnansweredPosts1795570490000,
   GiveMaterialsSeveralParents1795570491000,
+  GiveConnectionsFirstByteTimeout1795570500000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

@@ -33,6 +33,10 @@ export class ConnectionEntity implements PartnerConnection {
   @Column('integer', { name: 'interval_seconds' })
   intervalSeconds!: number;
 
+  /** Null: VISION_FIRST_BYTE_TIMEOUT. */
+  @Column('integer', { name: 'first_byte_timeout_seconds', nullable: true })
+  firstByteTimeoutSeconds!: number | null;
+
   @Column('boolean')
   enabled!: boolean;
 

@@ -13,7 +13,10 @@ export const INTERVALS = {
   vision: { min: 30, standard: 300 },
 } as const satisfies Record<PartnerInterface, { min: number; standard: number }>;
 
-type Given = Pick<CreateConnectionRequest & UpdateConnectionRequest, 'baseUrl' | 'customerId' | 'intervalSeconds'>;
+type Given = Pick<
+  CreateConnectionRequest & UpdateConnectionRequest,
+  'baseUrl' | 'customerId' | 'intervalSeconds' | 'firstByteTimeoutSeconds'
+>;
 
 /** Violations beyond the form of the fields. The host name of the address is resolved. */
 export async function connectionViolations(
@@ -27,8 +30,9 @@ export async function connectionViolations(
     const fault = baseUrlFault(given.baseUrl) ?? (await resolvedUrlFault(given.baseUrl, policy));
     if (fault !== undefined) refuse('baseUrl', 'isAddress', `baseUrl is refused: ${fault}`);
   }
-  if (given.customerId !== undefined && name !== 'vision') {
-    refuse('customerId', 'isForVision', 'customerId belongs to a vision connection');
+  for (const path of ['customerId', 'firstByteTimeoutSeconds'] as const) {
+    if (given[path] === undefined || name === 'vision') continue;
+    refuse(path, 'isForVision', `${path} belongs to a vision connection`);
   }
   const { min } = INTERVALS[name];
   if (given.intervalSeconds !== undefined && given.intervalSeconds < min) {

@@ -23,6 +23,8 @@ export interface ConnectionUpdate {
   readonly dropsNextKey: boolean;
   readonly customerId: string | undefined;
   readonly intervalSeconds: number | undefined;
+  /** 0: the default. */
+  readonly firstByteTimeoutSeconds: number | undefined;
   readonly enabled: boolean | undefined;
   /** Cancels a run, which uses the old ones, and makes a site connection due. */
   readonly credentialsChanged: boolean;
@@ -42,6 +44,7 @@ export async function updateConnection(
        base_url = coalesce($3, base_url), sealed_key = coalesce($4, sealed_key),
        sealed_next_key = coalesce($5, CASE WHEN NOT $10 THEN sealed_next_key END), customer_id = coalesce($6, customer_id),
        interval_seconds = coalesce($7, interval_seconds), enabled = coalesce($8, enabled),
+       first_byte_timeout_seconds = nullif(coalesce($11, first_byte_timeout_seconds), 0),
        due_at = CASE WHEN interface = 'site' AND coalesce($8, enabled) AND ($9 OR NOT enabled) THEN now()
          WHEN interface = 'site' AND attempts = 0 THEN least(due_at, now() + $7 * interval '1.1 seconds') ELSE due_at END,
        started_at = CASE WHEN $9 THEN NULL ELSE started_at END,
@@ -58,6 +61,7 @@ export async function updateConnection(
       update.enabled,
       update.credentialsChanged,
       update.dropsNextKey,
+      update.firstByteTimeoutSeconds,
     ],
   );
 }

@@ -69,6 +69,7 @@ export class ConnectionsService {
       sealedNextKey: null,
       customerId: isSite ? null : (request.customerId ?? request.haulerId),
       intervalSeconds: request.intervalSeconds ?? INTERVALS[request.interface].standard,
+      firstByteTimeoutSeconds: request.firstByteTimeoutSeconds || null,
       enabled,
       dueAt: isSite && enabled ? now : null,
       lastError: null,
@@ -150,6 +151,7 @@ export class ConnectionsService {
       dropsNextKey: moved && isOtherOrigin(row.baseUrl, baseUrl),
       customerId: request.customerId,
       intervalSeconds: request.intervalSeconds,
+      firstByteTimeoutSeconds: request.firstByteTimeoutSeconds,
       enabled: request.enabled,
       credentialsChanged: moved || renamed || request.apiKey !== undefined || request.nextApiKey !== undefined,
     };
@@ -177,6 +179,7 @@ function toConnectionDto(row: ConnectionEntity): Connection {
     baseUrl: row.baseUrl,
     customerId: row.customerId,
     intervalSeconds: row.intervalSeconds,
+    firstByteTimeoutSeconds: row.firstByteTimeoutSeconds,
     enabled: row.enabled,
     hasNextApiKey: row.sealedNextKey !== null,
     nextRunAt: row.dueAt === null || !row.enabled ? null : formatInstant(row.dueAt),

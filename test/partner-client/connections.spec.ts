@@ -63,6 +63,7 @@ describe('POST /admin/v1/connections', () => {
       baseUrl: 'https://partner.example.com',
       customerId: null,
       intervalSeconds: 900,
+      firstByteTimeoutSeconds: null,
       enabled: false,
       hasNextApiKey: false,
       nextRunAt: null,
@@ -121,6 +122,8 @@ describe('POST /admin/v1/connections', () => {
     ['an interval over a day', { intervalSeconds: 86_401 }, 'intervalSeconds'],
     ['an interval of a vision connection under 30 s', { interface: 'vision', intervalSeconds: 29 }, 'intervalSeconds'],
     ['half a second', { intervalSeconds: 60.5 }, 'intervalSeconds'],
+    ['a first byte of a site connection', { firstByteTimeoutSeconds: 300 }, 'firstByteTimeoutSeconds'],
+    ['a first byte after an hour', { interface: 'vision', firstByteTimeoutSeconds: 3_601 }, 'firstByteTimeoutSeconds'],
     ['enabled that is no boolean', { enabled: 'yes' }, 'enabled'],
   ];
   test.each(refused)('refuses %s', async (_, more, path) => {

@@ -63,7 +63,7 @@ export function ConnectionDetails({ connection }: { connection: Connection }) {
 }
 
 function ConnectionFacts({ connection }: { connection: Connection }) {
-  const { id, baseUrl, customerId, nextRunAt, intervalSeconds, hasNextApiKey } = connection;
+  const { id, baseUrl, customerId, nextRunAt, intervalSeconds, hasNextApiKey, firstByteTimeoutSeconds } = connection;
   return (
     <Facts
       of={{
@@ -72,6 +72,7 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
         Customer: customerId !== null && customerId,
         'Next call': <Time value={nextRunAt} />,
         Interval: `${intervalSeconds} s`,
+        'First byte of a file': firstByteTimeoutSeconds !== null && `within ${firstByteTimeoutSeconds} s`,
         'Next key': hasNextApiKey ? 'stored, tried when the current key is refused' : 'none',
         Exchanges: <a href={linkTo('exchanges', { connectionId: id })}>calls of this connection</a>,
         Id: <Id value={id} />,
@@ -139,11 +140,13 @@ function EditForm({ connection, path, onClose }: EditFormProps) {
   const store = async (values: FormData) => {
     const apiKey = fieldText(values, 'apiKey');
     const customerId = fieldText(values, 'customerId');
+    const firstByte = Number(fieldText(values, 'firstByteTimeoutSeconds') ?? 0);
     await send('PATCH', path, {
       baseUrl: fieldText(values, 'baseUrl'),
       intervalSeconds: Number(fieldText(values, 'intervalSeconds')),
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(customerId === undefined ? {} : { customerId }),
+      ...(connection.interface === 'vision' ? { firstByteTimeoutSeconds: firstByte } : {}),
     });
     onClose();
   };
@@ -165,7 +168,16 @@ function EditForm({ connection, path, onClose }: EditFormProps) {
         hint={isMoved ? 'the stored key belongs to the former address' : 'empty: the stored key stays'}
       />
       {connection.interface === 'vision' && (
-        <Input name="customerId" label="Customer" value={connection.customerId ?? ''} />
+        <>
+          <Input name="customerId" label="Customer" value={connection.customerId ?? ''} />
+          <Input
+            name="firstByteTimeoutSeconds"
+            label="Seconds for the first byte of a file"
+            type="number"
+            value={connection.firstByteTimeoutSeconds ?? ''}
+            hint="empty: the default of the service; cameras wake up slowly"
+          />
+        </>
       )}
       <Input
         name="intervalSeconds"

@@ -45,6 +45,15 @@ const INTERVAL = {
   example: 900,
 };
 
+const FIRST_BYTE_TIMEOUT = {
+  description:
+    'Of a vision connection: seconds that the host of a file has for its answer, and then for the first byte; 0: `VISION_FIRST_BYTE_TIMEOUT`, the default',
+  min: 0,
+  max: 3_600,
+  optional: true,
+  example: 300,
+};
+
 const PAUSED =
   'A paused connection still executes requests of an admin: a synchronisation, a video request, and downloads of listed recordings';
 
@@ -66,6 +75,9 @@ export class CreateConnectionRequest {
 
   @IntegerField(INTERVAL)
   intervalSeconds?: number;
+
+  @IntegerField(FIRST_BYTE_TIMEOUT)
+  firstByteTimeoutSeconds?: number;
 
   @BooleanField({ description: `Whether it runs on schedule; default true. ${PAUSED}`, optional: true, example: true })
   enabled?: boolean;
@@ -124,6 +136,9 @@ export class UpdateConnectionRequest {
   @IntegerField(INTERVAL)
   intervalSeconds?: number;
 
+  @IntegerField(FIRST_BYTE_TIMEOUT)
+  firstByteTimeoutSeconds?: number;
+
   @BooleanField({ description: `false pauses it. ${PAUSED}`, optional: true, example: false })
   enabled?: boolean;
 }
@@ -131,6 +146,7 @@ export class UpdateConnectionRequest {
 export const CONNECTION_CHANGES = {
   pause: { summary: 'Pause it', value: { enabled: false } },
   resume: { summary: 'Resume it, every half hour', value: { enabled: true, intervalSeconds: 1800 } },
+  slow: { summary: 'Cameras that wake up slowly', value: { firstByteTimeoutSeconds: FIRST_BYTE_TIMEOUT.example } },
   key: { summary: 'The next key of a rotation', value: { nextApiKey: KEY.example } },
   move: { summary: 'Another host, with its key', value: { baseUrl: BASE_URL.example, apiKey: KEY.example } },
 };
@@ -173,6 +189,15 @@ export class Connection {
 
   @IntegerField({ description: 'Seconds between runs', min: 30, max: 86_400, example: 900 })
   intervalSeconds!: number;
+
+  @IntegerField({
+    description: 'Seconds that the host of a file has for its answer, and then for the first byte; null: the default',
+    nullable: true,
+    min: 1,
+    max: 3_600,
+    example: 300,
+  })
+  firstByteTimeoutSeconds!: number | null;
 
   @BooleanField({ description: 'Whether it runs on schedule', example: true })
   enabled!: boolean;

@@ -1,5 +1,7 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { DataSource, type EntityManager } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { WorkService } from '../../work/work.service.js';
 import {
@@ -27,16 +29,25 @@ export interface VisionConnection extends PartnerConnection {
   readonly enabled: boolean;
 }
 
+/** A row with a file of a connection. */
+interface FileRow {
+  readonly hauler_id: string;
+  readonly connection_id: string;
+}
+
 /** Locked in the order of a poll round: the poll, then parts. */
 const READING_TABLES = ['video_polls', 'video_windows', 'video_subscriptions'];
 
 /** Finds the connections to partners' Vision APIs, and makes their waiting work due when an admin changes one. */
 @Injectable()
 export class VisionConnections implements OnModuleInit, ConnectionWork {
+  private readonly firstByteTimes = new LRUCache<string, Promise<number>>({ max: 1_000, ttl: 5_000 });
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly connections: ConnectionsService,
     private readonly work: WorkService,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_FIRST_BYTE_TIMEOUT'>,
   ) {}
 
   onModuleInit(): void {
@@ -52,6 +63,16 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
       [id],
     );
     return connection;
+  }
+
+  /** Milliseconds that the hosts of its files have for the first byte. Read once every 5 s, deleted connections included. */
+  firstByteMs({ hauler_id: haulerId, connection_id: id }: FileRow): Promise<number> {
+    const known = this.firstByteTimes.get(id);
+    if (known !== undefined) return known;
+    const read = this.readFirstByteMs(haulerId, id);
+    this.firstByteTimes.set(id, read);
+    read.catch(() => this.firstByteTimes.delete(id));
+    return read;
   }
 
   /** Includes deleted connections, because their recordings stay. */
@@ -82,6 +103,14 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
        WHERE hauler_id = $1 AND connection_id = $2 AND due_at IS NOT NULL AND status = 'submitting' AND started_at IS NULL`,
       [haulerId, id],
     );
+  }
+
+  private async readFirstByteMs(haulerId: string, id: string): Promise<number> {
+    const [row] = await this.dataSource.query<{ seconds: number | null }[]>(
+      'SELECT first_byte_timeout_seconds AS seconds FROM connections WHERE hauler_id = $1 AND id = $2',
+      [haulerId, id],
+    );
+    return row?.seconds == null ? this.env.VISION_FIRST_BYTE_TIMEOUT : row.seconds * 1_000;
   }
 
   runDue(): void {

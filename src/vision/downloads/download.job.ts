@@ -9,7 +9,7 @@ import { TargetBackoff } from '../../outbound/target-backoff.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
 import { recordingFile, fetchBy } from '../recordings/recording.rules.js';
-import { DOWNLOAD, SLOW_PARTNER_MS } from '../client/vision-connections.repository.js';
+import { DOWNLOAD, SLOW_PARTNER_MS, VisionConnections } from '../client/vision-connections.repository.js';
 import { DownloadError, REASON_CODES, retryLater, RetryLaterError } from './download-error.js';
 import {
   DownloadRepository,
@@ -51,6 +51,7 @@ export class DownloadJob implements OnModuleInit {
     private readonly work: WorkService,
     private readonly recordings: DownloadRepository,
     private readonly links: RelinkService,
+    private readonly connections: VisionConnections,
     private readonly downloader: Downloader,
     @Inject(ENV) private readonly env: ResolvedEnv,
   ) {
@@ -144,7 +145,7 @@ export class DownloadJob implements OnModuleInit {
         url,
         name: recordingFile(row.id),
         resume: resumePointOf(row),
-        limits: { firstByteMs: this.env.VISION_FIRST_BYTE_TIMEOUT },
+        limits: { firstByteMs: await this.connections.firstByteMs(row) },
         signal: AbortSignal.any([run.signal, leave.signal]),
         onReceived: (bytes) => {
           received = bytes;
