@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CreateVideoResponse, ListVideosResponse } from '../../src/contracts/vision/vision.dto.js';
 import { cutClip } from '../../src/reference-partner/vision/media/cut-clip.js';
 import { clipFolder, demo, readPackets, remux } from '../reference-partner/media/sample-files.js';
@@ -8,7 +9,9 @@ import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { at, CUSTOMER, demoVideo, upload } from '../support/reference-vision.js';
-import { box } from '../support/sample-video.js';
+import { serveFile } from '../support/file-host.js';
+import { box, sampleVideo } from '../support/sample-video.js';
+import { DownloaderScene } from '../vision/downloads/downloader-scene.js';
 import { arranged, filler, type Part, withCodec } from './support/mp4-variants.js';
 
 let service: TestApp;
@@ -190,4 +193,59 @@ test.each<[string, Buffer]>([
   ['a free box of an impossible size', Buffer.from('\0\0\0\x05free\0\0\0\0', 'latin1')],
 ])('%s is refused with 400 (uploads of the wrong file)', async (cameraId, bytes) => {
   expect((await upload(service, 0, { cameraId }, bytes)).status).toBe(400);
+});
+
+describe("what curl reads of other people's HTTP is read (decision 64)", () => {
+  let scene: DownloaderScene;
+  beforeAll(async () => void (scene = await DownloaderScene.start()));
+  afterAll(() => scene.stop());
+  beforeEach(() => scene.nextFile());
+
+  const body = sampleVideo(40_000);
+  const length = `Content-Length: ${body.length}`;
+  const inChunks = Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n0\r\n\r\n')]);
+  const raw =
+    (head: string, bytes: Buffer): RequestListener =>
+    (_, { socket }) => {
+      socket?.write(Buffer.concat([Buffer.from(`HTTP/1.1 200 OK${head}`, 'latin1'), bytes]));
+      socket?.end();
+    };
+  const coded = (coding: string) => raw(`\r\n${length}\r\nContent-Encoding: ${coding}\r\n\r\n`, body);
+
+  /** A host that is read leniently is known after its first answer. */
+  test.each<[string, string, RequestListener]>([
+    [
+      'a Content-Length beside chunks',
+      'a proxy that adds headers',
+      raw(`\r\n${length}\r\nTransfer-Encoding: chunked\r\n\r\n`, inChunks),
+    ],
+    [
+      'a wrong Content-Length beside chunks',
+      'the same',
+      raw('\r\nContent-Length: 7\r\nTransfer-Encoding: chunked\r\n\r\n', inChunks),
+    ],
+    ['lines without a carriage return', 'a recorder with a server of its own', raw(`\n${length}\n\n`, body)],
+    ['aws-chunked as its coding', 'uploads by an SDK, kept as a header', coded('aws-chunked')],
+    ['a character set as its coding', 'an upload script', coded('utf-8')],
+    ['binary as its coding', 'another upload script', coded('binary')],
+    ['base64 as its coding', 'a mail gateway', coded('base64')],
+    ['identity, twice', 'two proxies', coded('identity, identity')],
+  ])('a file with %s is stored (%s)', async (_, _source, answer) => {
+    scene.host.answer(answer);
+    await scene.expectStored(await scene.download().catch(() => scene.download()), body);
+  });
+
+  test.each([
+    ['raw UTF-8', Buffer.from('/Straße.mp4').toString('latin1'), '/Stra%C3%9Fe.mp4'],
+    ['raw Latin-1', '/Straße.mp4', '/Stra%C3%9Fe.mp4'],
+  ])('a redirect to an address in %s is followed', async (_, location, path) => {
+    const paths: (string | undefined)[] = [];
+    scene.host.answer((req, res) => {
+      paths.push(req.url);
+      if (req.url !== path) res.writeHead(302, { location }).end();
+      else serveFile(body)(req, res);
+    });
+    await scene.expectStored(await scene.download(), body);
+    expect(paths.at(-1)).toBe(path);
+  });
 });

@@ -64,15 +64,6 @@ describe('a link', () => {
       sizeBytes: body.length,
       sha256: sha256(body),
     });
-  });
-
-  test.each([400, 401, 403, 404, 410])('that is refused with %i is replaced from a new list', async (status) => {
-    const body = sampleVideo();
-    const refused = partner.link(body, (_, res) => res.writeHead(status).end());
-    const id = await scene.follow(app, listed(refused, partner.link(body)));
-    const shown = await becomes(app, id, { status: 'stored' });
-    expect(shown).toMatchObject({ sha256: sha256(body) });
-    expect(shown).not.toHaveProperty('reason');
     expect(await storedLinks(app, id)).toEqual([null]);
   });
 
@@ -159,20 +150,6 @@ describe('a link', () => {
     });
   });
 
-  test.each([202, 409, 423, 425, 503])(
-    'that is answered with %i is asked again, and the partner for no other',
-    async (status) => {
-      const body = sampleVideo();
-      let tries = 0;
-      const link = partner.link(body, (req, res) =>
-        tries++ < 2 ? void res.writeHead(status, { 'Retry-After': '1' }).end() : serveFile(body)(req, res),
-      );
-      const id = await scene.follow(app, listed(link));
-      expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
-      expect(partner.askedOf(CONTINUOUS).filter(isRelink)).toEqual([]);
-    },
-  );
-
   test('that has expired by our clock is tried once', async () => {
     const body = sampleVideo();
     const id = await scene.follow(app, listed({ downloadUrl: partner.link(body), expiresAt: inHours(-1) }));
@@ -186,17 +163,6 @@ describe('a link', () => {
     await becomes(app, id, { status: 'stored' });
     expect(partner.fetched.filter((path) => dead.endsWith(path))).toHaveLength(1);
     expect(partner.fetched.filter((path) => living.endsWith(path))).toHaveLength(1);
-  });
-
-  test('that is refused for a while, although the list repeats it, is tried until it is served', async () => {
-    const body = sampleVideo();
-    let tries = 0;
-    const link = partner.link(body, (req, res) =>
-      ++tries <= 8 ? void res.writeHead(404).end() : serveFile(body)(req, res),
-    );
-    const id = await scene.follow(app, () => [chunk(1, link)]);
-    expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
-    expect(tries).toBe(9);
   });
 
   test('that is always refused ends in an expired recording, which an admin and a new listing revive', async () => {
@@ -364,14 +330,7 @@ describe('a file', () => {
       sends('text/html', '<html>Sign in</html>'),
       'sent as text/html, is not a valid MP4: it begins with "<html>Sign',
     ],
-  ])('%s is tried again until the file is whole, or until the deadline', async (_, listener, reason) => {
-    const body = sampleVideo();
-    let tries = 0;
-    const later = partner.link(body, (req, res) => (++tries <= 7 ? listener : serveFile(body))(req, res));
-    const first = await scene.follow(app, listed(later));
-    expect(await becomes(app, first, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
-    await app.admin('DELETE', `/connections/${first}`);
-
+  ])('%s is tried again until the deadline', async (_, listener, reason) => {
     const id = await scene.follow(app, listed(partner.link(sampleVideo(), listener)));
     const shown = await becomesAtDeadline(app, id, { status: 'failed', reason: expect.stringContaining(reason) });
     expect(shown).not.toHaveProperty('sha256');
@@ -391,19 +350,6 @@ describe('a file', () => {
     const id = await scene.follow(app, listed(link));
     expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
     expect(tries).toBe(lengths.length + 1);
-  });
-
-  test('a host that sends a page first is retried until it sends the MP4', async () => {
-    const body = sampleVideo();
-    let isReady = false;
-    const link = partner.link(body, (req, res) =>
-      isReady ? serveFile(body, { etag: '"1"' })(req, res) : sends('text/html', 'One moment, please')(req, res),
-    );
-    const id = await scene.follow(app, listed(link));
-    const { reason } = await becomes(app, id, { reason: expect.any(String) });
-    expect(reason).toContain('it begins with "One moment, please"');
-    isReady = true;
-    expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
   });
 
   test('an MP4 with bytes after its last box is stored, and flagged', async () => {

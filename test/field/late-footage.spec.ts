@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { refuses } from '../support/scripted-partner.js';
 import { CONTINUOUS, element, type Element, inHours } from '../support/vision-partner.js';
 import { useVision } from '../support/vision-scene.js';
-import { Subscriptions, within } from './subscriptions.js';
+import { Subscriptions, within } from '../vision/subscriptions.js';
 
 const vision = useVision();
 const subscriptions = new Subscriptions(vision);
@@ -54,14 +54,14 @@ const late = (hours: number): Element =>
   });
 
 describe('footage that reaches the list late', () => {
-  test.each<[string, number, number]>([
-    ['2 hours', 2, 1],
-    ['10 hours', 10, 24],
-    ['3 days', 71.9, 24],
-    ['10 days', 240, 168],
+  test.each<[string, string, number, number]>([
+    ['2 hours', 'trucks that upload in the depot', 2, 1],
+    ['10 hours', 'trucks that park out of reach overnight', 10, 24],
+    ['3 days', 'a long weekend', 71.9, 24],
+    ['10 days', 'a truck in the workshop', 240, 168],
     // A re-reading looks back from the one before it.
-    ['13 days, and 6 more until the re-reading', 13 * 24 + 6 * 24, 168],
-  ])('%s is found by the next re-reading of its age, and not before', async (_, hours, every) => {
+    ['13 days, and 6 more until the re-reading', 'the same, with bad luck', 13 * 24 + 6 * 24, 168],
+  ])('%s late (%s) is found by the next re-reading of its age, and not before', async (_, _source, hours, every) => {
     const listed: Element[] = [];
     await followed(listed);
     listed.push(late(hours));
