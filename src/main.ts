@@ -79,11 +79,13 @@ async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
   const server = app.getHttpServer();
   const { port } = server.address() as AddressInfo;
   const stop = async () => {
+    const adapter = app.getHttpAdapter() as HttpAdapter;
     app.get(ReadinessService).beginStop();
+    adapter.beginDraining();
     await delay(env.SHUTDOWN_DRAIN);
     setTimeout(() => server.closeAllConnections(), env.SHUTDOWN_GRACE * 0.8).unref();
     // Nest would stop accepting only after the jobs have ended.
-    inBackground((app.getHttpAdapter() as HttpAdapter).stopAccepting());
+    inBackground(adapter.stopAccepting());
     await app.close();
   };
   return { port, stop };

@@ -32,6 +32,9 @@ export const BULK_TIMEOUT_MS = 300_000;
 
 const EXCHANGE_TIMEOUT_MS = 10_000;
 
+/** Firewalls and proxies forget a connection that was silent for 4 minutes, some although the kernel probes it. */
+const IDLE_MS = 180_000;
+
 /** How long a connection for occasional work stays open. */
 const UNUSED_MS = 10_000;
 
@@ -69,7 +72,7 @@ export class Database implements OnApplicationShutdown {
         applicationName: 'haulbridge',
         connections: env.DATABASE_POOL,
         isPipelined: true,
-        idleMs: 0,
+        idleMs: IDLE_MS,
       },
       trust,
     );
@@ -81,7 +84,7 @@ export class Database implements OnApplicationShutdown {
         settings: { plan_cache_mode: 'force_generic_plan', lock_timeout: String(LOCK_TIMEOUT_MS) },
         isPipelined: true,
         isPrepared: true,
-        idleMs: 0,
+        idleMs: IDLE_MS,
         maxLifetimeSeconds: PLAN_LIFETIME_SECONDS,
       },
       trust,

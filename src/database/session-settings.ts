@@ -14,6 +14,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   transform_null_equals: 'off',
   row_security: 'on',
   lock_timeout: '0',
+  // Unused connections are closed by the pool.
+  idle_session_timeout: '0',
   // A compilation takes longer than most of our statements, and a disabled plan node alone starts one.
   jit: 'off',
 };
@@ -49,8 +51,13 @@ export const beginSql = (settings: Settings = {}): string =>
 export const beginWithoutSessionSql = (lane: Settings, settings: Settings = {}): string =>
   beginSql({ ...SETTINGS, ...lane, ...settings }).replace('BEGIN', 'BEGIN ISOLATION LEVEL READ COMMITTED');
 
-/** Asks a new connection whether it keeps its session and whether its server takes writes. */
+/**
+ * Asks a new connection whether it keeps its session and whether its server takes writes. It also ends a limit of transactions,
+ * which PostgreSQL knows since version 17, and older ones refuse as a startup option.
+ */
 export const INSPECT_SQL = `SELECT coalesce(current_setting('${MARK}', true), '') = 'on' AS "hasSettings",
+  CASE WHEN current_setting('transaction_timeout', true) <> '0' AND current_setting('${MARK}', true) = 'on'
+    THEN set_config('transaction_timeout', '0', false) END,
   pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly"`;
 
 /** DATABASE_URL without its `options`, which pg would prefer to ours, and these options. */

@@ -29,6 +29,10 @@ export class HttpAdapter extends ExpressAdapter {
     return this.server?.isReserved(socket) === true;
   }
 
+  beginDraining(): void {
+    this.server?.beginDraining();
+  }
+
   async stopAccepting(): Promise<void> {
     await this.server?.stopAccepting();
   }

@@ -72,6 +72,7 @@ export class HttpServer extends Server {
   private waiting = 0;
   private turn: NodeJS.Immediate | undefined;
   private closed: Promise<void> | undefined;
+  private isDraining = false;
 
   /** `isProxy` returns whether an address is that of a trusted proxy. */
   constructor(
@@ -106,6 +107,11 @@ export class HttpServer extends Server {
   /** Whether a connection was accepted for health checks and administrators alone, because all other places are taken. */
   isReserved(socket: Socket): boolean {
     return this.open.of(socket)?.isReserved === true;
+  }
+
+  /** Every response closes its connection from now on, so that callers open their next one elsewhere. */
+  beginDraining(): void {
+    this.isDraining = true;
   }
 
   /** Accepts no new connection, and one last request on open ones. Resolves when all connections are closed. */
@@ -161,7 +167,7 @@ export class HttpServer extends Server {
     this.open.touch(connection);
     response.once('prefinish', () => this.open.limitUnread());
     response.once('close', () => this.serveNext(connection));
-    const isLast = this.closed !== undefined && connection.waiting.length === 0;
+    const isLast = (this.isDraining || this.closed !== undefined) && connection.waiting.length === 0;
     if (isLast || connection.isReserved) response.setHeader('Connection', 'close');
     this.handle(response.req, response);
   }

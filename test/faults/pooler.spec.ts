@@ -8,42 +8,11 @@ import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { type Pgbouncer, pgbouncerVersion, startPgbouncer } from './pgbouncer.js';
 import { siteData } from '../support/site-data.js';
 import { ScaleHouse } from '../support/scale-house.js';
+import { setDefaults, UNUSUAL_DEFAULTS } from '../field/support/database-defaults.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { onServer } from '../support/test-server.js';
 
 const version = pgbouncerVersion();
 const PUSHES = shortOrLong(300, 20_000);
-
-/** Defaults that a database may have. Each of them changes the result of a statement, or its time, where a session keeps it. */
-const UNUSUAL_DEFAULTS = {
-  DateStyle: 'German',
-  IntervalStyle: 'iso_8601',
-  TimeZone: 'Asia/Kathmandu',
-  default_transaction_isolation: 'serializable',
-  search_path: 'elsewhere',
-  standard_conforming_strings: 'off',
-  escape_string_warning: 'off',
-  array_nulls: 'off',
-  bytea_output: 'escape',
-  extra_float_digits: '-15',
-  transform_null_equals: 'on',
-  lock_timeout: '1ms',
-  statement_timeout: '1s',
-  idle_in_transaction_session_timeout: '5ms',
-  jit_above_cost: '0',
-  jit_inline_above_cost: '0',
-  jit_optimize_above_cost: '0',
-};
-
-async function setUnusualDefaults({ url }: TestDatabase): Promise<void> {
-  await onServer(url, async (client) => {
-    await client.query('CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.tickets (wrong int)');
-    const name = new URL(url).pathname.slice(1);
-    for (const [setting, value] of Object.entries(UNUSUAL_DEFAULTS)) {
-      await client.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
-    }
-  });
-}
 
 /** Managed databases offer transaction mode. The tests are skipped where no pooler is installed. */
 describe.each([
@@ -56,7 +25,7 @@ describe.each([
     const services: TestApp[] = [];
     beforeAll(async () => {
       database = await createTestDatabase({ migrated: false });
-      await setUnusualDefaults(database);
+      await setDefaults(database, UNUSUAL_DEFAULTS);
       pooler = pooled === undefined ? undefined : await startPgbouncer(database.url);
       const { url } = pooler ?? database;
       await Promise.all([migrate(url), migrate(url)]);

@@ -9,6 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { maskSecrets } from '../../src/observability/known-secrets.js';
 import { isPublicAddress, resolvedUrlFault, urlFault } from '../../src/outbound/address-guard.js';
 import { guardedAgents, lookupBy } from '../../src/outbound/guarded-agents.js';
+import { networkFailure } from '../../src/outbound/network-errors.js';
 import { NameResolver, readHosts } from '../../src/outbound/name-resolver.js';
 import { redactUrl, redactUrls } from '../../src/outbound/redaction.js';
 import { retryAfterDate } from '../../src/outbound/retry-after.js';
@@ -409,4 +410,16 @@ describe('guardedAgents', () => {
       expect(agent).toMatchObject({ options: { keepAlive: true, maxFreeSockets: 3 } });
     }
   });
+});
+
+test.each([
+  ['ECONNREFUSED', 'unreachable', 'partner could not be reached: it refuses connections.'],
+  ['ENOTFOUND', 'unreachable', 'partner could not be reached: its name is not known.'],
+  ['CERT_HAS_EXPIRED', 'unreachable', 'partner could not be reached: its certificate has expired.'],
+  ['EOTHER', 'unreachable', 'partner could not be reached: the connection failed (EOTHER).'],
+  [undefined, 'unreachable', 'partner could not be reached: the connection failed.'],
+  ['EPIPE', 'broken', 'The connection to partner broke before its whole answer had come.'],
+  ['HPE_INVALID_CONSTANT', 'broken', 'partner sent invalid HTTP (HPE_INVALID_CONSTANT).'],
+])('an error with the code %s is %s: %s', (code, kind, message) => {
+  expect(networkFailure({ code }, 'partner', false)).toEqual({ kind, message });
 });

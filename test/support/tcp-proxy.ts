@@ -23,6 +23,8 @@ export interface TcpProxy {
   reset(): void;
   /** Connections stay and are taken, but nothing passes any more. */
   freeze(): void;
+  /** Connections that were silent for so long are forgotten: they stay, and nothing passes any more, as behind a firewall. */
+  forgetAfter(milliseconds: number): void;
   /** From a connection that sends this text, everything arrives, and nothing comes back. */
   loseAnswersTo(text: string): void;
   close(): Promise<void>;
@@ -33,6 +35,7 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
   let mode: 'pass' | 'cut' | 'freeze' = 'pass';
   let delayMs = 0;
   let lost: string | undefined;
+  let forgetMs = Infinity;
   const mute = new Set<Socket>();
   const sockets = new Set<Socket>();
   const keep = (socket: Socket) => {
@@ -43,26 +46,29 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
       mute.delete(socket);
     });
   };
-  const forward = async (from: Socket, to: Socket, isAnswer: boolean) => {
+  const forward = async (from: Socket, to: Socket, flow: { usedAt: number }, isAnswer: boolean) => {
     try {
       for await (const chunk of from as AsyncIterable<Buffer>) {
+        if (performance.now() - flow.usedAt > forgetMs) flow.usedAt = -Infinity;
+        else flow.usedAt = performance.now();
         if (delayMs > 0) await delay(delayMs);
         // Data that arrives while frozen is dropped, so the connection is lost.
         if (!isAnswer && lost !== undefined && chunk.includes(lost)) mute.add(to);
-        const isLost = mode === 'freeze' || (isAnswer && mute.has(from));
+        const isLost = mode === 'freeze' || flow.usedAt === -Infinity || (isAnswer && mute.has(from));
         if (!isLost && !to.destroyed) to.write(chunk);
       }
     } catch {
       // The other end is closed below.
     }
-    if (mode !== 'freeze') to.destroy();
+    if (mode !== 'freeze' && flow.usedAt !== -Infinity) to.destroy();
   };
   const server = createServer((client) => {
     keep(client);
     const upstream = connect(target);
     keep(upstream);
-    void forward(client, upstream, false);
-    void forward(upstream, client, true);
+    const flow = { usedAt: performance.now() };
+    void forward(client, upstream, flow, false);
+    void forward(upstream, client, flow, true);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -92,6 +98,7 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
       if (mode === 'cut') server.listen(port, '127.0.0.1');
       mode = 'freeze';
     },
+    forgetAfter: (milliseconds) => void (forgetMs = milliseconds),
     loseAnswersTo: (text) => void (lost = text),
     close: held(async () => {
       end();

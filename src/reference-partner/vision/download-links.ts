@@ -17,9 +17,11 @@ import { PartnerClock, systemNow } from '../sandbox/partner-clock.js';
 import type { LinkTerms } from '../sandbox/vision-scenarios.service.js';
 import { findVideo, videoFileName, type VideoKind } from './stored-videos.repository.js';
 
-/** The link is the permission: any page may embed the file, in a frame as well. */
+/** The link is the permission: any page may embed the file, in a frame as well, and its scripts may read it in ranges. */
 const EMBEDDABLE = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'Accept-Ranges, Content-Length, Content-Range, ETag',
   'Content-Security-Policy': "default-src 'none'; media-src 'self'",
 };
 

@@ -445,21 +445,4 @@ describe('a download link (decision 46)', () => {
     expect(service.app.get(DownloadLinks, { strict: false }).originOf(request)).toBe(base);
     expect(new URL(base).origin).toBe(base);
   });
-
-  it('begins with the forwarded host behind a trusted proxy only', async () => {
-    const behindProxy = await startTestApp({ on: service, env: { TRUST_PROXY: ['127.0.0.1'] } });
-    const forwarded = { 'X-Forwarded-Host': 'video.example.com', 'X-Forwarded-Proto': 'https' };
-    expect((await list(service.url, forwarded)).downloadUrl).toMatch(`${service.url}/media/`);
-    expect((await list(behindProxy.url, forwarded)).downloadUrl).toMatch('https://video.example.com/media/');
-    await behindProxy.close();
-  });
-
-  it('begins with PUBLIC_URL if it is set', async () => {
-    const known = await startTestApp({ on: service, env: { PUBLIC_URL: 'https://video.example.com/' } });
-    try {
-      expect((await list(known.url)).downloadUrl).toMatch(/^https:\/\/video\.example\.com\/media\/v1\/recordings\//);
-    } finally {
-      await known.close();
-    }
-  });
 });
