@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -15,26 +15,35 @@ export interface TestServer {
   readonly template: string;
   /** For files of the tests; removed at the end. */
   readonly folder: string;
+  /** Whether its files are in memory: databases are deleted as soon as their tests end. */
+  readonly isInMemory: boolean;
 }
 
 export const TEST_SERVER_VARIABLE = 'HAULBRIDGE_TEST_SERVER';
 
 const FOLDER_PREFIX = 'haulbridge-test-';
 
+/** A file system in memory, on Linux. Each database has 700 files, which a disk takes a second to create. */
+const MEMORY = '/dev/shm';
+/** A run has some hundred MB of databases and of log at the same time. */
+const MEMORY_BYTES = 3 * 1024 ** 3;
+
 /** Starts a server of its own in a temporary folder, or uses the one of TEST_DATABASE_URL. */
 export async function startTestServer(): Promise<{ readonly folder: string; stop(): Promise<void> }> {
   await removeAbandonedFolders();
   const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
-  const lock = lockFolder(folder);
-  const own = process.env['TEST_DATABASE_URL'] ? undefined : await startOwn(folder);
+  const isInMemory = !process.env['TEST_DATABASE_URL'] && freeMemoryBytes() > MEMORY_BYTES;
+  const folders = [folder, ...(isInMemory ? [mkdtempSync(join(MEMORY, FOLDER_PREFIX))] : [])];
+  const locks = folders.map((each) => lockFolder(each));
+  const own = process.env['TEST_DATABASE_URL'] ? undefined : await startOwn(folders);
   const adminUrl = process.env['TEST_DATABASE_URL'] ?? own?.url ?? '';
-  const server: TestServer = { adminUrl, template: `haulbridge_test_${process.pid}`, folder };
+  const server: TestServer = { adminUrl, template: `haulbridge_test_${process.pid}`, folder, isInMemory };
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= end());
   const end = async () => {
     await (own === undefined ? dropDatabases(server) : own.stop());
-    await remove(folder);
-    lock.release();
+    for (const each of folders) await remove(each);
+    for (const lock of locks) lock.release();
   };
   try {
     await createTemplate(server);
@@ -46,11 +55,17 @@ export async function startTestServer(): Promise<{ readonly folder: string; stop
   return { folder, stop };
 }
 
-async function startOwn(folder: string) {
+const freeMemoryBytes = (): number => {
+  if (!existsSync(MEMORY)) return 0;
+  const { bavail, bsize } = statfsSync(MEMORY);
+  return bavail * bsize;
+};
+
+async function startOwn(folders: readonly string[]) {
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
   try {
     const server = await startEmbeddedPostgres({
-      dataDir: join(folder, 'server'),
+      dataDir: join(folders.at(-1) ?? '', 'server'),
       log,
       durable: false,
       maxConnections: 400,
@@ -58,7 +73,7 @@ async function startOwn(folder: string) {
     await shortenPasswordChecks(server.url);
     return server;
   } catch (error) {
-    await remove(folder);
+    for (const each of folders) await remove(each);
     throw error;
   }
 }
@@ -88,8 +103,7 @@ async function dropDatabases({ adminUrl, template }: TestServer): Promise<void> 
 
 /** Removes what runs that were killed have left. A folder younger than a minute may belong to a run that begins now. */
 async function removeAbandonedFolders(): Promise<void> {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(FOLDER_PREFIX))) {
-    const folder = join(tmpdir(), name);
+  for (const folder of [tmpdir(), MEMORY].flatMap(foldersIn)) {
     try {
       const { mtimeMs, uid } = statSync(folder);
       if (uid !== process.getuid?.() || Date.now() - mtimeMs < 60_000) continue;
@@ -101,6 +115,11 @@ async function removeAbandonedFolders(): Promise<void> {
     }
   }
 }
+
+const foldersIn = (place: string): string[] =>
+  existsSync(place)
+    ? readdirSync(place).flatMap((name) => (name.startsWith(FOLDER_PREFIX) ? [join(place, name)] : []))
+    : [];
 
 /** Removes the folder of a run, with the servers that killed tests have left in it. */
 async function remove(folder: string): Promise<void> {
