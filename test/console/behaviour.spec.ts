@@ -134,6 +134,63 @@ describe('a session with the read-only token', () => {
   });
 });
 
+describe('footage that was given up', () => {
+  const CONNECTION = () => recordings[0]!.connectionId;
+  const fails = () =>
+    scene.service.dataSource.query(
+      `UPDATE recordings SET status = 'failed', reason = 'The file is not a valid MP4.', reason_code = 'invalidFile'
+       WHERE id = $1`,
+      [recordings[0]!.id],
+    );
+
+  it('is tried again: one recording, and all of a filter', async () => {
+    const { page, visit } = scene;
+    await fails();
+    await visit(`recordings?play=${recordings[0]!.id}`);
+    await page.getByText('This recording is not stored').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('This recording is not stored').waitFor({ state: 'detached' });
+
+    await fails();
+    await visit(`recordings?connectionId=${CONNECTION()}&status=failed`);
+    await page.getByRole('button', { name: 'Try them all again' }).click();
+    await page.getByText('All failed and expired recordings of this connection are fetched again.').waitFor();
+    await page.getByRole('button', { name: 'Try them all again' }).click();
+    await page.getByText('Fetched again: 1').waitFor();
+    // A retry does not know cameras: it would fetch more than is shown.
+    await visit(`recordings?connectionId=${CONNECTION()}&status=failed&cameraId=front`);
+    await page.getByRole('region', { name: 'Recordings' }).or(page.getByText('Nothing matches')).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Try them all again' }).count()).toBe(0);
+  });
+
+  it('is tried again: a clip request', async () => {
+    const { page, visit } = scene;
+    const { startTime, endTime } = recordings[0]!;
+    const { truckId } = DEMO;
+    const order = { connectionId: CONNECTION(), truckId, cameraId: 'roof', startTime, endTime };
+    const { body } = await scene.service.admin<{ id: string }>('POST', '/video-requests', order);
+    const statusOf = async () =>
+      (await scene.service.admin<{ status: string }>('GET', `/video-requests/${body.id}`)).body.status;
+    await eventually(async () => expect(await statusOf()).toBe('failed'));
+    const truck = `coverage?connectionId=${CONNECTION()}&truckId=${truckId}&from=${startTime}&to=${endTime}`;
+    await visit(truck);
+    const failed = page.getByRole('region', { name: 'Failed clip requests' });
+    await failed.getByText('roof').first().waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const asked = page.waitForResponse((response) => response.url().endsWith(`/video-requests/${body.id}/retry`));
+    await page.getByRole('button', { name: 'Try again: roof' }).click();
+    expect((await asked).status()).toBe(202);
+
+    await eventually(async () => expect(await statusOf()).toBe('failed'));
+    const reader = await scene.visitor();
+    await signIn(reader, 'read-only-token-0123456789');
+    await reader.goto(`/console/${truck}`);
+    await reader.getByRole('region', { name: 'Failed clip requests' }).waitFor();
+    expect(await reader.getByRole('button', { name: /^Try/ }).count()).toBe(0);
+  });
+});
+
 describe('a service with the partner side alone', () => {
   it('has the pages of that side, and none of their calls fails', async () => {
     const service = await startTestApp({ env: { SIDES: new Set(['partner']), SANDBOX: true } });

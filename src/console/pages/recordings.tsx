@@ -6,6 +6,7 @@ import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
 import { formatBytes, formatSeconds, Time } from '../parts/values.js';
 import { Player } from './player.js';
+import { RetryFiltered, RetryRecording } from './retries.js';
 
 const LIVE_MS = 5_000;
 const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'];
@@ -41,6 +42,7 @@ function RecordingList({ query }: PageProps) {
         <TimeFilter name="from" label="Starts from" query={query} />
         <TimeFilter name="to" label="Starts before" query={query} />
       </Filters>
+      <RetryFiltered filters={filters} />
       <Listing
         label="Recordings"
         list={list}
@@ -102,6 +104,7 @@ function RecordingDetails({ id, query }: { id: string; query: URLSearchParams })
                 <p class="hint">
                   {data.reason ?? 'The service downloads it as soon as possible, and this page then shows it.'}
                 </p>
+                <RetryRecording recording={data} />
               </div>
             )}
             <Player recording={data} query={query} />

@@ -8,6 +8,7 @@ import { ActionButton } from '../parts/forms.js';
 import { Loadable } from '../parts/states.js';
 import { ClipRequest } from './clip-request.js';
 import { Lanes } from './lanes.js';
+import { FailedRequests } from './retries.js';
 import { lanesOf, missingFootage, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
 import { dayOf, rangeText } from '../parts/zone.rules.js';
 
@@ -79,6 +80,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
           onClose={() => setSelection(undefined)}
         />
       )}
+      <FailedRequests requests={requests.data?.data ?? []} from={from} to={to} />
       <p class="actions">
         <ActionButton label="Missing footage (CSV)" isRead work={() => download(truckId, range)} />
       </p>

@@ -1,0 +1,105 @@
+import { useState } from 'preact/hooks';
+import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
+import type { Change } from '../client/address.js';
+import { send } from '../client/api.js';
+import { useSession } from '../client/session.js';
+import { ActionButton } from '../parts/forms.js';
+import { type Column, Table } from '../parts/listing.js';
+import { Badge } from '../parts/states.js';
+import { formatCount, Time } from '../parts/values.js';
+
+const hasEnded = ({ status }: { readonly status: string }): boolean => status === 'failed' || status === 'expired';
+
+/** Fetches one recording again. Nothing where retention has deleted its file, and for a session that may only read. */
+export function RetryRecording({ recording }: { recording: StoredRecording }) {
+  const { canWrite } = useSession();
+  if (!canWrite || !hasEnded(recording) || recording.reasonCode === 'fileRemoved') return null;
+  return (
+    <p class="actions">
+      <ActionButton
+        label="Try again"
+        kind="primary"
+        busy="Asking the partner …"
+        work={() => send('POST', `/recordings/${recording.id}/retry`)}
+      />
+    </p>
+  );
+}
+
+/** Fetches all recordings of the filter again that failed or expired. A retry knows neither cameras nor sources. */
+export function RetryFiltered({ filters }: { filters: Change }) {
+  const { canWrite } = useSession();
+  const [matched, setMatched] = useState<number>();
+  const { connectionId, truckId, from, to, cameraId, source, status } = filters;
+  const isRetry = typeof status === 'string' && hasEnded({ status });
+  if (!canWrite || typeof connectionId !== 'string' || !isRetry || cameraId !== undefined || source !== undefined)
+    return null;
+  const text = (name: 'truckId' | 'from' | 'to', value: Change[string]) =>
+    value === undefined ? {} : { [name]: String(value) };
+  const body = { connectionId, ...text('truckId', truckId), ...text('from', from), ...text('to', to) };
+  const owner = truckId === undefined ? 'of this connection' : `of ${truckId}`;
+  const time = from === undefined && to === undefined ? '' : ' in this time';
+  return (
+    <p class="actions">
+      <ActionButton
+        label="Try them all again"
+        confirm={`All failed and expired recordings ${owner}${time} are fetched again.`}
+        work={async () => setMatched((await send('POST', '/recordings/retry', body)).matched)}
+      />
+      {matched !== undefined && <span role="status">Fetched again: {formatCount(matched)}</span>}
+    </p>
+  );
+}
+
+interface FailedRequestsProps {
+  readonly requests: readonly VideoRequest[];
+  /** The shown range, in milliseconds since the epoch. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The clip requests of the shown range that failed or expired. */
+export function FailedRequests({ requests, from, to }: FailedRequestsProps) {
+  const { canWrite } = useSession();
+  const failed = requests
+    .filter(hasEnded)
+    .filter(({ startTime, endTime }) => Date.parse(startTime) < to && Date.parse(endTime) > from);
+  if (failed.length === 0) return null;
+  const retry: Column<VideoRequest> = {
+    title: 'Retry',
+    cell: ({ id, cameraId, reasonCode }) =>
+      reasonCode === undefined && (
+        <ActionButton
+          label={`Try again: ${cameraId}`}
+          busy="Asking the partner …"
+          work={() => send('POST', `/video-requests/${id}/retry`)}
+        />
+      ),
+  };
+  return (
+    <>
+      <h3>Clip requests that failed</h3>
+      <Table
+        label="Failed clip requests"
+        rows={failed}
+        columns={canWrite ? [...COLUMNS, retry] : COLUMNS}
+        keyOf={({ id }) => id}
+      />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<VideoRequest>[] = [
+  { title: 'Camera', cell: ({ cameraId }) => cameraId },
+  { title: 'Start', cell: ({ startTime }) => <Time value={startTime} /> },
+  {
+    title: 'State',
+    cell: ({ status, reason }) => (
+      <>
+        <Badge value={status} />
+        {reason !== undefined && <div class="hint clamp">{reason}</div>}
+      </>
+    ),
+  },
+];
