@@ -48,7 +48,8 @@ export class DiskSpace {
     const taken = this.#queue.then(async () => {
       const { bavail, blocks, bsize } = await statfs(this.folder);
       const free = Math.max(0, Math.floor(bavail * bsize - diskReserveBytes(blocks * bsize) - this.#reserved));
-      if (bytes > free) throw fullDisk(`${bytes} bytes are needed, ${free} are free for videos`);
+      // Some mounted buckets and network file systems have no size.
+      if (blocks > 0 && bytes > free) throw fullDisk(`${bytes} bytes are needed, ${free} are free for videos`);
       this.#reserved += bytes;
     });
     this.#queue = taken.catch(() => undefined);

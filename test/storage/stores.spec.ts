@@ -1,19 +1,18 @@
 import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Logger } from '@nestjs/common';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { type FileHandle, mkdtemp, open, readdir, rm, statfs, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { diskReserveBytes } from '../../src/config/disk-reserve.js';
 import { parseStorageUrl } from '../../src/config/storage-url.js';
 import { DiskSpace } from '../../src/storage/disk-space.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { type Storage, storageName } from '../../src/storage/storage.js';
-import { append, contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../shared/storage-cases.js';
+import { contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../shared/storage-cases.js';
 import { fromSource } from '../support/from-source.js';
 import { type S3Server, startS3Server } from '../support/s3-server.js';
 
@@ -151,72 +150,6 @@ test.each([
   storage.close();
   await server.stop();
 });
-
-test('a server that cannot list or abort uploads is supported', async () => {
-  const server = await startS3Server({ plain: true });
-  const storage = await openStorage(server.storageUrl('x'), { spool });
-  const [name, body] = [newName(), randomBytes(9 * MIB)];
-  const draft = await storage.createDraft(name, body.length);
-  await append(draft, body);
-  await draft.publish();
-  expect(await storage.stat(name)).toMatchObject({ size: body.length });
-  expect(await storage.sweep(0)).toBe(0);
-  storage.close();
-  await server.stop();
-});
-
-test('a bucket with Object Lock, which takes no body without a checksum, stores files of any size', async () => {
-  const server = await startS3Server({ locked: true });
-  const storage = await openStorage(server.storageUrl('x'), { spool });
-  for (const body of [randomBytes(100), randomBytes(9 * MIB)]) {
-    const name = newName();
-    await storage.store(name, sourceOf(body));
-    expect((await contentOf(storage, name)).equals(body)).toBe(true);
-  }
-  expect(await storage.check()).toEqual({ writable: true, advice: expect.stringContaining('CRC32') });
-  storage.close();
-  await server.stop();
-});
-
-// The drafts are on the disk of the temporary folder, the recordings in memory.
-(existsSync('/dev/shm') ? test : test.skip)(
-  'a folder on another disk than the drafts takes files as a whole',
-  async () => {
-    const [disk, other] = [
-      await mkdtemp(join(tmpdir(), 'haulbridge-disk-')),
-      await mkdtemp('/dev/shm/haulbridge-other-'),
-    ];
-    try {
-      await symlink(other, join(disk, 'recordings'));
-      const storage = await openStorage(`file:${disk}`);
-      const [name, body] = [newName(), randomBytes(2 * MIB)];
-      for (const content of [Buffer.from('an earlier file'), body]) await storage.store(name, sourceOf(content));
-      expect((await contentOf(storage, name)).equals(body)).toBe(true);
-      expect(await readdir(dirname(join(disk, name)))).toEqual([basename(name)]);
-      expect(await readdir(join(disk, '.partial'))).toEqual([]);
-    } finally {
-      for (const folder of [disk, other]) await rm(folder, { recursive: true });
-    }
-  },
-);
-
-test.each(['EINVAL', 'ENOTSUP', 'EISDIR'])(
-  'a file system that refuses to make folders durable with %s stores files all the same',
-  async (code) => {
-    const probe = await open(root);
-    const handles = Object.getPrototypeOf(probe) as FileHandle;
-    await probe.close();
-    const sync = jest.spyOn(handles, 'sync').mockRejectedValue(Object.assign(new Error(code), { code, errno: -22 }));
-    try {
-      const [name, body] = [newName(), randomBytes(100)];
-      await storage.store(name, sourceOf(body));
-      expect((await contentOf(storage, name)).equals(body)).toBe(true);
-      expect(sync).toHaveBeenCalled();
-    } finally {
-      sync.mockRestore();
-    }
-  },
-);
 
 // Node.js ends a process that collects an open file handle. Only /proc shows which handles are open.
 (process.platform === 'linux' ? test : test.skip)(

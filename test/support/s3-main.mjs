@@ -12,9 +12,10 @@ import { crc32 } from 'node:zlib';
 
 /**
  * `perPage` objects or uploads are listed at once. A `plain` server cannot list or abort uploads. One that is `locked` takes no body
- * without a checksum, as a bucket with Object Lock.
+ * without a checksum, as a bucket with Object Lock. An `old` one refuses the checksums that it does not know, and a `busy` one
+ * every second request.
  */
-const { folder, bucket, accessKey, plain, perPage, locked } = JSON.parse(process.argv[2]);
+const { folder, bucket, accessKey, plain, perPage, locked, old, busy } = JSON.parse(process.argv[2]);
 const [objects, uploads] = [join(folder, 'objects'), join(folder, 'uploads')];
 await Promise.all([objects, uploads].map((path) => mkdir(path, { recursive: true })));
 
@@ -28,12 +29,15 @@ const xmlOf = (members) =>
     .join('');
 const sendXml = (response, status, members) =>
   response.writeHead(status, { 'Content-Type': 'application/xml' }).end(`<?xml version="1.0"?>${xmlOf(members)}`);
+let requests = 0;
 const pathOf = (key) => join(objects, encodeURIComponent(key));
 
 /** The body, which a client that waits sends now. A checksum in a header must be that of the bytes. */
 async function bodyOf(request, response) {
   const { headers } = request;
   const hasChecksum = Object.keys(headers).some((name) => /^(content-md5|x-amz-checksum-)/.test(name));
+  const isNewer = Object.keys(headers).some((name) => /^x-amz-(checksum-|sdk-checksum|trailer)/.test(name));
+  if (old && (isNewer || /aws-chunked/.test(headers['content-encoding'] ?? ''))) throw refusal(501, 'NotImplemented');
   if (locked && !hasChecksum) throw refusal(400, 'InvalidRequest');
   if (headers.expect !== undefined) response.writeContinue();
   const body = await buffer(request);
@@ -121,6 +125,7 @@ async function answer(request, response) {
   const [, name, ...rest] = pathname.split('/').map(decodeURIComponent);
   const [key, id, isOfUploads, { method }] = [rest.join('/'), query.get('uploadId'), query.has('uploads'), request];
   if (!request.headers.authorization?.includes(`Credential=${accessKey}/`)) throw refusal(403, 'InvalidAccessKeyId');
+  if (busy && (requests += 1) % 2 === 1) throw refusal(503, 'SlowDown');
   if (name !== bucket || !existsSync(objects)) throw refusal(404, 'NoSuchBucket');
   if (plain && ((method === 'GET' && isOfUploads) || (method === 'DELETE' && id))) throw refusal(501, 'NotImplemented');
   if (query.has('list-type')) return sendXml(response, 200, await listObjects(query));

@@ -37,6 +37,10 @@ interface S3ServerOptions {
   readonly plain?: boolean;
   /** It takes no body without a checksum, as a bucket with Object Lock. */
   readonly locked?: boolean;
+  /** It knows no checksums of the newer kind, and refuses them. */
+  readonly old?: boolean;
+  /** Each second request is refused with 503, as by a store that asks for fewer calls. */
+  readonly busy?: boolean;
 }
 
 async function keysOfUploads(directory: string): Promise<string[]> {
