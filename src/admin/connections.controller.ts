@@ -2,6 +2,7 @@ import { Controller, Param, Query } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
+  CheckConnectionRequest,
   ConnectionQuery,
   CreateConnectionRequest,
   UpdateConnectionRequest,
@@ -46,8 +47,8 @@ export class ConnectionsController {
   }
 
   @Route(ADMIN_API, 'checkConnection')
-  check(@Param() { id }: IdParam) {
-    return this.checks.check(id);
+  check(@Param() { id }: IdParam, @JsonBody() { truckId }: CheckConnectionRequest) {
+    return this.checks.check(id, truckId);
   }
 
   @Route(ADMIN_API, 'syncConnection')

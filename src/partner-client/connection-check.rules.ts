@@ -9,9 +9,10 @@ import { type AnswerRecord, type PartnerAnswer, recordTooLarge, type StreamedAns
 import type { PartnerFailure } from './partner-failure.js';
 
 export interface Findings {
-  /** Whether the partner accepted our key. Only an answer of the contract, even a faulty one, shows it. */
+  /** Whether the partner refused our key. A page of a gateway says nothing about it. */
   readonly authorized: boolean;
-  readonly conforms: boolean;
+  /** Null if the answer has no record to check. */
+  readonly conforms: boolean | null;
   readonly findings: string[];
 }
 
@@ -30,14 +31,14 @@ export async function siteFindings(answer: StreamedAnswer): Promise<Findings> {
   for await (const records of answer.records(Object.keys(RECORDS))) records.forEach((record) => check.add(record));
   const { envelope } = answer;
   if (ownField(envelope, 'success') === false) return refused(answer, envelope);
-  const isOfContract = hasSuccess(envelope) || Object.keys(RECORDS).some((list) => hasList(envelope, list));
   const violations: Violation[] = [];
   readerOf(GetSitesResponse)(envelope, '', violations);
-  if (violations.length > 0) return breached(isOfContract, [answer.breach(violations).message]);
-  if (check.violations.length > 0) return breached(isOfContract, messages(answer.breach(check.violations)));
+  if (violations.length > 0) return breached([answer.breach(violations).message]);
+  if (check.violations.length > 0) return breached(messages(answer.breach(check.violations)));
   const count = (list: string) => check.counts[list] ?? 0;
   const found = `${count('data.sites')} sites, ${count('data.kiosks')} kiosks and ${count('data.materials')} materials`;
-  return { authorized: true, conforms: true, findings: [`The partner has ${found} of this hauler.`] };
+  const conforms = count('data.sites') > 0 || null;
+  return { authorized: true, conforms, findings: [`The partner has ${found} of this hauler.`] };
 }
 
 class SiteRecordCheck {
@@ -82,11 +83,9 @@ export async function videoFindings(answer: StreamedAnswer): Promise<Findings> {
   if (ownField(body, 'success') === false) return refused(answer, body);
   const data = ownField(body, 'data');
   const name = VIDEO_LISTS.find((list) => Array.isArray(ownField(data, list)));
-  const isOfContract = hasSuccess(body) || name !== undefined;
-  if (ownField(body, 'success') !== true)
-    return breached(isOfContract, ['success must be true in an answer with status 200']);
-  if (name === undefined) return breached(isOfContract, ['data.videos must be an array']);
-  if (violations.length > 0) return breached(isOfContract, messages(answer.breach(violations)));
+  if (ownField(body, 'success') !== true) return breached(['success must be true in an answer with status 200']);
+  if (name === undefined) return breached(['data.videos must be an array']);
+  if (violations.length > 0) return breached(messages(answer.breach(violations)));
   const notes = [
     ...(name === 'videos' ? [] : [`The list is called data.${name}; it is read as data.videos.`]),
     ...(ownField(data, 'pagination') === undefined && ownField(body, 'pagination') === undefined
@@ -112,35 +111,28 @@ export function noDataFindings(answer: PartnerAnswer): Findings {
   const error = ownField(body, 'error');
   const [code, message] = [ownField(error, 'code'), ownField(error, 'message')];
   if (ownField(body, 'success') !== false || code !== 'NOT_FOUND' || typeof message !== 'string') {
-    return breached(hasSuccess(body), [
-      'an answer with status 404 must have the common error body, with error.code NOT_FOUND',
-    ]);
+    return breached(['an answer with status 404 must have the common error body, with error.code NOT_FOUND']);
   }
   return {
     authorized: true,
-    conforms: true,
+    conforms: null,
     findings: ['The partner has no data of this hauler or customer yet (404 NOT_FOUND).'],
   };
 }
 
-/** An error body with status 200: its code says whether the key was accepted. */
-const refused = (answer: PartnerAnswer | StreamedAnswer, body: unknown): Findings =>
-  breached(ownField(ownField(body, 'error'), 'code') !== 'UNAUTHORIZED', messages(answer.refusal(body)));
+/** An error body with status 200: its code says whether the key was refused. */
+const refused = (answer: PartnerAnswer | StreamedAnswer, body: unknown): Findings => ({
+  ...breached(messages(answer.refusal(body))),
+  authorized: ownField(ownField(body, 'error'), 'code') !== 'UNAUTHORIZED',
+});
 
 const messages = ({ violations }: PartnerFailure): string[] => violations.map(({ message }) => message);
 
-/** Whether the body has a list of the contract; it identifies an answer without `success`. */
-const hasList = (body: unknown, path: string): boolean =>
-  Array.isArray(path.split('.').reduce<unknown>((value, name) => ownField(value, name), body));
-
-/** Every answer of the contracts has `success`; an answer of a gateway rarely does. */
-const hasSuccess = (body: unknown): boolean => typeof ownField(body, 'success') === 'boolean';
-
-function breached(authorized: boolean, faults: readonly string[]): Findings {
+function breached(faults: readonly string[]): Findings {
   const more = faults.length - MAX_FINDINGS;
   const findings = faults.slice(0, MAX_FINDINGS);
   return {
-    authorized,
+    authorized: true,
     conforms: false,
     findings: more > 0 ? [...findings, `And ${more} or more of the same kind.`] : findings,
   };

@@ -40,52 +40,85 @@ const UNREACHABLE_KINDS: ReadonlySet<FailureKind> = new Set([
   'connectionChanged',
 ]);
 
-/** Calls a partner once, to show an admin whether a connection works. */
+/** Checks what a partner's lists link to. The module of Vision provides it. */
+export interface FileCheck {
+  /** The truck of the newest subscription. */
+  truckOf(connectionId: string): Promise<string | undefined>;
+  /** Follows the link of one listed recording, and reads its whole file. */
+  rules(connectionId: string, truckId: string | undefined): Promise<CheckedRule[]>;
+}
+
+/** Calls a partner, to show an admin what about its connection is proven. */
 @Injectable()
 export class ConnectionCheckService {
+  private files: FileCheck | undefined;
+
   constructor(
     private readonly connections: ConnectionsService,
     private readonly client: PartnerClient,
     private readonly kit: ConnectionRulesService,
   ) {}
 
+  useFiles(files: FileCheck): void {
+    this.files = files;
+  }
+
   /** A failure of the partner is part of the result; only an unknown id is an error. */
-  async check(id: string): Promise<ConnectionCheck> {
+  async check(id: string, truckId?: string): Promise<ConnectionCheck> {
     const connection = await this.connections.required(id);
+    const { reachable, ...first } = await this.probe(connection);
+    if (!reachable || !first.authorized) return { reachable, ...first, proven: 0, of: 0, rules: [] };
+    const files = connection.interface === 'vision' ? this.files : undefined;
+    const truck = truckId ?? (await files?.truckOf(id));
+    const { rules: ofKit, asked, unproven } = await this.kit.rules(connection, truck);
+    const ofFiles = (await files?.rules(id, truck)) ?? [];
+    const counted = [...ofKit.filter((rule) => asked.has(rule.id)), ...ofFiles].filter(
+      ({ outcome }) => outcome !== 'not-applicable',
+    );
+    const open = counted.filter(({ outcome }) => outcome === 'not-proven' || outcome === 'kit-error');
+    const faults = counted.filter(({ outcome }) => outcome === 'failed');
+    const isFaulty = first.conforms === false || faults.length > 0;
+    const notes = [...faults, ...ofFiles.filter(({ outcome }) => outcome === 'not-proven')].map(findingOf);
+    return {
+      reachable,
+      ...first,
+      conforms: isFaulty ? false : open.length > 0 ? null : first.conforms,
+      proven: counted.length - open.length,
+      of: counted.length,
+      // The findings of a faulty first answer name the faults of its rules.
+      findings: [...first.findings, ...(first.conforms === false ? [] : notes), ...unproven].slice(0, MAX_FINDINGS),
+      rules: [...ofKit, ...ofFiles],
+    };
+  }
+
+  private async probe(connection: ConnectionEntity): Promise<Findings & { readonly reachable: boolean }> {
     const { call, findings } = PROBES[connection.interface];
+    const options = { ...call(connection), accept: [200, 404], once: true, duringPause: true };
     try {
-      const options = { ...call(connection), accept: [200, 404], once: true, duringPause: true };
       const found = await this.client.stream(connection, options, async (answer) =>
         answer.status === 404 ? noDataFindings(await answer.whole()) : await findings(answer),
       );
-      const { rules, unproven } = found.authorized ? await this.kit.rules(connection) : { rules: [], unproven: [] };
-      const faults = rules.filter(({ outcome }) => outcome === 'failed');
-      return {
-        reachable: true,
-        ...found,
-        conforms: found.conforms && faults.length === 0,
-        // The findings of the first call name the same faults.
-        findings: found.conforms ? [...found.findings, ...faults.map(findingOf), ...unproven] : found.findings,
-        rules,
-      };
+      return { reachable: true, ...found };
     } catch (error) {
       return failed(error);
     }
   }
 }
 
+const MAX_FINDINGS = 100;
+
 const findingOf = ({ id, message }: CheckedRule): string => `${id}: ${message}`;
 
-function failed(error: unknown): ConnectionCheck {
+function failed(error: unknown): Findings & { readonly reachable: boolean } {
   if (error instanceof SealBrokenError) {
-    return { reachable: false, authorized: false, conforms: false, findings: [error.message], rules: [] };
+    return { reachable: false, authorized: false, conforms: false, findings: [error.message] };
   }
   if (!(error instanceof PartnerFailure)) throw error;
+  const reachable = !UNREACHABLE_KINDS.has(error.kind);
   return {
-    reachable: !UNREACHABLE_KINDS.has(error.kind),
-    authorized: false,
+    reachable,
+    authorized: reachable && error.kind !== 'unauthorized' && error.status !== 403,
     conforms: false,
     findings: [error.message],
-    rules: [],
   };
 }

@@ -43,6 +43,8 @@ const PASSING: ReadonlySet<FailureKind> = new Set([
 
 export interface RuleFindings {
   readonly rules: CheckedRule[];
+  /** The ids of the rules that check an answer to one of our requests. */
+  readonly asked: ReadonlySet<string>;
   /** One sentence for each call without an answer. */
   readonly unproven: string[];
 }
@@ -52,7 +54,7 @@ export interface RuleFindings {
 export class ConnectionRulesService {
   constructor(private readonly client: PartnerClient) {}
 
-  async rules(connection: ConnectionEntity): Promise<RuleFindings> {
+  async rules(connection: ConnectionEntity, truckId: string | undefined): Promise<RuleFindings> {
     const { role, api, requests } = SUBJECTS[connection.interface];
     const allowed = new Set(requests.map((name) => role.plans[name]));
     const { haulerId, customerId } = connection;
@@ -60,7 +62,8 @@ export class ConnectionRulesService {
     const results = await runServerRole(role, {
       baseUrl: connection.baseUrl,
       apiKey: '',
-      fixtures: { haulerId, customerId: customerId ?? haulerId },
+      fixtures: { haulerId, customerId: customerId ?? haulerId, ...(truckId === undefined ? {} : { truckId }) },
+      isEachOperationAsked: true,
       runId: 'check',
       refuse: (plan) => (allowed.has(plan) ? undefined : NOT_SENT),
       send: (request) => this.send(connection, api, request, unproven),
@@ -72,7 +75,8 @@ export class ConnectionRulesService {
       message: message.slice(0, 2_000),
       ...(outcome === 'failed' || outcome === 'warning' ? { remedy } : {}),
     }));
-    return { rules, unproven };
+    const asked = new Set(role.rules.filter(({ on }) => allowed.has(role.plans[on])).map(({ id }) => id));
+    return { rules, asked, unproven };
   }
 
   private async send(

@@ -27,6 +27,7 @@ import { DownloadMetrics } from './downloads/download-metrics.js';
 import { DownloadJob } from './downloads/download.job.js';
 import { DownloadRepository } from './downloads/download.repository.js';
 import { Downloader } from './downloads/downloader.js';
+import { DownloadCheck } from './downloads/download-check.service.js';
 import { RelinkService } from './downloads/relink.service.js';
 import { DownloadRetryRepository } from './downloads/download-retry.repository.js';
 import { DownloadRetry } from './downloads/download-retry.service.js';
@@ -71,6 +72,7 @@ import { Retention } from './recordings/retention.job.js';
       inject: [STORAGE, ENV, OUTBOUND_LOG],
       useFactory: (storage: Storage, env: Env, log: OutboundLog) => new Downloader(storage, outboundPolicy(env), log),
     },
+    DownloadCheck,
     DownloadJob,
     DownloadMetrics,
   ],

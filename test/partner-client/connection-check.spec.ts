@@ -1,8 +1,9 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Connection, ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf, commandsBeside, runCommand } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
+import { sampleVideo } from '../support/sample-video.js';
 import * as partnerDoes from '../support/scripted-partner.js';
 import { type ScriptedPartner, type ScriptedReply, startScriptedPartner } from '../support/scripted-partner.js';
 
@@ -10,18 +11,27 @@ const SITES = 'GET /scale-platform/v1/sites';
 const VIDEOS = 'GET /video-platform/v1/videos';
 const CONTINUOUS = 'GET /video-platform/v1/videos/continuous';
 const KEY = 'partner-key-5f0c1f2e7a3b';
+/** Yesterday, on a full second. */
+const NOW = Math.floor(Date.now() / 1000 - 86_400) * 1000;
 const SITE = { id: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10', name: 'Onion Creek' };
+const ago = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
+const MATERIAL = {
+  id: '7b0a3a52-6e0d-4e0e-9d61-2f7f7a9f1c10',
+  siteId: SITE.id,
+  materialType: 'Debris',
+  measureUnit: 'Ton',
+};
 const VIDEO = {
   id: 'v1',
   customerId: 'g v',
   truckId: 'T7',
   cameraId: 'front',
-  startTime: '2026-01-31T08:30:00Z',
-  endTime: '2026-01-31T08:35:00Z',
+  startTime: ago(60),
+  endTime: ago(55),
   durationSeconds: 300,
-  downloadUrl: 'https://video.example.com/v1',
   expiresAt: '2099-01-31T08:35:00Z',
 };
+const FILE = '/files/v1?sig=1';
 const PAGE = { page: 1, pageSize: 20, totalItems: 1, totalPages: 1 };
 
 let service: TestApp;
@@ -34,6 +44,7 @@ beforeAll(async () => {
   partner = await startScriptedPartner();
   haulerId = (await service.admin<{ id: string }>('POST', '/haulers', { name: 'Green Valley' })).body.id;
 });
+beforeEach(() => partner.on('GET /files/v1', partnerDoes.raw(sampleVideo())));
 afterEach(() => partner.reset());
 afterAll(async () => {
   endCommands();
@@ -50,32 +61,50 @@ async function connect(name: 'site' | 'vision', baseUrl = partner.url): Promise<
   return reply.body.id;
 }
 
-const check = async (id: string): Promise<ConnectionCheck> => {
-  const reply = await service.admin<ConnectionCheck>('POST', `/connections/${id}/check`);
+const check = async (id: string, body?: object): Promise<ConnectionCheck> => {
+  const reply = await service.admin<ConnectionCheck>('POST', `/connections/${id}/check`, body);
   expect(reply.status).toBe(200);
   expect(reply.text).not.toContain(KEY);
   return reply.body;
 };
 
 const works = [true, true, true] as const;
+/** Nothing failed, and there was nothing to check. */
+const empty = [true, true, null] as const;
 const breaks = [true, true, false] as const;
 const shut = [true, false, false] as const;
 const away = [false, false, false] as const;
 
+/** Two recordings of the truck, and what a case changes of the last one. */
+const recordings =
+  (fields: object = {}): ScriptedReply =>
+  (response, request) => {
+    const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(request.query.get(name) ?? ''));
+    const all = [
+      { ...VIDEO, id: 'c1' },
+      { ...VIDEO, id: 'c2', startTime: ago(55), endTime: ago(50), ...fields },
+    ].filter(
+      ({ startTime, endTime }) => !(Date.parse(endTime) <= (from ?? 0)) && !(Date.parse(startTime) >= (to ?? 0)),
+    );
+    const pageSize = Number(request.query.get('pageSize') ?? 20);
+    const pagination = { page: 1, pageSize, totalItems: all.length, totalPages: Math.min(all.length, 1) };
+    videos({ recordings: all, pagination })(response, request);
+  };
+
 const continuous: ScriptedReply = (response, request) =>
   request.query.has('truckId')
-    ? partnerDoes.json({ success: true, data: {} })(response, request)
+    ? recordings()(response, request)
     : partnerDoes.refuses(400, 'INVALID_PAYLOAD')(response, request);
 
-type Case = [string, ScriptedReply, readonly [boolean, boolean, boolean], string];
+type Case = [string, ScriptedReply, readonly [boolean, boolean, boolean | null], string];
 
 const sites = (data: unknown, success: unknown = true) => partnerDoes.json({ success, data });
 const refusal = (code: string) => partnerDoes.json({ success: false, error: { code, message: 'sorry' } });
 const SITE_CASES: Case[] = [
-  ['has records', sites({ sites: [SITE], materials: [] }), works, '1 sites, 0 kiosks and 0 materials'],
-  ['has no records', sites({}), works, '0 sites'],
-  ['has no data of the hauler', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler'],
-  ['compresses', partnerDoes.gzipped(JSON.stringify({ success: true, data: {} })), works, '0 sites'],
+  ['has records', sites({ sites: [SITE], materials: [MATERIAL] }), works, '1 sites, 0 kiosks and 1 materials'],
+  ['has no records', sites({}), empty, '0 sites'],
+  ['has no data of the hauler', partnerDoes.refuses(404, 'NOT_FOUND'), empty, 'no data of this hauler'],
+  ['compresses', partnerDoes.gzipped(JSON.stringify({ success: true, data: {} })), empty, '0 sites'],
   ['has a bad record', sites({ sites: [SITE, { ...SITE, name: 7 }] }), breaks, 'data.sites[1].name must be text'],
   ['has one record twice', sites({ sites: [SITE, SITE] }), breaks, 'data.sites[1].id is the id of an earlier element'],
   [
@@ -93,34 +122,50 @@ const SITE_CASES: Case[] = [
     'status 200, and it says INTERNAL_ERROR: sorry',
   ],
   ['refuses our key with status 200', refusal('UNAUTHORIZED'), shut, 'status 200, and it says UNAUTHORIZED: sorry'],
-  ['answers 404 with a page', partnerDoes.html(404), shut, 'HTML page'],
-  ['answers 404 with the body of a gateway', partnerDoes.json({ message: 'no route' }, { status: 404 }), shut, '404'],
+  ['answers 404 with a page', partnerDoes.html(404), breaks, 'HTML page'],
+  ['answers 404 with the body of a gateway', partnerDoes.json({ message: 'no route' }, { status: 404 }), breaks, '404'],
   ['answers 404 with another code', partnerDoes.refuses(404, 'GONE'), breaks, 'error.code NOT_FOUND'],
-  ['answers with a page', partnerDoes.html(), shut, 'HTML page'],
-  ['answers with JSON of another kind', partnerDoes.json({ status: 'ok' }), shut, 'success is required'],
+  ['answers with a page', partnerDoes.html(), breaks, 'HTML page'],
+  ['answers with JSON of another kind', partnerDoes.json({ status: 'ok' }), breaks, 'success is required'],
   ['leaves success out', partnerDoes.json({ data: { materials: [] } }), breaks, 'success is required'],
   ['echoes our key', sites({ sites: [{ ...SITE, id: KEY }] }), breaks, 'data.sites[0].id'],
   ['does not accept our key', partnerDoes.refuses(401, 'UNAUTHORIZED'), shut, 'does not accept our API key'],
-  ['redirects', partnerDoes.redirects('https://www.example.com'), shut, 'redirect'],
-  ['fails', partnerDoes.refuses(500, 'INTERNAL_ERROR'), shut, 'status 500'],
-  ['wants fewer calls', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '9' }), shut, 'fewer calls'],
+  ['redirects', partnerDoes.redirects('https://www.example.com'), breaks, 'redirect'],
+  ['fails', partnerDoes.refuses(500, 'INTERNAL_ERROR'), breaks, 'status 500'],
+  ['wants fewer calls', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '9' }), breaks, 'fewer calls'],
   ['breaks', partnerDoes.breaks('{}', 0), away, 'broke'],
 ];
 
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 const raw = (body: string) => partnerDoes.raw(body, { headers: { 'Content-Type': 'application/json' } });
-const videos = (data: unknown) => partnerDoes.json({ success: true, data });
+/** Lists with the link of a whole file. */
+const videos =
+  (data: Readonly<Record<string, unknown>>): ScriptedReply =>
+  (response, request) => {
+    const linked = (each: unknown) => (isVideo(each) ? { downloadUrl: partner.url + FILE, ...each } : each);
+    const lists = Object.entries(data).map(([name, list]): [string, unknown] => [
+      name,
+      Array.isArray(list) ? (list as readonly unknown[]).map(linked) : list,
+    ]);
+    partnerDoes.json({ success: true, data: Object.fromEntries(lists) })(response, request);
+  };
+const isVideo = (each: unknown): each is object => typeof each === 'object' && each !== null && 'truckId' in each;
 const VIDEO_CASES: Case[] = [
   ['has videos', videos({ videos: [VIDEO], pagination: PAGE }), works, 'lists videos'],
   ['lists them as items', videos({ items: [VIDEO], pagination: PAGE }), works, 'data.items'],
   [
     'has no pagination',
     videos({ videos: [] }),
-    works,
+    empty,
     'no pagination; continuous recordings will be read until a page is empty',
   ],
-  ['leaves the duration out', videos({ videos: [{ ...VIDEO, durationSeconds: undefined }] }), works, 'lists videos'],
-  ['does not know the customer', partnerDoes.refuses(404, 'NOT_FOUND'), works, 'no data of this hauler or customer'],
+  [
+    'leaves the duration out',
+    videos({ videos: [{ ...VIDEO, durationSeconds: undefined }], pagination: PAGE }),
+    empty,
+    'lists videos',
+  ],
+  ['does not know the customer', partnerDoes.refuses(404, 'NOT_FOUND'), empty, 'no data of this hauler or customer'],
   ['has a bad element', videos({ videos: [{ ...VIDEO, endTime: 'noon' }] }), breaks, 'data.videos[0].endTime'],
   [
     'sends an error with status 200',
@@ -130,9 +175,9 @@ const VIDEO_CASES: Case[] = [
   ],
   ['refuses our key with status 200', refusal('UNAUTHORIZED'), shut, 'status 200, and it says UNAUTHORIZED: sorry'],
   ['has no list', videos({}), breaks, 'data.videos must be an array'],
-  ['answers with JSON of another kind', partnerDoes.json({ status: 'ok' }), shut, 'success must be true'],
+  ['answers with JSON of another kind', partnerDoes.json({ status: 'ok' }), breaks, 'success must be true'],
   ['leaves success out', partnerDoes.json({ data: { videos: [] } }), breaks, 'success must be true'],
-  ['answers with null', partnerDoes.json(null), shut, 'success must be true'],
+  ['answers with null', partnerDoes.json(null), breaks, 'success must be true'],
   [
     'nests an element 100,000 levels deep',
     raw(`{"success":true,"data":{"videos":["\\n",${nested(100_000)}]}}`),
@@ -188,6 +233,51 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     },
   );
 
+  const half = sampleVideo().subarray(0, -100);
+
+  test.each<[string, ScriptedReply, object, string]>([
+    ['refuses its links', partnerDoes.raw('<Error/>', { status: 403 }), {}, 'CHECK-LINK'],
+    ['wants a key for its links', partnerDoes.refuses(401, 'UNAUTHORIZED'), {}, 'CHECK-LINK'],
+    ['lists a link to nowhere', partnerDoes.raw(''), { downloadUrl: 'http://127.0.0.1:1/v' }, 'CHECK-LINK'],
+    ['sends half a file', partnerDoes.raw(half), {}, 'CHECK-FILE'],
+    ['sends a page in place of a file', partnerDoes.html(), {}, 'CHECK-FILE'],
+    ['breaks its files off', partnerDoes.breaks(sampleVideo().toString('latin1'), 9), {}, 'CHECK-FILE'],
+    ['lists times without an offset', partnerDoes.raw(sampleVideo()), { startTime: ago(55).slice(0, 19) }, 'VISION-1'],
+  ])('of a Vision partner that %s fails', async (_, file, fields, rule) => {
+    partner.on(VIDEOS, videos({ videos: [VIDEO], pagination: PAGE }));
+    partner.on(CONTINUOUS, recordings(fields));
+    partner.on('GET /files/v1', file);
+    const { authorized, conforms, rules, findings } = await check(await connect('vision'), { truckId: 'T7' });
+    expect([authorized, conforms]).toEqual([true, false]);
+    const broken = rules.filter(({ outcome }) => outcome === 'failed').map(({ id }) => id);
+    expect(broken.join()).toContain(rule);
+    expect(findings.join('\n')).toContain(broken[0]);
+  });
+
+  test('of a Vision partner takes the truck of the newest subscription', async () => {
+    partner.on(VIDEOS, videos({ videos: [] }));
+    partner.on(CONTINUOUS, continuous);
+    const id = await connect('vision');
+    expect(await check(id)).toMatchObject({
+      conforms: null,
+      rules: expect.not.arrayContaining([{ id: 'CHECK-FILE', outcome: 'passed' }]),
+    });
+    await service.admin('POST', '/video-subscriptions', { connectionId: id, truckId: 'T7', startTime: ago(60) });
+    const found = await check(id);
+    expect(found.rules).toContainEqual({ id: 'CHECK-FILE', operation: 'download', outcome: 'passed', message: '' });
+    expect(found.proven).toBeGreaterThan(30);
+    expect(partner.asked.some(({ path }) => path === '/files/v1')).toBe(true);
+  });
+
+  test('of a Vision partner that is busy with its file proves nothing about it', async () => {
+    partner.on(VIDEOS, videos({ videos: [VIDEO], pagination: PAGE }));
+    partner.on(CONTINUOUS, continuous);
+    partner.on('GET /files/v1', partnerDoes.raw('', { status: 202 }));
+    const { conforms, proven, of, findings } = await check(await connect('vision'));
+    expect([conforms, of - proven]).toEqual([null, 2]);
+    expect(findings.join()).toContain('CHECK-FILE: 127.0.0.1 answered 202');
+  });
+
   test('of a site partner whose list has several megabytes reads every record', async () => {
     const list = Array.from({ length: 40_000 }, (_, i) => ({
       id: `7b0a3a52-6e0d-4e0e-9d61-${i.toString(16).padStart(12, '0')}`,
@@ -213,7 +303,7 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     const id = await connect('site');
     partner.on(SITES, sites({ sites: [SITE] }), partnerDoes.breaks('{"success":true}', 4));
     const { conforms, findings, rules } = await check(id);
-    expect(conforms).toBe(true);
+    expect(conforms).toBeNull();
     expect(findings[1]).toContain('getSites is not proven: ');
     expect(rules[0]).toMatchObject({ id: 'SITE-001', outcome: 'not-proven' });
     expect(rules.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
@@ -225,6 +315,8 @@ describe('POST /admin/v1/connections/{id}/check', () => {
       reachable: false,
       authorized: false,
       conforms: false,
+      proven: 0,
+      of: 0,
       findings: ['127.0.0.1:1 could not be reached: it refuses connections.'],
       rules: [],
     });
@@ -234,7 +326,7 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     const id = await connect('site');
     await service.admin('PATCH', `/connections/${id}`, { nextApiKey: `${KEY}-next` });
     partner.on(SITES, partnerDoes.refuses(401, 'UNAUTHORIZED'), sites({}));
-    expect(verdict(await check(id))).toEqual(works);
+    expect(verdict(await check(id))).toEqual(empty);
     expect((await service.admin<Connection>('GET', `/connections/${id}`)).body.hasNextApiKey).toBe(false);
     await check(id);
     expect(partner.asked[0]?.headers['api-key']).toBe(KEY);

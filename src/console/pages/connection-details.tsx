@@ -197,7 +197,7 @@ function CheckResult({ check }: { check: ConnectionCheck }) {
   const results = [
     ['Reachable', check.reachable],
     ['Accepts the key', check.authorized],
-    ['Follows the interface', check.conforms],
+    [`Follows the interface: ${check.proven} of ${check.of} rules proven`, check.conforms],
   ] as const;
   return (
     <section class="card" aria-label="Result of the check">
@@ -205,7 +205,7 @@ function CheckResult({ check }: { check: ConnectionCheck }) {
       <ul class="answers">
         {results.map(([text, isTrue]) => (
           <li key={text}>
-            <Badge value={isTrue ? 'yes' : 'no'} /> {text}
+            <Badge value={isTrue === null ? 'not proven' : isTrue ? 'yes' : 'no'} /> {text}
           </li>
         ))}
       </ul>

@@ -104,6 +104,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   expiring: 'warn',
   deactivated: 'warn',
   inactive: 'warn',
+  'not proven': 'warn',
   failed: 'bad',
   revoked: 'bad',
   refused: 'bad',

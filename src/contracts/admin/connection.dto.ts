@@ -255,16 +255,39 @@ export class CheckedRule {
   remedy?: string;
 }
 
+export class CheckConnectionRequest {
+  @TextField({
+    description:
+      'Truck whose recordings are listed, and one of whose files is fetched; by default that of the newest subscription. Vision only',
+    min: 1,
+    max: 255,
+    optional: true,
+    example: 'TRUCK-7',
+  })
+  truckId?: string;
+}
+
 /** The result of calls to the partner. */
 export class ConnectionCheck {
   @BooleanField({ description: 'The partner answered', example: true })
   reachable!: boolean;
 
-  @BooleanField({ description: 'It accepted one of the keys, with a response of the contract', example: true })
+  @BooleanField({ description: 'It refused none of the calls for their key', example: true })
   authorized!: boolean;
 
-  @BooleanField({ description: 'Its responses conform to the contract: no rule failed', example: false })
-  conforms!: boolean;
+  @BooleanField({
+    description:
+      'True if everything that the check can prove is proven, false if a rule failed; null if nothing failed and something could not be proven',
+    nullable: true,
+    example: false,
+  })
+  conforms!: boolean | null;
+
+  @IntegerField({ description: 'Rules that this check has proven or found broken', min: 0, max: 500, example: 61 })
+  proven!: number;
+
+  @IntegerField({ description: 'Rules that such a check can prove', min: 0, max: 500, example: 64 })
+  of!: number;
 
   @TextListField({
     description: 'The findings, each a sentence',
@@ -276,7 +299,8 @@ export class ConnectionCheck {
 
   @ArrayField(() => CheckedRule, {
     max: 500,
-    description: 'The rules of the conformance kit; empty if the first call failed',
+    description:
+      'The rules of the conformance kit, and of Vision `CHECK-LINK` and `CHECK-FILE`: one link and its file. Empty if the partner cannot be reached or refuses the key',
   })
   rules!: CheckedRule[];
 }

@@ -1,6 +1,7 @@
 import type { RouteDefinition } from '../common/api-contract.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from './catalog.dto.js';
 import {
+  CheckConnectionRequest,
   CONNECTION_CHANGES,
   Connection,
   ConnectionCheck,
@@ -73,9 +74,11 @@ export const CONNECTION_ROUTES = {
     path: '/connections/{id}/check',
     summary: 'Check a connection',
     description:
-      'Calls the partner once and reports the findings. Changes no data, but promotes a next key that works.',
+      'Calls every GET of the interface, and of Vision fetches one listed file, without keeping it. Changes no data, but promotes a next key that works.',
     ...ofOne('connection'),
     role: 'reader',
+    body: CheckConnectionRequest,
+    isBodyOptional: true,
     status: 200,
     response: ConnectionCheck,
     returns: 'The findings',

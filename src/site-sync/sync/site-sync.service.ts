@@ -180,7 +180,7 @@ async function noData(answer: StreamedAnswer): Promise<RunResult> {
 async function notOfContract(answer: StreamedAnswer): Promise<string | undefined> {
   try {
     const { conforms, findings } = noDataFindings(await answer.whole());
-    return conforms ? undefined : findings[0];
+    return conforms === false ? findings[0] : undefined;
   } catch (error) {
     if (error instanceof PartnerFailure) return error.message.replace(/\.$/, '');
     throw error;

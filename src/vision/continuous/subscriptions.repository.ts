@@ -57,6 +57,14 @@ export class SubscriptionsRepository {
     return inTransaction(this.dataSource, work);
   }
 
+  async newestTruck(connectionId: string): Promise<string | undefined> {
+    const [newest] = await this.dataSource.query<Pick<SubscriptionRow, 'truck_id'>[]>(
+      `${SUBSCRIPTIONS} AND connection_id = $1 ORDER BY id DESC LIMIT 1`,
+      [connectionId],
+    );
+    return newest?.truck_id;
+  }
+
   async insert(connection: VisionConnection, subscription: NewSubscription): Promise<string> {
     const { truckId, cameraId, startTime, intervalSeconds } = subscription;
     const id = uuidv7();

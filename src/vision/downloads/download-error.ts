@@ -40,6 +40,8 @@ export class DownloadError extends Error {
   readonly keepsBytes: boolean;
   /** The host's `Retry-After`. */
   readonly retryAt: Date | undefined;
+  /** Of an answer that says "later". */
+  readonly status: number | undefined;
   /** The host sent no response at all. */
   readonly isUnreached: boolean;
   /** 429 concerns all files of the host; a 503 may be about one file. */
@@ -59,6 +61,7 @@ export class DownloadError extends Error {
     this.name = 'DownloadError';
     this.keepsBytes = KEEPS_BYTES[kind];
     this.retryAt = options.retryAt;
+    this.status = options.status;
     this.isUnreached = options.isUnreached === true;
     this.pauseUntil = options.status === 429 ? options.retryAt : undefined;
   }

@@ -61,12 +61,25 @@ export interface Downloaded extends Published {
   readonly trailingBytes: number;
 }
 
+/** What a download needs of a draft. */
+export type DownloadDraft = Pick<
+  Draft,
+  'id' | 'length' | 'isWhole' | 'writable' | 'readable' | 'sync' | 'publish' | 'close' | 'discard'
+>;
+
+/** What a download needs of the storage. */
+export interface DownloadStorage {
+  createDraft(name: string, size?: number): Promise<DownloadDraft>;
+  openDraft(name: string, point: DraftPoint): Promise<DownloadDraft | undefined>;
+  removeDrafts(name: string): Promise<void>;
+}
+
 /** Downloads MP4 files to the storage (decision 47). */
-export class Downloader {
+export class Downloader<Kept extends DownloadStorage = Storage> {
   private readonly openLink: OpenLink;
 
   constructor(
-    readonly storage: Storage,
+    readonly storage: Kept,
     policy: OutboundPolicy,
     log?: OutboundLog,
   ) {
@@ -83,7 +96,7 @@ export class Downloader {
 class Transfer {
   readonly #limits: DownloadLimits;
   readonly #signal: AbortSignal;
-  #draft: Draft | undefined;
+  #draft: DownloadDraft | undefined;
   /** Undefined if the file that is being fetched cannot be resumed later. */
   #identity: FileIdentity | undefined;
   #total: number | undefined;
@@ -96,7 +109,7 @@ class Transfer {
   #checkpoint = { at: Date.now(), length: 0, running: Promise.resolve() };
 
   constructor(
-    private readonly storage: Storage,
+    private readonly storage: DownloadStorage,
     private readonly openLink: OpenLink,
     private readonly order: DownloadOrder,
   ) {
@@ -120,7 +133,7 @@ class Transfer {
     }
   }
 
-  async #fetch(): Promise<Draft> {
+  async #fetch(): Promise<DownloadDraft> {
     const resumed = await this.#reopen();
     // The publication failed, or the process was killed before it, so no byte is missing.
     if (resumed !== undefined && this.#length === this.#total) return resumed;
@@ -138,7 +151,7 @@ class Transfer {
   }
 
   /** The draft of an earlier attempt, whose bytes are read for the hash and the box check. */
-  async #reopen(): Promise<Draft | undefined> {
+  async #reopen(): Promise<DownloadDraft | undefined> {
     const { resume, name } = this.order;
     if (resume === undefined) return undefined;
     const draft = await this.storage.openDraft(name, resume);
@@ -169,7 +182,7 @@ class Transfer {
     return this.openLink({ url, signal: this.#signal }, this.#limits);
   }
 
-  async #startFromZero(answer: LinkResponse): Promise<Draft> {
+  async #startFromZero(answer: LinkResponse): Promise<DownloadDraft> {
     const total = this.#announcedSize(answer);
     const validator = strongValidator(answer.response.headers);
     await this.#draft?.close();
@@ -194,7 +207,7 @@ class Transfer {
     return length;
   }
 
-  async #receive(answer: LinkResponse, draft: Draft): Promise<void> {
+  async #receive(answer: LinkResponse, draft: DownloadDraft): Promise<void> {
     const { host } = answer;
     this.#checkpoint = { at: Date.now(), length: this.#length, running: Promise.resolve() };
     let failure: unknown;
@@ -210,7 +223,7 @@ class Transfer {
   /** Ends at a failure instead of throwing it, so that the bytes before it are written: another attempt resumes there. */
   async *#checkedBody(
     { host, response, counted }: LinkResponse,
-    draft: Draft,
+    draft: DownloadDraft,
     onFailure: (error: unknown) => void,
   ): AsyncGenerator<Buffer> {
     this.#watch?.expectBody(host, (error) => response.destroy(error));
@@ -241,7 +254,7 @@ class Transfer {
   }
 
   /** Runs beside the transfer, which must not wait for the disk. */
-  #checkpointIfDue(draft: Draft): void {
+  #checkpointIfDue(draft: DownloadDraft): void {
     const last = this.#checkpoint;
     const isDue = Date.now() - last.at >= CHECKPOINT.ms && this.#length - last.length >= CHECKPOINT.bytes;
     if (!isDue || this.#identity === undefined) return;
@@ -250,7 +263,7 @@ class Transfer {
     this.#checkpoint = { at: Date.now(), length: this.#length, running };
   }
 
-  async #saveCheckpoint(draft: Draft): Promise<void> {
+  async #saveCheckpoint(draft: DownloadDraft): Promise<void> {
     const bytes = await draft.sync();
     if (this.#identity !== undefined) await this.order.onCheckpoint?.({ ...this.#identity, id: draft.id, bytes });
   }
@@ -284,7 +297,7 @@ class Transfer {
 }
 
 /** No request follows this point, so it needs no validator. */
-const wholeFile = ({ id, length }: Draft, validator = ''): ResumePoint => ({
+const wholeFile = ({ id, length }: DownloadDraft, validator = ''): ResumePoint => ({
   id,
   bytes: length,
   total: length,

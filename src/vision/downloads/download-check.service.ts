@@ -1,0 +1,160 @@
+import { Readable, Writable } from 'node:stream';
+import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
+import { ENV, type Env } from '../../config/env.js';
+import type { CheckedRule } from '../../contracts/admin/connection.dto.js';
+import { instantOf } from '../../contracts/common/instant.js';
+import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { outboundPolicy } from '../../outbound/address-guard.js';
+import { inCallContext, OUTBOUND_LOG, type OutboundLog } from '../../outbound/outbound-log.js';
+import { ConnectionCheckService, type FileCheck } from '../../partner-client/connection-check.service.js';
+import { PartnerFailure } from '../../partner-client/partner-failure.js';
+import { VisionClient } from '../client/vision.client.js';
+import { type VisionConnection, VisionConnections } from '../client/vision-connections.repository.js';
+import { SubscriptionsRepository } from '../continuous/subscriptions.repository.js';
+import { DownloadError, type DownloadErrorKind } from './download-error.js';
+import { type DownloadDraft, Downloader, type DownloadStorage } from './downloader.js';
+
+/** As far back as recordings are read again (decision 48). */
+const LISTED_DAYS = 14;
+/** An admin waits for the check. */
+const MAX_MS = 60_000;
+const FIRST_BYTE_MS = 30_000;
+
+const LINK = {
+  id: 'CHECK-LINK',
+  operation: 'download',
+  remedy: 'List links that work without a key until `expiresAt`, on a host that the platform can reach.',
+};
+const FILE = {
+  id: 'CHECK-FILE',
+  operation: 'download',
+  remedy: 'Answer a link with 200 and the whole MP4 file, and list a recording only when its file is whole.',
+};
+
+/** Failures of the link itself; every other one is of the file behind it. */
+const LINK_FAULTS: ReadonlySet<DownloadErrorKind> = new Set(['link-refused', 'address-refused', 'bad-answer']);
+
+/** Follows the link of one listed recording, as a download would, and keeps nothing of its file. */
+@Injectable()
+export class DownloadCheck implements FileCheck, OnModuleInit {
+  private readonly downloader: Downloader<DownloadStorage>;
+
+  constructor(
+    private readonly checks: ConnectionCheckService,
+    private readonly connections: VisionConnections,
+    private readonly subscriptions: SubscriptionsRepository,
+    private readonly client: VisionClient,
+    @Inject(ENV) env: Env,
+    @Optional() @Inject(OUTBOUND_LOG) log?: OutboundLog,
+  ) {
+    this.downloader = new Downloader(KEEPS_NOTHING, outboundPolicy(env), log);
+  }
+
+  onModuleInit(): void {
+    this.checks.useFiles(this);
+  }
+
+  truckOf(connectionId: string): Promise<string | undefined> {
+    return this.subscriptions.newestTruck(connectionId);
+  }
+
+  async rules(connectionId: string, truckId: string | undefined): Promise<CheckedRule[]> {
+    const connection = await this.connections.find(connectionId);
+    if (connection === undefined) return [];
+    const signal = AbortSignal.timeout(MAX_MS);
+    const listed = await this.listed(connection, truckId, signal);
+    if (typeof listed === 'string') return [notProven(LINK, listed), notProven(FILE, listed)];
+    const { haulerId } = connection;
+    try {
+      await inCallContext({ references: [], haulerId, connectionId }, () =>
+        this.downloader.download({
+          url: listed.downloadUrl,
+          name: 'check',
+          signal,
+          limits: { firstByteMs: FIRST_BYTE_MS },
+        }),
+      );
+      return [passed(LINK), passed(FILE)];
+    } catch (error) {
+      if (!(error instanceof DownloadError)) throw error;
+      return rulesOf(error);
+    }
+  }
+
+  /** The last recording of a list, or why there is none. */
+  private async listed(
+    connection: VisionConnection,
+    truckId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Recording | string> {
+    const { customerId } = connection;
+    const call = { connection, signal };
+    let last: Recording | undefined;
+    const keep = (items: readonly Recording[]) => void (last = items.at(-1) ?? last);
+    try {
+      if (truckId !== undefined) {
+        const now = Date.now();
+        const range = {
+          startTime: instantOf(new Date(now - LISTED_DAYS * 86_400_000)),
+          endTime: instantOf(new Date(now)),
+        };
+        await this.client.listContinuous({ customerId, truckId, ...range, page: 1, pageSize: 100 }, call, keep);
+      }
+      if (last === undefined) await this.client.listVideos({ customerId, page: 1, pageSize: 100 }, call, keep);
+    } catch (error) {
+      if (!(error instanceof PartnerFailure)) throw error;
+      return error.message;
+    }
+    if (last !== undefined) return last;
+    return truckId === undefined
+      ? 'the partner lists no clip of this customer: name a truckId, whose recordings are listed then'
+      : `the partner lists no recording of ${truckId} within the last ${LISTED_DAYS} days, and no clip`;
+  }
+}
+
+type Facts = Pick<CheckedRule, 'id' | 'operation' | 'remedy'>;
+
+const passed = ({ id, operation }: Facts): CheckedRule => ({ id, operation, outcome: 'passed', message: '' });
+const failed = (facts: Facts, message: string): CheckedRule => ({ ...facts, outcome: 'failed', message });
+const notProven = ({ id, operation }: Facts, message: string): CheckedRule => ({
+  id,
+  operation,
+  outcome: 'not-proven',
+  message,
+});
+
+function rulesOf({ kind, message, isUnreached, status }: DownloadError): CheckedRule[] {
+  if (kind === 'cancelled') {
+    const late = `the file was not complete after ${MAX_MS / 1000} s`;
+    return [notProven(LINK, late), notProven(FILE, late)];
+  }
+  if (LINK_FAULTS.has(kind) || isUnreached) return [failed(LINK, message), notProven(FILE, 'it needs CHECK-LINK')];
+  // The host answered that it has no file now.
+  if (status !== undefined) return [notProven(LINK, message), notProven(FILE, message)];
+  return [passed(LINK), failed(FILE, message)];
+}
+
+/** Takes the bytes of a file and keeps none of them. */
+const KEEPS_NOTHING: DownloadStorage = {
+  createDraft: async () => nothing(),
+  openDraft: async () => undefined,
+  removeDrafts: async () => undefined,
+};
+
+const nothing = (): DownloadDraft => ({
+  id: '',
+  length: 0,
+  isWhole: false,
+  writable: (onWritten = () => undefined) =>
+    new Writable({
+      write: (chunk: Buffer, _encoding, done) => {
+        onWritten(chunk);
+        done();
+      },
+    }),
+  readable: () => Readable.from([]),
+  sync: async () => 0,
+  publish: async () => undefined,
+  close: async () => undefined,
+  discard: async () => undefined,
+});
