@@ -5,6 +5,11 @@ import type { CatalogOwner } from './catalog-sync.repository.js';
 const REPEATED = `(SELECT external_id FROM staged WHERE kind = 'materials' AND fault IS NULL
   GROUP BY external_id HAVING count(*) > 1)`;
 
+const MALFORMED = `(SELECT external_id FROM staged WHERE kind = 'materials' AND fault IS NOT NULL AND NOT merged)`;
+
+const HAS_OTHER_SITES = `EXISTS (
+  SELECT FROM sites AS other WHERE other.hauler_id = $1 AND other.connection_id <> $2 AND other.active)`;
+
 /** The parents of a stored material, one a row. */
 const STORED_PARENTS = `
   SELECT stored.site_external_id, stored.kiosk_external_id
@@ -23,19 +28,24 @@ const isOfAnotherConnection = (table: 'sites' | 'kiosks', id: string) =>
  * parents of a material with a malformed element.
  */
 export async function mergeMaterials(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
-  await quarantineRepeated(manager);
   const parameters = [haulerId, connectionId];
+  const [found] = await manager.query<{ repeats: boolean; keeps: boolean }[]>(
+    `SELECT EXISTS ${REPEATED} AS repeats, EXISTS ${MALFORMED} OR ${HAS_OTHER_SITES} AS keeps`,
+    parameters,
+  );
+  // Most answers have nothing to merge.
+  if (found?.repeats !== true && found?.keeps !== true) return;
+  await quarantineRepeated(manager);
   await manager.query(
     `WITH kept AS MATERIALIZED (
        SELECT stored.external_id, parent.site, parent.kiosk
        FROM materials AS stored CROSS JOIN LATERAL (${STORED_PARENTS}) AS parent (site, kiosk)
-       WHERE stored.hauler_id = $1 AND stored.external_id IN (
-           SELECT external_id FROM staged WHERE kind = 'materials' AND fault IS NOT NULL AND NOT merged)
+       WHERE stored.hauler_id = $1 AND stored.external_id IN ${MALFORMED}
        UNION ALL
        SELECT stored.external_id, parent.site, parent.kiosk
        FROM materials AS stored CROSS JOIN LATERAL (${STORED_PARENTS}) AS parent (site, kiosk)
        WHERE stored.hauler_id = $1
-         AND EXISTS (SELECT FROM sites AS other WHERE other.hauler_id = $1 AND other.connection_id <> $2 AND other.active)
+         AND ${HAS_OTHER_SITES}
          AND (${isOfAnotherConnection('sites', 'parent.site')} OR ${isOfAnotherConnection('kiosks', 'parent.kiosk')})
      ), listed AS (
        SELECT external_id, site_external_id AS site, kiosk_external_id AS kiosk, position, active, partner_updated_at, flagged_reason
