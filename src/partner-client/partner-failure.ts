@@ -76,7 +76,7 @@ export class PartnerFailure extends Error {
     this.#body = facts.body;
   }
 
-  /** The parsed error body of a status. It may contain our key, and is neither stored nor logged. */
+  /** The error body of a status: JSON, or the text that is none. It may contain our key, and is neither stored nor logged. */
   get body(): unknown {
     return this.#body;
   }
@@ -179,7 +179,7 @@ export interface StatusContext {
 /** The failure for a status that the caller does not accept. `body` is empty if it could not be read. */
 export function statusFailure(status: number, body: Buffer, context: StatusContext): PartnerFailure {
   const { host, scrubber, now } = context;
-  const parsed = parsedOrUndefined(body);
+  const parsed = parsedOrText(body);
   const detail = errorDetail(parsed, scrubber);
   const facts: FailureFacts = { status, body: parsed, retryAt: retryAfterDate(context.retryAfter, now) };
   const failure = (kind: FailureKind, sentence: string) => new PartnerFailure(kind, sentence, facts);
@@ -206,10 +206,10 @@ export function errorDetail(body: unknown, scrubber: Scrubber): string {
   return `${code === undefined ? '' : ` ${code}`}${message === undefined || message === '' ? '' : `: ${message}`}`;
 }
 
-function parsedOrUndefined(body: Buffer): unknown {
+function parsedOrText(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
-    return undefined;
+    return body.toString('utf8');
   }
 }

@@ -92,6 +92,7 @@ describe('a refusal as a duplicate after a lost answer', () => {
     ['400 with a code that says so', refusal(400, { code: 'DUPLICATE_REQUEST', message: 'no' })],
     ['422 that says so', refusal(422, { code: 'VALIDATION_ERROR', message: 'Duplicate video request' })],
     ['400 without the common error body', ok({ message: 'request already submitted' }, 400)],
+    ['400 with a text', raw('The request already exists.', { status: 400 })],
     ['200 with success: false', refusal(200, { code: 'INVALID_PAYLOAD', message: 'This clip was already requested.' })],
   ])('%s: the first one was taken, and the clip is found by its range', async (_, reply) => {
     vision.partner.on(POST, breaks('', 0), reply);
@@ -131,6 +132,10 @@ describe('a refusal as a duplicate after a lost answer', () => {
   test.each<[string, ScriptedReply[]]>([
     ['a duplicate although no answer was lost', [refusal(409, { code: 'CONFLICT', message: 'conflict' })]],
     ['another 400', [breaks('', 0), refuses(400, 'INVALID_PAYLOAD', 'The truck does not exist.')]],
+    [
+      '400 with the page of a firewall',
+      [breaks('', 0), raw('<html>You were blocked already.</html>', { status: 400 })],
+    ],
     ['404', [breaks('', 0), refuses(404, 'NOT_FOUND', 'No such camera exists.')]],
     ['a duplicate after a refusal of the key alone', [refuses(401, 'UNAUTHORIZED'), refusal(409, { code: 'C' })]],
   ])('is final where it is %s', async (_, replies) => {

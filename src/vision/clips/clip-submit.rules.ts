@@ -58,10 +58,18 @@ export function existingRequest(status: number | undefined, body: unknown): Exis
   const details = ownField(error, 'details');
   const places = [details, error, ownField(body, 'details'), ownField(body, 'data'), body];
   const requestId = places.map((place) => readRequestId(ownField(place, 'requestId'))).find((id) => id !== undefined);
-  const words = [error, ...[error, body].flatMap((place) => ['code', 'message'].map((name) => ownField(place, name)))]
+  const words = [
+    plainText(body),
+    error,
+    ...[error, body].flatMap((place) => ['code', 'message'].map((name) => ownField(place, name))),
+  ]
     .filter((text) => typeof text === 'string')
     .join(' ')
     .replace(/[_-]/g, ' ');
   if (status !== 409 && requestId === undefined && !NAMES_EXISTING.test(words)) return undefined;
   return requestId === undefined ? {} : { requestId };
 }
+
+/** A page of HTML is that of a gateway. */
+const plainText = (body: unknown): string | undefined =>
+  typeof body === 'string' && !body.trimStart().startsWith('<') ? body.slice(0, 1_000) : undefined;
