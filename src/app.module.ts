@@ -10,7 +10,7 @@ import { ExchangesModule } from './exchanges/exchanges.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { ObservabilityModule } from './observability/metrics.js';
-import { PartnerApiModule, PartnerClockModule } from './partner-api/partner-api.module.js';
+import { PartnerApiModule, PartnerClockModule, PartnerRecordsModule } from './partner-api/partner-api.module.js';
 import { SandboxModule } from './sandbox/sandbox.module.js';
 import { ScaleModule } from './scale/scale.module.js';
 import { ReferencePartnerModule } from './reference-partner/reference-partner.module.js';
@@ -19,7 +19,7 @@ type Modules = NonNullable<DynamicModule['imports']>;
 
 /** The modules of one side only. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
-  platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule],
+  platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule, PartnerRecordsModule],
   partner: [ReferencePartnerModule, PartnerAdminModule, PartnerClockModule],
 };
 

@@ -1,7 +1,11 @@
 import { Module } from '@nestjs/common';
+import { AccountsModule } from '../accounts/accounts.module.js';
+import { ScaleModule } from '../scale/scale.module.js';
+import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { ReferencePartnerModule } from '../reference-partner/reference-partner.module.js';
 import { PartnerExchangesController } from './partner-exchanges.controller.js';
 import { PartnerClockController, PartnerScenariosController } from './partner-sandbox.controller.js';
+import { PartnerRecordsController } from './partner-records.controller.js';
 import { PartnerSandbox } from './partner-sandbox.service.js';
 
 /** The partner API: calls of a partner with its own key, on both sides. */
@@ -11,6 +15,10 @@ import { PartnerSandbox } from './partner-sandbox.service.js';
   exports: [PartnerSandbox],
 })
 export class PartnerApiModule {}
+
+/** What the platform has of a partner's hauler; loaded with the platform side. */
+@Module({ imports: [ScaleModule, AccountsModule, SiteSyncModule], controllers: [PartnerRecordsController] })
+export class PartnerRecordsModule {}
 
 /** The part that needs the reference partner; loaded with the partner side. */
 @Module({ imports: [PartnerApiModule, ReferencePartnerModule], controllers: [PartnerClockController] })

@@ -3,9 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, LessThan } from 'typeorm';
 import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { Ticket, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
+import type { Ticket, TicketPush, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
 import { isJsonObject, JsonText, stringifyWithJsonText, withoutByteOrderMark } from '../contracts/common/json.js';
 import { formatInstant } from '../contracts/common/instant.js';
+import { MAX_SHOWN_PUSHES } from '../contracts/partner/partner-records.routes.js';
 import type { FlowData } from '../contracts/scale/scale.dto.js';
 import { positionedPage } from '../database/list-page.js';
 import { apiError } from '../errors/app-error.js';
@@ -42,9 +43,26 @@ export class TicketQueries implements StoredPushes {
     return toTicketJson(await this.find(id));
   }
 
-  /** `TicketRevision`, the kept pushes, oldest first. */
-  async revisions(id: string, query: ListQuery): Promise<JsonList> {
-    const { haulerId, revision: newest } = await this.find(id);
+  /** `OwnTicket`. */
+  async ofHauler(haulerId: string, id: string): Promise<string> {
+    const ticket = await this.find(id, haulerId);
+    const rows = await this.dataSource.manager.find(TicketRevisionEntity, {
+      select: { revision: true, receivedAt: true, result: true, exchangeId: true, apiKeyId: true, requestId: true },
+      where: { haulerId, ticketId: id },
+      order: { revision: 'DESC' },
+      take: MAX_SHOWN_PUSHES,
+    });
+    const prefixes = await findKeyPrefixes(
+      this.dataSource,
+      rows.flatMap(({ apiKeyId }) => apiKeyId ?? []),
+    );
+    const revisions = rows.map((row) => toPushDto(row, prefixes.get(row.apiKeyId ?? '')));
+    return stringifyWithJsonText({ ...toTicketDto(ticket), revisions });
+  }
+
+  /** `TicketRevision`, the kept pushes, oldest first; for a partner those of a ticket of its hauler. */
+  async revisions(id: string, query: ListQuery, ofHauler?: string): Promise<JsonList> {
+    const { haulerId, revision: newest } = await this.find(id, ofHauler);
     // Revisions are numbered from 1, without gaps.
     const { first, end, pagination } = positionedPage(`revisions ${id}`, query, newest);
     return { data: this.pushes({ haulerId, ticketId: id }, first + 1, end), pagination };
@@ -68,8 +86,9 @@ export class TicketQueries implements StoredPushes {
     return { receivedAt: won.receivedAt, keyPrefix: keyPrefix.next().value };
   }
 
-  private async find(id: string): Promise<TicketEntity> {
-    const row = await this.dataSource.manager.findOneBy(TicketEntity, { id });
+  private async find(id: string, haulerId?: string): Promise<TicketEntity> {
+    const where = haulerId === undefined ? { id } : { id, haulerId };
+    const row = await this.dataSource.manager.findOneBy(TicketEntity, where);
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no ticket ${id}`);
     return row;
   }
@@ -114,8 +133,10 @@ export function chunksOf<Id>(sizes: readonly RowSize<Id>[]): Id[][] {
   return chunks;
 }
 
-function toTicketJson(row: TicketEntity): string {
-  const ticket: Unparsed<Ticket, 'materials' | 'customFields'> = {
+const toTicketJson = (row: TicketEntity): string => stringifyWithJsonText(toTicketDto(row));
+
+function toTicketDto(row: TicketEntity): Unparsed<Ticket, 'materials' | 'customFields'> {
+  return {
     id: row.id,
     haulerId: row.haulerId,
     siteId: row.siteId,
@@ -126,7 +147,6 @@ function toTicketJson(row: TicketEntity): string {
     createdAt: formatInstant(row.createdAt),
     updatedAt: formatInstant(row.updatedAt),
   };
-  return stringifyWithJsonText(ticket);
 }
 
 function toFlowDto(ticketNumber: string | null, updatedAt: Date | null): FlowData | undefined {
@@ -136,18 +156,22 @@ function toFlowDto(ticketNumber: string | null, updatedAt: Date | null): FlowDat
 
 function toRevisionJson(row: TicketRevisionEntity, keyPrefix: string | undefined, before: string | undefined): string {
   const revision: Unparsed<TicketRevision, 'body'> = {
-    revision: row.revision,
-    receivedAt: formatInstant(row.receivedAt),
-    result: row.result,
+    ...toPushDto(row, keyPrefix),
     body: new JsonText(row.body),
-    apiKeyId: row.apiKeyId,
-    keyPrefix: keyPrefix ?? null,
-    requestId: row.requestId,
-    exchangeId: row.exchangeId,
     changes: before === undefined ? [] : changedFields(before, row.body),
   };
   return stringifyWithJsonText(revision);
 }
+
+const toPushDto = (row: Omit<TicketRevisionEntity, 'body'>, keyPrefix: string | undefined): TicketPush => ({
+  revision: row.revision,
+  receivedAt: formatInstant(row.receivedAt),
+  result: row.result,
+  apiKeyId: row.apiKeyId,
+  keyPrefix: keyPrefix ?? null,
+  requestId: row.requestId,
+  exchangeId: row.exchangeId,
+});
 
 /** The top-level fields that two bodies do not have in common, sorted. The order of the members does not matter. */
 export function changedFields(before: string, after: string): string[] {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ExchangeDetail, ExchangeList } from '../../src/contracts/admin/exchange.dto.js';
+import { DEMO } from '../../src/demo/demo-data.js';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
 import { createHauler, issueKey, type TestKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
@@ -34,6 +35,7 @@ test('a key reads what it opens, in either header', async () => {
     haulerId: own.haulerId,
     keyPrefix: own.prefix,
     expiresAt: '2099-01-01T00:00:00Z',
+    lastSynchronisation: null,
     sandbox: true,
   };
   for (const header of ['PLATFORM-API-KEY', 'API-KEY']) {
@@ -54,6 +56,57 @@ test('a key lists its own calls alone, and reads one of them in full', async () 
   const foreign = await get<ExchangeList>('/exchanges', { 'PLATFORM-API-KEY': other.key });
   expect(foreign.body.data).toMatchObject([{ status: 409, result: '409 NAME_TAKEN' }]);
   expect((await get(`/exchanges/${id}`, { 'PLATFORM-API-KEY': other.key })).status).toBe(404);
+});
+
+describe('what the platform has of the hauler of a key', () => {
+  const material = { id: DEMO.materialId, name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' };
+  const push = async (quantity: number, second: number) => {
+    const inboundFlow = { ticketNumber: 'IN-READ', updatedAt: `2026-11-20T14:00:0${second}Z` };
+    const reply = await scene.pushTicket({}, { inboundFlow, materials: [{ ...material, quantity }] });
+    return (reply.body as unknown as { disposalTicketId: string }).disposalTicketId;
+  };
+  const read = <T>(path: string) => get<T>(path, { 'PLATFORM-API-KEY': scene.platformKey });
+
+  test('is the state of a ticket with its pushes, found by its number', async () => {
+    const id = await push(2, 2);
+    await push(1, 1);
+    const list = await read<{ data: object[] }>('/tickets?ticketNumber=IN-READ');
+    expect(list.body.data).toMatchObject([{ id, materials: [{ quantity: 2 }] }]);
+    const { body } = await read<object>(`/tickets/${id}`);
+    expect(body).toMatchObject({
+      id,
+      materials: [{ quantity: 2 }],
+      revisions: [
+        { revision: 2, result: 'stale', keyPrefix: scene.platformKey.slice(0, 11) },
+        { revision: 1, result: 'created', requestId: expect.any(String) },
+      ],
+    });
+    const pushes = await read<{ data: object[] }>(`/tickets/${id}/revisions`);
+    expect(pushes.body.data).toMatchObject([
+      { body: { materials: [{ quantity: 2 }] } },
+      { changes: expect.any(Array) },
+    ]);
+    for (const path of [`/tickets/${id}`, `/tickets/${id}/revisions`]) expect((await get(path)).status).toBe(404);
+    expect((await get<{ data: object[] }>('/tickets?ticketNumber=IN-READ')).body.data).toEqual([]);
+  });
+
+  test('is its accounts, sites and materials', async () => {
+    const accounts = await get<{ data: object[] }>(`/accounts?search=green&haulerId=${scene.haulerId}`);
+    expect(accounts.body.data).toMatchObject([{ accountName: 'Green Valley', haulerId: own.haulerId }]);
+    expect((await read<{ data: object[] }>('/sites')).body.data).toMatchObject([{ externalId: DEMO.siteId }]);
+    const materials = await read<{ data: object[] }>(`/materials?siteId=${DEMO.siteId}`);
+    expect(materials.body.data).toContainEqual(expect.objectContaining({ externalId: DEMO.materialId }));
+    expect((await read<{ lastSynchronisation: unknown }>('/me')).body).toHaveProperty('lastSynchronisation');
+  });
+
+  test('is 404 for a key that does not open the interface, or has no hauler', async () => {
+    const vision = await issueKey(service, ['vision'], { customerId: 'green-valley' });
+    for (const path of ['/tickets', '/accounts', '/sites', '/materials']) {
+      expect((await get(path, { 'API-KEY': vision.key })).status).toBe(404);
+      expect((await get(path, {})).status).toBe(401);
+    }
+    expect((await get('/tickets', { 'PLATFORM-API-KEY': other.key })).status).toBe(404);
+  });
 });
 
 test('filters of the admin API, unknown filters, and cursors of another key are 400', async () => {

@@ -4,10 +4,8 @@ import { ListQuery } from './list.dto.js';
 
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
-export class AccountQuery extends ListQuery {
-  @UuidField({ description: 'Accounts of this hauler only', optional: true })
-  haulerId?: string;
-
+/** The filters that a partner has too. */
+export class AccountFilters extends ListQuery {
   @NameField({
     description:
       'Part of the name, the account number or the e-mail address, without regard to case and spacing; one or two characters match the start of a word',
@@ -15,6 +13,11 @@ export class AccountQuery extends ListQuery {
     optional: true,
   })
   search?: string;
+}
+
+export class AccountQuery extends AccountFilters {
+  @UuidField({ description: 'Accounts of this hauler only', optional: true })
+  haulerId?: string;
 }
 
 /** The response to the partner (section 2.5) with the hauler. */

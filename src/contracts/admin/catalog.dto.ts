@@ -10,10 +10,8 @@ const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
 const CONNECTION_ID = '0197a1cc-3b11-7d42-8c5e-6f8a0b2c4d68';
 
-export class CatalogQuery extends ListQuery {
-  @UuidField({ description: 'Records of this hauler only', optional: true })
-  haulerId?: string;
-
+/** The filters that a partner has too. */
+export class CatalogFilters extends ListQuery {
   @BooleanField({ description: 'Active or inactive records only', optional: true, inQuery: true })
   active?: boolean;
 
@@ -22,6 +20,11 @@ export class CatalogQuery extends ListQuery {
     optional: true,
   })
   siteId?: string;
+}
+
+export class CatalogQuery extends CatalogFilters {
+  @UuidField({ description: 'Records of this hauler only', optional: true })
+  haulerId?: string;
 }
 
 /** The fields that the platform adds to each kind of record. */

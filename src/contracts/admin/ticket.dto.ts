@@ -7,10 +7,8 @@ import { ListQuery } from './list.dto.js';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
 
-export class TicketQuery extends ListQuery {
-  @UuidField({ description: 'Tickets of this hauler only', optional: true })
-  haulerId?: string;
-
+/** The filters that a partner has too. */
+export class TicketFilters extends ListQuery {
   @UuidField({
     description: "Tickets of this site only, by the partner's id of it",
     optional: true,
@@ -57,6 +55,11 @@ export class TicketQuery extends ListQuery {
   to?: Instant;
 }
 
+export class TicketQuery extends TicketFilters {
+  @UuidField({ description: 'Tickets of this hauler only', optional: true })
+  haulerId?: string;
+}
+
 /** The current state of a disposal ticket: the fields of section 2.2 with id and hauler. */
 export class Ticket extends CreateScaleTicketRequest {
   @UuidField({ description: 'The `disposalTicketId`', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
@@ -72,8 +75,8 @@ export class Ticket extends CreateScaleTicketRequest {
   updatedAt!: string;
 }
 
-/** One stored push of a ticket (decision 23). */
-export class TicketRevision {
+/** One stored push of a ticket (decision 23), without its body. */
+export class TicketPush {
   @IntegerField({ description: 'Counted from 1', min: 1, max: 2_147_483_647, example: 1 })
   revision!: number;
 
@@ -111,7 +114,9 @@ export class TicketRevision {
     example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d',
   })
   exchangeId!: string | null;
+}
 
+export class TicketRevision extends TicketPush {
   @Documented({
     description: 'Top-level fields that differ from the revision before; empty for the first',
     type: 'array',

@@ -10,6 +10,7 @@ import {
   type RouteDefinition,
 } from '../common/api-contract.js';
 import { EnumListField } from '../common/fields/nested-fields.js';
+import { PARTNER_RECORD_ROUTES } from './partner-records.routes.js';
 import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 
 /** The interfaces and the owner of an API key. */
@@ -41,6 +42,15 @@ export class KeyDescription {
   })
   expiresAt!: string | null;
 
+  @InstantField({
+    description:
+      "When the hauler's sites and materials were last synchronised; null before the first time, absent for a key without a hauler",
+    optional: true,
+    nullable: true,
+    example: '2026-11-20T14:03:27.512Z',
+  })
+  lastSynchronisation?: string | null;
+
   @BooleanField({ description: 'Whether the sandbox is on', example: true })
   sandbox!: boolean;
 }
@@ -71,6 +81,7 @@ const ROUTES = {
     summary: 'Read a call with this key',
     fails: { notFound: 'This key has no exchange with this id, or its day is no longer kept' },
   },
+  ...PARTNER_RECORD_ROUTES,
   listOwnScenarios: REFERENCE_PARTNER_ROUTES.listSandboxScenarios,
   startOwnScenario: {
     ...REFERENCE_PARTNER_ROUTES.startScenario,

@@ -1,0 +1,75 @@
+import { Account, AccountFilters } from '../admin/account.dto.js';
+import { CatalogFilters, CatalogMaterial, CatalogSite } from '../admin/catalog.dto.js';
+import { ListQuery } from '../admin/list.dto.js';
+import { ofOne, page, read } from '../admin/route-parts.js';
+import { Ticket, TicketFilters, TicketPush, TicketRevision } from '../admin/ticket.dto.js';
+import type { RouteDefinition } from '../common/api-contract.js';
+import { ArrayField } from '../common/fields/nested-fields.js';
+
+/** Pushes that a ticket is shown with. */
+export const MAX_SHOWN_PUSHES = 100;
+
+export class OwnTicket extends Ticket {
+  @ArrayField(() => TicketPush, {
+    description: `Its stored pushes, the newest ${MAX_SHOWN_PUSHES}, newest first`,
+    max: MAX_SHOWN_PUSHES,
+  })
+  revisions!: TicketPush[];
+}
+
+const needs = (name: string) => ({ notFound: `The key has no hauler, or does not open the ${name} interface` });
+const ofOwn = (noun: string, name: string) => ({
+  notFound: `No ${noun} of the hauler has this id, or the key does not open the ${name} interface`,
+});
+
+/** What the platform has of the hauler of a key, also what other keys of that hauler pushed. */
+export const PARTNER_RECORD_ROUTES = {
+  listOwnTickets: {
+    ...page(Ticket, 'tickets'),
+    path: '/tickets',
+    summary: 'List the tickets of the hauler',
+    description: 'Last received first. `ticketNumber=IN-204817` finds the ticket of a push. For keys that open Scale.',
+    query: TicketFilters,
+    fails: needs('Scale'),
+  },
+  getOwnTicket: {
+    ...read(OwnTicket, 'ticket'),
+    path: '/tickets/{id}',
+    summary: 'Read a ticket of the hauler',
+    description: 'Its state, and which pushes made it. For keys that open Scale.',
+    fails: ofOwn('ticket', 'Scale'),
+  },
+  listOwnTicketRevisions: {
+    ...page(TicketRevision, 'pushes'),
+    ...ofOne('ticket'),
+    path: '/tickets/{id}/revisions',
+    summary: 'List the stored pushes of a ticket of the hauler',
+    description: 'Each push as it was sent, oldest first. For keys that open Scale.',
+    query: ListQuery,
+    fails: ofOwn('ticket', 'Scale'),
+  },
+  listOwnAccounts: {
+    ...page(Account, 'accounts'),
+    path: '/accounts',
+    summary: 'List the accounts of the hauler',
+    description: 'Newest first. For keys that open Account.',
+    query: AccountFilters,
+    fails: needs('Account'),
+  },
+  listOwnSites: {
+    ...page(CatalogSite, 'sites'),
+    path: '/sites',
+    summary: 'List the sites that the platform knows',
+    description: 'As the last synchronisation left them. For keys that open Scale or Site.',
+    query: CatalogFilters,
+    fails: needs('Scale or the Site'),
+  },
+  listOwnMaterials: {
+    ...page(CatalogMaterial, 'materials'),
+    path: '/materials',
+    summary: 'List the materials that the platform knows',
+    description: 'As the last synchronisation left them. For keys that open Scale or Site.',
+    query: CatalogFilters,
+    fails: needs('Scale or the Site'),
+  },
+} as const satisfies Readonly<Record<string, RouteDefinition>>;

@@ -1,0 +1,71 @@
+import { Controller, Param, Query, Req, Res } from '@nestjs/common';
+import type { Response } from 'express';
+import { AccountQueries } from '../accounts/account-queries.js';
+import { principalOf } from '../auth/caller.js';
+import type { AuthenticatedRequest } from '../auth/principal.js';
+import { Route } from '../auth/route.js';
+import { AccountFilters } from '../contracts/admin/account.dto.js';
+import { CatalogFilters } from '../contracts/admin/catalog.dto.js';
+import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
+import { TicketFilters } from '../contracts/admin/ticket.dto.js';
+import type { InterfaceName } from '../contracts/common/api-contract.js';
+import { PARTNER_API } from '../contracts/partner/partner.api.js';
+import { apiError } from '../errors/app-error.js';
+import { jsonText, streamedList } from '../http/answer.js';
+import { TicketQueries } from '../scale/ticket-queries.js';
+import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
+
+/** The handler sets headers only; Nest still sends what it returns. */
+const PASSTHROUGH = { passthrough: true };
+
+/** What the platform has of the hauler of a key (decision 1). */
+@Controller()
+export class PartnerRecordsController {
+  constructor(
+    private readonly tickets: TicketQueries,
+    private readonly accounts: AccountQueries,
+    private readonly catalog: CatalogLists,
+  ) {}
+
+  @Route(PARTNER_API, 'listOwnTickets')
+  async list(@Query() query: TicketFilters, @Req() call: AuthenticatedRequest, @Res(PASSTHROUGH) response: Response) {
+    return streamedList(response, await this.tickets.list({ ...query, haulerId: haulerOf(call, 'scale') }));
+  }
+
+  @Route(PARTNER_API, 'getOwnTicket')
+  async get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest, @Res(PASSTHROUGH) response: Response) {
+    return jsonText(response, await this.tickets.ofHauler(haulerOf(call, 'scale'), id));
+  }
+
+  @Route(PARTNER_API, 'listOwnTicketRevisions')
+  async revisions(
+    @Param() { id }: IdParam,
+    @Query() query: ListQuery,
+    @Req() call: AuthenticatedRequest,
+    @Res(PASSTHROUGH) response: Response,
+  ) {
+    return streamedList(response, await this.tickets.revisions(id, query, haulerOf(call, 'scale')));
+  }
+
+  @Route(PARTNER_API, 'listOwnAccounts')
+  listAccounts(@Query() query: AccountFilters, @Req() call: AuthenticatedRequest) {
+    return this.accounts.list({ ...query, haulerId: haulerOf(call, 'account') });
+  }
+
+  @Route(PARTNER_API, 'listOwnSites')
+  listSites(@Query() query: CatalogFilters, @Req() call: AuthenticatedRequest) {
+    return this.catalog.sites({ ...query, haulerId: haulerOf(call, 'scale', 'site') });
+  }
+
+  @Route(PARTNER_API, 'listOwnMaterials')
+  listMaterials(@Query() query: CatalogFilters, @Req() call: AuthenticatedRequest) {
+    return this.catalog.materials({ ...query, haulerId: haulerOf(call, 'scale', 'site') });
+  }
+}
+
+/** The hauler of a key that opens one of the interfaces. */
+function haulerOf(call: AuthenticatedRequest, ...names: readonly InterfaceName[]): string {
+  const { haulerId, interfaces } = principalOf(call);
+  if (haulerId !== null && names.some((name) => interfaces.has(name))) return haulerId;
+  throw apiError(PARTNER_API, 'notFound', `this key does not open ${names.join(' or ')} for a hauler`);
+}
