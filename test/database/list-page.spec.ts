@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { NO_COUNTS } from '../../src/site-sync/sync/kinds.js';
 import { type ErrorAnswer, pathsOf } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
@@ -28,7 +29,7 @@ const FILLS: Readonly<Record<string, string>> = {
   [`sites (${RECORD}, name)`]: `${RECORD_VALUES}, 's'`,
   [`kiosks (${RECORD}, site_external_id, name)`]: `${RECORD_VALUES}, '${SITE}', 'k'`,
   [`materials (${RECORD}, site_external_id, material_type, measure_unit)`]: `${RECORD_VALUES}, '${SITE}', 'm', 'tons'`,
-  'sync_runs (hauler_id, id, connection_id, status, counts, created_at)': `'${HAULER}', CASE n WHEN 1 THEN '${RUN}'::uuid ELSE gen_random_uuid() END, '${CONNECTION}', 'failed', '{}', ${TIME}`,
+  'sync_runs (hauler_id, id, connection_id, status, counts, created_at)': `'${HAULER}', CASE n WHEN 1 THEN '${RUN}'::uuid ELSE gen_random_uuid() END, '${CONNECTION}', 'failed', '${JSON.stringify(NO_COUNTS)}', ${TIME}`,
   'sync_issues (hauler_id, run_id, position, severity, kind, path, reason, raw)': `'${HAULER}', '${RUN}', n, 'flagged', 'sites', 'sites[' || n || ']', 'r', '{}'`,
   'sync_changes (hauler_id, run_id, kind, change, external_id, name)': `'${HAULER}', '${RUN}', 'sites', 'created', gen_random_uuid(), 's'`,
   'tickets (hauler_id, id, site_id, revision, created_at, updated_at, inbound_updated_at, inbound_number, materials)': `'${HAULER}', CASE n WHEN 1 THEN '${TICKET}'::uuid ELSE ${ID} END, '${SITE}', ${ROWS}, now(), now(), now(), 'IN-' || n, '[]'`,
