@@ -63,6 +63,12 @@ export function invalid(violations: readonly Violation[], details: AppErrorOptio
   return new AppError('invalid', summarise(violations), { details: { violations, ...details } });
 }
 
+/** The 500 of decision 13. Its cause is logged under the id of the request. */
+export const unexpected = (requestId: unknown): AppError =>
+  new AppError('internal', 'An unexpected error happened; it has been logged under the request id', {
+    details: { requestId },
+  });
+
 /** 503 with `Retry-After` (decision 13). */
 export function unavailable(
   message: string,

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type ErrorKind, kindOf } from '../contracts/common/api-contract.js';
-import { AppError, type Overload } from './app-error.js';
+import { AppError, type Overload, unexpected } from './app-error.js';
 import { errorReply } from './error-body.js';
 
 /** Translates an error of a lower layer, such as a lost database; `undefined` for an unexpected error. */
@@ -88,9 +88,7 @@ export class CommonErrorFilter implements ExceptionFilter {
   private unexpected(exception: unknown, request: Request, response: Response): AppError {
     const requestId = response.getHeader('X-Request-Id');
     this.logger.error({ err: exception, requestId, method: request.method, path: request.path }, 'unexpected error');
-    return new AppError('internal', 'An unexpected error happened; it has been logged under the request id', {
-      details: { requestId },
-    });
+    return unexpected(requestId);
   }
 }
 

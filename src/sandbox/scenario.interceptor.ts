@@ -3,8 +3,9 @@ import { type CallHandler, type ExecutionContext, Injectable, type NestIntercept
 import type { Response } from 'express';
 import { NEVER, type Observable, tap } from 'rxjs';
 import { type InjectedScenario, secondsOf } from '../contracts/sandbox/scenarios.js';
-import { SCALE_API } from '../contracts/scale/scale.api.js';
-import { AppError, violated } from '../errors/app-error.js';
+import { nameTaken } from '../contracts/account/account.api.js';
+import { SCALE_API, unknownMaterial } from '../contracts/scale/scale.api.js';
+import { AppError, unexpected, violated } from '../errors/app-error.js';
 import { JSON_TYPE } from '../http/answer.js';
 import { parseUnreadBody } from '../http/json-body.js';
 import type { FaultedRequest, ServedRequest } from '../http/recorded-request.js';
@@ -44,7 +45,7 @@ async function inject(
   if (scenario === undefined) return next.handle();
   request.scenario = scenario;
   response.setHeader(SCENARIO_HEADER, scenario.name);
-  const error = errorOf(scenario);
+  const error = errorOf(scenario, response);
   const breakResponse = BROKEN_RESPONSES[scenario.name];
   // The route does not run, and the exchange needs the values of the body to be found.
   if (error !== undefined || breakResponse !== undefined) await parseUnreadBody(request, response);
@@ -56,8 +57,11 @@ async function inject(
   return NEVER;
 }
 
-/** The error that replaces the response. */
-function errorOf(scenario: InjectedScenario): AppError | undefined {
+/** The account of the injected conflict. */
+const EXISTING = ['5a4d0b0c-0000-4000-8000-0000000000ac', 'A-0'] as const;
+
+/** The error that replaces the response, as the service itself makes it: the header names the scenario. */
+function errorOf(scenario: InjectedScenario, response: Response): AppError | undefined {
   const message = `the sandbox injected the scenario ${scenario.name}`;
   const headers = { 'Retry-After': String(Math.ceil(secondsOf(scenario))) };
   switch (scenario.name) {
@@ -66,15 +70,15 @@ function errorOf(scenario: InjectedScenario): AppError | undefined {
     case 'too-many-requests':
       return new AppError('tooManyRequests', message, { headers });
     case 'server-error':
-      return new AppError('internal', message);
+      return unexpected(response.getHeader('X-Request-Id'));
     case 'unavailable':
       return new AppError('unavailable', message, { headers });
-    case 'conflict':
-      return new AppError('conflict', message, {
-        details: { reason: 'NAME_TAKEN', accountId: '5a4d0b0c-0000-4000-8000-0000000000ac', accountNumber: 'A-0' },
-      });
+    case 'conflict': {
+      const { message: taken, details } = nameTaken(...EXISTING);
+      return new AppError('conflict', taken, { details });
+    }
     case 'rule-violated':
-      return violated(SCALE_API, 'ruleViolated', [{ path: 'materials[0].id', rule: 'isKnownMaterial', message }]);
+      return violated(SCALE_API, 'ruleViolated', [unknownMaterial(0)]);
     default:
       return undefined;
   }

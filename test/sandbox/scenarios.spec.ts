@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type Scenario,
@@ -189,6 +190,15 @@ describe('faults for callers of the platform', () => {
   test('422: nothing is stored', async () => {
     const { status, body } = await scene.pushTicket(named('rule-violated'));
     expect([status, body.error.code]).toEqual([422, 'VALIDATION_ERROR']);
+    const material = { id: randomUUID(), name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' };
+    const real = await scene.pushTicket({}, { materials: [material] });
+    expect(body.error.details).toEqual(real.body.error.details);
+  });
+
+  test('500: the error is that of the service, with the request id', async () => {
+    const { headers, body } = await scene.pushTicket(named('server-error'));
+    expect(body.error.details).toEqual({ requestId: headers.get('X-Request-Id') });
+    expect(JSON.stringify(body)).not.toContain('sandbox');
   });
 
   test('a lost answer was committed: the repeat with its Idempotency-Key gets it', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Exchange, NoAnswerError, type ParsedJson, parsedJson } from '../exchange.js';
 
 /** The answer of the kit to a call. */
@@ -95,7 +96,7 @@ export function commonFault(scenario: string): PeerAnswer | undefined {
     case 'unavailable':
       return refusal(503, 'INTERNAL_ERROR', message, { scenario, headers: RETRY_AFTER });
     case 'server-error':
-      return refusal(500, 'INTERNAL_ERROR', message, { scenario });
+      return refusal(500, 'INTERNAL_ERROR', message, { scenario, details: { requestId: randomUUID() } });
     case 'unauthorized':
       return refusal(401, 'UNAUTHORIZED', message, { scenario });
     case 'invalid':

@@ -4,7 +4,7 @@ import { CreateAccountRequest } from '../../contracts/account/account.dto.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { readerOf } from '../../contracts/common/fields/field.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import { SCALE_API } from '../../contracts/scale/scale.api.js';
+import { SCALE_API, unknownMaterial } from '../../contracts/scale/scale.api.js';
 import { CreateScaleTicketRequest } from '../../contracts/scale/scale.dto.js';
 import {
   type Call,
@@ -69,7 +69,7 @@ export class PlatformPeer implements Peer {
       case 'answer-lost':
         return { status: 0, headers: {}, body: Buffer.alloc(0), scenario };
       case 'rule-violated':
-        return refusal(422, 'VALIDATION_ERROR', message, { scenario });
+        return refusal(422, 'VALIDATION_ERROR', message, { scenario, details: { violations: [unknownMaterial(0)] } });
       case 'conflict':
         return refusal(409, 'CONFLICT', message, { scenario, details: existing(call) });
       default:
