@@ -44,8 +44,8 @@ const UNREACHABLE_KINDS: ReadonlySet<FailureKind> = new Set([
 export interface FileCheck {
   /** The truck of the newest subscription. */
   truckOf(connectionId: string): Promise<string | undefined>;
-  /** Follows the link of one listed recording, and reads its whole file. */
-  rules(connectionId: string, truckId: string | undefined): Promise<CheckedRule[]>;
+  /** Follows the link of one listed recording, and reads its whole file. The signal ends it, and nothing is proven then. */
+  rules(connectionId: string, truckId: string | undefined, signal: AbortSignal): Promise<CheckedRule[]>;
 }
 
 /** Calls a partner, to show an admin what about its connection is proven. */
@@ -66,12 +66,13 @@ export class ConnectionCheckService {
   /** A failure of the partner is part of the result; only an unknown id is an error. */
   async check(id: string, truckId?: string): Promise<ConnectionCheck> {
     const connection = await this.connections.required(id);
-    const { reachable, ...first } = await this.probe(connection);
+    const signal = timeLimit();
+    const { reachable, ...first } = await this.probe(connection, signal);
     if (!reachable || !first.authorized) return { reachable, ...first, proven: 0, of: 0, rules: [] };
     const files = connection.interface === 'vision' ? this.files : undefined;
     const truck = truckId ?? (await files?.truckOf(id));
-    const { rules: ofKit, asked, unproven } = await this.kit.rules(connection, truck);
-    const ofFiles = (await files?.rules(id, truck)) ?? [];
+    const { rules: ofKit, asked, unproven } = await this.kit.rules(connection, truck, signal);
+    const ofFiles = (await files?.rules(id, truck, signal)) ?? [];
     const counted = [...ofKit.filter((rule) => asked.has(rule.id)), ...ofFiles].filter(
       ({ outcome }) => outcome !== 'not-applicable',
     );
@@ -91,9 +92,12 @@ export class ConnectionCheckService {
     };
   }
 
-  private async probe(connection: ConnectionEntity): Promise<Findings & { readonly reachable: boolean }> {
+  private async probe(
+    connection: ConnectionEntity,
+    signal: AbortSignal,
+  ): Promise<Findings & { readonly reachable: boolean }> {
     const { call, findings } = PROBES[connection.interface];
-    const options = { ...call(connection), accept: [200, 404], once: true, duringPause: true };
+    const options = { ...call(connection), accept: [200, 404], once: true, duringPause: true, signal };
     try {
       const found = await this.client.stream(connection, options, async (answer) =>
         answer.status === 404 ? noDataFindings(await answer.whole()) : await findings(answer),
@@ -106,6 +110,17 @@ export class ConnectionCheckService {
 }
 
 const MAX_FINDINGS = 100;
+
+/** An admin waits for the check, and our server closes a connection that is silent for 2 minutes. */
+const MAX_MS = 100_000;
+
+/** Aborts with a failure, which is part of the result as any other. */
+function timeLimit(): AbortSignal {
+  const limit = new AbortController();
+  const message = `The check ended after ${MAX_MS / 1_000} s.`;
+  AbortSignal.timeout(MAX_MS).addEventListener('abort', () => limit.abort(new PartnerFailure('timedOut', message)));
+  return limit.signal;
+}
 
 const findingOf = ({ id, message }: CheckedRule): string => `${id}: ${message}`;
 

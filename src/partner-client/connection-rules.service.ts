@@ -54,7 +54,7 @@ export interface RuleFindings {
 export class ConnectionRulesService {
   constructor(private readonly client: PartnerClient) {}
 
-  async rules(connection: ConnectionEntity, truckId: string | undefined): Promise<RuleFindings> {
+  async rules(connection: ConnectionEntity, truckId: string | undefined, signal: AbortSignal): Promise<RuleFindings> {
     const { role, api, requests } = SUBJECTS[connection.interface];
     const allowed = new Set(requests.map((name) => role.plans[name]));
     const { haulerId, customerId } = connection;
@@ -66,7 +66,7 @@ export class ConnectionRulesService {
       isEachOperationAsked: true,
       runId: 'check',
       refuse: (plan) => (allowed.has(plan) ? undefined : NOT_SENT),
-      send: (request) => this.send(connection, api, request, unproven),
+      send: (request) => this.send(connection, api, { request, signal }, unproven),
     });
     const rules = results.map(({ rule: { id, operation, remedy }, outcome, message = '' }) => ({
       id,
@@ -82,12 +82,12 @@ export class ConnectionRulesService {
   private async send(
     connection: ConnectionEntity,
     api: ApiContract,
-    request: KitRequest,
+    { request, signal }: { readonly request: KitRequest; readonly signal: AbortSignal },
     unproven: string[],
   ): Promise<KitAnswer> {
     const route = api.routes[request.operation] as ApiRoute;
     const query = Object.fromEntries(new URL(request.url).searchParams);
-    const call = { api, route, query, accept: EXPECTED, once: true, duringPause: true };
+    const call = { api, route, query, accept: EXPECTED, once: true, duringPause: true, signal };
     try {
       return await this.client.stream(connection, call, (answer) => answerOf(answer, request));
     } catch (error) {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Connection, ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf, commandsBeside, runCommand } from '../support/command-line.js';
@@ -276,6 +276,32 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     const { conforms, proven, of, findings } = await check(await connect('vision'));
     expect([conforms, of - proven]).toEqual([null, 2]);
     expect(findings.join()).toContain('CHECK-FILE: 127.0.0.1 answered 202');
+  });
+
+  const onlyWith =
+    (name: string, reply: ScriptedReply, other: ScriptedReply): ScriptedReply =>
+    (response, request) =>
+      (request.query.has(name) ? reply : other)(response, request);
+
+  test.each<[string, Record<string, ScriptedReply>]>([
+    ['list of clips', { [VIDEOS]: partnerDoes.hangs() }],
+    ['list of recordings', { [CONTINUOUS]: onlyWith('truckId', partnerDoes.hangs(), continuous) }],
+    ['long list of recordings', { [CONTINUOUS]: onlyWith('pageSize', partnerDoes.hangs(), continuous) }],
+    ['file', { 'GET /files/v1': partnerDoes.hangs() }],
+  ])('of a Vision partner whose %s hangs ends in time, and proves nothing about it', async (_, replies) => {
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    const spy = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => timeout(ms < 60_000 ? ms : 1_000));
+    try {
+      partner.on(VIDEOS, videos({ videos: [VIDEO], pagination: PAGE }));
+      partner.on(CONTINUOUS, continuous);
+      for (const [call, reply] of Object.entries(replies)) partner.on(call, reply);
+      const { conforms, rules } = await check(await connect('vision'), { truckId: 'T7' });
+      expect(conforms).toBe(VIDEOS in replies ? false : null);
+      expect(rules).not.toContainEqual(expect.objectContaining({ id: 'CHECK-FILE', outcome: 'passed' }));
+      expect(rules).not.toContainEqual(expect.objectContaining({ outcome: 'failed' }));
+    } finally {
+      spy.mockRestore();
+    }
   });
 
   test('of a site partner whose list has several megabytes reads every record', async () => {
