@@ -137,9 +137,19 @@ describe('a refusal as a duplicate after a lost answer', () => {
       [breaks('', 0), raw('<html>You were blocked already.</html>', { status: 400 })],
     ],
     ['404', [breaks('', 0), refuses(404, 'NOT_FOUND', 'No such camera exists.')]],
+    [
+      '403 of a gateway, with the id of the call',
+      [breaks('', 0), ok({ message: 'Forbidden', requestId: '7f3c9a52-6e0d' }, 403)],
+    ],
+    [
+      '404 with the id of the call',
+      [breaks('', 0), refusal(404, { code: 'NOT_FOUND', message: 'No truck.', details: { requestId: 'call-1' } })],
+    ],
     ['a duplicate after a refusal of the key alone', [refuses(401, 'UNAUTHORIZED'), refusal(409, { code: 'C' })]],
   ])('is final where it is %s', async (_, replies) => {
     vision.partner.on(POST, ...replies);
+    // Without a clip, a request that counts as accepted stays open.
+    vision.listVideos(() => []);
     await vision.becomes(await vision.order(await vision.connect()), { status: 'failed' });
     expect(posts()).toBe(replies.length);
   });

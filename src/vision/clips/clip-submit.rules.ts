@@ -43,6 +43,9 @@ export function submitFailure(
 /** In codes, `_` and `-` stand between words. */
 const NAMES_EXISTING = /\balready\b|\bduplicate|\bexisting request\b|\brequest (\S+ )?exists\b/i;
 
+/** With these, an id alone is that of the call, which gateways put into their errors. */
+const OTHER_REFUSALS: readonly (number | undefined)[] = [403, 404, 405, 410, 413, 415];
+
 /** The request that the partner already has, as its refusal of a duplicate shows. */
 export interface ExistingRequest {
   /** Its id, where the refusal says it. */
@@ -66,7 +69,8 @@ export function existingRequest(status: number | undefined, body: unknown): Exis
     .filter((text) => typeof text === 'string')
     .join(' ')
     .replace(/[_-]/g, ' ');
-  if (status !== 409 && requestId === undefined && !NAMES_EXISTING.test(words)) return undefined;
+  const isNamed = requestId !== undefined && !OTHER_REFUSALS.includes(status);
+  if (status !== 409 && !isNamed && !NAMES_EXISTING.test(words)) return undefined;
   return requestId === undefined ? {} : { requestId };
 }
 
