@@ -19,8 +19,8 @@ export interface RowSize<Id> {
 
 /** Returns one page of the tickets of an admin list, newest first, by their sizes. */
 export async function findTicketPage(dataSource: DataSource, query: TicketQuery): Promise<ListPage<RowSize<string>>> {
-  const { ticketNumber, material, search } = query;
-  const matches = search === undefined ? undefined : await findByNumberPart(dataSource, search);
+  const { haulerId, ticketNumber, material, search } = query;
+  const matches = search === undefined ? undefined : await findByNumberPart(dataSource, search, haulerId);
   const { sql, parameters } = filterSql(query, matches);
   // Few tickets have a given number or material: those are found first and then sorted.
   const areFew = ticketNumber !== undefined || material !== undefined || matches !== undefined;
@@ -99,13 +99,21 @@ const contains = (number: string, term: string) => `strpos(lower(${number}), low
  * finds a page of them soon. Reads the numbers from the indexes of the flows alone: an index of their n-grams would be
  * faster, but every push would pay for it.
  */
-async function findByNumberPart(dataSource: DataSource, term: string): Promise<string[] | undefined> {
+async function findByNumberPart(
+  dataSource: DataSource,
+  term: string,
+  haulerId: string | undefined,
+): Promise<string[] | undefined> {
+  const ofHauler = haulerId === undefined ? '' : 'hauler_id = $2 AND ';
   const arms = FLOW_NUMBERS.map(
     (number) => `SELECT t.id FROM (SELECT hauler_id, ${number}, site_id FROM tickets
-        WHERE ${contains(number, '$1::text')} LIMIT ${COMMON_MATCHES}) AS found
+        WHERE ${ofHauler}${contains(number, '$1::text')} LIMIT ${COMMON_MATCHES}) AS found
       JOIN tickets t USING (hauler_id, ${number}, site_id)`,
   );
-  const rows = await dataSource.query<{ id: string }[]>(arms.join(' UNION ALL '), [term]);
+  const rows = await dataSource.query<{ id: string }[]>(arms.join(' UNION ALL '), [
+    term,
+    ...(haulerId === undefined ? [] : [haulerId]),
+  ]);
   return rows.length >= COMMON_MATCHES ? undefined : rows.map(({ id }) => id);
 }
 
