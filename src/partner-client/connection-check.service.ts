@@ -84,7 +84,7 @@ export class ConnectionCheckService {
       reachable,
       ...first,
       conforms: isFaulty ? false : open.length > 0 ? null : first.conforms,
-      proven: counted.length - open.length,
+      proven: counted.length - open.length - faults.length,
       of: counted.length,
       // The findings of a faulty first answer name the faults of its rules.
       findings: [...first.findings, ...(first.conforms === false ? [] : notes), ...unproven].slice(0, MAX_FINDINGS),

@@ -321,8 +321,10 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     const outcomeOf = (rule: string) => rules.find((each) => each.id === rule)?.outcome;
     expect(['SITE-001', 'SITE-006', 'SITE-034', 'SITE-044'].map(outcomeOf)).toEqual(Array(4).fill('passed'));
     partner.on(SITES, sites({ sites: [SITE], materials: [...list, { ...list[0], measureUnit: 'Bushel' }, 7] }));
-    const faulty = (await check(id)).rules.filter(({ outcome }) => outcome === 'failed');
+    const second = await check(id);
+    const faulty = second.rules.filter(({ outcome }) => outcome === 'failed');
     expect(faulty.map((rule) => rule.id)).toEqual(['SITE-008']);
+    expect(second.proven).toBe(second.rules.filter(({ outcome }) => /^(passed|warning)$/.test(outcome)).length);
   });
 
   test('of a partner that breaks off its second response proves nothing and fails no rule', async () => {

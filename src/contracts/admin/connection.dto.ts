@@ -283,7 +283,12 @@ export class ConnectionCheck {
   })
   conforms!: boolean | null;
 
-  @IntegerField({ description: 'Rules that this check has proven or found broken', min: 0, max: 500, example: 61 })
+  @IntegerField({
+    description: 'Rules that this check has proven; the others failed, or could not be proven',
+    min: 0,
+    max: 500,
+    example: 61,
+  })
   proven!: number;
 
   @IntegerField({ description: 'Rules that such a check can prove', min: 0, max: 500, example: 64 })
