@@ -99,8 +99,9 @@ export class RelinkService {
     let range: Range | undefined;
     try {
       if (row.part_id === null) range = await this.recordings.waitingRange(row);
-      const onItems = (listed: readonly Recording[]) =>
-        void items.push(...listed.filter((item) => mayBeIn(range, item)));
+      // The list of a clip serves this row alone, and a partner may list all that it has.
+      const isWanted = (item: Recording) => (row.part_id === null ? mayBeIn(range, item) : isSame(row, item));
+      const onItems = (listed: readonly Recording[]) => void items.push(...listed.filter(isWanted));
       await readAllPages(await this.pagesOf(row, range, call, onItems), async () => undefined);
       return { range, items, failure: undefined };
     } catch (failure) {
