@@ -5,7 +5,7 @@ import type { ListVideosQuery, Video } from '../../contracts/vision/vision.dto.j
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { VisionFindings } from '../client/findings.repository.js';
-import type { Finding, ListedPage, ReadRequestState } from '../client/read-list.rules.js';
+import { type Finding, type ListedPage, MAX_FINDINGS, type ReadRequestState } from '../client/read-list.rules.js';
 import { readAllPages, UnstableListError } from '../client/read-pages.js';
 import { sizeFindings, VisionClient } from '../client/vision.client.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
@@ -106,7 +106,7 @@ export class ClipPollClient {
       // Some partners generate ids for each list.
       return { ...read, fingerprints: read.ranges };
     };
-    const onPage = async (page: ListedPage): Promise<void> => void findings.push(...page.findings);
+    const onPage = async (page: ListedPage): Promise<void> => keepFirst(findings, page.findings);
     // One clip above the limit proves that there are too many.
     const isEnough = () => videos.size > MAX_CLIPS_PER_PART || request?.status === 'failed';
     try {
@@ -150,7 +150,7 @@ export class ClipPollClient {
     let pages = 0;
     const onPage = async ({ findings: found }: ListedPage): Promise<void> => {
       pages++;
-      findings.push(...found);
+      keepFirst(findings, found);
     };
     const onItems = async (items: readonly Video[]): Promise<void> => {
       for (const id of await this.otherRequestsIn(items, parts)) otherRequests.add(id);
@@ -183,6 +183,10 @@ export class ClipPollClient {
 /** The part that was polled alone longest ago is the first: a poll that fails ends the others. */
 const lastAlone = ({ polledIndividuallyAt, submittedAt }: Part): number =>
   (polledIndividuallyAt ?? submittedAt)?.getTime() ?? 0;
+
+/** More are not recorded, and each has an element of up to 1 MiB. */
+const keepFirst = (kept: Finding[], found: readonly Finding[]): void =>
+  void kept.push(...found.slice(0, Math.max(0, MAX_FINDINGS - kept.length)));
 
 function listFailure(error: unknown): PartnerFailure | UnstableListError {
   if (error instanceof PartnerFailure || error instanceof UnstableListError) return error;
