@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { ExchangeDetail } from '../../src/contracts/admin/exchange.dto.js';
 import { startTestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { exchangeInFull, newestExchange } from '../support/exchange-scene.js';
+import { exchangeInFull, listExchanges, newestExchange } from '../support/exchange-scene.js';
 import { breaks, gzipped, hangs, json, refuses } from '../support/scripted-partner.js';
 import { answer, PARTNER_KEY, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
@@ -48,8 +49,10 @@ test.each([
 ])('a partner that %s', async (_what, reply, status, failure) => {
   scene.partner.on(SITES_ROUTE, reply);
   await check();
-  const found = await newest();
-  expect([found.status, found.failure]).toEqual([status, failure]);
+  const calls = await listExchanges(scene.service, { connectionId: scene.connectionId });
+  const { id } = calls.body.data.at(-1) ?? {};
+  const { body: found } = await scene.service.admin<ExchangeDetail>('GET', `/exchanges/${id}`);
+  expect([found.status ?? null, found.failure]).toEqual([status, failure]);
   expect(found.explanation).toMatch(/^Our call GET \/scale-platform\/v1\/sites received/);
 });
 
