@@ -7,7 +7,7 @@ import { ListQuery } from './list.dto.js';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
 
-/** The filters that a partner has too. */
+/** The filters that a partner has too: each has an index. */
 export class TicketFilters extends ListQuery {
   @UuidField({
     description: "Tickets of this site only, by the partner's id of it",
@@ -31,15 +31,6 @@ export class TicketFilters extends ListQuery {
   })
   search?: string;
 
-  @TextField({
-    description:
-      'Part of the name of a material, without regard to case; among the newest 200,000 tickets of the other filters',
-    min: 1,
-    max: 255,
-    optional: true,
-  })
-  material?: string;
-
   @InstantField({
     description: 'Tickets first received at this time or later',
     optional: true,
@@ -58,6 +49,15 @@ export class TicketFilters extends ListQuery {
 export class TicketQuery extends TicketFilters {
   @UuidField({ description: 'Tickets of this hauler only', optional: true })
   haulerId?: string;
+
+  @TextField({
+    description:
+      'Part of the name of a material, without regard to case; among the newest 200,000 tickets of the other filters',
+    min: 1,
+    max: 255,
+    optional: true,
+  })
+  material?: string;
 }
 
 /** The current state of a disposal ticket: the fields of section 2.2 with id and hauler. */

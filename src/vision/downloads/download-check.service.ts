@@ -14,8 +14,8 @@ import { SubscriptionsRepository } from '../continuous/subscriptions.repository.
 import { DownloadError, type DownloadErrorKind } from './download-error.js';
 import { type DownloadDraft, Downloader, type DownloadStorage } from './downloader.js';
 
-/** As far back as recordings are read again (decision 48). */
-const LISTED_DAYS = 14;
+/** The last day first, because its links are the newest; then as far back as recordings are read again (decision 48). */
+const LISTED_DAYS = [1, 14];
 
 const LINK = {
   id: 'CHECK-LINK',
@@ -78,13 +78,12 @@ export class DownloadCheck implements FileCheck, OnModuleInit {
     let last: Recording | undefined;
     const keep = (items: readonly Recording[]) => void (last = items.at(-1) ?? last);
     try {
-      if (truckId !== undefined) {
+      for (const days of LISTED_DAYS) {
+        if (truckId === undefined || last !== undefined) break;
         const now = Date.now();
-        const range = {
-          startTime: instantOf(new Date(now - LISTED_DAYS * 86_400_000)),
-          endTime: instantOf(new Date(now)),
-        };
-        await this.client.listContinuous({ customerId, truckId, ...range, page: 1, pageSize: 100 }, call, keep);
+        const range = { startTime: instantOf(new Date(now - days * 86_400_000)), endTime: instantOf(new Date(now)) };
+        const query = { customerId, truckId, ...range, page: 1, pageSize: 100 };
+        await this.client.listContinuous(query, call, keep);
       }
       if (last === undefined) await this.client.listVideos({ customerId, page: 1, pageSize: 100 }, call, keep);
     } catch (error) {
@@ -94,7 +93,7 @@ export class DownloadCheck implements FileCheck, OnModuleInit {
     if (last !== undefined) return last;
     return truckId === undefined
       ? 'the partner lists no clip of this customer: name a truckId, whose recordings are listed then'
-      : `the partner lists no recording of ${truckId} within the last ${LISTED_DAYS} days, and no clip`;
+      : `the partner lists no recording of ${truckId} within the last ${LISTED_DAYS.at(-1)} days, and no clip`;
   }
 }
 
