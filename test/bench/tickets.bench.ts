@@ -112,7 +112,8 @@ async function measure(
   const outcome = await run(connections, seconds);
   const after = used();
   await verify(outcome, table, connections, database.client);
-  // By now it is done also with what was under way when the load ended.
+  // It finishes what was under way when the load ended: suspended within a transaction, it would keep its locks.
+  await delay(CATCH_UP_MS);
   if (pid !== undefined) putToSleep(pid);
   const count = outcome.acknowledged.length;
   const round = {

@@ -1,7 +1,7 @@
 // The accounts table of a peer, and its statement for a new account.
 
 export const CREATE_TABLE = `
-  CREATE EXTENSION pg_trgm;
+  CREATE EXTENSION IF NOT EXISTS pg_trgm;
   CREATE TABLE peer_accounts (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     number bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
