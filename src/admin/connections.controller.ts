@@ -1,8 +1,8 @@
 import { Controller, Param, Query } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { CheckConnectionRequest } from '../contracts/admin/connection-check.dto.js';
 import {
-  CheckConnectionRequest,
   ConnectionQuery,
   CreateConnectionRequest,
   UpdateConnectionRequest,

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { CheckedRule, ConnectionCheck, PartnerInterface } from '../contracts/admin/connection.dto.js';
+import type { CheckedRule, ConnectionCheck } from '../contracts/admin/connection-check.dto.js';
+import type { PartnerInterface } from '../contracts/admin/connection.dto.js';
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import { SealBrokenError } from './connection-keys.service.js';

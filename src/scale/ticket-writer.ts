@@ -14,14 +14,8 @@ import type { Answer } from '../http/answer.js';
 import type { Claim } from '../idempotency/idempotency.repository.js';
 import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
 import { findReferences, requestCatalog } from '../site-sync/catalog/catalog.repository.js';
-import {
-  BatchState,
-  catalogViolations,
-  flowConflict,
-  futureViolations,
-  haveCommonFlow,
-  unknownRecords,
-} from './ticket.rules.js';
+import { catalogViolations, flowConflict, futureViolations, unknownRecords } from './ticket-refusals.rules.js';
+import { BatchState, haveCommonFlow } from './ticket.rules.js';
 import { findRevisions, findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
 import type { Push } from './ticket.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
+import type { ConnectionCheck } from '../../src/contracts/admin/connection-check.dto.js';
 import type { TestApp } from '../support/app.js';
 import { chunk, DownloadScene, recordings } from '../support/download-scene.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
+import type { ConnectionCheck } from '../../src/contracts/admin/connection-check.dto.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';

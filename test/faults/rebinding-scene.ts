@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import type { ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
+import type { ConnectionCheck } from '../../src/contracts/admin/connection-check.dto.js';
 import { createHauler } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';

@@ -142,7 +142,7 @@ describe('a stop behind a load balancer', () => {
 
 describe('a balancer that keeps its connections for ten minutes', () => {
   // Source: the service closed an idle connection in the moment in which the balancer used it: 502.
-  test('is told that the service keeps them for longer', async () => {
+  test('reads in the header that the service keeps them for longer', async () => {
     const { headers } = await fetch(`${service.url}/health/live`);
     expect(Number(/timeout=(\d+)/.exec(headers.get('keep-alive') ?? '')?.[1])).toBeGreaterThanOrEqual(620);
   });

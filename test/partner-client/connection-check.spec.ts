@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { Connection, ConnectionCheck } from '../../src/contracts/admin/connection.dto.js';
+import type { ConnectionCheck } from '../../src/contracts/admin/connection-check.dto.js';
+import type { Connection } from '../../src/contracts/admin/connection.dto.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf, commandsBeside, runCommand } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';

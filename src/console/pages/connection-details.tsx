@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { CheckedRule, Connection, ConnectionCheck } from '../../contracts/admin/connection.dto.js';
+import type { CheckedRule, ConnectionCheck } from '../../contracts/admin/connection-check.dto.js';
+import type { Connection } from '../../contracts/admin/connection.dto.js';
 import { linkTo, open } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useHaulerName } from '../client/haulers.js';

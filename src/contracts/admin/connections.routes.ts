@@ -1,10 +1,9 @@
 import type { RouteDefinition } from '../common/api-contract.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from './catalog.dto.js';
+import { CheckConnectionRequest, ConnectionCheck } from './connection-check.dto.js';
 import {
-  CheckConnectionRequest,
   CONNECTION_CHANGES,
   Connection,
-  ConnectionCheck,
   ConnectionQuery,
   CreateConnectionRequest,
   NEW_CONNECTIONS,

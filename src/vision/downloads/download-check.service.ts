@@ -1,7 +1,7 @@
 import { Readable, Writable } from 'node:stream';
 import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
 import { ENV, type Env } from '../../config/env.js';
-import type { CheckedRule } from '../../contracts/admin/connection.dto.js';
+import type { CheckedRule } from '../../contracts/admin/connection-check.dto.js';
 import { instantOf } from '../../contracts/common/instant.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { outboundPolicy } from '../../outbound/address-guard.js';
@@ -12,7 +12,8 @@ import { type VisionCall, VisionClient } from '../client/vision.client.js';
 import { VisionConnections } from '../client/vision-connections.repository.js';
 import { SubscriptionsRepository } from '../continuous/subscriptions.repository.js';
 import { DownloadError, type DownloadErrorKind } from './download-error.js';
-import { type DownloadDraft, Downloader, type DownloadStorage } from './downloader.js';
+import type { DownloadDraft, DownloadStorage } from './download-order.js';
+import { Downloader } from './downloader.js';
 
 /** The last day first, because its links are the newest; then as far back as recordings are read again (decision 48). */
 const LISTED_DAYS = [1, 14];

@@ -9,7 +9,7 @@ import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import type { NamePair } from '../recordings/camera-names.rules.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
-import type { ResumePoint } from './downloader.js';
+import type { ResumePoint } from './download-order.js';
 
 /** The columns of a recording that its download needs. A `bigint` is text. */
 export interface RecordingRow {

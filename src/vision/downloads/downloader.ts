@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
 import type { OutboundPolicy } from '../../outbound/address-guard.js';
 import type { OutboundLog } from '../../outbound/outbound-log.js';
-import type { Draft } from '../../storage/draft.js';
-import type { DraftPoint, Published, Storage } from '../../storage/storage.js';
+import type { Storage } from '../../storage/storage.js';
 import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
 import { connectionError, DownloadError, invalidMp4, statusError, tooLarge } from './download-error.js';
+import type { Downloaded, DownloadDraft, DownloadOrder, DownloadStorage, ResumePoint } from './download-order.js';
 import {
   contentLength,
   continuesFile,
@@ -33,46 +33,6 @@ const DOWNLOAD_LIMITS: DownloadLimits = {
 
 /** Minimum time and bytes between two checkpoints. A killed process loses the bytes since the last one. */
 const CHECKPOINT = { ms: 1_000, bytes: 1024 * 1024 };
-
-/** Where an interrupted download resumes. */
-export type ResumePoint = DraftPoint & FileIdentity;
-
-export interface DownloadOrder {
-  /** A secret, because it may be signed. No error contains it. Not needed to publish a file that was received earlier. */
-  readonly url: string | undefined;
-  /** The name in the storage, from `storageName`. */
-  readonly name: string;
-  /** From an earlier attempt. The download starts from zero without it, or if the host has another file by now. */
-  readonly resume?: ResumePoint | undefined;
-  /** Called with the point at which a later attempt can resume, or undefined if none can. */
-  readonly onCheckpoint?: (point: ResumePoint | undefined) => Promise<void>;
-  /** Called with the number of bytes so far, including earlier attempts. */
-  readonly onReceived?: (bytes: number) => void;
-  /** Called when the download begins or ends to wait for a host that sends nothing, or hardly anything. */
-  readonly onStalled?: (isStalled: boolean) => void;
-  readonly signal?: AbortSignal;
-  readonly limits?: Partial<DownloadLimits>;
-}
-
-export interface Downloaded extends Published {
-  /** Bytes of earlier attempts. */
-  readonly resumedFrom: number;
-  /** Bytes after the last box of the MP4. */
-  readonly trailingBytes: number;
-}
-
-/** What a download needs of a draft. */
-export type DownloadDraft = Pick<
-  Draft,
-  'id' | 'length' | 'isWhole' | 'writable' | 'readable' | 'sync' | 'publish' | 'close' | 'discard'
->;
-
-/** What a download needs of the storage. */
-export interface DownloadStorage {
-  createDraft(name: string, size?: number): Promise<DownloadDraft>;
-  openDraft(name: string, point: DraftPoint): Promise<DownloadDraft | undefined>;
-  removeDrafts(name: string): Promise<void>;
-}
 
 /** Downloads MP4 files to the storage (decision 47). */
 export class Downloader<Kept extends DownloadStorage = Storage> {

@@ -1,0 +1,43 @@
+import type { Draft } from '../../storage/draft.js';
+import type { DraftPoint, Published } from '../../storage/storage.js';
+import type { DownloadLimits, FileIdentity } from './link-request.js';
+
+/** Where an interrupted download resumes. */
+export type ResumePoint = DraftPoint & FileIdentity;
+
+export interface DownloadOrder {
+  /** A secret, because it may be signed. No error contains it. Not needed to publish a file that was received earlier. */
+  readonly url: string | undefined;
+  /** The name in the storage, from `storageName`. */
+  readonly name: string;
+  /** From an earlier attempt. The download starts from zero without it, or if the host has another file by now. */
+  readonly resume?: ResumePoint | undefined;
+  /** Called with the point at which a later attempt can resume, or undefined if none can. */
+  readonly onCheckpoint?: (point: ResumePoint | undefined) => Promise<void>;
+  /** Called with the number of bytes so far, including earlier attempts. */
+  readonly onReceived?: (bytes: number) => void;
+  /** Called when the download begins or ends to wait for a host that sends nothing, or hardly anything. */
+  readonly onStalled?: (isStalled: boolean) => void;
+  readonly signal?: AbortSignal;
+  readonly limits?: Partial<DownloadLimits>;
+}
+
+export interface Downloaded extends Published {
+  /** Bytes of earlier attempts. */
+  readonly resumedFrom: number;
+  /** Bytes after the last box of the MP4. */
+  readonly trailingBytes: number;
+}
+
+/** What a download needs of a draft. */
+export type DownloadDraft = Pick<
+  Draft,
+  'id' | 'length' | 'isWhole' | 'writable' | 'readable' | 'sync' | 'publish' | 'close' | 'discard'
+>;
+
+/** What a download needs of the storage. */
+export interface DownloadStorage {
+  createDraft(name: string, size?: number): Promise<DownloadDraft>;
+  openDraft(name: string, point: DraftPoint): Promise<DownloadDraft | undefined>;
+  removeDrafts(name: string): Promise<void>;
+}
