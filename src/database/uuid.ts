@@ -5,13 +5,16 @@ const RANDOM_BYTES = 10;
 const pool = Buffer.alloc(4096 * RANDOM_BYTES);
 let used = pool.length;
 let lastTime = 0;
+/** Ids follow a clock that steps back further: they would have the wrong time until it is reached again. */
+const MAX_STEP_BACK_MS = 10_000;
 /** The part of the text that encodes `lastTime`. */
 let timeText = '';
 let sequence = 0;
 
 /**
  * A version 7 UUID (RFC 9562) in lower case. Within this process each is greater than the one before, also within a
- * millisecond and when the clock steps back: 12 bits of `rand_a` count, and a full count borrows the next millisecond.
+ * millisecond and when the clock steps back by at most 10 s: 12 bits of `rand_a` count, and a full count borrows the next
+ * millisecond.
  */
 export function uuidv7(now: number = Date.now()): string {
   if (used === pool.length) {
@@ -20,7 +23,7 @@ export function uuidv7(now: number = Date.now()): string {
   }
   const at = used;
   used += RANDOM_BYTES;
-  if (now > lastTime) {
+  if (now > lastTime || now < lastTime - MAX_STEP_BACK_MS) {
     begin(now);
     // The count begins in the lower half, so that a burst rarely borrows.
     sequence = pool.readUInt16BE(at + 8) & 0x7ff;

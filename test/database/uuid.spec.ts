@@ -35,6 +35,14 @@ describe('uuidv7', () => {
     expect(ids).toEqual([...ids].sort());
   });
 
+  test('has the time of the clock again once a clock that was an hour ahead is put right', () => {
+    const now = Date.now();
+    uuidv7(now + 3_600_000);
+    const ids = [uuidv7(now), uuidv7(now)];
+    expect(ids.map(timeOf)).toEqual([now, now]);
+    expect(ids).toEqual([...ids].sort());
+  });
+
   test('has random bits of every value', () => {
     const seen = new Set<string>();
     for (let i = 0; i < 5000; i++) for (const digit of uuidv7().slice(24)) seen.add(digit);

@@ -2,7 +2,7 @@
 // the folder of its one bucket, and how it differs from Amazon's. It prints its port. It knows one key and checks no signature.
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -92,9 +92,19 @@ async function listUploads(query) {
 }
 
 async function send(request, response, key) {
-  const path = pathOf(key);
-  if (!existsSync(path)) throw refusal(404, 'NoSuchKey');
-  const facts = await stat(path);
+  // Open before anything is sent: a file that is removed meanwhile is sent whole, as from Amazon.
+  const file = await open(pathOf(key)).catch(() => {
+    throw refusal(404, 'NoSuchKey');
+  });
+  try {
+    await sendFile(request, response, file);
+  } finally {
+    await file.close();
+  }
+}
+
+async function sendFile(request, response, file) {
+  const facts = await file.stat();
   const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
   const [start, end] = [Number(from ?? 0), Math.min(Number(to || facts.size), facts.size - 1)];
   if (from !== undefined && start >= facts.size) throw refusal(416, 'InvalidRange');
@@ -102,7 +112,7 @@ async function send(request, response, key) {
   const head = { 'Content-Length': end - start + 1, 'Last-Modified': facts.mtime.toUTCString() };
   response.writeHead(from === undefined ? 200 : 206, { ...head, ...range, 'Accept-Ranges': 'bytes' });
   if (request.method === 'HEAD' || facts.size === 0) return response.end();
-  await pipeline(createReadStream(path, { start, end }), response);
+  await pipeline(file.createReadStream({ start, end, autoClose: false }), response);
 }
 
 async function complete(request, place, path) {
