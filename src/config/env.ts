@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { ANSWER_TIMEOUT_MS, MAX_LIST_BYTES } from '../contracts/common/answer-limits.js';
 import { certificateFile, withTls } from './database-url.js';
 import {
   baseUrl,
@@ -152,11 +153,16 @@ export const VARIABLES = {
   ),
   PARTNER_ANSWER_TIMEOUT: declare(
     duration('1ms', '1d'),
-    60_000,
+    ANSWER_TIMEOUT_MS,
     "timeout for the complete answer of a partner's API",
     '60s',
   ),
-  PARTNER_BODY_LIMIT: declare(size('1b', '2gb'), 268_435_456, "maximum size of an answer of a partner's API", '256mb'),
+  PARTNER_BODY_LIMIT: declare(
+    size('1b', '2gb'),
+    MAX_LIST_BYTES,
+    "maximum size of an answer of a partner's API",
+    '256mb',
+  ),
   VISION_LINK_TTL: declare(
     duration('1ms', '365d'),
     8 * 3_600_000,

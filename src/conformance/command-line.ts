@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { ANSWER_TIMEOUT_MS } from '../contracts/common/answer-limits.js';
 import { parseInstant } from '../contracts/common/instant.js';
 import { readSecret, SecretInputError } from '../contracts/common/secret-input.js';
 import { isUuid, withoutFinalSlashes } from '../contracts/common/text.js';
@@ -55,8 +56,6 @@ const OPTIONS = {
   list: FLAG,
   help: FLAG,
 } as const;
-const DEFAULT_TIMEOUT_MS = 10_000;
-const DEFAULT_IDLE_MS = 60_000;
 const MAX_TIMEOUT_MS = 600_000;
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, '': 1_000 };
 
@@ -82,8 +81,8 @@ role the kit listens, acts as the other side, injects faults, and checks the cal
   --out FILE           write the report to a file
   --baseline FILE      rules that are known to fail: an earlier JSON report, or one rule id a line
   --compare FILE       an earlier JSON report: show what has changed
-  --timeout TIME       for one answer, such as 500ms, 10s, 1m; default: 10s. For a client role: the run ends when no call
-                       arrived for this time; default: 60s
+  --timeout TIME       for one answer, such as 500ms, 10s, 1m; default: 60s, as the platform. For a client role: the run ends
+                       when no call arrived for this time
   --list               print the rules and exit
   --help               print this text
 
@@ -115,7 +114,7 @@ export function readOptions(words: readonly string[]): Options {
     url: isRun && !isClient ? readUrl(values.url) : '',
     apiKey: isRun ? readKey(values['api-key']) : '',
     listen: isRun && isClient ? readListen(values.listen) : { host: '', port: 0 },
-    timeoutMs: readTimeout(values.timeout, isClient ? DEFAULT_IDLE_MS : DEFAULT_TIMEOUT_MS),
+    timeoutMs: readTimeout(values.timeout),
   };
   if (isRun && out !== undefined) checkWritable(out);
   return options;
@@ -205,8 +204,8 @@ function readListen(value: string | undefined): Options['listen'] {
   return { host, port: Number(port) };
 }
 
-function readTimeout(value: string | undefined, defaultMs: number): number {
-  if (value === undefined) return defaultMs;
+function readTimeout(value: string | undefined): number {
+  if (value === undefined) return ANSWER_TIMEOUT_MS;
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|)$/.exec(value) ?? [];
   const timeoutMs = number === '' ? 0 : Number(number) * (UNITS[unit] ?? 0);
   if (!(timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS))

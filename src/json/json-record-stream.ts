@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { MAX_RECORD_BYTES } from '../contracts/common/answer-limits.js';
 import { withoutByteOrderMark } from '../contracts/common/json.js';
 
 // JSON consists of ASCII characters outside of texts, so that bytes of UTF-8 can be compared with these codes.
@@ -12,9 +13,6 @@ const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 /** `[` and `{` differ only in this bit, and so do `]` and `}`. */
 const SHAPE = 0x20;
-
-/** Limit of one record, and of the document without its records: each is parsed in one call of `JSON.parse`. */
-export const MAX_RECORD_BYTES = 1_048_576;
 
 /** The message of an error for bytes that are not UTF-8. */
 export const NOT_UTF8 = 'is not UTF-8';

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type KitAnswer, type KitRequest, NoAnswerError, UnprovenError } from '../conformance/exchange.js';
 import type { ServerRole } from '../conformance/rule.js';
 import { runServerRole } from '../conformance/run.js';
+import { MAX_WHOLE_BYTES } from '../contracts/common/answer-limits.js';
 import { isJsonObject, ownField } from '../contracts/common/json.js';
 import { rememberSiteFacts, SITE_LISTS, SiteFacts } from '../conformance/site/site-facts.js';
 import { SITE_SERVER } from '../conformance/site/site-server.js';
@@ -12,7 +13,7 @@ import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js'
 import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import type { ConnectionEntity } from './connection.entity.js';
-import { MAX_WHOLE_BYTES, type StreamedAnswer } from './partner-answer.js';
+import type { StreamedAnswer } from './partner-answer.js';
 import { PartnerClient } from './partner-client.js';
 import { type FailureKind, PartnerFailure } from './partner-failure.js';
 

@@ -2,13 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { isDeeper, MAX_JSON_DEPTH, withoutByteOrderMark } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { type JsonRecord, JsonRecordStream, JsonStreamError, MAX_RECORD_BYTES } from '../json/json-record-stream.js';
+import { MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../contracts/common/answer-limits.js';
+import { type JsonRecord, JsonRecordStream, JsonStreamError } from '../json/json-record-stream.js';
 import { matcherWith, type SecretMatcher } from '../observability/known-secrets.js';
 import { redactText } from '../observability/redaction.js';
 import { errorDetail, PartnerFailure, SENTENCES } from './partner-failure.js';
-
-/** Limit of a body that is parsed as a whole: 4 MiB take about 20 ms. */
-export const MAX_WHOLE_BYTES = 4_194_304;
 
 /** Size of the beginning of a body that shows whether it is an HTML page. */
 const BEGINNING_BYTES = 512;

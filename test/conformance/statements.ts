@@ -17,7 +17,7 @@ export const STATEMENTS = `
 2.2 | createTicket request materials[].unitOfMeasure | required, one of seven units | SCALE-122..125 SCALE-029 PARTNER-016
 2.2 | createTicket request inboundFlow | an object, or absent | SCALE-126..127 SCALE-028 PARTNER-017
 2.2 | createTicket request inboundFlow.ticketNumber | required, text | SCALE-128..131 PARTNER-018
-2.2 | createTicket request inboundFlow.updatedAt | required, a date-time: when the flow was last updated | SCALE-132..135 PARTNER-019 PARTNER-050..052
+2.2 | createTicket request inboundFlow.updatedAt | required, a date-time: when the flow was last updated | SCALE-132..135 PARTNER-019 PARTNER-050 PARTNER-052
 2.2 | createTicket request outboundFlow | an object, or absent | SCALE-142..143 SCALE-027 PARTNER-020
 2.2 | createTicket request outboundFlow.ticketNumber | required, text | SCALE-136..137 SCALE-144..145 PARTNER-021
 2.2 | createTicket request outboundFlow.updatedAt | required, a date-time | SCALE-146..149 PARTNER-022

@@ -122,7 +122,6 @@ const TABLE = clientRules(
   `
 PARTNER-001 | must | 4 | every | every call is a POST to the tickets or the accounts | Call POST ${SCALE_API.prefix}${SCALE_API.routes.createTicket.path} or POST ${ACCOUNT_API.prefix}${ACCOUNT_API.routes.createAccount.path}.
 PARTNER-050 | must | 2.2 | createTicket | a ticket with other contents has another updatedAt | Set updatedAt of the flow to the time of the change.
-PARTNER-051 | should | 2.2 | createTicket | updatedAt of a flow does not go back | Send the changes of a ticket in their order; the platform does not apply an older one.
 PARTNER-052 | should | 2.2 | createTicket | updatedAt is not in the future | Set the clock of your system, and send updatedAt with the right offset.
 PARTNER-080 | must | 4 | every | an Idempotency-Key is sent once and has 1 to 255 visible ASCII characters | Use a UUID as the Idempotency-Key.
 PARTNER-081 | must | 4 | every | an Idempotency-Key belongs to one body | Use a new Idempotency-Key for a new request, and repeat a request byte for byte.
@@ -133,10 +132,6 @@ PARTNER-082 | should | 4.2 | every | an account, or a ticket without a flow, who
     'PARTNER-050': (log) =>
       everyChange(log, (before, after) =>
         before.at === after.at ? `${after.name} has other contents and the same updatedAt` : undefined,
-      ),
-    'PARTNER-051': (log) =>
-      everyChange(log, (before, after) =>
-        after.at < before.at ? `updatedAt of ${after.name} is older than in the push before` : undefined,
       ),
     'PARTNER-052': (log) => {
       const flows = flowsOf(log);
