@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -38,7 +38,7 @@ async function runProgram(name: string, source: string): Promise<unknown> {
 test('the committed clients are those of the documents (npm run clients renews them)', async () => {
   await run(process.execPath, [join(ROOT, 'scripts/generate-clients.mjs'), folder]);
   const files = globSync('*/*.{ts,py}', { cwd: CLIENTS }).sort();
-  expect(files).toHaveLength(8);
+  expect(files).toHaveLength(9);
   for (const file of files) {
     expect(readFileSync(join(folder, file), 'utf8') === readFileSync(join(CLIENTS, file), 'utf8')).toBe(true);
   }
@@ -97,63 +97,6 @@ test('sites and recordings are read from the reference partner', async () => {
     "customerId: 'ACME Hauling', truckId: 'TRUCK-7', startTime: '2026-01-31T08:00:00Z', endTime: '2026-01-31T09:00:00Z'";
   const list = `const { data } = await client.listContinuous({ query: { ${query} } });`;
   expect(await runProgram('vision', `${list} print(data.recordings?.length);`)).toBe(4);
-});
-
-/** Runs a program with `client`, which prints one JSON value. */
-async function runPython(name: 'scale' | 'account' | 'site' | 'vision', lines: string[]): Promise<unknown> {
-  const isPlatform = name === 'scale' || name === 'account';
-  const [header, key] = isPlatform ? ['PLATFORM_API_KEY', scene.platformKey] : ['API_KEY', scene.partnerKey];
-  const program = [
-    'import json',
-    `from ${name}_client import *`,
-    `client = Client("${scene.service.url}", auth={"apiKey": {"${header}": "${key}"}}, timeout=20)`,
-    ...lines,
-  ].join('\n');
-  // The program ignores a proxy of the environment.
-  const env = { ...process.env, PYTHONPATH: join(CLIENTS, 'python'), PYTHONDONTWRITEBYTECODE: '1', NO_PROXY: '*' };
-  return JSON.parse((await run('python3', ['-c', program], { env })).stdout);
-}
-
-const hasPython = spawnSync('python3', ['-c', 'import httpx']).status === 0;
-if (!hasPython) process.stderr.write('skipped: the Python clients need python3 with httpx\n');
-
-(hasPython ? describe : describe.skip)('the Python clients', () => {
-  test('push a ticket once under its key, although its answer was lost', async () => {
-    await scene.start(`haulers/${scene.haulerId}`, 'answer-lost', { times: 1 });
-    const result = await runPython('scale', [
-      'item = MaterialItem(id="7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21", name="Debris", quantity=1, unit_of_measure="Ton")',
-      'body = CreateScaleTicketRequest(site_id="0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10", materials=[item])',
-      'answer = client.create_ticket(body, idempotency_key="python-1", retry={"retries": 3})',
-      'again = client.create_ticket(body, idempotency_key="python-1")',
-      'print(json.dumps([answer.success, answer.disposal_ticket_id == again.disposal_ticket_id]))',
-    ]);
-    expect(result).toEqual([true, true]);
-  });
-
-  test('read the ids of the existing account from a 409', async () => {
-    const result = await runPython('account', [
-      'created = client.create_account(CreateAccountRequest(account_name="Python Haulage"))',
-      'try:',
-      '    client.create_account(CreateAccountRequest(account_name="python  haulage"))',
-      'except ApiError as error:',
-      '    print(json.dumps([error.status, error.body["error"]["details"]["accountId"] == created.account_id]))',
-    ]);
-    expect(result).toEqual([409, true]);
-  });
-
-  test('read sites and recordings', async () => {
-    const sites = [
-      `answer = client.get_sites(hauler_id="${scene.haulerId}")`,
-      'print(json.dumps([len(answer.data.sites), answer.data.sites[0].name != ""]))',
-    ];
-    expect(await runPython('site', sites)).toEqual([2, true]);
-    const recordings = [
-      'day = {"start_time": "2026-01-31T08:00:00Z", "end_time": "2026-01-31T09:00:00Z"}',
-      'answer = client.list_continuous(customer_id="ACME Hauling", truck_id="TRUCK-7", **day)',
-      'print(json.dumps(len(answer.data.recordings)))',
-    ];
-    expect(await runPython('vision', recordings)).toBe(4);
-  });
 });
 
 /** The committed clients of the others are compared with what redocly generates. */
