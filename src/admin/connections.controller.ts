@@ -1,4 +1,5 @@
 import { Controller, Param, Query } from '@nestjs/common';
+import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CheckConnectionRequest } from '../contracts/admin/connection-check.dto.js';
@@ -19,6 +20,7 @@ export class ConnectionsController {
     private readonly connections: ConnectionsService,
     private readonly checks: ConnectionCheckService,
     private readonly runs: SyncRunsService,
+    private readonly keys: ApiKeyAdmin,
   ) {}
 
   @Route(ADMIN_API, 'createConnection')
@@ -42,8 +44,8 @@ export class ConnectionsController {
   }
 
   @Route(ADMIN_API, 'deleteConnection')
-  remove(@Param() { id }: IdParam) {
-    return this.connections.remove(id);
+  async remove(@Param() { id }: IdParam) {
+    this.keys.forget(await this.connections.remove(id));
   }
 
   @Route(ADMIN_API, 'checkConnection')

@@ -75,7 +75,7 @@ export class ConsoleSessionController {
   private viewOf(caller: TokenKind | Principal): SessionView {
     const sides = [...this.env.SIDES];
     if (typeof caller === 'string') return { kind: caller, sides };
-    const { keyPrefix, haulerId, customerId } = caller;
-    return { kind: 'partner', sides, keyPrefix, haulerId, customerId };
+    const { keyPrefix, haulerId, connectionId, customerId } = caller;
+    return { kind: 'partner', sides, keyPrefix, haulerId, connectionId, customerId };
   }
 }

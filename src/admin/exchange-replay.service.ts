@@ -143,7 +143,7 @@ export class ExchangeReplay {
     const owner = keyId === null ? undefined : await this.keys.callerOf(keyId);
     if (owner === undefined) throw refused(`the API key of the exchange ${id} is unknown`);
     if (haulerId === undefined || haulerId === owner.haulerId) return owner;
-    return { ...owner, keyId: null, keyPrefix: '', haulerId, customerId: null };
+    return { ...owner, keyId: null, keyPrefix: '', haulerId, connectionId: null, customerId: null };
   }
 
   /** Undefined if the exchange is not stored in time. */

@@ -10,9 +10,10 @@ export const HAULERS: SqlList = {
   ...NEWEST_FIRST,
 };
 
-export const apiKeys = ({ haulerId }: ApiKeyQuery): SqlList => ({
+export const apiKeys = ({ haulerId, connectionId }: ApiKeyQuery): SqlList => ({
   name: 'api-keys',
-  sql: 'SELECT id, created_at FROM api_keys WHERE ($1::uuid IS NULL OR hauler_id = $1)',
-  parameters: [haulerId ?? null],
+  sql: `SELECT id, created_at FROM api_keys
+    WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ($2::uuid IS NULL OR connection_id = $2)`,
+  parameters: [haulerId ?? null, connectionId ?? null],
   ...NEWEST_FIRST,
 });

@@ -6,25 +6,29 @@ import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { entityPage } from '../database/list-page.js';
+import { inTransaction } from '../database/transaction.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { apiKeys } from './access-lists.repository.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
-import { revokeKey } from './api-key.repository.js';
+import { lockConnection, revokeKey } from './api-key.repository.js';
 import { issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
 import type { KeyPrincipal } from './principal.js';
 
 /** The platform's own interfaces belong to a hauler (decision 1). */
-function needsHauler({ interfaces }: Pick<IssueApiKeyRequest, 'interfaces'>): boolean {
+function needsHauler({ interfaces = [] }: Pick<IssueApiKeyRequest, 'interfaces'>): boolean {
   return interfaces.includes('scale') || interfaces.includes('account');
 }
 
 type Refuse = (path: string, rule: string, must: string) => void;
 
 /** A vision key names its customer, or says that it reads every customer. */
-function refuseCustomers({ interfaces, customerId, allCustomers = false }: IssueApiKeyRequest, refuse: Refuse): void {
+function refuseCustomers(
+  { interfaces = [], customerId, allCustomers = false }: IssueApiKeyRequest,
+  refuse: Refuse,
+): void {
   if (!interfaces.includes('vision')) {
     // The key would look limited, although it would not be.
     const must = 'applies to vision only, which is not among the interfaces';
@@ -41,14 +45,26 @@ function refuseCustomers({ interfaces, customerId, allCustomers = false }: Issue
   }
 }
 
+/** A key of a connection opens no interface, and its owner is that of the connection. */
+function refuseTerms(request: IssueApiKeyRequest, refuse: Refuse): void {
+  for (const name of ['haulerId', 'customerId', 'allCustomers', 'interfaces'] as const) {
+    if (request[name] !== undefined) refuse(name, 'isAbsent', 'must be absent beside connectionId');
+  }
+}
+
 /** The violations of a request for a key that concern more than one field, or the time. */
 export function issueViolations(request: IssueApiKeyRequest, now: number): Violation[] {
   const violations: Violation[] = [];
   const refuse: Refuse = (path, rule, must) => violations.push({ path, rule, message: `${path} ${must}` });
-  if (needsHauler(request) && request.haulerId === undefined) {
-    refuse('haulerId', 'isDefined', 'is required for scale and account');
+  if (request.connectionId !== undefined) refuseTerms(request, refuse);
+  else if (request.interfaces === undefined) {
+    refuse('interfaces', 'isDefined', 'is required; for a key of one connection send connectionId instead');
+  } else {
+    if (needsHauler(request) && request.haulerId === undefined) {
+      refuse('haulerId', 'isDefined', 'is required for scale and account');
+    }
+    refuseCustomers(request, refuse);
   }
-  refuseCustomers(request, refuse);
   if (request.expiresAt !== undefined && epochMillis(request.expiresAt) <= now) {
     refuse('expiresAt', 'isFuture', 'must be in the future');
   }
@@ -68,20 +84,27 @@ export class ApiKeyAdmin {
     const violations = issueViolations(request, Date.now());
     // A key for site or vision alone may name a hauler that only the partner side knows.
     if (needsHauler(request) && request.haulerId !== undefined && !(await this.haulers.exists(request.haulerId))) {
-      violations.push({ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the id of a hauler' });
+      violations.push(unknown('haulerId', 'hauler'));
     }
-    if (violations.length > 0) throw invalid(violations);
-    const created = createKey();
-    const row = newKeyRow(created, {
-      haulerId: request.haulerId ?? null,
-      customerId: request.customerId ?? null,
-      allCustomers: request.allCustomers ?? false,
-      interfaces: [...new Set(request.interfaces)],
-      name: request.name ?? null,
-      expiresAt: request.expiresAt === undefined ? null : new Date(epochMillis(request.expiresAt)),
+    return inTransaction(this.dataSource, async (manager) => {
+      const { connectionId, haulerId } = request;
+      const owner = connectionId === undefined ? haulerId : await lockConnection(manager, connectionId);
+      const isUnknown = connectionId !== undefined && owner === undefined;
+      const all = isUnknown ? [...violations, unknown('connectionId', 'connection')] : violations;
+      if (all.length > 0) throw invalid(all);
+      const created = createKey();
+      const row = newKeyRow(created, {
+        haulerId: owner ?? null,
+        connectionId: connectionId ?? null,
+        customerId: request.customerId ?? null,
+        allCustomers: request.allCustomers ?? false,
+        interfaces: [...new Set(request.interfaces)],
+        name: request.name ?? null,
+        expiresAt: request.expiresAt === undefined ? null : new Date(epochMillis(request.expiresAt)),
+      });
+      await manager.insert(ApiKeyEntity, row);
+      return issuedKey(created, row);
     });
-    await this.dataSource.manager.insert(ApiKeyEntity, row);
-    return issuedKey(created, row);
   }
 
   /** Newest first. */
@@ -100,6 +123,17 @@ export class ApiKeyAdmin {
   async revoke(id: string): Promise<void> {
     const revoked = await revokeKey(this.dataSource, id);
     if (revoked === undefined) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
-    this.cache.forget(revoked.toString('base64url'));
+    this.forget([revoked]);
+  }
+
+  /** Keys that were revoked, by their hashes. Other instances read them again within 5 s. */
+  forget(hashes: readonly Buffer[]): void {
+    for (const hash of hashes) this.cache.forget(hash.toString('base64url'));
   }
 }
+
+const unknown = (path: string, what: string): Violation => ({
+  path,
+  rule: 'isKnown',
+  message: `${path} must be the id of a ${what}`,
+});

@@ -6,7 +6,10 @@ import type { ApiKeyEntity } from './auth.entity.js';
 import type { KeyPrincipal } from './principal.js';
 
 /** The fields that the issuer sets. A successor inherits them from the key before it. */
-type KeyTerms = Pick<ApiKeyEntity, 'haulerId' | 'customerId' | 'allCustomers' | 'interfaces' | 'name' | 'expiresAt'>;
+type KeyTerms = Pick<
+  ApiKeyEntity,
+  'haulerId' | 'connectionId' | 'customerId' | 'allCustomers' | 'interfaces' | 'name' | 'expiresAt'
+>;
 
 /** The row of a key that is issued now and has never been used. */
 export function newKeyRow({ hash, prefix }: NewKey, terms: KeyTerms): ApiKeyEntity {
@@ -32,13 +35,13 @@ export function endOf({ expiresAt, retiresAt }: Pick<ApiKeyEntity, 'expiresAt' |
 
 export type PrincipalRow = Pick<
   ApiKeyEntity,
-  'id' | 'prefix' | 'haulerId' | 'customerId' | 'interfaces' | 'expiresAt' | 'retiresAt'
+  'id' | 'prefix' | 'haulerId' | 'connectionId' | 'customerId' | 'interfaces' | 'expiresAt' | 'retiresAt'
 >;
 
 /** The caller that a key identifies. */
 export function keyPrincipal(row: PrincipalRow): KeyPrincipal {
-  const { id: keyId, prefix: keyPrefix, haulerId, customerId, interfaces } = row;
-  return { keyId, keyPrefix, haulerId, customerId, interfaces: new Set(interfaces), endsAt: endOf(row) };
+  const { id: keyId, prefix: keyPrefix, haulerId, connectionId, customerId, interfaces } = row;
+  return { keyId, keyPrefix, haulerId, connectionId, customerId, interfaces: new Set(interfaces), endsAt: endOf(row) };
 }
 
 /** A key as the admin API returns it. `expiresAt` is the effective end, including the end of a running overlap. */
@@ -48,6 +51,7 @@ export function toApiKeyDto(row: ApiKeyEntity): ApiKey {
     id: row.id,
     prefix: row.prefix,
     haulerId: row.haulerId,
+    connectionId: row.connectionId,
     customerId: row.customerId,
     allCustomers: row.allCustomers,
     interfaces: row.interfaces,

@@ -10,8 +10,8 @@ export interface KnownKeyRow extends PrincipalRow, Pick<ApiKeyEntity, 'hash' | '
 
 /** Keys that are neither revoked nor ended. */
 const VALID_KEYS = `
-  SELECT id, hash, prefix, hauler_id AS "haulerId", customer_id AS "customerId", interfaces,
-         expires_at AS "expiresAt", retires_at AS "retiresAt", last_used_at AS "lastUsedAt",
+  SELECT id, hash, prefix, hauler_id AS "haulerId", connection_id AS "connectionId",
+         customer_id AS "customerId", interfaces, expires_at AS "expiresAt", retires_at AS "retiresAt", last_used_at AS "lastUsedAt",
          replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
     FROM api_keys
    WHERE revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`;
@@ -25,6 +25,18 @@ export function findValidKeys(database: Querying, hashes: readonly Buffer[]): Pr
 export async function findValidKey(database: Querying, id: string): Promise<KnownKeyRow | undefined> {
   const [row] = await database.query<KnownKeyRow[]>(`${VALID_KEYS} AND id = $1`, [id]);
   return row;
+}
+
+/**
+ * The hauler of a connection; undefined if there is none or it was deleted. Its deletion waits until the transaction ends, and
+ * then ends the keys that were issued meanwhile.
+ */
+export async function lockConnection(database: Querying, id: string): Promise<string | undefined> {
+  const [row] = await database.query<{ haulerId: string }[]>(
+    'SELECT hauler_id AS "haulerId" FROM connections WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
+    [id],
+  );
+  return row?.haulerId;
 }
 
 /** Stores when keys were last used: pairs of id and time. */

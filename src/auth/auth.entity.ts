@@ -29,6 +29,10 @@ export class ApiKeyEntity {
   @Column('uuid', { name: 'hauler_id', nullable: true })
   haulerId!: string | null;
 
+  /** Of a key that opens the partner API for one connection of the hauler; it has no interfaces. */
+  @Column('uuid', { name: 'connection_id', nullable: true })
+  connectionId!: string | null;
+
   @Column('text', { name: 'customer_id', nullable: true })
   customerId!: string | null;
 

@@ -6,7 +6,7 @@ import { inTransaction } from '../database/transaction.js';
 import { apiError } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
-import { activateKey, lockWithSuccessors, revokeDormant } from './api-key.repository.js';
+import { activateKey, lockConnection, lockWithSuccessors, revokeDormant } from './api-key.repository.js';
 import { endOf, issuedKey, newKeyRow } from './api-key-row.js';
 import { KeyCache, type KnownKey } from './key-cache.js';
 
@@ -57,6 +57,7 @@ export class KeyRotation {
 async function lockKey(manager: EntityManager, id: string): Promise<ApiKeyEntity> {
   const found = await manager.findOneBy(ApiKeyEntity, { id });
   if (found === null) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
+  if (found.connectionId !== null) await lockConnection(manager, found.connectionId);
   const root = isDormant(found) ? found.replacesId : found.id;
   await lockWithSuccessors(manager, root);
   const key = await manager.findOneByOrFail(ApiKeyEntity, { id });

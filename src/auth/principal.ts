@@ -10,6 +10,8 @@ export interface Principal {
   readonly interfaces: ReadonlySet<InterfaceName>;
   /** The hauler that owns the key; a site key may have none. */
   readonly haulerId: string | null;
+  /** On a key of a connection: the only one that the partner API shows. It opens no interface. */
+  readonly connectionId: string | null;
   /** On a vision key: the only customer that may be read. */
   readonly customerId: string | null;
   /** Epoch milliseconds at which the key expires or its overlap with a successor ends; infinite for most keys. */

@@ -31,6 +31,7 @@ import { TryDownloadsUntilDeadline1795570480000 } from '../../migrations/1795570
 import { KeepUnansweredPosts1795570490000 } from '../../migrations/1795570490000-keep-unanswered-posts.js';
 import { GiveMaterialsSeveralParents1795570491000 } from '../../migrations/1795570491000-give-materials-several-parents.js';
 import { GiveConnectionsFirstByteTimeout1795570500000 } from '../../migrations/1795570500000-give-connections-first-byte-timeout.js';
+import { IssueKeysForConnections1795570510000 } from '../../migrations/1795570510000-issue-keys-for-connections.js';
 import { StartupError } from '../config/startup-error.js';
 import { Lane } from './lane.js';
 import { SQLSTATE, sqlState } from './postgres-errors.js';
@@ -70,6 +71,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   KeepUnansweredPosts1795570490000,
   GiveMaterialsSeveralParents1795570491000,
   GiveConnectionsFirstByteTimeout1795570500000,
+  IssueKeysForConnections1795570510000,
 ];
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */

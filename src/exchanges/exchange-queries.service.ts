@@ -41,11 +41,10 @@ export interface StoredPushes {
   wonOver(haulerId: string, ticketId: string, exchangeId: string): Promise<WonPush | undefined>;
 }
 
-/** Only exchanges of this key. The hauler of the key helps to find them. */
-export interface ExchangeScope {
-  readonly apiKeyId: string;
-  readonly haulerId?: string;
-}
+/** Only exchanges of this key, or only calls to the partner of this connection. The hauler helps to find them. */
+export type ExchangeScope = { readonly haulerId?: string } & (
+  { readonly apiKeyId: string; readonly connectionId?: undefined } | { readonly connectionId: string }
+);
 
 /** Lists and shows exchanges, for admins and for partners. */
 @Injectable()
@@ -79,7 +78,7 @@ export class ExchangeQueries {
 
   async get(id: string, scope?: ExchangeScope): Promise<ExchangeDetail> {
     const row = await this.row(id);
-    if (scope !== undefined && row.api_key_id !== scope.apiKeyId) throw unknownExchange(id);
+    if (scope !== undefined && !isWithin(row, scope)) throw unknownExchange(id);
     const response = bodyOf(row.response_body, row.response_form, row.response_sha256, Number(row.response_bytes));
     const request = row.in_revision
       ? await this.pushBody(row)
@@ -195,6 +194,9 @@ function statusRange(status: string | undefined): [number, number] | undefined {
   const hundreds = Number(status[0]) * 100;
   return status.endsWith('xx') ? [hundreds, hundreds + 99] : [Number(status), Number(status)];
 }
+
+const isWithin = (row: ExchangeListRow, scope: ExchangeScope): boolean =>
+  scope.connectionId === undefined ? row.api_key_id === scope.apiKeyId : row.connection_id === scope.connectionId;
 
 const unknownExchange = (id: string) => apiError(ADMIN_API, 'notFound', `there is no exchange ${id}`);
 

@@ -35,6 +35,13 @@ const STATUSES: Readonly<Record<number, string>> = {
   429: 'The key sent too many requests. The body was not read.',
 };
 
+/** What a partner's refusal of our call says. */
+const PARTNER_STATUSES: Readonly<Record<number, string>> = {
+  401: 'The partner did not accept our API key.',
+  404: 'The partner does not know the path or the named record.',
+  429: 'The partner asked for fewer calls.',
+};
+
 /** A refusal that was returned again; its result is that of the first one. */
 export const REPLAYED_REFUSAL =
   'The Idempotency-Key was used before: this is the first refusal again. Send a corrected request with a new key.';
@@ -46,7 +53,7 @@ export function explain(row: ExchangeListRow, response: string | undefined, fact
     failure(row),
     row.result === null ? undefined : RESULTS[row.result],
     ...facts,
-    STATUSES[row.status] ?? statusSentence(row),
+    (row.direction === 'inbound' ? STATUSES : PARTNER_STATUSES)[row.status] ?? statusSentence(row),
     errorMessage(response),
     row.ignored_fields === null ? undefined : `Unknown fields were ignored: ${row.ignored_fields}.`,
     row.scenario === null ? undefined : `The sandbox injected the scenario ${row.scenario}.`,
@@ -71,8 +78,10 @@ function beginning({ direction, method, path, status }: ExchangeListRow): string
 
 function statusSentence({ status, direction }: ExchangeListRow): string | undefined {
   if (status < 400) return undefined;
+  if (direction === 'outbound')
+    return status >= 500 ? 'The partner failed. Scheduled work is tried again.' : 'The partner refused the request.';
   if (status >= 500) return 'The failure is temporary or unexpected. Send the same request again.';
-  return direction === 'inbound' ? 'The request was refused. Nothing was stored.' : 'The partner refused the request.';
+  return 'The request was refused. Nothing was stored.';
 }
 
 function errorMessage(response: string | undefined): string | undefined {

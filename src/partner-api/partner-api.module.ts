@@ -4,13 +4,14 @@ import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { ReferencePartnerModule } from '../reference-partner/reference-partner.module.js';
 import { PartnerExchangesController } from './partner-exchanges.controller.js';
+import { PartnerKeyController } from './partner-key.controller.js';
 import { PartnerClockController, PartnerScenariosController } from './partner-sandbox.controller.js';
 import { PartnerRecordsController } from './partner-records.controller.js';
 import { PartnerSandbox } from './partner-sandbox.service.js';
 
 /** The partner API: calls of a partner with its own key, on both sides. */
 @Module({
-  controllers: [PartnerScenariosController, PartnerExchangesController],
+  controllers: [PartnerKeyController, PartnerScenariosController, PartnerExchangesController],
   providers: [PartnerSandbox],
   exports: [PartnerSandbox],
 })

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { ConnectionQuery } from '../contracts/admin/connection.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
@@ -66,15 +67,24 @@ export async function updateConnection(
   );
 }
 
-/** Deletes the keys and cancels a running synchronisation; the row stays. Returns false if there is no such connection. */
-export async function deleteConnection(database: Querying, id: string): Promise<boolean> {
-  const [, deleted] = await database.query<[unknown[], number]>(
+/**
+ * Deletes the keys and cancels a running synchronisation; the row stays. Returns the hashes of the keys of ours that it ended
+ * (`api_keys`), undefined if there is no such connection.
+ */
+export async function deleteConnection(manager: EntityManager, id: string): Promise<Buffer[] | undefined> {
+  const [, deleted] = await manager.query<[unknown[], number]>(
     `UPDATE connections SET deleted_at = now(), updated_at = now(), enabled = false, sealed_key = '',
        sealed_next_key = NULL, due_at = NULL, started_at = NULL, run_requested_at = NULL
      WHERE id = $1 AND deleted_at IS NULL`,
     [id],
   );
-  return deleted > 0;
+  if (deleted === 0) return undefined;
+  // A statement of its own: it sees the keys that were issued while the first one waited for the row.
+  const [ended] = await manager.query<[{ hash: Buffer }[], number]>(
+    'UPDATE api_keys SET revoked_at = now() WHERE connection_id = $1 AND revoked_at IS NULL RETURNING hash',
+    [id],
+  );
+  return ended.map(({ hash }) => hash);
 }
 
 /** The current key, then the next one if there is one; undefined if the connection was deleted or has another address. */

@@ -132,11 +132,13 @@ export class ConnectionsService {
   }
 
   /**
-   * Keeps the data of the connection, deletes its keys, and cancels its run. Throws `notFound` for a
-   * connection that is deleted already.
+   * Keeps the data of the connection, deletes its keys, and cancels its run. Returns the hashes of the keys that we issued for
+   * it, which end. Throws `notFound` for a connection that is deleted already.
    */
-  async remove(id: string): Promise<void> {
-    if (!(await deleteConnection(this.dataSource, id))) throw unknownConnection(id);
+  async remove(id: string): Promise<Buffer[]> {
+    const ended = await inTransaction(this.dataSource, (manager) => deleteConnection(manager, id));
+    if (ended === undefined) throw unknownConnection(id);
+    return ended;
   }
 
   private changeOf(row: ConnectionEntity, request: UpdateConnectionRequest): ConnectionUpdate {
@@ -170,6 +172,16 @@ function found(id: string, row: ConnectionEntity | null): ConnectionEntity {
 }
 
 const unknownConnection = (id: string) => apiError(ADMIN_API, 'notFound', `there is no connection ${id}`);
+
+/** A hauler's connection; undefined for a deleted one. */
+export async function findConnection(
+  manager: EntityManager,
+  haulerId: string,
+  id: string,
+): Promise<Connection | undefined> {
+  const row = await manager.findOneBy(ConnectionEntity, { haulerId, id, deletedAt: IsNull() });
+  return row === null ? undefined : toConnectionDto(row);
+}
 
 function toConnectionDto(row: ConnectionEntity): Connection {
   return {

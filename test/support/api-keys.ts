@@ -7,6 +7,7 @@ export interface TestKey {
   readonly key: string;
   readonly prefix: string;
   readonly haulerId: string;
+  readonly connectionId: string | null;
   readonly expiresAt: string | null;
 }
 
@@ -34,6 +35,17 @@ export async function issueKey(
   const allCustomers = interfaces.includes('vision') && options.customerId === undefined;
   const request = { allCustomers, ...options, haulerId, interfaces };
   const { status, body } = await service.admin<TestKey>('POST', '/api-keys', request);
+  if (status !== 201) throw new Error(`no key: ${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+/** A key for the partner of a connection. */
+export async function issueConnectionKey(
+  service: TestApp,
+  connectionId: string,
+  options: Pick<TestKeyOptions, 'name' | 'expiresAt'> = {},
+): Promise<TestKey> {
+  const { status, body } = await service.admin<TestKey>('POST', '/api-keys', { connectionId, ...options });
   if (status !== 201) throw new Error(`no key: ${status} ${JSON.stringify(body)}`);
   return body;
 }

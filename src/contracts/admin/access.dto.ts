@@ -14,6 +14,7 @@ import { ListQuery } from './list.dto.js';
 
 const KEY_ID = '0197a1c8-02d1-7c55-8a3e-5b7d9e1f2a34';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
+const CONNECTION_ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
 const HAULER_NAME = { description: 'Name of the hauler', max: 200, example: 'Green Valley Hauling' };
 
 export class CreateHaulerRequest {
@@ -65,13 +66,22 @@ export class IssueApiKeyRequest {
   allCustomers?: boolean;
 
   @EnumListField({
-    description: 'Interfaces that the key may call',
+    description: 'Interfaces that the key may call; required without `connectionId`',
     values: INTERFACES,
     min: 1,
     max: 100,
+    optional: true,
     example: ['scale', 'account'],
   })
-  interfaces!: InterfaceName[];
+  interfaces?: InterfaceName[];
+
+  @UuidField({
+    description:
+      'For a partner who hosts: the key opens the partner API alone, for this connection alone. Without the fields above',
+    optional: true,
+    example: CONNECTION_ID,
+  })
+  connectionId?: string;
 
   @NameField({ description: 'Display name', max: 200, optional: true, example: 'Weighbridge north' })
   name?: string;
@@ -98,6 +108,10 @@ export const API_KEY_EXAMPLES = {
     summary: "A key for every customer's videos",
     value: { interfaces: ['vision'], allCustomers: true, name: 'Archive' },
   },
+  connection: {
+    summary: 'A key for a partner who hosts, to see how one connection fares',
+    value: { connectionId: CONNECTION_ID, name: 'Camera vendor' },
+  },
 };
 
 export class RotateApiKeyRequest {
@@ -115,6 +129,9 @@ export class RotateApiKeyRequest {
 export class ApiKeyQuery extends ListQuery {
   @UuidField({ description: 'Keys of this hauler only', optional: true })
   haulerId?: string;
+
+  @UuidField({ description: 'Keys of this connection only', optional: true })
+  connectionId?: string;
 }
 
 /** An issued key, without the key. */
@@ -128,6 +145,13 @@ export class ApiKey {
   @UuidField({ description: 'Hauler that owns the key', nullable: true, example: HAULER_ID })
   haulerId!: string | null;
 
+  @UuidField({
+    description: 'The connection whose key it is: it opens the partner API alone, for this connection',
+    nullable: true,
+    example: null,
+  })
+  connectionId!: string | null;
+
   @TextField({
     description: 'The only customer that it may read in Vision',
     nullable: true,
@@ -140,7 +164,7 @@ export class ApiKey {
   allCustomers!: boolean;
 
   @EnumListField({
-    description: 'Interfaces that the key may call',
+    description: 'Interfaces that the key may call; none for a key of a connection',
     values: INTERFACES,
     max: INTERFACES.length,
     example: ['scale', 'account'],
@@ -203,6 +227,9 @@ export class SessionView {
 
   @TextField({ description: 'Hauler of the key', max: 36, nullable: true, optional: true })
   haulerId?: string | null;
+
+  @TextField({ description: 'Connection of the key', max: 36, nullable: true, optional: true })
+  connectionId?: string | null;
 
   @TextField({ description: 'Customer of the key', max: 255, nullable: true, optional: true })
   customerId?: string | null;

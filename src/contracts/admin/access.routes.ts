@@ -41,7 +41,8 @@ export const ACCESS_ROUTES = {
     ...create(IssuedApiKey, 'key'),
     path: '/api-keys',
     summary: 'Issue an API key',
-    description: 'Only this response shows the key.',
+    description:
+      'Only this response shows the key. A key opens interfaces; with `connectionId` it opens the partner API alone, for the partner of that connection.',
     body: IssueApiKeyRequest,
     examples: API_KEY_EXAMPLES,
     isSecret: true,

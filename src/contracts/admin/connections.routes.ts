@@ -63,7 +63,8 @@ export const CONNECTION_ROUTES = {
     method: 'DELETE',
     path: '/connections/{id}',
     summary: 'Delete a connection',
-    description: 'Erases its keys and ends all calls to the partner; the data that came through it stays.',
+    description:
+      'Erases its keys, revokes the keys that were issued for it, and ends all calls to the partner; the data that came through it stays.',
     ...ofOne('connection'),
     status: 204,
     returns: 'The connection is deleted',

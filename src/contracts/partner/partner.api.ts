@@ -1,3 +1,4 @@
+import { Connection } from '../admin/connection.dto.js';
 import { ExchangeList, PartnerExchangeQuery } from '../admin/exchange.dto.js';
 import { EXCHANGE_ROUTES } from '../admin/exchanges.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from '../admin/reference-partner.routes.js';
@@ -9,14 +10,14 @@ import {
   type InterfaceName,
   type RouteDefinition,
 } from '../common/api-contract.js';
-import { EnumListField } from '../common/fields/nested-fields.js';
+import { EnumListField, ObjectField } from '../common/fields/nested-fields.js';
 import { PARTNER_RECORD_ROUTES } from './partner-records.routes.js';
 import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 
 /** The interfaces and the owner of an API key. */
 export class KeyDescription {
   @EnumListField({
-    description: 'Interfaces that the key may call',
+    description: 'Interfaces that the key may call; none for a key of a connection',
     values: INTERFACES,
     max: INTERFACES.length,
     example: ['scale', 'account'],
@@ -25,6 +26,16 @@ export class KeyDescription {
 
   @UuidField({ description: 'Hauler of the key', optional: true, example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
   haulerId?: string;
+
+  @UuidField({
+    description: 'Connection of the key, for a partner who hosts',
+    optional: true,
+    example: '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a',
+  })
+  connectionId?: string;
+
+  @ObjectField(() => Connection, { description: 'The state of that connection', optional: true })
+  connection?: Connection;
 
   @TextField({ description: 'The only customer that it may read in Vision', max: 255, optional: true })
   customerId?: string;
@@ -44,7 +55,7 @@ export class KeyDescription {
 
   @InstantField({
     description:
-      "When the hauler's sites and materials were last synchronised; null before the first time, absent for a key without a hauler",
+      "When the hauler's sites and materials were last synchronised; for a key of a connection, when that connection was, or a partner's list of recordings was last read; null before the first time, absent for a key without a hauler",
     optional: true,
     nullable: true,
     example: '2026-11-20T14:03:27.512Z',
@@ -60,7 +71,7 @@ const ROUTES = {
     method: 'GET',
     path: '/me',
     summary: 'Read the rights of the key',
-    description: 'Interfaces, hauler, customer and expiry of the key of the call.',
+    description: 'Interfaces, hauler, connection, customer and expiry of the key of the call.',
     status: 200,
     response: KeyDescription,
     returns: 'The key',
@@ -70,7 +81,7 @@ const ROUTES = {
     path: '/exchanges',
     summary: 'List the calls with this key',
     description:
-      'Newest first, also the refused and interrupted ones. `reference=ticketNumber:IN-204817` finds the result of a push. An unknown filter is 400.',
+      'For a key of a connection the calls that the platform made to the partner. Newest first, also the refused and interrupted ones. `reference=ticketNumber:IN-204817` finds the result of a push. An unknown filter is 400.',
     query: PartnerExchangeQuery,
     status: 200,
     response: ExchangeList,
@@ -79,6 +90,8 @@ const ROUTES = {
   getOwnExchange: {
     ...EXCHANGE_ROUTES.getExchange,
     summary: 'Read a call with this key',
+    description:
+      'With headers and bodies without secrets, and an explanation. For a key of a connection a call that the platform made.',
     fails: { notFound: 'This key has no exchange with this id, or its day is no longer kept' },
   },
   ...PARTNER_RECORD_ROUTES,

@@ -164,12 +164,17 @@ export async function requestCatalog(
   return new Map(rows.map(({ hauler_id: haulerId, at }) => [haulerId, at]));
 }
 
-/** When the sites and materials of a hauler were last synchronised; null before the first time. */
-export async function lastSynchronisation(database: Querying, haulerId: string): Promise<Date | null> {
+/** When the sites and materials of a hauler, or of one of its connections, were last synchronised; null before the first time. */
+export async function lastSynchronisation(
+  database: Querying,
+  haulerId: string,
+  connectionId: string | null,
+): Promise<Date | null> {
   const [last] = await database.query<{ at: Date }[]>(
     `SELECT finished_at AS at FROM sync_runs WHERE hauler_id = $1 AND status IN ('succeeded', 'held')
+        AND ($2::uuid IS NULL OR connection_id = $2)
       ORDER BY created_at DESC LIMIT 1`,
-    [haulerId],
+    [haulerId, connectionId],
   );
   return last?.at ?? null;
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { VideoSubscriptionQuery } from '../../contracts/admin/video-subscription.dto.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
+import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
@@ -125,4 +126,13 @@ export class SubscriptionsRepository {
     );
     return row;
   }
+}
+
+/** When a partner last answered with the recordings of a truck; null before the first time. */
+export async function lastReading(database: Querying, haulerId: string, connectionId: string): Promise<Date | null> {
+  const [last] = await database.query<{ at: Date | null }[]>(
+    'SELECT max(last_read_at) AS at FROM video_subscriptions WHERE hauler_id = $1 AND connection_id = $2',
+    [haulerId, connectionId],
+  );
+  return last?.at ?? null;
 }
