@@ -68,7 +68,7 @@ function cut(value: unknown): unknown {
 
 /** The changed resource, as `connection:<id>`. */
 export function resourceOf({ route, params, response, principal }: ChangingCall): string {
-  if (principal !== undefined) {
+  if (principal !== undefined && route.resource === 'sandbox') {
     const { haulerId, customerId } = principal;
     return haulerId === null ? `customer:${customerId ?? ''}` : `hauler:${haulerId}`;
   }

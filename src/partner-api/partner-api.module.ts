@@ -3,6 +3,8 @@ import { AccountsModule } from '../accounts/accounts.module.js';
 import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { ReferencePartnerModule } from '../reference-partner/reference-partner.module.js';
+import { VisionModule } from '../vision/vision.module.js';
+import { PartnerConnectionController } from './partner-connection.controller.js';
 import { PartnerExchangesController } from './partner-exchanges.controller.js';
 import { PartnerKeyController } from './partner-key.controller.js';
 import { PartnerClockController, PartnerScenariosController } from './partner-sandbox.controller.js';
@@ -17,8 +19,11 @@ import { PartnerSandbox } from './partner-sandbox.service.js';
 })
 export class PartnerApiModule {}
 
-/** What the platform has of a partner's hauler; loaded with the platform side. */
-@Module({ imports: [ScaleModule, AccountsModule, SiteSyncModule], controllers: [PartnerRecordsController] })
+/** What the platform has of a partner's hauler or connection; loaded with the platform side. */
+@Module({
+  imports: [ScaleModule, AccountsModule, SiteSyncModule, VisionModule],
+  controllers: [PartnerRecordsController, PartnerConnectionController],
+})
 export class PartnerRecordsModule {}
 
 /** The part that needs the reference partner; loaded with the partner side. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { MAX_REQUEST_ID_LENGTH } from '../../src/contracts/vision/vision.dto.js';
 import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
 import { PUBLICATIONS } from '../../src/docs/documents.js';
-import { issueKey } from '../support/api-keys.js';
+import { issueConnectionKey, issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { DocumentClient } from './document-client.js';
 import type { Documented, ServedDocument } from './served-documents.js';
@@ -18,6 +18,7 @@ let operations: readonly Documented[];
 /** Ids for the paths, by the word before `{id}`. */
 const ids: Record<string, string> = {};
 let visionConnection = '';
+const connectionKeys = { site: '', vision: '' };
 
 /** The state of the demo: its hauler, its sites, a recorded minute, and connections of the service to itself. */
 beforeAll(async () => {
@@ -30,6 +31,8 @@ beforeAll(async () => {
   const shared = { haulerId, baseUrl: service.url, apiKey: key };
   ids['connections'] = await made('/connections', { ...shared, interface: 'site', enabled: false });
   visionConnection = await made('/connections', { ...shared, interface: 'vision' });
+  connectionKeys.site = (await issueConnectionKey(service, ids['connections'])).key;
+  connectionKeys.vision = (await issueConnectionKey(service, visionConnection)).key;
   client = await DocumentClient.open(service, key);
   ({ documents, operations } = client);
   const put = operation('replaceHostedSiteData');
@@ -67,6 +70,12 @@ function operation(id: string): Documented {
 const pathOf = ({ path }: Documented, id = ids[/([\w-]+)\/\{id\}/.exec(path)?.[1] ?? '']) => ({
   id: id ?? randomUUID(),
 });
+
+/** Some calls of the partner API are for keys of a connection. */
+function keyFor({ name, path }: Documented): Record<string, string> {
+  if (name !== 'partner' || !/sync-runs|findings|video-subscriptions|windows|recordings/.test(path)) return {};
+  return { 'API-KEY': connectionKeys[path.includes('sync-runs') ? 'site' : 'vision'] };
+}
 
 /** Sets the connection, which an example cannot know. */
 const connected = (body: unknown) =>
@@ -127,10 +136,10 @@ describe('the documented responses match', () => {
     for (const each of operations.filter(({ method }) => method === 'GET')) {
       const query: Record<string, string> =
         each.operation.operationId === 'getCoverage' ? { connectionId: visionConnection } : {};
-      expect([each.path, (await client.send(each, { path: pathOf(each), query })).status]).toEqual([
+      expect([
         each.path,
-        /(tickets|accounts|exchanges)\/\{id\}/.test(each.path) ? 404 : 200,
-      ]);
+        (await client.send(each, { path: pathOf(each), query, headers: keyFor(each) })).status,
+      ]).toEqual([each.path, /(tickets|accounts|exchanges)\/\{id\}/.test(each.path) ? 404 : 200]);
     }
   });
 

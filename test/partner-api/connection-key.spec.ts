@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ExchangeDetail, ExchangeList } from '../../src/contracts/admin/exchange.dto.js';
 import { IssueKeysForConnections1795570510000 } from '../../migrations/1795570510000-issue-keys-for-connections.js';
+import { PARTNER_CONNECTION_ROUTES } from '../../src/contracts/partner/partner-connection.routes.js';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
 import { issueConnectionKey, issueKey, type TestKey } from '../support/api-keys.js';
 import type { Reply } from '../support/app.js';
 import { refuses } from '../support/scripted-partner.js';
+import { site } from '../support/site-data.js';
 import { PARTNER_KEY, SITES_ROUTE, SiteScene } from '../support/site-scene.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
@@ -159,6 +161,59 @@ describe('the calls that we made', () => {
       expect((await get(`/exchanges?${filter}=${other.connectionId}`)).status).toBe(400);
     }
   });
+});
+
+describe('the synchronisation runs', () => {
+  interface Runs {
+    readonly data: { id: string; status: string; connectionId: string }[];
+  }
+
+  test('are those of its connection, with changes and quarantined records', async () => {
+    const data = { sites: [site('north'), site('bad', { name: 7 })], kiosks: [], materials: [] };
+    const [run, theirs] = [await scene.sync(data), await other.sync(data)];
+    const { body } = await get<Runs>(`/sync-runs?quarantined=true&connectionId=${other.connectionId}`);
+    expect(body.data).toMatchObject([{ id: run.id, connectionId: scene.connectionId, status: 'succeeded' }]);
+    expect((await get(`/sync-runs/${run.id}`)).body).toMatchObject({ id: run.id, counts: { sites: { created: 1 } } });
+    const records = async (path: string) => (await get<{ data: object[] }>(path)).body.data;
+    expect(await records(`/sync-runs/${run.id}/changes?change=created`)).toMatchObject([{ name: 'Site north' }]);
+    expect(await records(`/sync-runs/${run.id}/quarantine`)).toMatchObject([
+      { path: 'sites[1].name', reason: expect.stringContaining('name must be'), raw: { name: 7 } },
+    ]);
+    expect((await get('/me')).body).toMatchObject({ lastSynchronisation: run.finishedAt });
+    for (const path of ['', '/changes', '/quarantine']) {
+      expect((await get(`/sync-runs/${theirs.id}${path}`)).status).toBe(404);
+      expect((await get(`/sync-runs/${run.id}${path}`, foreign)).status).toBe(404);
+    }
+    expect((await get<Runs>('/sync-runs?status=failed')).body.data).toEqual([]);
+  });
+
+  test('are neither confirmed nor rejected by the partner', async () => {
+    const { data } = (await get<Runs>('/sync-runs')).body;
+    for (const path of ['confirm', 'reject']) {
+      const call = scene.service.call('POST', `/partner/v1/sync-runs/${data[0]?.id}/${path}`, {
+        headers: { 'API-KEY': own.key },
+      });
+      expect((await call).status).toBe(404);
+    }
+  });
+});
+
+describe('every call for keys of a connection', () => {
+  const routes = Object.values(PARTNER_CONNECTION_ROUTES);
+
+  test.each(routes.map(({ method, path }) => [`${method} ${path}`, method, path] as const))(
+    '%s is 404 for an unknown id and for keys of the hauler, and 401 without a key',
+    async (_name, method, path) => {
+      const { haulerId, service } = scene;
+      const hauler = await issueKey(service, ['scale', 'account', 'site', 'vision'], { haulerId });
+      const address = `/partner/v1${path.replace('{id}', UNKNOWN)}`;
+      const status = async (headers: Record<string, string>) =>
+        (await service.call(method, address, { headers })).status;
+      expect(await status({ 'API-KEY': hauler.key })).toBe(404);
+      expect(await status({ 'API-KEY': own.key })).toBe(path.includes('{id}') ? 404 : 200);
+      expect(await status({})).toBe(401);
+    },
+  );
 });
 
 test('the migration goes back without these keys, and on again', async () => {

@@ -64,10 +64,8 @@ const SOURCE = {
 };
 const STATUS = { description: 'State', values: RECORDING_STATUSES, example: 'stored' };
 
-export class RecordingQuery extends ListQuery {
-  @UuidField({ ...CONNECTION, optional: true })
-  connectionId?: string;
-
+/** The filters that the partner of a connection has too. */
+export class RecordingFilters extends ListQuery {
   @TextField({ ...TRUCK, optional: true })
   truckId?: string;
 
@@ -89,6 +87,11 @@ export class RecordingQuery extends ListQuery {
 
   @InstantField({ description: 'Recordings that start before this time', optional: true, inQuery: true })
   to?: Instant;
+}
+
+export class RecordingQuery extends RecordingFilters {
+  @UuidField({ ...CONNECTION, optional: true })
+  connectionId?: string;
 }
 
 export class StoredRecording {

@@ -22,10 +22,8 @@ const SYNC_KINDS = ['sites', 'kiosks', 'materials'] as const;
 const SYNC_CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'] as const;
 const SYNC_SEVERITIES = ['quarantined', 'flagged'] as const;
 
-export class SyncRunQuery extends ListQuery {
-  @UuidField({ description: 'Runs of this connection only', optional: true })
-  connectionId?: string;
-
+/** The filters that the partner of a connection has too. */
+export class SyncRunFilters extends ListQuery {
   @EnumField({
     description: 'Runs with this status only',
     values: SYNC_RUN_STATUSES,
@@ -46,6 +44,11 @@ export class SyncRunQuery extends ListQuery {
     inQuery: true,
   })
   quarantined?: boolean;
+}
+
+export class SyncRunQuery extends SyncRunFilters {
+  @UuidField({ description: 'Runs of this connection only', optional: true })
+  connectionId?: string;
 }
 
 const records = (description: string) =>

@@ -62,12 +62,51 @@ export class ReadVideoSubscriptionAgain {
   to!: Instant;
 }
 
-export class VideoSubscriptionQuery extends ListQuery {
-  @UuidField({ ...CONNECTION, optional: true })
-  connectionId?: string;
-
+/** The filters that the partner of a connection has too. */
+export class TruckFilters extends ListQuery {
   @NameField({ ...TRUCK, optional: true })
   truckId?: string;
+}
+
+export class VideoSubscriptionQuery extends TruckFilters {
+  @UuidField({ ...CONNECTION, optional: true })
+  connectionId?: string;
+}
+
+/** A time of a subscription of which no list could be read. The service reads it again until it succeeds or gives up. */
+export class UnreadWindow {
+  @UuidField({ description: 'Its subscription', example: ID })
+  subscriptionId!: string;
+
+  @NameField(TRUCK)
+  truckId!: string;
+
+  @NameField(CAMERA)
+  cameraId?: string;
+
+  @InstantField({ description: 'Start of the time', example: '2026-01-31T08:00:00Z' })
+  startTime!: string;
+
+  @InstantField({ description: 'End of the time', example: '2026-01-31T08:30:00Z' })
+  endTime!: string;
+
+  @TextField({
+    description: 'Why the last list could not be read',
+    max: 10_000,
+    optional: true,
+    example: 'partner.example.com did not respond in time.',
+  })
+  reason?: string;
+
+  @IntegerField({ description: 'Readings that failed since it was set aside', min: 0, max: 1_000, example: 3 })
+  attempts!: number;
+
+  @InstantField({
+    description: 'When it is read again; null after the last attempt: an admin may read it again',
+    nullable: true,
+    example: '2026-01-31T09:31:00Z',
+  })
+  nextAttemptAt!: string | null;
 }
 
 export class VideoSubscription {

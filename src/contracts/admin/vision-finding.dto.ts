@@ -9,13 +9,8 @@ const CONNECTION = {
 };
 const FIRST = { description: 'When it was first seen', example: '2026-01-31T08:36:00Z' };
 
-export class VisionFindingQuery extends ListQuery {
-  @UuidField({ ...HAULER, optional: true })
-  haulerId?: string;
-
-  @UuidField({ ...CONNECTION, optional: true })
-  connectionId?: string;
-
+/** The filters that the partner of a connection has too. */
+export class VisionFindingFilters extends ListQuery {
   @InstantField({
     description: 'First seen at this time or later',
     optional: true,
@@ -25,6 +20,14 @@ export class VisionFindingQuery extends ListQuery {
 
   @InstantField({ description: 'First seen before this time', optional: true, inQuery: true })
   to?: Instant;
+}
+
+export class VisionFindingQuery extends VisionFindingFilters {
+  @UuidField({ ...HAULER, optional: true })
+  haulerId?: string;
+
+  @UuidField({ ...CONNECTION, optional: true })
+  connectionId?: string;
 }
 
 /** One error in a partner's responses (decision 38), with the number of occurrences. */

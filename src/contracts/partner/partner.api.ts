@@ -11,6 +11,7 @@ import {
   type RouteDefinition,
 } from '../common/api-contract.js';
 import { EnumListField, ObjectField } from '../common/fields/nested-fields.js';
+import { PARTNER_CONNECTION_ROUTES } from './partner-connection.routes.js';
 import { PARTNER_RECORD_ROUTES } from './partner-records.routes.js';
 import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 
@@ -95,6 +96,7 @@ const ROUTES = {
     fails: { notFound: 'This key has no exchange with this id, or its day is no longer kept' },
   },
   ...PARTNER_RECORD_ROUTES,
+  ...PARTNER_CONNECTION_ROUTES,
   listOwnScenarios: REFERENCE_PARTNER_ROUTES.listSandboxScenarios,
   startOwnScenario: {
     ...REFERENCE_PARTNER_ROUTES.startScenario,

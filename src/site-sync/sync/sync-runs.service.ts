@@ -42,13 +42,14 @@ export class SyncRunsService {
     return { data: rows.map(toSyncRunDto), pagination };
   }
 
-  async get(id: string): Promise<SyncRun> {
-    return toSyncRunDto(await this.required(id));
+  /** With a connection only a run of it; so in the lists of its records. */
+  async get(id: string, connectionId?: string): Promise<SyncRun> {
+    return toSyncRunDto(await this.required(id, connectionId));
   }
 
   /** Quarantined and flagged records in the order of the answer, kind by kind. */
-  async quarantine(id: string, query: ListQuery): Promise<List<QuarantinedRecord>> {
-    await this.required(id);
+  async quarantine(id: string, query: ListQuery, connectionId?: string): Promise<List<QuarantinedRecord>> {
+    await this.required(id, connectionId);
     const { rows, pagination } = await this.runs.listIssues(id, query);
     return { data: rows.map(toQuarantinedRecord), pagination };
   }
@@ -71,8 +72,8 @@ export class SyncRunsService {
   }
 
   /** Lists the changes of a run. Those of a held run include the removals that a confirmation applies. */
-  async listChanges(id: string, query: SyncChangeQuery): Promise<List<SyncChange>> {
-    await this.required(id);
+  async listChanges(id: string, query: SyncChangeQuery, connectionId?: string): Promise<List<SyncChange>> {
+    await this.required(id, connectionId);
     const { rows, pagination } = await this.changes.list(id, query);
     return { data: rows.map(toChangeDto), pagination };
   }
@@ -121,7 +122,7 @@ export class SyncRunsService {
   }
 
   private async decidable(manager: EntityManager, id: string): Promise<RunRow> {
-    const run = await this.required(id, manager);
+    const run = await this.required(id, undefined, manager);
     if (run.status !== 'held') throw apiError(ADMIN_API, 'conflict', `the run ${id} is ${run.status}, not held`);
     const newest = await this.runs.newest(manager, run.connection_id);
     if (newest !== id) throw apiError(ADMIN_API, 'conflict', `the run ${newest} is newer than ${id}`);
@@ -135,9 +136,10 @@ export class SyncRunsService {
     throw apiError(ADMIN_API, 'conflict', message);
   }
 
-  private async required(id: string, manager?: EntityManager): Promise<RunRow> {
+  private async required(id: string, connectionId?: string, manager?: EntityManager): Promise<RunRow> {
     const row = await this.runs.find(id, manager);
-    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no synchronisation run ${id}`);
+    if (row === undefined || (connectionId ?? row.connection_id) !== row.connection_id)
+      throw apiError(ADMIN_API, 'notFound', `there is no synchronisation run ${id}`);
     return row;
   }
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { VideoSubscriptionQuery } from '../../contracts/admin/video-subscription.dto.js';
+import type { TruckFilters, VideoSubscriptionQuery } from '../../contracts/admin/video-subscription.dto.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
@@ -35,6 +35,17 @@ export interface NewSubscription {
 export interface SubscribedCamera {
   readonly truck_id: string;
   readonly camera_id: string | null;
+}
+
+/** A deferred window. */
+export interface UnreadRow extends SubscribedCamera {
+  readonly subscription_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly reason: string | null;
+  readonly attempts: number;
+  /** Null after the last attempt. */
+  readonly due_at: Date | null;
 }
 
 /** The subscription of a deferred window. */
@@ -84,6 +95,17 @@ export class SubscriptionsRepository {
     const sql = `${SUBSCRIPTIONS} AND ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)`;
     const list = { name: 'video-subscriptions', sql, parameters: [connectionId, truckId] };
     return listPage(this.dataSource, { ...list, key: ['id'], order: 'DESC' }, query);
+  }
+
+  /** The deferred windows of a connection, latest first. */
+  listUnread(haulerId: string, connectionId: string, query: TruckFilters): Promise<ListPage<UnreadRow>> {
+    const sql = `SELECT w.id, w.subscription_id, s.truck_id, s.camera_id, w.start_time, w.end_time,
+        coalesce(w.last_error, w.reason) AS reason, w.attempts, w.due_at
+      FROM video_subscriptions AS s JOIN video_windows AS w ON w.hauler_id = s.hauler_id AND w.subscription_id = s.id
+      WHERE s.hauler_id = $1 AND s.connection_id = $2 AND ($3::text IS NULL OR s.truck_id = $3)
+        AND s.deleted_at IS NULL AND w.reread_day IS NULL`;
+    const list = { name: `unread-windows ${connectionId}`, sql, parameters: [haulerId, connectionId, query.truckId] };
+    return listPage(this.dataSource, { ...list, key: ['start_time', 'id'], order: 'DESC' }, query);
   }
 
   async find(id: string): Promise<SubscriptionRow | undefined> {

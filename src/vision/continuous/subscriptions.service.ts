@@ -5,6 +5,8 @@ import {
   type ChangeVideoSubscription,
   type CreateVideoSubscription,
   type ReadVideoSubscriptionAgain,
+  type TruckFilters,
+  type UnreadWindow,
   type VideoSubscription,
   type VideoSubscriptionQuery,
 } from '../../contracts/admin/video-subscription.dto.js';
@@ -18,7 +20,7 @@ import {
   unknownConnection,
   VisionConnections,
 } from '../client/vision-connections.repository.js';
-import { type SubscriptionRow, SubscriptionsRepository } from './subscriptions.repository.js';
+import { type SubscriptionRow, SubscriptionsRepository, type UnreadRow } from './subscriptions.repository.js';
 import { WindowsRepository } from './windows.repository.js';
 import { closedUntil, daysOf } from './windows.rules.js';
 
@@ -46,6 +48,12 @@ export class VideoSubscriptions {
   async list(query: VideoSubscriptionQuery): Promise<List<VideoSubscription>> {
     const { rows, pagination } = await this.subscriptions.list(query);
     return { data: rows.map(toSubscriptionDto), pagination };
+  }
+
+  /** The times of a connection of which no list could be read, latest first. */
+  async listUnread(haulerId: string, connectionId: string, query: TruckFilters): Promise<List<UnreadWindow>> {
+    const { rows, pagination } = await this.subscriptions.listUnread(haulerId, connectionId, query);
+    return { data: rows.map(toUnreadDto), pagination };
   }
 
   async get(id: string): Promise<VideoSubscription> {
@@ -89,6 +97,19 @@ function againViolations(lengthMs: number, endedMs: number): Violation[] {
 }
 
 const unknownSubscription = (id: string) => apiError(ADMIN_API, 'notFound', `there is no video subscription ${id}`);
+
+function toUnreadDto(row: UnreadRow): UnreadWindow {
+  return {
+    subscriptionId: row.subscription_id,
+    truckId: row.truck_id,
+    ...(row.camera_id === null ? {} : { cameraId: row.camera_id }),
+    startTime: formatInstant(row.start_time),
+    endTime: formatInstant(row.end_time),
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    attempts: row.attempts,
+    nextAttemptAt: row.due_at === null ? null : formatInstant(row.due_at),
+  };
+}
 
 function toSubscriptionDto(row: SubscriptionRow): VideoSubscription {
   return {

@@ -17,7 +17,7 @@ import { VideoRequests } from '../clips/video-requests.service.js';
 import { Recordings } from '../recordings/recordings.service.js';
 import { DownloadRetryRepository } from './download-retry.repository.js';
 
-/** The way back from a final state, for an admin (decision 54). */
+/** The way back from a final state, for an admin, and for a partner of a recording of its own connection (decision 54). */
 @Injectable()
 export class DownloadRetry {
   constructor(
@@ -30,8 +30,8 @@ export class DownloadRetry {
   ) {}
 
   /** 409 if the recording is stored, or if retention has deleted its file. */
-  async retry(id: string): Promise<StoredRecording> {
-    const { status } = await this.recordings.get(id);
+  async retry(id: string, connectionId?: string): Promise<StoredRecording> {
+    const { status } = await this.recordings.get(id, connectionId);
     if (!(await this.retries.retry(id))) {
       throw apiError(ADMIN_API, 'conflict', `the recording ${id} cannot be fetched again: it is ${status}`);
     }

@@ -37,8 +37,9 @@ export class Recordings {
     return { data: recordings.map(toRecordingDto), pagination };
   }
 
-  async get(id: string): Promise<StoredRecording> {
-    return toRecordingDto(await this.find(id));
+  /** With a connection only a recording of it. */
+  async get(id: string, connectionId?: string): Promise<StoredRecording> {
+    return toRecordingDto(await this.find(id, connectionId));
   }
 
   /** Sends the bytes, or the requested range of them. 404 where the recording or its file does not exist. */
@@ -55,9 +56,10 @@ export class Recordings {
     });
   }
 
-  private async find(id: string): Promise<AdminRecordingRow> {
+  private async find(id: string, connectionId?: string): Promise<AdminRecordingRow> {
     const [row] = await findRecordings(this.dataSource, [id]);
-    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no recording ${id}`);
+    if (row === undefined || (connectionId ?? row.connection_id) !== row.connection_id)
+      throw apiError(ADMIN_API, 'notFound', `there is no recording ${id}`);
     return row;
   }
 }

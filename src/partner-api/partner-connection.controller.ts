@@ -1,0 +1,86 @@
+import { Controller, Param, Query, Req } from '@nestjs/common';
+import { principalOf } from '../auth/caller.js';
+import type { AuthenticatedRequest } from '../auth/principal.js';
+import { Route } from '../auth/route.js';
+import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
+import { RecordingFilters } from '../contracts/admin/recording.dto.js';
+import { SyncChangeQuery, SyncRunFilters } from '../contracts/admin/sync-run.dto.js';
+import { TruckFilters } from '../contracts/admin/video-subscription.dto.js';
+import { VisionFindingFilters } from '../contracts/admin/vision-finding.dto.js';
+import { PARTNER_API } from '../contracts/partner/partner.api.js';
+import { apiError } from '../errors/app-error.js';
+import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
+import { VisionFindings } from '../vision/client/findings.repository.js';
+import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
+import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
+import { Recordings } from '../vision/recordings/recordings.service.js';
+
+/** How the platform reads the partner of a connection. What another connection has does not exist for its key. */
+@Controller()
+export class PartnerConnectionController {
+  constructor(
+    private readonly runs: SyncRunsService,
+    private readonly findings: VisionFindings,
+    private readonly subscriptions: VideoSubscriptions,
+    private readonly recordings: Recordings,
+    private readonly retries: DownloadRetry,
+  ) {}
+
+  @Route(PARTNER_API, 'listOwnSyncRuns')
+  listRuns(@Query() query: SyncRunFilters, @Req() call: AuthenticatedRequest) {
+    return this.runs.list({ ...query, ...connectionOf(call) });
+  }
+
+  @Route(PARTNER_API, 'getOwnSyncRun')
+  getRun(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+    return this.runs.get(id, connectionOf(call).connectionId);
+  }
+
+  @Route(PARTNER_API, 'listOwnSyncRunChanges')
+  listChanges(@Param() { id }: IdParam, @Query() query: SyncChangeQuery, @Req() call: AuthenticatedRequest) {
+    return this.runs.listChanges(id, query, connectionOf(call).connectionId);
+  }
+
+  @Route(PARTNER_API, 'listOwnQuarantinedRecords')
+  listQuarantine(@Param() { id }: IdParam, @Query() query: ListQuery, @Req() call: AuthenticatedRequest) {
+    return this.runs.quarantine(id, query, connectionOf(call).connectionId);
+  }
+
+  @Route(PARTNER_API, 'listOwnFindings')
+  listFindings(@Query() query: VisionFindingFilters, @Req() call: AuthenticatedRequest) {
+    return this.findings.list({ ...query, ...connectionOf(call) });
+  }
+
+  @Route(PARTNER_API, 'listOwnVideoSubscriptions')
+  listSubscriptions(@Query() query: TruckFilters, @Req() call: AuthenticatedRequest) {
+    return this.subscriptions.list({ ...query, ...connectionOf(call) });
+  }
+
+  @Route(PARTNER_API, 'listOwnUnreadWindows')
+  listUnreadWindows(@Query() query: TruckFilters, @Req() call: AuthenticatedRequest) {
+    const { haulerId, connectionId } = connectionOf(call);
+    return this.subscriptions.listUnread(haulerId, connectionId, query);
+  }
+
+  @Route(PARTNER_API, 'listOwnRecordings')
+  listRecordings(@Query() query: RecordingFilters, @Req() call: AuthenticatedRequest) {
+    return this.recordings.list({ ...query, ...connectionOf(call) });
+  }
+
+  @Route(PARTNER_API, 'getOwnRecording')
+  getRecording(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+    return this.recordings.get(id, connectionOf(call).connectionId);
+  }
+
+  @Route(PARTNER_API, 'retryOwnRecording')
+  retryRecording(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+    return this.retries.retry(id, connectionOf(call).connectionId);
+  }
+}
+
+/** The connection of a key, with its hauler. */
+function connectionOf(call: AuthenticatedRequest): { readonly haulerId: string; readonly connectionId: string } {
+  const { haulerId, connectionId } = principalOf(call);
+  if (haulerId !== null && connectionId !== null) return { haulerId, connectionId };
+  throw apiError(PARTNER_API, 'notFound', 'this key is not that of a connection');
+}
