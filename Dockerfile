@@ -7,6 +7,9 @@ COPY tsconfig.json nest-cli.json ./
 COPY scripts scripts
 COPY migrations migrations
 COPY src src
+COPY docs docs
+COPY clients clients
+COPY CHANGELOG.md ./
 RUN npm run build
 
 # What runs: production packages only. The optional ones are a Node and a PostgreSQL, and the container brings both.

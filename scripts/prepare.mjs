@@ -31,8 +31,10 @@ const COMPILER = 'node_modules/@nestjs/cli/bin/nest.js';
 const BUNDLER = 'scripts/bundle-conformance.mjs';
 const COMMAND_LINE = 'dist/src/cli/main.js';
 const CONSOLE_BUILD = 'scripts/build-console.mjs';
-const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', BUNDLER, LOCK_FILE, CONSOLE_BUILD];
-const SOURCES = ['src', 'migrations'];
+const DOCS_BUILD = 'scripts/build-docs.mjs';
+const BUILD_SETTINGS = ['tsconfig.json', 'nest-cli.json', BUNDLER, LOCK_FILE, CONSOLE_BUILD, DOCS_BUILD];
+/** Documents and clients are served: they are a part of the build. */
+const SOURCES = ['src', 'migrations', 'docs', 'clients', 'CHANGELOG.md'];
 /** Lock file: two commands may start at the same time, and only one installs or builds. */
 const LOCK = '.prepare.lock';
 const MIN_NODE = 24;
@@ -127,7 +129,7 @@ function build(root, what) {
     cpSync(join(root, 'dist'), join(root, NEW_BUILD), { recursive: true, preserveTimestamps: true });
   else mkdirSync(join(root, NEW_BUILD));
   removeOrphans(root, NEW_BUILD);
-  const code = compile(root) || buildConsole(root) || bundleKit(root);
+  const code = compile(root) || buildConsole(root) || buildDocs(root) || bundleKit(root);
   if (code === 0) {
     writeFileSync(join(root, NEW_BUILD, '.built'), JSON.stringify({ settings, sources }));
     replaceBuild(root);
@@ -148,6 +150,11 @@ function compile(root) {
 /** The pages of the admin console, as static files. */
 function buildConsole(root) {
   return existsSync(join(root, 'src/console')) ? runNode(root, CONSOLE_BUILD, `${NEW_BUILD}/console`) : 0;
+}
+
+/** The pages and files under /docs. */
+function buildDocs(root) {
+  return existsSync(join(root, 'docs/pages')) ? runNode(root, DOCS_BUILD, `${NEW_BUILD}/docs`) : 0;
 }
 
 /** The conformance kit, as one file that needs only Node.js. */

@@ -5,6 +5,18 @@ import { type StaticFile, staticFile } from '../http/static-files.js';
 
 const TITLE = 'haulbridge interfaces';
 
+/** What a partner needs beside the documents of the interfaces. */
+const LINKS = [
+  ['/docs/guides', 'All documents'],
+  ['/docs/guides/partner-calling', 'Call Scale and Account'],
+  ['/docs/guides/partner-hosting', 'Host Site and Vision'],
+  ['/docs/guides/sandbox', 'Sandbox'],
+  ['/docs/clients', 'Clients'],
+  ['/docs/conformance.mjs', 'Conformance kit'],
+  ['/docs/partner.json', 'Partner API'],
+  ['/docs/changelog', 'Changelog'],
+] as const;
+
 const PAGE = `<!DOCTYPE html>
 <html lang="en">
   <head>
@@ -12,10 +24,14 @@ const PAGE = `<!DOCTYPE html>
     <title>${TITLE}</title>
     <link rel="stylesheet" href="/docs/swagger-ui.css" />
     <link rel="stylesheet" href="/docs/index.css" />
+    <link rel="stylesheet" href="/docs/page.css" />
     <link rel="icon" type="image/png" href="/docs/favicon-32x32.png" sizes="32x32" />
     <link rel="icon" type="image/png" href="/docs/favicon-16x16.png" sizes="16x16" />
   </head>
   <body>
+    <nav class="documents" aria-label="Documents">
+      ${LINKS.map(([address, title]) => `<a href="${address}">${title}</a>`).join('\n      ')}
+    </nav>
     <div id="swagger-ui"></div>
     <script src="/docs/swagger-ui-bundle.js"></script>
     <script src="/docs/swagger-ui-standalone-preset.js"></script>

@@ -6,11 +6,12 @@ import type { Env } from '../config/env.js';
 import { etagOf, sendShared, sendStatic } from '../http/static-files.js';
 import { requestedOrigin } from '../http/url.js';
 import { readSwaggerPage, SWAGGER_FILES } from './swagger-page.js';
+import { serveShelf } from './shelf.js';
 import { documentOf, type Publication, publicationsOf, SERVER_PLACEHOLDER, wholeDocument } from './documents.js';
 
 /**
  * Swagger UI at `/docs` with a selector, and each document at `/docs/<name>.json` and `.yaml`. Documents are built when
- * they are first requested, so that the start does not wait for them. `/` redirects to `/docs`.
+ * they are first requested, so that the start does not wait for them. Guides and downloads are below it. `/` redirects to `/docs`.
  */
 export function serveDocuments(
   app: NestExpressApplication,
@@ -19,6 +20,7 @@ export function serveDocuments(
   const express = app.getHttpAdapter().getInstance() as Application;
   const publications = publicationsOf(SIDES);
   let whole: OpenAPIObject | undefined;
+  const addressOf = (request: Request) => PUBLIC_URL?.replace(/\/+$/, '') ?? requestedOrigin(request);
   const documents = new Map<Publication, OpenAPIObject>();
   const documentFor = (publication: Publication): OpenAPIObject => {
     whole ??= wholeDocument(app);
@@ -28,7 +30,6 @@ export function serveDocuments(
   };
   for (const publication of publications) {
     const path = `docs/${publication.api.name}`;
-    const addressOf = (request: Request) => PUBLIC_URL?.replace(/\/+$/, '') ?? requestedOrigin(request);
     for (const format of ['json', 'yaml']) express.get(`/${path}.${format}`, cacheText(addressOf));
     SwaggerModule.setup(path, app, () => documentFor(publication), {
       ui: false,
@@ -38,6 +39,7 @@ export function serveDocuments(
     });
   }
   serveSwaggerPage(app, publications);
+  serveShelf(app, addressOf);
   // The adapter knows the methods of its routes, for a 405.
   const adapter: HttpServer = app.getHttpAdapter();
   adapter.get('/', (_request: unknown, response: Response) => response.redirect('/docs'));

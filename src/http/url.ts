@@ -19,7 +19,8 @@ export function requestedOrigin(request: Request): string {
   const host = (request.host as string | undefined) ?? '';
   const { localAddress = '', localPort } = request.socket;
   const known = /^[\w.:[\]-]{1,255}$/.test(host) ? host : `${urlHost(localAddress)}:${localPort}`;
-  return `${request.protocol}://${known}`;
+  // A proxy may pass on what its caller wrote in X-Forwarded-Proto.
+  return `${request.protocol === 'https' ? 'https' : 'http'}://${known}`;
 }
 
 /**

@@ -1,0 +1,203 @@
+// Builds what the service serves under /docs beside the OpenAPI documents: `build-docs.mjs FOLDER`. Pages are rendered from Markdown here,
+// so that the service needs no renderer. `shelf.json` lists the addresses with their files and content types.
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, extname, join, posix } from 'node:path';
+import { Marked } from 'marked';
+
+/** The service puts its own address in place of this one. */
+const ADDRESS = 'https://address-of-this-service.invalid';
+/** The addresses that stand for the service in documents and clients. */
+const EXAMPLES = /https:\/\/(?:platform|haulbridge)\.example(?![\w.-])|http:\/\/127\.0\.0\.1:3000(?!\d)/g;
+
+/** Pages in the order of the navigation: file, title, address. */
+const SHELF = {
+  Guides: [
+    ['docs/guides/partner-calling.md', 'Call Scale and Account'],
+    ['docs/guides/partner-hosting.md', 'Host Site and Vision'],
+    ['docs/guides/sandbox.md', 'Sandbox'],
+    ['docs/guides/admin.md', 'Administer'],
+    ['docs/guides/operator.md', 'Operate'],
+  ],
+  Reference: [
+    ['docs/rules.md', 'Rules of the conformance kit'],
+    ['docs/performance.md', 'Performance'],
+    ['docs/reliability.md', 'Reliability'],
+    ['CHANGELOG.md', 'Changelog'],
+  ],
+  Downloads: [['clients/README.md', 'Clients for Python and TypeScript']],
+};
+/** Links of the navigation that are no pages. */
+const LINKS = {
+  Reference: [['/docs', 'OpenAPI documents (Swagger UI)']],
+  Downloads: [
+    ['/docs/conformance.mjs', 'Conformance kit'],
+    ['/docs/guides/sample-server.mjs', 'Sample server'],
+    ['/docs/partner.json', 'OpenAPI of the partner API'],
+  ],
+};
+const FILES = [
+  'docs/guides/sample-server.mjs',
+  'docs/alerts.yml',
+  'docs/grafana-dashboard.json',
+  'docs/pages/page.css',
+  'docs/pages/page.mjs',
+  ...globSync(['clients/python/*.py', 'clients/typescript/*.ts']).sort(),
+];
+const TYPES = {
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+};
+
+const PAGES = Object.values(SHELF).flat();
+const addresses = new Map([...PAGES.map(([file]) => file), ...FILES].map((file) => [file, addressOf(file)]));
+const template = readFileSync('docs/pages/page.html', 'utf8');
+const folder = process.argv[2];
+const shelf = {};
+
+rmSync(folder, { recursive: true, force: true });
+for (const [file, title] of PAGES) addPage(addresses.get(file), title, readFileSync(file, 'utf8'), file);
+addPage('/docs/guides', 'Documents', listOfDocuments(), 'docs/guides/README.md');
+for (const file of FILES)
+  add(addresses.get(file), file.replace(/^docs\//, ''), withAddress(readFileSync(file, 'utf8')));
+shelf['/docs/conformance.mjs'] = { file: '../conformance/haulbridge-conformance.mjs', type: TYPES['.mjs'] };
+writeFileSync(join(folder, 'shelf.json'), JSON.stringify(shelf));
+
+/** Where a file of the repository is served. */
+function addressOf(file) {
+  if (file === 'CHANGELOG.md') return '/docs/changelog';
+  if (file === 'clients/README.md') return '/docs/clients';
+  const path = file.replace(/^docs\/(pages\/)?/, '').replace(/\.md$/, '');
+  return `/docs/${path}`;
+}
+
+function add(address, file, text) {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), text);
+  shelf[address] = { file, type: TYPES[extname(file)] ?? 'text/plain; charset=utf-8' };
+}
+
+function addPage(address, title, markdown, file) {
+  const headings = [];
+  const body = renderer(file, headings).parse(withAddress(markdown));
+  const values = { title: escape(title), nav: navigation(address, headings), body, address: ADDRESS };
+  const page = template.replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
+  const name = `${address.replace('/docs/', '')}.html`;
+  add(address, name, page);
+  shelf[address].type = 'text/html; charset=utf-8';
+}
+
+function withAddress(text) {
+  return text.replace(EXAMPLES, ADDRESS);
+}
+
+function renderer(file, headings) {
+  const ids = new Set();
+  return new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const id = idOf(text, ids);
+        const html = this.parser.parseInline(tokens);
+        if (depth === 2) headings.push([id, html.replace(/<[^>]+>/g, '')]);
+        return `<h${depth} id="${id}">${html}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = this.parser.parseInline(tokens);
+        const address = resolved(href, file);
+        return address === undefined ? text : `<a href="${escape(address)}">${text}</a>`;
+      },
+      code({ text, lang }) {
+        if (lang === 'mermaid' && text.startsWith('sequenceDiagram')) return sequence(text);
+        return `<div class="code"><pre tabindex="0"><code>${escape(text)}</code></pre></div>\n`;
+      },
+      html: ({ text }) => (text.startsWith('<!--') ? '' : escape(text)),
+    },
+    hooks: {
+      postprocess: (html) =>
+        html
+          .replaceAll('<table>', '<div class="scroll" tabindex="0"><table>')
+          .replaceAll('</table>', '</table></div>')
+          // The name in the first cell of a row can be linked to.
+          .replace(/<tr>\n<td>(<code>[\w-]+<\/code>|[A-Z]+-\d+)<\/td>/g, (row, cell) => {
+            const name = cell.replace(/<\/?code>/g, '');
+            if (ids.has(name)) return row;
+            ids.add(name);
+            return row.replace('<td>', `<td id="${name}" class="name">`);
+          }),
+    },
+  });
+}
+
+/** As GitHub names it; a heading that is one name keeps its case. */
+function idOf(text, ids) {
+  const plain = text.replaceAll('`', '');
+  const base = /^\w+$/.test(plain) && text.startsWith('`') ? plain : slug(plain);
+  let id = base;
+  for (let count = 1; ids.has(id); count++) id = `${base}-${count}`;
+  ids.add(id);
+  return id;
+}
+
+function slug(text) {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+/** A link of a document as one of the service; undefined if it names a file for developers of haulbridge. */
+function resolved(href, file) {
+  if (/^(#|[a-z]+:)/.test(href)) return href;
+  const [path, anchor] = href.split('#');
+  const target = posix.join(posix.dirname(file), path);
+  const address = href.startsWith('/') ? path : addresses.get(target);
+  if (address === undefined && existsSync(target)) return undefined;
+  if (address === undefined) throw new Error(`${file} links ${href}, which does not exist`);
+  return anchor === undefined ? address : `${address}#${anchor}`;
+}
+
+/** A sequence diagram as a list of its messages. */
+function sequence(text) {
+  const names = new Map();
+  const nameOf = (id) => `<b>${escape(names.get(id) ?? id)}</b>`;
+  const lines = text.split('\n').map((line) => {
+    const [, id, name = id] = /^\s*participant (\w+)(?: as (.*))?$/.exec(line) ?? [];
+    if (id !== undefined) names.set(id, name);
+    const [, start] = /^\s*loop (.*)$/.exec(line) ?? [];
+    if (start !== undefined) return `<li>${escape(start)}:<ul>`;
+    if (line.trim() === 'end') return '</ul></li>';
+    const [, from, arrow, to, message] = /^\s*(\w+?)(--?>>|--?x)(\w+): (.*)$/.exec(line) ?? [];
+    if (from === undefined) return '';
+    if (from === to) return `<li>${nameOf(from)} ${escape(message)}</li>`;
+    const lost = arrow.endsWith('x') ? ' (lost)' : '';
+    return `<li>${nameOf(from)} to ${nameOf(to)}${lost}: ${escape(message)}</li>`;
+  });
+  return `<ul class="steps">${lines.join('')}</ul>\n`;
+}
+
+function navigation(current, headings) {
+  const contents = headings.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('');
+  const item = ([address, title]) => {
+    const isCurrent = address === current;
+    const inner = isCurrent && contents !== '' ? `<ul>${contents}</ul>` : '';
+    return `<li><a href="${address}"${isCurrent ? ' aria-current="page"' : ''}>${escape(title)}</a>${inner}</li>`;
+  };
+  return Object.entries(SHELF)
+    .map(([group, pages]) => {
+      const all = [...pages.map(([file, title]) => [addresses.get(file), title]), ...(LINKS[group] ?? [])];
+      return `<h2>${group}</h2><ul>${all.map(item).join('')}</ul>`;
+    })
+    .join('');
+}
+
+function listOfDocuments() {
+  const groups = Object.entries(SHELF).map(([group, pages]) => {
+    const all = [...pages.map(([file, title]) => [addresses.get(file), title]), ...(LINKS[group] ?? [])];
+    return `## ${group}\n\n${all.map(([address, title]) => `- [${title}](${address})`).join('\n')}`;
+  });
+  return `# Documents\n\n${groups.join('\n\n')}\n`;
+}
+
+function escape(text) {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
