@@ -6,6 +6,10 @@ import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { VisionModule } from '../vision/vision.module.js';
+import { HealthModule } from '../health/health.module.js';
+import { AttentionController } from './attention/attention.controller.js';
+import { AttentionService } from './attention/attention.service.js';
+import { PlatformAttention } from './attention/platform-attention.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { Doctor, DoctorController } from './doctor.js';
@@ -23,17 +27,18 @@ import { VideoRequestsController } from './video-requests.controller.js';
 
 /** Administration that both sides need. */
 @Module({
-  imports: [StorageModule],
+  imports: [HealthModule, StorageModule],
   controllers: [
     ActionsController,
+    AttentionController,
     ConsoleSessionController,
     HaulersController,
     ExchangesController,
     DoctorController,
     SandboxController,
   ],
-  providers: [Doctor, ExchangeReplay],
-  exports: [ExchangeReplay],
+  providers: [AttentionService, Doctor, ExchangeReplay],
+  exports: [AttentionService, ExchangeReplay],
 })
 export class AdminModule {}
 
@@ -48,7 +53,7 @@ export class AdminModule {}
     VideoRequestsController,
     RecordingsController,
   ],
-  providers: [OutboundReplay],
+  providers: [OutboundReplay, PlatformAttention],
 })
 export class PlatformAdminModule {}
 

@@ -48,8 +48,8 @@ export class HaulersController {
   }
 
   @Route(ADMIN_API, 'rotateApiKey')
-  rotateKey(@Param() { id }: IdParam, @JsonBody() { overlapSeconds }: RotateApiKeyRequest) {
-    return this.rotation.rotate(id, overlapSeconds);
+  rotateKey(@Param() { id }: IdParam, @JsonBody() request: RotateApiKeyRequest) {
+    return this.rotation.rotate(id, request);
   }
 
   @Route(ADMIN_API, 'revokeApiKey')

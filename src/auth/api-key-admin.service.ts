@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ApiKey, ApiKeyQuery, IssueApiKeyRequest, IssuedApiKey } from '../contracts/admin/access.dto.js';
-import { epochMillis } from '../contracts/common/instant.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
@@ -12,7 +11,7 @@ import { apiKeys } from './access-lists.repository.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
 import { lockConnection, revokeKey } from './api-key.repository.js';
-import { issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
+import { expiryOf, expiryViolations, issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
 import type { KeyPrincipal } from './principal.js';
@@ -65,10 +64,7 @@ export function issueViolations(request: IssueApiKeyRequest, now: number): Viola
     }
     refuseCustomers(request, refuse);
   }
-  if (request.expiresAt !== undefined && epochMillis(request.expiresAt) <= now) {
-    refuse('expiresAt', 'isFuture', 'must be in the future');
-  }
-  return violations;
+  return [...violations, ...expiryViolations(request, now)];
 }
 
 /** Issues, lists and revokes API keys (decision 17). */
@@ -100,7 +96,7 @@ export class ApiKeyAdmin {
         allCustomers: request.allCustomers ?? false,
         interfaces: [...new Set(request.interfaces)],
         name: request.name ?? null,
-        expiresAt: request.expiresAt === undefined ? null : new Date(epochMillis(request.expiresAt)),
+        expiresAt: expiryOf(request) ?? null,
       });
       await manager.insert(ApiKeyEntity, row);
       return issuedKey(created, row);

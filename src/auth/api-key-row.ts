@@ -1,4 +1,5 @@
-import { formatInstant } from '../contracts/common/instant.js';
+import { epochMillis, formatInstant, type Instant } from '../contracts/common/instant.js';
+import type { Violation } from '../contracts/common/violation.js';
 import type { ApiKey, IssuedApiKey } from '../contracts/admin/access.dto.js';
 import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
@@ -26,6 +27,20 @@ export function newKeyRow({ hash, prefix }: NewKey, terms: KeyTerms): ApiKeyEnti
     activatedAt: null,
     retiresAt: null,
   };
+}
+
+interface Expiring {
+  readonly expiresAt?: Instant;
+}
+
+/** When a key that is asked for expires; undefined if the request has no time. */
+export const expiryOf = ({ expiresAt }: Expiring): Date | undefined =>
+  expiresAt === undefined ? undefined : new Date(epochMillis(expiresAt));
+
+export function expiryViolations(request: Expiring, now: number): Violation[] {
+  const expiry = expiryOf(request);
+  if (expiry === undefined || expiry.getTime() > now) return [];
+  return [{ path: 'expiresAt', rule: 'isFuture', message: 'expiresAt must be in the future' }];
 }
 
 /** Epoch milliseconds at which a key expires, or at which its overlap with a successor ends. */

@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { IssuedApiKey } from '../contracts/admin/access.dto.js';
+import type { IssuedApiKey, RotateApiKeyRequest } from '../contracts/admin/access.dto.js';
 import { inTransaction } from '../database/transaction.js';
-import { apiError } from '../errors/app-error.js';
+import { apiError, invalid } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
 import { activateKey, lockConnection, lockWithSuccessors, revokeDormant } from './api-key.repository.js';
-import { endOf, issuedKey, newKeyRow } from './api-key-row.js';
+import { endOf, expiryOf, expiryViolations, issuedKey, newKeyRow } from './api-key-row.js';
 import { KeyCache, type KnownKey } from './key-cache.js';
 
 /** How long the old key stays valid after the first use of the new one: 24 h. */
@@ -24,16 +24,23 @@ export class KeyRotation {
   /**
    * Issues the successor of a key. It is dormant until its first use. An earlier successor that was never used is revoked.
    * The old key stays valid for `overlapSeconds` (0 to 604800) after that first use. Rotating a dormant key replaces it.
-   * Throws `notFound`, and `conflict` for a key that is revoked or has expired.
+   * Throws `notFound`, `conflict` for a key that is revoked or has expired, and `invalid` for an `expiresAt` of the past.
    */
-  async rotate(id: string, overlapSeconds = DEFAULT_OVERLAP_SECONDS): Promise<IssuedApiKey> {
+  async rotate(id: string, request: RotateApiKeyRequest): Promise<IssuedApiKey> {
+    const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = request;
+    const violations = expiryViolations(request, Date.now());
+    if (violations.length > 0) throw invalid(violations);
     return await inTransaction(this.dataSource, async (manager) => {
       const key = await lockKey(manager, id);
       const replacesId = isDormant(key) ? key.replacesId : key.id;
       // No cache entry has to be removed: a dormant key is activated, and so read, before it is accepted.
       await revokeDormant(manager, replacesId);
       const created = createKey();
-      const row = { ...newKeyRow(created, key), replacesId, overlapSeconds };
+      const row = {
+        ...newKeyRow(created, { ...key, expiresAt: expiryOf(request) ?? key.expiresAt }),
+        replacesId,
+        overlapSeconds,
+      };
       await manager.insert(ApiKeyEntity, row);
       return issuedKey(created, row);
     });

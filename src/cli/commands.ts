@@ -106,6 +106,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     description: 'HTTP exchanges in both directions',
     commands: { list: 'listExchanges', show: 'getExchange' },
   },
+  attention: { description: 'what needs attention, the most urgent first', commands: { list: 'getAttention' } },
   overview: { description: 'the last 24 hours in numbers', commands: { show: 'getOverview' } },
   action: { description: 'changes by admins and partners', commands: { list: 'listActions' } },
   retention: { description: 'deletion of stored video by age', commands: { run: 'runRetention' } },

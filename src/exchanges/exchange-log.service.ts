@@ -4,7 +4,7 @@ import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Metrics } from '../observability/metrics.js';
 import { ExchangeBudget } from './exchange-budget.js';
 import { ExchangeLanes, type Position } from './exchange-lanes.js';
-import { ExchangeMetrics, type LossReason } from './exchange-metrics.js';
+import { ExchangeMetrics, type Losses, type LossReason } from './exchange-metrics.js';
 import type { ExchangeRecord } from './exchange-record.js';
 import { type ExchangeRow, toRow } from './exchange-row.js';
 import { ExchangeWriter, isRowError } from './exchange-writer.js';
@@ -58,6 +58,16 @@ export class ExchangeLog implements BeforeApplicationShutdown {
 
   get isOn(): boolean {
     return this.env.EXCHANGE_LOG !== 'off';
+  }
+
+  /** Whether it has every exchange, and not failures alone. */
+  get isComplete(): boolean {
+    return this.env.EXCHANGE_LOG === 'all';
+  }
+
+  /** Since this instance began. */
+  get losses(): Losses | undefined {
+    return this.metrics.losses;
   }
 
   /** `EXCHANGE_BODY_LIMIT`. */

@@ -4,6 +4,14 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 const LOSS_REASONS = ['queue-full', 'database-unavailable', 'not-writable', 'day-limit', 'no-key'] as const;
 export type LossReason = (typeof LOSS_REASONS)[number];
 
+/** Exchanges of callers with a key that were not stored, by this instance. */
+export interface Losses {
+  readonly count: number;
+  readonly reasons: readonly LossReason[];
+  readonly since: Date;
+  readonly lastAt: Date;
+}
+
 interface Sources {
   readonly storedToday: () => number;
   readonly waiting: () => number;
@@ -14,6 +22,7 @@ export class ExchangeMetrics {
   private readonly written: Counter;
   private readonly lost: Counter<'reason'>;
   private readonly bodies: Counter;
+  losses: Losses | undefined;
 
   constructor(registry: Registry, maxBytesPerDay: number, { storedToday, waiting }: Sources) {
     const registers = [registry];
@@ -45,6 +54,10 @@ export class ExchangeMetrics {
 
   lose(reason: LossReason, count: number): void {
     this.lost.inc({ reason }, count);
+    if (count === 0 || reason === 'no-key') return;
+    const lastAt = new Date();
+    const { count: before = 0, reasons = [], since = lastAt } = this.losses ?? {};
+    this.losses = { count: before + count, reasons: [...new Set([...reasons, reason])], since, lastAt };
   }
 
   dropBodies(): void {

@@ -5,6 +5,7 @@ import { ExchangeHistory } from './exchange-history.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { ExchangeQueries } from './exchange-queries.service.js';
 import { ExchangeRetention } from './exchange-retention.job.js';
+import { FailingCallsRepository } from './failing-calls.repository.js';
 import { ExchangesRepository } from './exchanges.repository.js';
 import { ExchangeWriter } from './exchange-writer.js';
 import { OutboundCapture } from './outbound-capture.js';
@@ -17,12 +18,13 @@ import { OutboundCapture } from './outbound-capture.js';
     ExchangeWriter,
     ExchangeHours,
     ExchangesRepository,
+    FailingCallsRepository,
     ExchangeQueries,
     ExchangeHistory,
     ExchangeRetention,
     OutboundCapture,
     { provide: OUTBOUND_LOG, useExisting: OutboundCapture },
   ],
-  exports: [ExchangeLog, ExchangeHistory, ExchangeHours, ExchangeQueries, OUTBOUND_LOG],
+  exports: [ExchangeLog, ExchangeHistory, ExchangeHours, ExchangeQueries, FailingCallsRepository, OUTBOUND_LOG],
 })
 export class ExchangesModule {}

@@ -8,5 +8,6 @@ import { ReadinessService } from './readiness.service.js';
   imports: [WorkModule],
   controllers: [HealthController],
   providers: [ReadinessService, InstanceMetrics],
+  exports: [ReadinessService],
 })
 export class HealthModule {}

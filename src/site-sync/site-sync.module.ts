@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { WorkModule } from '../work/work.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { CatalogLists } from './catalog/catalog-lists.service.js';
+import { RunAttentionRepository } from './sync/run-attention.repository.js';
 import { SiteSyncJob, SyncRetention } from './sync/site-sync.job.js';
 import { SiteSync, SiteClient } from './sync/site-sync.service.js';
 import { SyncDatabase } from './sync/sync-database.js';
@@ -20,11 +21,12 @@ import { SyncRunsService } from './sync/sync-runs.service.js';
     SiteSyncJob,
     SyncDatabase,
     SyncRetention,
+    RunAttentionRepository,
     SyncChangesRepository,
     SyncRunsRepository,
     SyncRunsService,
     SyncRunHistory,
   ],
-  exports: [CatalogLists, SyncRunsService, SyncRunHistory],
+  exports: [CatalogLists, RunAttentionRepository, SyncRunsService, SyncRunHistory],
 })
 export class SiteSyncModule {}

@@ -31,6 +31,7 @@ import { DownloadCheck } from './downloads/download-check.service.js';
 import { RelinkService } from './downloads/relink.service.js';
 import { DownloadRetryRepository } from './downloads/download-retry.repository.js';
 import { DownloadRetry } from './downloads/download-retry.service.js';
+import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
 import { RemovedClips } from './clips/removed-clips.js';
@@ -57,6 +58,7 @@ import { Retention } from './recordings/retention.job.js';
     RecordingsRepository,
     DownloadRetry,
     DownloadRetryRepository,
+    FootageAttentionRepository,
     Recordings,
     StoredHours,
     Retention,
@@ -86,6 +88,7 @@ import { Retention } from './recordings/retention.job.js';
     FleetCoverage,
     Retention,
     DownloadRetry,
+    FootageAttentionRepository,
   ],
 })
 export class VisionModule {}

@@ -83,6 +83,21 @@ describe('POST /admin/v1/api-keys', () => {
     expect(others.map((other) => other.headers.get('cache-control'))).toEqual(['no-store', 'no-store', 'no-store']);
   });
 
+  test('a rotation may give the new key another end, which is in the future', async () => {
+    const expiresAt = '2099-01-02T02:04:05Z';
+    const { body } = await service.admin<Key>('POST', '/api-keys', { interfaces: ['site'], expiresAt });
+    const rotate = (request?: object) => service.admin<Key>('POST', `/api-keys/${body.id}/rotate`, request);
+    expect((await rotate()).body).toMatchObject({ expiresAt });
+    expect((await rotate({ expiresAt: '2101-01-02T02:04:05Z' })).body).toMatchObject({
+      expiresAt: '2101-01-02T02:04:05Z',
+    });
+    const refused = await rotate({ expiresAt: '2020-01-02T02:04:05Z' });
+    expect(refused.status).toBe(400);
+    expect(refused.body).toMatchObject({
+      error: { details: { violations: [{ path: 'expiresAt', rule: 'isFuture' }] } },
+    });
+  });
+
   test('treats null as absent', async () => {
     const { status, body } = await service.admin<Key>('POST', '/api-keys', {
       interfaces: ['site'],

@@ -124,6 +124,13 @@ export class RotateApiKeyRequest {
     example: 3600,
   })
   overlapSeconds?: number;
+
+  @InstantField({
+    description: 'When the new key expires; as the old one if absent',
+    optional: true,
+    example: '2027-11-20T00:00:00Z',
+  })
+  expiresAt?: Instant;
 }
 
 export class ApiKeyQuery extends ListQuery {

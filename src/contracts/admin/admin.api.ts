@@ -44,6 +44,7 @@ export type AdminResponse<Name extends AdminRouteName> = RouteResponse<(typeof R
 
 /** The first parts of the paths with their descriptions, in the order of the document. */
 export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
+  ['attention', 'What needs attention, the most urgent first'],
   ['overview', 'The last 24 hours in numbers'],
   ['haulers', 'Tenants of the platform: each has its own keys, tickets, accounts and connections'],
   ['api-keys', 'API keys that this service issues to partners: issue, rotate without an outage, revoke'],

@@ -1,5 +1,6 @@
 import type { RouteDefinition } from '../common/api-contract.js';
 import { Action, ActionQuery } from './action.dto.js';
+import { Attention } from './attention.dto.js';
 import { Overview } from './overview.dto.js';
 import { RetentionRequest, RetentionResult, StorageCheck, StorageCheckQuery } from './storage.dto.js';
 import { page } from './route-parts.js';
@@ -15,6 +16,16 @@ export const OPERATION_ROUTES = {
     status: 200,
     response: Overview,
     returns: 'The overview',
+  },
+  getAttention: {
+    method: 'GET',
+    path: '/attention',
+    summary: 'List what needs attention',
+    description:
+      'One ranked list over everything that the service stores: held and failing synchronisations, calls that partners refuse, downloads at risk, lost footage, refused pushes, keys that expire, trouble of the storage. `checked` names every check that was made, also those that found nothing, and those that could not be made.',
+    status: 200,
+    response: Attention,
+    returns: 'What needs attention',
   },
   listActions: {
     ...page(Action, 'actions'),

@@ -1,0 +1,275 @@
+import {
+  type AttentionAction,
+  type AttentionItem,
+  type AttentionKind,
+  SEVERITIES,
+  type Severity,
+} from '../../contracts/admin/attention.dto.js';
+import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { timeOfUuidv7 } from '../../database/uuid.js';
+import type { EndingKey } from '../../auth/access-lists.repository.js';
+import type { FailingCalls } from '../../exchanges/failing-calls.repository.js';
+import type { TroubledRun } from '../../site-sync/sync/run-attention.repository.js';
+import type {
+  LostClipsRow,
+  LostRow,
+  RiskRow,
+  UnreadRow,
+} from '../../vision/recordings/footage-attention.repository.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** An item before its hauler has a name. */
+export interface Notice {
+  readonly kind: AttentionKind;
+  readonly severity: Severity;
+  readonly count: number;
+  readonly haulerId?: string | null;
+  readonly connection?: { readonly id: string; readonly interface: 'site' | 'vision' };
+  readonly subject: string;
+  readonly since: Date;
+  readonly deadline?: Date | null;
+  readonly sentence: string;
+  readonly page: string;
+  readonly action?: AttentionAction;
+}
+
+/** The most urgent first: by severity, then the nearest deadline, then the latest begin. */
+export function ranked(notices: readonly Notice[]): Notice[] {
+  const rank = ({ severity }: Notice) => SEVERITIES.indexOf(severity);
+  const end = ({ deadline }: Notice) => deadline?.getTime() ?? Number.POSITIVE_INFINITY;
+  return notices.toSorted((one, other) => {
+    if (rank(one) !== rank(other)) return rank(one) - rank(other);
+    if (end(one) !== end(other)) return end(one) - end(other);
+    return other.since.getTime() - one.since.getTime();
+  });
+}
+
+export function toItem(notice: Notice, names: ReadonlyMap<string, string>): AttentionItem {
+  const { haulerId, since, deadline, ...rest } = notice;
+  const name = names.get(haulerId ?? '');
+  return {
+    ...rest,
+    ...(haulerId == null || name === undefined ? {} : { hauler: { id: haulerId, name } }),
+    since: formatInstant(since),
+    ...(deadline == null ? {} : { deadline: formatInstant(deadline) }),
+  };
+}
+
+/** The address of a console page. */
+export function consolePage(page: string, query: Readonly<Record<string, string | number>>): string {
+  const text = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+  return `/console/${page}${text === '' ? '' : `?${text}`}`;
+}
+
+const number = (count: number): string => count.toLocaleString('en-US');
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${number(count)} ${count === 1 ? one : many}`;
+
+/** Something that ended: it stays listed, with less urgency after a day. */
+const severityOfLoss = (lastAt: Date, now: number): Severity => (now - lastAt.getTime() < DAY_MS ? 'soon' : 'watch');
+
+export function runNotice(run: TroubledRun, now: number): Notice {
+  const { hauler_id: haulerId, connection_id: id, counts, guard, error } = run;
+  const common = {
+    haulerId,
+    connection: { id, interface: 'site' },
+    subject: 'synchronisation',
+    page: consolePage('sync', { run: run.run_id, connectionId: id }),
+  } as const;
+  if (run.status === 'failed') {
+    const isStale = run.stored_at === null || now - run.stored_at.getTime() > DAY_MS;
+    const last =
+      run.stored_at === null
+        ? 'None has succeeded.'
+        : `The last one that succeeded ended ${formatInstant(run.stored_at)}.`;
+    return {
+      ...common,
+      kind: 'failing-runs',
+      severity: isStale ? 'now' : 'soon',
+      count: run.failures,
+      since: run.failing_since ?? run.finished_at,
+      sentence: `${counted(run.failures, 'synchronisation')} in a row failed. ${last} ${error ?? ''}`.trim(),
+      action: { title: 'Synchronise now', method: 'POST', path: `/connections/${id}/sync` },
+    };
+  }
+  const sum = (name: 'quarantined' | 'held' | 'received') => {
+    const { sites, kiosks, materials } = counts;
+    return sites[name] + kiosks[name] + materials[name];
+  };
+  if (run.status === 'held') {
+    const parts = (guard ?? []).map(({ kind, removed, of }) => `${number(removed)} of ${number(of)} ${kind}`);
+    return {
+      ...common,
+      kind: 'held-runs',
+      severity: 'now',
+      count: Math.max(1, sum('held')),
+      since: run.finished_at,
+      sentence: `The removal of ${parts.join(' and of ')} waits for your decision. Until then they stay active.`,
+    };
+  }
+  const quarantined = sum('quarantined');
+  return {
+    ...common,
+    kind: 'quarantined-records',
+    severity: 'soon',
+    count: quarantined,
+    since: run.finished_at,
+    sentence: `${number(quarantined)} of ${counted(sum('received'), 'record')} could not be stored as sent.`,
+  };
+}
+
+export function callNotice(calls: FailingCalls): Notice {
+  const { hauler_id: haulerId, connection_id: id, route, status, failure, count } = calls;
+  const common = {
+    count,
+    haulerId,
+    connection: { id, interface: calls.interface },
+    subject: route,
+    since: new Date(timeOfUuidv7(calls.first_id)),
+    action: { title: 'Check the connection', method: 'POST', path: `/connections/${id}/check` },
+  } as const;
+  const last = consolePage('exchanges', { id: calls.last_id });
+  if (status === 401) {
+    const sentence = `The partner refuses our key (401), at ${counted(count, 'call')} of ${route} in a row. Give the connection a new key.`;
+    return { ...common, kind: 'refused-keys', severity: 'now', sentence, page: consolePage('connections', { id }) };
+  }
+  const outcome = status === 0 || failure !== null ? (failure ?? 'no response') : `status ${status}`;
+  const sentence = `The last ${counted(count, 'call')} of ${route} failed: ${outcome}.`;
+  return { ...common, kind: 'failing-calls', severity: 'soon', sentence, page: last };
+}
+
+const truckOf = (row: { hauler_id: string; connection_id: string; truck_id: string; count: number }) =>
+  ({
+    haulerId: row.hauler_id,
+    connection: { id: row.connection_id, interface: 'vision' },
+    subject: row.truck_id,
+    count: row.count,
+  }) as const;
+
+const coveragePage = (row: { connection_id: string; truck_id: string }, from: Date, to: Date): string =>
+  consolePage('coverage', {
+    connectionId: row.connection_id,
+    truckId: row.truck_id,
+    from: from.toISOString(),
+    to: to.toISOString(),
+  });
+
+const dayOf = (instant: Date): string => instant.toISOString().slice(0, 10);
+
+export function riskNotice(row: RiskRow, now: number): Notice {
+  const { count, failing, truck_id: truckId, connection_id: connectionId, deadline, since } = row;
+  const parts = [
+    ...(failing > 0 ? [`${number(failing)} failed so far and ${failing === 1 ? 'is' : 'are'} tried again`] : []),
+    ...(deadline === null ? [] : ['a link expires within an hour']),
+  ];
+  return {
+    ...truckOf(row),
+    kind: 'downloads-at-risk',
+    severity: deadline !== null && deadline.getTime() - now < HOUR_MS / 6 ? 'now' : 'soon',
+    since,
+    deadline,
+    sentence: `${counted(count, 'download')} of ${truckId} may be lost: ${parts.join('; ')}.`,
+    page: consolePage('recordings', { status: 'available', connectionId, truckId }),
+    action: { title: 'Try them now', method: 'POST', path: '/recordings/retry', body: { connectionId, truckId } },
+  };
+}
+
+const OUTCOMES = { failed: 'failed', expired: 'expired before they were stored' } as const;
+
+export function lossNotice(row: LostRow, now: number): Notice {
+  const { count, status, reasons, truck_id: truckId, connection_id: connectionId } = row;
+  const named = Object.entries(reasons)
+    .sort(([, one], [, other]) => other - one)
+    .map(([reason, many]) => `${number(many)} ${reason}`);
+  return {
+    ...truckOf(row),
+    kind: status === 'failed' ? 'failed-downloads' : 'expired-downloads',
+    severity: severityOfLoss(row.last_at, now),
+    since: row.since,
+    sentence: `${counted(count, 'recording')} of ${truckId} ${OUTCOMES[status]}: ${named.join(', ')}.`,
+    page: consolePage('recordings', { status, connectionId, truckId }),
+    action: { title: 'Fetch them again', method: 'POST', path: '/recordings/retry', body: { connectionId, truckId } },
+  };
+}
+
+export function unreadNotice(row: UnreadRow): Notice {
+  const { count, truck_id: truckId, given_up: givenUp, start_time: start, end_time: end } = row;
+  const hours = Math.max(0.1, Math.round(row.seconds / 360) / 10);
+  const last =
+    givenUp > 0
+      ? `${number(givenUp)} of them ${givenUp === 1 ? 'is' : 'are'} not tried again.`
+      : 'They are tried again.';
+  return {
+    ...truckOf(row),
+    kind: 'unread-windows',
+    severity: givenUp > 0 ? 'now' : 'soon',
+    since: new Date(timeOfUuidv7(row.first_id)),
+    sentence: `The lists of ${truckId} could not be read for ${counted(count, 'window')}, ${hours} hours between ${dayOf(start)} and ${dayOf(end)}. ${last}`,
+    page: coveragePage(row, start, end),
+  };
+}
+
+export function clipsNotice(row: LostClipsRow, now: number): Notice {
+  const { count, truck_id: truckId } = row;
+  return {
+    ...truckOf(row),
+    kind: 'failed-clips',
+    severity: severityOfLoss(row.last_at, now),
+    since: row.since,
+    sentence: `${counted(count, 'clip request')} of ${truckId} ended without a file.`,
+    page: coveragePage(row, new Date(row.last_at.getTime() - DAY_MS), row.last_at),
+  };
+}
+
+export function refusalNotice({
+  interface: name,
+  status,
+  errorCode,
+  reason,
+  count,
+  lastExchangeId,
+}: RefusedPushes): Notice {
+  const subject = [status, reason ?? errorCode].filter((part) => part !== undefined).join(' ');
+  return {
+    kind: 'refused-pushes',
+    severity: status >= 500 ? 'now' : 'soon',
+    count,
+    subject,
+    since: new Date(timeOfUuidv7(lastExchangeId)),
+    sentence: `${counted(count, 'push', 'pushes')} of the last day ${count === 1 ? 'was' : 'were'} refused: ${subject}.`,
+    page: consolePage('exchanges', {
+      direction: 'inbound',
+      interface: name,
+      status,
+      ...(errorCode === undefined ? {} : { errorCode }),
+    }),
+  };
+}
+
+export function keyNotice(key: EndingKey, now: number): Notice {
+  const {
+    prefix,
+    name,
+    hauler_id: haulerId,
+    expires_at: deadline,
+    has_ended: hasEnded,
+    has_successor: hasSuccessor,
+  } = key;
+  const next = hasSuccessor ? 'Its successor was issued, and is not used yet.' : 'Issue its successor.';
+  const left = deadline.getTime() - now;
+  const title = name === null ? `${prefix}…` : `${prefix}… (${name})`;
+  return {
+    kind: 'expiring-keys',
+    severity: left < 2 * DAY_MS ? 'now' : left < 7 * DAY_MS ? 'soon' : 'watch',
+    count: 1,
+    haulerId,
+    subject: title,
+    since: new Date(Math.min(now, deadline.getTime() - 14 * DAY_MS)),
+    deadline,
+    sentence: `The key ${title} ${hasEnded ? 'was in use, and expired' : 'expires'} ${formatInstant(deadline)}. ${next}`,
+    page: consolePage('keys', haulerId === null ? {} : { haulerId }),
+  };
+}

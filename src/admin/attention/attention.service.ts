@@ -1,0 +1,127 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { endingKeys, haulerNames } from '../../auth/access-lists.repository.js';
+import {
+  type Attention,
+  type AttentionKind,
+  type CheckedKind,
+  MAX_ATTENTION,
+} from '../../contracts/admin/attention.dto.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { AppError, withTimeout } from '../../errors/app-error.js';
+import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
+import { ReadinessService } from '../../health/readiness.service.js';
+import { STORAGE, type Storage } from '../../storage/storage.js';
+import { consolePage, counted, keyNotice, type Notice, ranked, toItem } from './attention.rules.js';
+
+const DAY_MS = 86_400_000;
+const STORAGE_TIMEOUT_MS = 5_000;
+
+/** Looks at everything for a kind, or for several from one reading. */
+export interface AttentionCheck {
+  readonly kinds: readonly AttentionKind[];
+  /** Rejects if the check cannot be made. */
+  readonly find: (now: number) => Promise<readonly Notice[]>;
+}
+
+/** The reason why a check cannot be made, as a sentence for an admin. */
+export class CannotCheckError extends Error {}
+
+/** What needs attention, over everything. The platform side adds its checks. */
+@Injectable()
+export class AttentionService {
+  private readonly logger = new Logger('Attention');
+  private readonly checks: AttentionCheck[];
+  private running: Promise<Attention> | undefined;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly readiness: ReadinessService,
+    private readonly log: ExchangeLog,
+    @Inject(STORAGE) private readonly storage: Storage,
+  ) {
+    this.checks = [
+      { kinds: ['database-trouble'], find: (now) => this.databaseTrouble(now) },
+      { kinds: ['storage-trouble'], find: (now) => this.storageTrouble(now) },
+      {
+        kinds: ['expiring-keys'],
+        find: async (now) => (await endingKeys(dataSource)).map((key) => keyNotice(key, now)),
+      },
+      { kinds: ['lost-exchanges'], find: (now) => Promise.resolve(this.lostExchanges(now)) },
+    ];
+  }
+
+  add(checks: readonly AttentionCheck[]): void {
+    this.checks.push(...checks);
+  }
+
+  /** Callers at the same time share one look. */
+  async look(): Promise<Attention> {
+    this.running ??= this.lookAtAll().finally(() => (this.running = undefined));
+    return this.running;
+  }
+
+  private async lookAtAll(): Promise<Attention> {
+    const looked = await Promise.all(this.checks.map((check) => this.lookAt(check)));
+    const notices = ranked(looked.flatMap((each) => each.notices));
+    const listed = notices.slice(0, MAX_ATTENTION);
+    const ids = listed.flatMap(({ haulerId }) => haulerId ?? []);
+    const names = ids.length === 0 ? new Map<string, string>() : await haulerNames(this.dataSource, ids);
+    return {
+      data: listed.map((notice) => toItem(notice, names)),
+      total: notices.length,
+      checked: looked.flatMap(({ checked }) => checked),
+    };
+  }
+
+  private async lookAt({
+    kinds,
+    find,
+  }: AttentionCheck): Promise<{ notices: readonly Notice[]; checked: CheckedKind[] }> {
+    const now = Date.now();
+    const at = formatInstant(new Date(now));
+    try {
+      const notices = await find(now);
+      return { notices, checked: kinds.map((kind) => ({ kind, at, ok: true })) };
+    } catch (error) {
+      const isExplained = error instanceof CannotCheckError || error instanceof AppError;
+      if (!isExplained) this.logger.warn(`could not check ${kinds.join(', ')}`, error);
+      const reason = isExplained ? error.message : 'The check failed. The log of the service has the reason.';
+      return { notices: [], checked: kinds.map((kind) => ({ kind, at, ok: false, reason })) };
+    }
+  }
+
+  private async databaseTrouble(now: number): Promise<Notice[]> {
+    try {
+      await this.readiness.assertReady();
+      return [];
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      return [trouble('database-trouble', 'database', now, `This instance cannot serve requests: ${error.message}.`)];
+    }
+  }
+
+  private async storageTrouble(now: number): Promise<Notice[]> {
+    const health = await withTimeout(this.storage.check(), STORAGE_TIMEOUT_MS, 'the storage does not answer').catch(
+      (error: unknown) => ({ writable: false, reason: error instanceof Error ? `${error.message}.` : undefined }),
+    );
+    if (health.writable) return [];
+    const reason = health.reason ?? 'It does not say why.';
+    return [trouble('storage-trouble', 'video storage', now, `The video storage takes no files. ${reason}`)];
+  }
+
+  /** Of this instance: what is lost is in no table. */
+  private lostExchanges(now: number): Notice[] {
+    if (!this.log.isOn) throw new CannotCheckError('The exchange log is off (EXCHANGE_LOG).');
+    const { losses } = this.log;
+    if (losses === undefined || now - losses.lastAt.getTime() > DAY_MS) return [];
+    const { count, reasons, since } = losses;
+    const sentence = `${counted(count, 'exchange')} could not be stored by this instance: ${reasons.join(', ')}.`;
+    const common = { kind: 'lost-exchanges', severity: 'watch', subject: 'exchange log' } as const;
+    return [{ ...common, count, since, sentence, page: consolePage('exchanges', {}) }];
+  }
+}
+
+function trouble(kind: AttentionKind, subject: string, now: number, sentence: string): Notice {
+  return { kind, severity: 'now', count: 1, subject, since: new Date(now), sentence, page: consolePage('', {}) };
+}

@@ -1,0 +1,69 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ExchangeHours } from '../../exchanges/exchange-hours.repository.js';
+import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
+import { FailingCallsRepository } from '../../exchanges/failing-calls.repository.js';
+import { RunAttentionRepository } from '../../site-sync/sync/run-attention.repository.js';
+import { FootageAttentionRepository } from '../../vision/recordings/footage-attention.repository.js';
+import {
+  callNotice,
+  clipsNotice,
+  lossNotice,
+  type Notice,
+  refusalNotice,
+  riskNotice,
+  runNotice,
+  unreadNotice,
+} from './attention.rules.js';
+import { AttentionService, CannotCheckError } from './attention.service.js';
+
+const DAY_MS = 86_400_000;
+
+/** The checks over what the platform side stores. */
+@Injectable()
+export class PlatformAttention implements OnModuleInit {
+  constructor(
+    private readonly attention: AttentionService,
+    private readonly runs: RunAttentionRepository,
+    private readonly calls: FailingCallsRepository,
+    private readonly footage: FootageAttentionRepository,
+    private readonly hours: ExchangeHours,
+    private readonly log: ExchangeLog,
+  ) {}
+
+  onModuleInit(): void {
+    const { footage, runs } = this;
+    this.attention.add([
+      {
+        kinds: ['held-runs', 'failing-runs', 'quarantined-records'],
+        find: async (now) => (await runs.find()).map((run) => runNotice(run, now)),
+      },
+      { kinds: ['refused-keys', 'failing-calls'], find: () => this.failingCalls() },
+      {
+        kinds: ['downloads-at-risk'],
+        find: async (now) => (await footage.atRisk()).map((row) => riskNotice(row, now)),
+      },
+      { kinds: ['unread-windows'], find: async () => (await footage.unread()).map(unreadNotice) },
+      {
+        kinds: ['failed-downloads', 'expired-downloads'],
+        find: async (now) => (await footage.lost()).map((row) => lossNotice(row, now)),
+      },
+      {
+        kinds: ['failed-clips'],
+        find: async (now) => (await footage.lostClips()).map((row) => clipsNotice(row, now)),
+      },
+      { kinds: ['refused-pushes'], find: (now) => this.refusedPushes(now) },
+    ]);
+  }
+
+  /** The last call of each operation decides, so that calls that succeeded have to be in the log too. */
+  private async failingCalls(): Promise<Notice[]> {
+    if (!this.log.isComplete) throw new CannotCheckError('The exchange log does not have every call (EXCHANGE_LOG).');
+    return (await this.calls.find()).map(callNotice);
+  }
+
+  private async refusedPushes(now: number): Promise<Notice[]> {
+    if (!this.log.isOn) throw new CannotCheckError('The exchange log is off (EXCHANGE_LOG).');
+    await this.log.flushForReader();
+    return (await this.hours.refusedPushes(new Date(now - DAY_MS))).map(refusalNotice);
+  }
+}

@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
+import type { RunCounts } from './kinds.js';
+
+/** The last ended run of a connection that is no plain success. */
+export interface TroubledRun {
+  readonly hauler_id: string;
+  readonly connection_id: string;
+  readonly run_id: string;
+  readonly status: 'held' | 'failed' | 'succeeded';
+  readonly counts: RunCounts;
+  readonly guard: readonly RemovalGuard[] | null;
+  readonly error: string | null;
+  readonly finished_at: Date;
+  /** Failed runs in a row. */
+  readonly failures: number;
+  readonly failing_since: Date | null;
+  /** The last run whose answer was stored. */
+  readonly stored_at: Date | null;
+}
+
+/** The synchronisations that an admin should look at: one of each connection at most. */
+@Injectable()
+export class RunAttentionRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  find(): Promise<TroubledRun[]> {
+    return this.dataSource.query(
+      `SELECT c.hauler_id, c.id AS connection_id, r.id AS run_id, r.status, r.counts, r.guard, r.error, r.finished_at,
+         failed.count AS failures, failed.since AS failing_since, stored.at AS stored_at
+       FROM connections AS c
+       CROSS JOIN LATERAL (
+         SELECT * FROM sync_runs WHERE connection_id = c.id AND status NOT IN ('queued', 'running')
+         ORDER BY created_at DESC, id DESC LIMIT 1) AS r
+       CROSS JOIN LATERAL (
+         SELECT max(finished_at) AS at FROM sync_runs
+         WHERE connection_id = c.id AND status NOT IN ('queued', 'running', 'failed')) AS stored
+       CROSS JOIN LATERAL (
+         SELECT count(*)::float8 AS count, min(finished_at) AS since FROM sync_runs
+         WHERE connection_id = c.id AND status = 'failed' AND finished_at > coalesce(stored.at, '-infinity')) AS failed
+       WHERE c.interface = 'site' AND c.deleted_at IS NULL
+         AND (r.status = 'held' OR r.status = 'failed' AND c.enabled
+           OR r.status = 'succeeded' AND jsonb_path_exists(r.counts, '$.*.quarantined ? (@ > 0)'))`,
+    );
+  }
+}

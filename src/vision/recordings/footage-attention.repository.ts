@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+
+interface TruckRow {
+  readonly hauler_id: string;
+  readonly connection_id: string;
+  readonly truck_id: string;
+  readonly count: number;
+}
+
+/** Downloads of a truck that wait, and have failed so far or whose link expires within an hour. */
+export interface RiskRow extends TruckRow {
+  readonly failing: number;
+  readonly since: Date;
+  /** When the first link expires; null if no link expires within an hour. */
+  readonly deadline: Date | null;
+}
+
+/** Recordings of a truck that ended without a file. */
+export interface LostRow extends TruckRow {
+  readonly status: 'failed' | 'expired';
+  /** How many of each reason code. */
+  readonly reasons: Readonly<Record<string, number>>;
+  readonly since: Date;
+  readonly last_at: Date;
+}
+
+/** Times of a truck whose lists could not be read. */
+export interface UnreadRow extends TruckRow {
+  readonly seconds: number;
+  /** Windows that are not tried again by themselves. */
+  readonly given_up: number;
+  /** The id of the first, which contains its time. */
+  readonly first_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+}
+
+/** Clip requests of a truck that failed or expired. */
+export interface LostClipsRow extends TruckRow {
+  readonly since: Date;
+  readonly last_at: Date;
+}
+
+/** Footage that is lost or may be lost, by truck. */
+@Injectable()
+export class FootageAttentionRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  atRisk(): Promise<RiskRow[]> {
+    return this.dataSource.query(
+      `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count,
+         (count(*) FILTER (WHERE last_error IS NOT NULL))::float8 AS failing, min(tried_since) AS since,
+         min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
+       FROM recordings
+       WHERE status = 'available'
+         AND (last_error IS NOT NULL OR link IS NOT NULL AND expires_at < now() + interval '1 hour')
+       GROUP BY hauler_id, connection_id, truck_id`,
+    );
+  }
+
+  /** Without the recordings that retention deleted. */
+  lost(): Promise<LostRow[]> {
+    return this.dataSource.query(
+      `SELECT hauler_id, connection_id, truck_id, status, sum(count)::float8 AS count, min(since) AS since, max(last_at) AS last_at,
+         jsonb_object_agg(coalesce(reason_code, 'unknown'), count) AS reasons
+       FROM (
+         SELECT hauler_id, connection_id, truck_id, status, reason_code, count(*) AS count, min(updated_at) AS since,
+           max(updated_at) AS last_at
+         FROM recordings WHERE status IN ('failed', 'expired') AND deleted_at IS NULL
+         GROUP BY hauler_id, connection_id, truck_id, status, reason_code) AS by_reason
+       GROUP BY hauler_id, connection_id, truck_id, status`,
+    );
+  }
+
+  unread(): Promise<UnreadRow[]> {
+    return this.dataSource.query(
+      `SELECT w.hauler_id, w.connection_id, s.truck_id, count(*)::float8 AS count,
+         extract(epoch FROM sum(w.end_time - w.start_time))::float8 AS seconds,
+         (count(*) FILTER (WHERE w.due_at IS NULL AND w.started_at IS NULL))::float8 AS given_up,
+         min(w.id::text) AS first_id, min(w.start_time) AS start_time, max(w.end_time) AS end_time
+       FROM video_windows AS w JOIN video_subscriptions AS s ON (s.hauler_id, s.id) = (w.hauler_id, w.subscription_id)
+       WHERE s.deleted_at IS NULL
+         AND (w.reread_day IS NULL OR w.last_error IS NOT NULL OR w.due_at IS NULL AND w.started_at IS NULL)
+       GROUP BY w.hauler_id, w.connection_id, s.truck_id`,
+    );
+  }
+
+  /** Without the clips that retention deleted. */
+  lostClips(): Promise<LostClipsRow[]> {
+    return this.dataSource.query(
+      `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count, min(updated_at) AS since,
+         max(updated_at) AS last_at
+       FROM video_requests AS request
+       WHERE status IN ('failed', 'expired') AND NOT EXISTS (
+         SELECT FROM video_request_parts AS part
+           JOIN recordings AS r ON (r.hauler_id, r.part_id) = (part.hauler_id, part.id)
+         WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND r.deleted_at IS NOT NULL)
+       GROUP BY hauler_id, connection_id, truck_id`,
+    );
+  }
+}
