@@ -42,7 +42,8 @@ function pageOf(elements, { page = '1', pageSize = '20', startTime, endTime, ...
   const found = elements
     .filter((each) => Object.entries(filters).every(([name, value]) => (each[name] ?? value) === value))
     .filter((each) => !(Date.parse(each.endTime) <= Date.parse(startTime)))
-    .filter((each) => !(Date.parse(each.startTime) >= Date.parse(endTime)));
+    .filter((each) => !(Date.parse(each.startTime) >= Date.parse(endTime)))
+    .sort((a, b) => Date.parse(a.startTime) - Date.parse(b.startTime) || (a.id < b.id ? -1 : 1));
   const rows = found.slice((number - 1) * size, number * size).map((each) => withLink(each, host));
   const totals = { totalItems: found.length, totalPages: Math.ceil(found.length / size) };
   return { rows, pagination: { page: number, pageSize: size, ...totals } };

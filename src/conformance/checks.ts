@@ -1,9 +1,12 @@
+import { MAX_LIST_BYTES, MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../contracts/common/answer-limits.js';
 import { isJsonObject, ownField } from '../contracts/common/json.js';
 import type { Exchange } from './exchange.js';
 import { checkOf, ruleTable } from './rule-table.js';
 import { failed, notProven, passed, passedIf, passedUnless, type Rule, type Verdict } from './rule.js';
 
 /** Checks and rules that several server roles share. */
+
+const MIB = 1_048_576;
 
 /** Why the status is not one of the expected ones. */
 export function statusFault(exchange: Exchange, ...expected: readonly number[]): string | undefined {
@@ -29,6 +32,7 @@ const contentTypeFault = (exchange: Exchange): string | undefined =>
 
 /** A body that is not declared as JSON is the fault of another rule. */
 export function isJson(exchange: Exchange): Verdict {
+  if (exchange.answer?.exceeds !== undefined) return notProven('the answer was not read to its end');
   if (exchange.jsonFault === undefined) return passed;
   return exchange.isDeclaredJson ? failed(exchange.jsonFault) : notProven('the body is not declared as JSON');
 }
@@ -103,6 +107,28 @@ export const jsonRules = (
     ],
     [formId, `${answer} is JSON in UTF-8`, 'Write the body with a JSON serializer, in UTF-8.', isJson],
   );
+
+/** The limits within which the platform reads an answer; `recordsOf` are the records of a list. */
+export const sizeRules = (
+  id: string,
+  { operation, on }: Pick<RuleGroup, 'operation' | 'on'>,
+  recordsOf: (exchange: Exchange) => readonly (readonly [list: string, records: readonly unknown[]])[] = () => [],
+): Rule[] =>
+  rulesOf({ operation, on, section: '8' }, [
+    id,
+    'the answer, and each of its records, is small enough for the platform',
+    `Send smaller answers: the platform reads ${MAX_LIST_BYTES / MIB} MiB of a list, ${MAX_RECORD_BYTES / MIB} MiB of each record of it, and ${MAX_WHOLE_BYTES / MIB} MiB of an acknowledgement.`,
+    (exchange) => {
+      const { exceeds, body } = exchange.answer ?? {};
+      if (exceeds !== undefined) return failed(`the answer is larger than ${exceeds / MIB} MiB`);
+      if ((body?.length ?? 0) <= MAX_RECORD_BYTES) return passed;
+      for (const [list, records] of recordsOf(exchange)) {
+        const i = records.findIndex((each) => Buffer.byteLength(JSON.stringify(each)) > MAX_RECORD_BYTES);
+        if (i >= 0) return failed(`${list}[${i}] is larger than ${MAX_RECORD_BYTES / MIB} MiB`);
+      }
+      return passed;
+    },
+  ]);
 
 /** The required form of a value, in words and as a check. */
 export type Form = readonly [words: string, isValid: (value: unknown) => boolean];

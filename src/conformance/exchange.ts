@@ -6,7 +6,12 @@ export interface KitRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** On the one connection that stays open; any other request has a connection of its own. */
+  readonly isKept?: boolean;
+  /** A file behind a link: redirects are followed, and `peekBytes` ends the reading. */
+  readonly isFile?: boolean;
   readonly peekBytes?: number;
+  /** Limit of the platform for this answer. */
   readonly maxBytes?: number;
 }
 
@@ -15,6 +20,10 @@ export interface KitAnswer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** The answer is larger than this limit of the platform; its body was not kept. */
+  readonly exceeds?: number;
+  /** Why a file ended early. */
+  readonly cut?: string;
 }
 
 /** The server gave no complete HTTP answer; the message says why. */

@@ -1,11 +1,13 @@
-import { once } from 'node:events';
-import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
-import { Agent as TlsAgent, request as httpsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { type KitAnswer, type KitRequest, NoAnswerError, type Send } from './exchange.js';
+import { type KitAnswer, type KitRequest, NoAnswerError, type Send, UnprovenError } from './exchange.js';
+import { fileOf } from './file-transport.js';
+import { agentsOf, headOf, mebibytes, type Open, openRequest } from './open-request.js';
 
 /** Of an answer whose request has no `maxBytes`. Parsed JSON takes ten times its size in memory. */
-export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
+/** A larger answer is counted, and not kept: nothing is proven about its contents. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 export interface Transport {
   readonly send: Send;
@@ -13,108 +15,82 @@ export interface Transport {
 }
 
 /**
- * Sends requests over HTTP. It follows no redirect, repeats nothing, and limits the size of each answer; `timeoutMs` limits
- * the time until the answer is complete. `fetch` would send a request again after 421, also a POST, and refuses ports on
- * which a server under test may listen, such as 6000 and 10080.
+ * Sends requests over HTTP. It repeats nothing, follows no redirect but that of a file, and limits the size of each answer;
+ * `timeoutMs` limits the time until an answer is complete. Each request has a connection of its own, so that a server that
+ * leaves a connection unusable breaks the one rule about that (`isKept`), and not those of the requests that follow.
+ * `fetch` would send a request again after 421, also a POST, and refuses ports such as 6000 and 10080.
  */
 export function httpTransport(timeoutMs: number): Transport {
-  const agents = { 'http:': new Agent({ keepAlive: true }), 'https:': new TlsAgent({ keepAlive: true }) };
+  const [fresh, kept] = [agentsOf({ keepAlive: false }), agentsOf({ keepAlive: true, maxSockets: 1 })];
   return {
-    send: (request) => sendOnce(request, timeoutMs, agents),
-    close: () => Object.values(agents).forEach((agent) => agent.destroy()),
+    send: (request) => {
+      const open: Open = (url, signal) => openRequest(request, url, request.isKept === true ? kept : fresh, signal);
+      return request.isFile === true ? fileOf(request, open, timeoutMs) : answerTo(request, open, timeoutMs);
+    },
+    close: () => [fresh, kept].forEach((agents) => Object.values(agents).forEach((agent) => agent.destroy())),
   };
 }
 
-async function sendOnce(
-  request: KitRequest,
-  timeoutMs: number,
-  agents: Readonly<Record<'http:' | 'https:', Agent>>,
-): Promise<KitAnswer> {
-  const url = new URL(request.url);
-  const isTls = url.protocol === 'https:';
+async function answerTo(request: KitRequest, open: Open, timeoutMs: number): Promise<KitAnswer> {
   const signal = AbortSignal.timeout(timeoutMs);
-  const outgoing = (isTls ? httpsRequest : httpRequest)(url, {
-    method: request.method,
-    headers: headersOf(request),
-    agent: agents[isTls ? 'https:' : 'http:'],
-    signal,
-  });
-  // An error after the response also reaches the reader of the body.
-  outgoing.on('error', () => undefined);
   try {
-    outgoing.end(request.body);
-    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-    const maxBytes = request.maxBytes ?? MAX_ANSWER_BYTES;
-    return answerOf(incoming, await bodyOf(incoming, maxBytes, request.peekBytes), maxBytes);
+    const { incoming } = await open(new URL(request.url), signal);
+    return await readAnswer(incoming, request.maxBytes);
   } catch (error) {
     if (signal.aborted) throw new NoAnswerError(`no complete answer within ${timeoutMs / 1000} s`);
-    throw error instanceof NoAnswerError ? error : new NoAnswerError(reasonOf(error as Error, url.host));
+    throw error;
   }
 }
 
-const headersOf = ({ headers, body }: KitRequest) => ({
-  Accept: 'application/json',
-  'Accept-Encoding': 'identity',
-  'User-Agent': 'haulbridge-conformance',
-  ...(body === undefined
-    ? {}
-    : { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(body)) }),
-  ...headers,
-});
+/** `maxBytes` is the limit of the platform: a larger answer is a fault of its own, and its body is empty. */
+async function readAnswer(incoming: IncomingMessage, maxBytes: number | undefined): Promise<KitAnswer> {
+  const answer = headOf(incoming);
+  const limit = maxBytes ?? MAX_ANSWER_BYTES;
+  const body = await bodyOf(incoming, limit);
+  const plain = body === undefined ? undefined : decoded(body, answer.headers['content-encoding'], limit);
+  if (plain !== undefined) return { ...answer, body: plain };
+  if (maxBytes === undefined) throw new NoAnswerError(`the answer is larger than ${mebibytes(limit)}`);
+  return { ...answer, body: Buffer.alloc(0), exceeds: maxBytes };
+}
 
-/** Closes the connection if the answer is too large, or after `peekBytes`. */
-async function bodyOf(incoming: IncomingMessage, maxBytes: number, peekBytes = Infinity): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+/** Undefined beyond the limit: the connection is closed then. */
+async function bodyOf(incoming: IncomingMessage, limit: number): Promise<Buffer | undefined> {
+  let chunks: Buffer[] = [];
   let size = 0;
   try {
     for await (const chunk of incoming as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
       size += chunk.length;
-      if (size >= peekBytes) break;
-      if (size > maxBytes)
-        throw new NoAnswerError(`the answer is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB`);
+      if (size > limit) return undefined;
+      if (size > MAX_KEPT_BYTES) chunks = [];
+      else chunks.push(chunk);
     }
-  } catch (error) {
-    if (error instanceof NoAnswerError) throw error;
+  } catch {
     throw new NoAnswerError('the connection closed before the answer was complete');
   }
+  if (size > MAX_KEPT_BYTES) throw tooLargeForKit(size);
   return Buffer.concat(chunks);
 }
 
-function answerOf(incoming: IncomingMessage, body: Buffer, maxOutputLength: number): KitAnswer {
-  const headers = Object.fromEntries(
-    Object.entries(incoming.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
+const tooLargeForKit = (size: number): UnprovenError =>
+  new UnprovenError(
+    `the answer has ${mebibytes(size)}: the platform reads it, and the kit checks at most ${mebibytes(MAX_KEPT_BYTES)}`,
   );
-  return {
-    status: incoming.statusCode ?? 0,
-    headers,
-    body: decoded(body, headers['content-encoding'], maxOutputLength),
-  };
-}
 
-const DECODERS = { gzip: gunzipSync, deflate: inflateSync, br: brotliDecompressSync };
+const DECODERS = { gzip: gunzipSync, 'x-gzip': gunzipSync, deflate: inflateSync, br: brotliDecompressSync };
 
-/** A server may compress although the kit asks it not to. */
-function decoded(body: Buffer, encoding: string | undefined, maxOutputLength: number): Buffer {
-  if (encoding === undefined || encoding === 'identity' || body.length === 0) return body;
-  const decode = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding as keyof typeof DECODERS] : undefined;
-  if (decode === undefined) throw new NoAnswerError(`unsupported Content-Encoding: ${encoding.slice(0, 40)}`);
+/** A server may compress although the kit asks it not to. Undefined beyond the limit. */
+function decoded(body: Buffer, encoding: string | undefined, limit: number): Buffer | undefined {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity' || body.length === 0) return body;
+  const decode = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
+  if (decode === undefined) throw new NoAnswerError(`unsupported Content-Encoding: ${name.slice(0, 40)}`);
+  const maxOutputLength = Math.min(limit, MAX_KEPT_BYTES);
   try {
     return decode(body, { maxOutputLength });
-  } catch {
-    throw new NoAnswerError(`the body cannot be decoded as ${encoding}, or is too large`);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE')
+      throw new NoAnswerError(`the body cannot be decoded as ${name}`);
+    if (maxOutputLength < limit) throw tooLargeForKit(maxOutputLength);
+    return undefined;
   }
-}
-
-function reasonOf(error: NodeJS.ErrnoException, host: string): string {
-  const code = error.code ?? '';
-  if (code === 'ECONNREFUSED') return `connection refused by ${host}`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `no address found for ${host}`;
-  if (code === 'ECONNRESET' || code === 'EPIPE') return `${host} closed the connection without an answer`;
-  if (code.startsWith('HPE_')) return `the answer is not valid HTTP (${code})`;
-  if (/CERT|TLS|SSL|SIGNED/.test(code)) return `TLS with ${host} failed (${code})`;
-  return `no answer from ${host} (${code === '' ? error.message : code})`;
 }

@@ -1,6 +1,6 @@
 import { ownField } from '../contracts/common/json.js';
 import { errorBodyFault, hasStatus, rulesOf } from './checks.js';
-import { type Exchanges, failed, notProven, passedUnless, type RequestPlan, type Rule } from './rule.js';
+import { type Exchanges, failed, notProven, passed, passedUnless, type RequestPlan, type Rule } from './rule.js';
 
 /** The tables of requests that a server must refuse, and of requests that it must accept although they look odd. */
 
@@ -85,10 +85,47 @@ export const internalErrorRules = (id: string, operation: string, severity: Rule
 
 type Plans = Readonly<Record<string, RequestPlan>>;
 
+/** Before the next request on a connection, so that a server that closes it has done so. */
+const CLOSING_MS = 100;
+
+/** A request without a key, and the same again on its connection. */
+export function refusedBodyPlans(operation: string): Plans {
+  const plan = { operation, credentials: 'none', isKept: true } as const;
+  const body = { note: 'a body that a server must read, or else close the connection' };
+  return {
+    refusedBody: { ...plan, draft: () => ({ body }) },
+    afterRefusedBody: {
+      ...plan,
+      pauseMs: CLOSING_MS,
+      draft: async (run) => {
+        await run.exchange('refusedBody');
+        return { body };
+      },
+    },
+  };
+}
+
+/** A server that answers before it has read a body takes the body for the next request of the connection. */
+export const refusedBodyRules = (id: string, operation: string, needs: readonly string[]): Rule[] =>
+  rulesOf({ operation, section: '4', on: 'afterRefusedBody', needs }, [
+    id,
+    'the body of a refused request is read, or the connection is closed',
+    'Read the body before you answer, also with 401, or send Connection: close: what is not read is taken for the next request of the connection.',
+    async (exchange, run) => {
+      const first = await run.exchange('refusedBody');
+      if (first.status !== UNAUTHORIZED.status) return notProven('the request without a key was not refused');
+      if (exchange.status === first.status) return passed;
+      const found = exchange.failure ?? `the status is ${exchange.status}`;
+      return failed(
+        `the body of a refused request was not read: after it, on the same connection, ${found}, expected ${first.status}`,
+      );
+    },
+  ]);
+
 /** A server with a sandbox fails on demand; any other ignores the header. */
 export const failing = (plan: RequestPlan): RequestPlan => ({
   ...plan,
-  draft: async (run) => ({ ...(await plan.draft(run)), headers: { 'Sandbox-Scenario': 'server-error' } }),
+  draft: async (run, page) => ({ ...(await plan.draft(run, page)), headers: { 'Sandbox-Scenario': 'server-error' } }),
 });
 
 /** The requests of the rows: each is made from a valid one, and one without a right from a plain one, which stores nothing. */
@@ -114,8 +151,8 @@ export function changedPlan(valid: RequestPlan, [, field, , value]: RequestRow):
     return { operation: valid.operation, draft: () => ({ body: value }) };
   return {
     ...valid,
-    draft: async (run) => {
-      const draft = await valid.draft(run);
+    draft: async (run, page) => {
+      const draft = await valid.draft(run, page);
       const part = draft.query === undefined ? 'body' : 'query';
       return { ...draft, [part]: await changed(draft[part], field === '' ? [] : field.split('.'), value, run) };
     },

@@ -48,8 +48,8 @@ export interface Rule extends RuleFacts {
 export interface Exchanges {
   readonly fixtures: Fixtures;
   readonly runId: string;
-  /** Throws `UnprovenError`. */
-  exchange(name: string): Promise<Exchange>;
+  /** A list may be read page by page. Throws `UnprovenError`. */
+  exchange(name: string, page?: number): Promise<Exchange>;
 }
 
 /** Data of the server that the kit asks for. */
@@ -77,8 +77,6 @@ export interface Draft {
   readonly url?: string;
   /** Reads only this many bytes of the body. */
   readonly peekBytes?: number;
-  /** For an answer that may be larger than a page. */
-  readonly maxBytes?: number;
 }
 
 /** One request of a role. */
@@ -87,8 +85,12 @@ export interface RequestPlan {
   /** The server may store something, so the request is sent only with `--write`. */
   readonly writes?: boolean;
   readonly credentials?: Credentials;
+  /** On the one connection that stays open. */
+  readonly isKept?: boolean;
+  /** The time before the request, for a second look at what changes with time. */
+  readonly pauseMs?: number;
   /** Throws `UnprovenError` if data for the request is missing. */
-  readonly draft: (run: Exchanges) => Draft | Promise<Draft>;
+  readonly draft: (run: Exchanges, page: number) => Draft | Promise<Draft>;
   /** The request is repeated until this is true, for at most a minute. */
   readonly until?: (exchange: Exchange) => boolean;
 }
@@ -97,6 +99,10 @@ export interface Operation {
   readonly method: 'GET' | 'POST';
   /** Follows the base address. */
   readonly path: string;
+  /** The platform reads no larger answer. */
+  readonly maxBytes?: number;
+  /** It sends files. */
+  readonly isFile?: boolean;
 }
 
 /** A server role: the requests that the kit sends, and the rules that check the answers. */

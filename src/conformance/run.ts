@@ -30,6 +30,7 @@ export interface RunOptions {
   /** Goes on with the other operations where the server lacks the first one. */
   readonly isEachOperationAsked?: boolean;
   /** Why a request is not sent; undefined where it is. */
+  readonly pause?: (ms: number) => Promise<unknown>;
   readonly refuse: (plan: RequestPlan) => string | undefined;
 }
 
@@ -74,11 +75,12 @@ class Evaluation implements Exchanges {
     return results;
   }
 
-  exchange(name: string): Promise<Exchange> {
-    let exchange = this.exchanges.get(name);
+  exchange(name: string, page = 1): Promise<Exchange> {
+    const key = page === 1 ? name : `${name} ${page}`;
+    let exchange = this.exchanges.get(key);
     if (exchange === undefined) {
-      exchange = this.make(name);
-      this.exchanges.set(name, exchange);
+      exchange = this.make(name, page);
+      this.exchanges.set(key, exchange);
     }
     return exchange;
   }
@@ -109,12 +111,13 @@ class Evaluation implements Exchanges {
     return `it needs ${missing}, which is ${this.outcomes.get(missing) ?? 'not evaluated'}`;
   }
 
-  private async make(name: string): Promise<Exchange> {
+  private async make(name: string, page: number): Promise<Exchange> {
     const plan = this.role.plans[name];
     if (plan === undefined) throw new Error(`unknown request ${name}`);
     const refusal = this.options.refuse(plan);
     if (refusal !== undefined) throw new UnprovenError(refusal);
-    const request = this.requestOf(plan, await plan.draft(this));
+    const request = this.requestOf(plan, await plan.draft(this, page));
+    if (plan.pauseMs !== undefined) await (this.options.pause ?? delay)(plan.pauseMs);
     const end = Date.now() + MAX_WAIT_MS;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, MAX_PAUSE_MS)) {
       const exchange = await this.sendOnce(request);
@@ -134,9 +137,9 @@ class Evaluation implements Exchanges {
     }
   }
 
-  private requestOf({ operation, credentials = 'key' }: RequestPlan, draft: Draft): KitRequest {
+  private requestOf({ operation, credentials = 'key', isKept }: RequestPlan, draft: Draft): KitRequest {
     const route = this.role.operations[operation];
-    const { url, query, body, peekBytes, maxBytes } = draft;
+    const { url, query, body, peekBytes } = draft;
     return {
       operation,
       method: route?.method ?? 'GET',
@@ -144,7 +147,9 @@ class Evaluation implements Exchanges {
       headers: { ...this.keyOf(credentials), ...draft.headers },
       body: typeof body === 'string' ? body : JSON.stringify(body),
       peekBytes,
-      maxBytes,
+      isKept,
+      maxBytes: route?.maxBytes,
+      isFile: route?.isFile,
     };
   }
 

@@ -96,7 +96,7 @@ export const STATEMENTS = `
 2.6 | listContinuous answer success | true | VISION-104
 2.6 | listContinuous answer data | an object | VISION-105
 2.6 | listContinuous answer data.recordings | an array, or absent | VISION-105
-2.6 | listContinuous answer data.recordings[].id | required | VISION-111
+2.6 | listContinuous answer data.recordings[].id | required, the same in each list | VISION-111 VISION-139
 2.6 | listContinuous answer data.recordings[].customerId | required | VISION-112
 2.6 | listContinuous answer data.recordings[].truckId | required | VISION-113
 2.6 | listContinuous answer data.recordings[].cameraId | required | VISION-114
@@ -104,16 +104,18 @@ export const STATEMENTS = `
 2.6 | listContinuous answer data.recordings[].endTime | required, the end of the chunk | VISION-116 VISION-121
 2.6 | listContinuous answer data.recordings[].durationSeconds | required, an integer | VISION-117 VISION-122
 2.6 | listContinuous answer data.recordings[].downloadUrl | required, an address that leads to the recording | VISION-118 VISION-160..161
-8 | listContinuous answer data.recordings[].expiresAt | every link has one, with ample time | VISION-119 VISION-124..125 VISION-162..164
+8 | listContinuous answer data.recordings[].expiresAt | every link has one, with ample time | VISION-119 VISION-124..125
+8 | | a file is whole, and its download can be resumed | VISION-162..169 VISION-362
+8 | | an answer is small enough for the platform | SITE-009 VISION-020 VISION-120 VISION-209 VISION-320
 2.6 | listContinuous answer data.pagination | an object, or absent | VISION-131
 2.6 | listContinuous answer data.pagination.page | the page | VISION-131..132 VISION-146 VISION-148
 2.6 | listContinuous answer data.pagination.pageSize | the elements of a page | VISION-131 VISION-133 VISION-146
-2.6 | listContinuous answer data.pagination.totalItems | the elements of all pages | VISION-135
-2.6 | listContinuous answer data.pagination.totalPages | the number of pages | VISION-134
+2.6 | listContinuous answer data.pagination.totalItems | the elements of all pages | VISION-135..136 VISION-138
+2.6 | listContinuous answer data.pagination.totalPages | the number of pages | VISION-134 VISION-137
 4.5 | listVideos answer success | true | VISION-004 VISION-304
 4.5 | listVideos answer data | an object | VISION-005 VISION-305
 4.5 | listVideos answer data.videos | an array | VISION-005..006 VISION-305
-4.5 | listVideos answer data.videos[].id | each element has an id | VISION-011 VISION-311
+4.5 | listVideos answer data.videos[].id | each element has an id, the same in each list | VISION-011 VISION-311 VISION-039
 4.5 | listVideos answer data.videos[].customerId | each element names its source | VISION-012 VISION-312
 4.5 | listVideos answer data.videos[].truckId | each element names its source | VISION-013 VISION-313
 4.5 | listVideos answer data.videos[].cameraId | each element names its source | VISION-014 VISION-314
@@ -126,9 +128,10 @@ export const STATEMENTS = `
 4.5 | listVideos answer data.pagination | the list has page, pageSize, totalItems and totalPages | VISION-007 VISION-031
 4.5 | listVideos answer data.pagination.page | the page | VISION-031..032 VISION-082 VISION-084
 4.5 | listVideos answer data.pagination.pageSize | the elements of a page | VISION-031 VISION-033 VISION-082
-4.5 | listVideos answer data.pagination.totalItems | the elements of all pages | VISION-035
-4.5 | listVideos answer data.pagination.totalPages | the number of pages | VISION-034
+4.5 | listVideos answer data.pagination.totalItems | the elements of all pages | VISION-035..036 VISION-038
+4.5 | listVideos answer data.pagination.totalPages | the number of pages | VISION-034 VISION-037
 4 | | bodies are application/json in UTF-8 | SITE-002..003 VISION-002..003 VISION-102..103 VISION-202..203 VISION-302..303 SCALE-021..022 ACCOUNT-021..022 ACCOUNT-031 PARTNER-006..007 PLATFORM-006..007
+4 | | the body of a refused request is not taken for the next request | SCALE-011 ACCOUNT-011 VISION-216
 4.1 | | POST /platform-api/v1/tickets is answered with 200 | SCALE-020
 4.1 | | a ticket is sent again when it was updated | SCALE-025..026
 4.2 | | POST /platform-api/v1/accounts is answered with 200 | ACCOUNT-020
@@ -144,7 +147,7 @@ export const STATEMENTS = `
 4.5 | listVideos query cameraId | a filter | VISION-041
 4.5 | listVideos query requestId | a filter, which polls a request | VISION-306 PLATFORM-045
 4.5 | listVideos query startTime | a bound, a date-time | VISION-042 VISION-062..063 PLATFORM-043
-4.5 | listVideos query endTime | a bound, a date-time | VISION-042 VISION-064..065 PLATFORM-044
+4.5 | listVideos query endTime | a bound, a date-time; what overlaps the range is listed | VISION-042 VISION-047 VISION-064..065 PLATFORM-044
 4.5 | listVideos query page | an integer, default 1 | VISION-032 VISION-068..069 VISION-080 VISION-083 VISION-085 PLATFORM-041
 8 | listVideos query pageSize | an integer, default 20, at most 100 | VISION-033 VISION-043..044 VISION-081 PLATFORM-042
 4.6 | | GET /video-platform/v1/videos/continuous is answered with 200 | VISION-101
@@ -152,10 +155,12 @@ export const STATEMENTS = `
 4.6 | listContinuous query truckId | required | VISION-192..193 VISION-140 PLATFORM-055
 4.6 | listContinuous query cameraId | a filter | VISION-142
 4.6 | listContinuous query startTime | required, a date-time | VISION-141 VISION-194..195 VISION-198..199 PLATFORM-053
-4.6 | listContinuous query endTime | required, a date-time | VISION-141 VISION-196..197 VISION-186..187 PLATFORM-054 PLATFORM-056
+4.6 | listContinuous query endTime | required, a date-time; what overlaps the range is listed | VISION-141 VISION-154 VISION-196..197 VISION-186..187 PLATFORM-054 PLATFORM-056
 4.6 | listContinuous query page | an integer, default 1 | VISION-132 VISION-188..189 VISION-144 VISION-147 VISION-149 PLATFORM-051 PLATFORM-058
 8 | listContinuous query pageSize | an integer, default 20, at most 100 | VISION-133 VISION-145 VISION-150..151 PLATFORM-052
 4.6 | | chunks have a constant duration | VISION-143
+4.6 | | all pages of a range are read: the same elements, each once, oldest first | VISION-126..130 VISION-152..153 VISION-155
+4.5 | | all pages of a list are read: the same elements, each once, oldest first | VISION-026..030 VISION-045..046 VISION-048
 4 | | only these paths and methods exist | PARTNER-001 PLATFORM-001
 5 | | a missing, wrong or misplaced key is answered with 401 | SITE-050 SITE-052 SITE-054 VISION-050 VISION-052 VISION-054 VISION-180 VISION-182 VISION-184 VISION-210 VISION-212 VISION-214 SCALE-005 SCALE-007 SCALE-009 ACCOUNT-005 ACCOUNT-007 ACCOUNT-009
 5 | | the key is sent in its header, and nowhere else | PARTNER-002..005 PLATFORM-002..005 PLATFORM-008 PLATFORM-019

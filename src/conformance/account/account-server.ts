@@ -11,7 +11,16 @@ import {
   TEXT,
   valueAt,
 } from '../checks.js';
-import { changedPlan, failing, internalErrorRules, refusalPlans, refusalRules, type RequestRow } from '../refusals.js';
+import {
+  changedPlan,
+  failing,
+  internalErrorRules,
+  refusalPlans,
+  refusalRules,
+  refusedBodyPlans,
+  refusedBodyRules,
+  type RequestRow,
+} from '../refusals.js';
 import { passedIf, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
 import { CHANGED, FIRST, LIMITS, nameOf, OPERATION, REPEATED, UNRELATED } from './account-table.js';
 
@@ -49,6 +58,7 @@ const PLANS: Readonly<Record<string, RequestPlan>> = {
   'ACCOUNT-164': failing(EMPTY),
   ...Object.fromEntries(LIMITS.map((row) => [row[0], changedPlan(valid(OPERATION, row), row)])),
   ...refusalPlans(REFUSED, () => EMPTY, valid),
+  ...refusedBodyPlans(OPERATION),
 };
 
 const returnedRow = (id: string, path: string): RuleRow => [
@@ -120,6 +130,7 @@ export const ACCOUNT_SERVER: ServerRole = {
   refused: REFUSED,
   rules: [
     ...refusalRules(...UNRELATED),
+    ...refusedBodyRules('ACCOUNT-011', OPERATION, ['ACCOUNT-005']),
     ...ACCEPTED,
     ...refusalRules(REPEATED, ...CHANGED),
     ...internalErrorRules('ACCOUNT-164', OPERATION, 'should'),

@@ -4,7 +4,15 @@ import { SCALE_API } from '../../contracts/scale/scale.api.js';
 import { UNITS_OF_MEASURE } from '../../contracts/scale/scale.dto.js';
 import { type Form, hasStatus, jsonRules, memberRow, rulesOf, serverRules, shown, TRUE } from '../checks.js';
 import { UnprovenError } from '../exchange.js';
-import { failing, internalErrorRules, refusalPlans, refusalRules, type RequestRow } from '../refusals.js';
+import {
+  failing,
+  internalErrorRules,
+  refusalPlans,
+  refusalRules,
+  refusedBodyPlans,
+  refusedBodyRules,
+  type RequestRow,
+} from '../refusals.js';
 import { type Exchanges, passedIf, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
 import { CHANGED, OPERATION, UNRELATED } from './scale-table.js';
 
@@ -66,6 +74,7 @@ const PLANS: Readonly<Record<string, RequestPlan>> = {
   })),
   'SCALE-164': failing(EMPTY),
   ...refusalPlans(REFUSED, () => EMPTY, valid),
+  ...refusedBodyPlans(OPERATION),
 };
 
 const ACCEPT = 'Accept the ticket with 200: it follows section 2.2, and its site and material are known.';
@@ -115,6 +124,7 @@ export const SCALE_SERVER: ServerRole = {
   refused: REFUSED,
   rules: [
     ...refusalRules(...UNRELATED),
+    ...refusedBodyRules('SCALE-011', OPERATION, ['SCALE-005']),
     ...ACCEPTED,
     ...refusalRules(...CHANGED),
     ...internalErrorRules('SCALE-164', OPERATION),

@@ -65,13 +65,14 @@ export const SITE_REPEAT_RULES: readonly Rule[] = serverRules(
   `
 SITE-070 | must | 4.3 | getSites | again | SITE-005 | the list can be read again immediately | Give each GET the same answer: the platform reads the complete list each time.
 SITE-071 | must | 2.4a | getSites | again | SITE-005 | records keep their ids from one list to the next | Store the id of each record: do not create it for the answer.
-SITE-072 | should | 1 | getSites | again | SITE-005 | a record that has not changed keeps its updatedAt | Send the time of the last change of the record, not the time of the answer.
+SITE-072 | must | 1 | getSites | again | SITE-005 | a record that has not changed keeps its updatedAt | Send the time of the last change of the record, not the time of the answer.
 `,
   {
     'SITE-070': hasStatus(200),
-    'SITE-071': compared((before, after, list) =>
-      [...before.keys()].some((id) => after.has(id)) ? undefined : `no id of ${list} is in the second list`,
-    ),
+    'SITE-071': compared((before, after) => {
+      for (const [id, { path }] of before) if (!after.has(id)) return `${path}.id ${id} is not in the second list`;
+      return undefined;
+    }),
     'SITE-072': compared((before, after) => {
       for (const [id, { path, updatedAt, digest }] of before) {
         const next = after.get(id);

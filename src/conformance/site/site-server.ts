@@ -1,41 +1,56 @@
+import { MAX_LIST_BYTES } from '../../contracts/common/answer-limits.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { SITE_API } from '../../contracts/site/site.api.js';
-import { errorBodyFault, type Form, jsonRules, memberRow, rulesOf, statusFault, TRUE } from '../checks.js';
+import {
+  errorBodyFault,
+  type Form,
+  jsonRules,
+  memberRow,
+  rulesOf,
+  sizeRules,
+  statusFault,
+  TRUE,
+  valueAt,
+} from '../checks.js';
 import { UnprovenError } from '../exchange.js';
 import { notProven, passedUnless, type RequestPlan, type Rule, type ServerRole } from '../rule.js';
-import { MAX_ANSWER_BYTES } from '../http-transport.js';
 import { failing, internalErrorRules, refusalPlans, refusalRules } from '../refusals.js';
+import { SITE_LISTS } from './site-facts.js';
 import { SITE_RECORD_RULES } from './site-records.js';
 import { SITE_REPEAT_RULES } from './site-repeat.js';
 import { OPERATION, SITE_REFUSED } from './site-table.js';
 
-/** The list of sites has no pages. */
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
+/** A longer list is not compared with a second one: parsed JSON takes ten times its size in memory. */
+const MAX_COMPARED_BYTES = 8 * 1024 * 1024;
+/** Of times that have no fractions. */
+const CLOCK_STEP_MS = 1_200;
 
-const listOf = (maxBytes = MAX_ANSWER_BYTES): RequestPlan => ({
+const list: RequestPlan = {
   operation: OPERATION,
   draft: ({ fixtures: { haulerId } }) => {
     if (haulerId === undefined) throw new UnprovenError('no hauler is known: pass --hauler-id');
-    return { query: { haulerId }, maxBytes };
+    return { query: { haulerId } };
   },
-});
+};
 
 const PLANS: Readonly<Record<string, RequestPlan>> = {
-  list: listOf(MAX_LIST_BYTES),
+  list,
   again: {
     operation: OPERATION,
-    draft: async (run) => {
+    // An updatedAt that is the time of the answer differs by then.
+    pauseMs: CLOCK_STEP_MS,
+    draft: async (run, page) => {
       const { answer } = await run.exchange('list');
-      if ((answer?.body.length ?? 0) > MAX_ANSWER_BYTES)
+      if ((answer?.body.length ?? 0) > MAX_COMPARED_BYTES)
         throw new UnprovenError('the list is too large to be compared with a second one');
-      return listOf().draft(run);
+      return list.draft(run, page);
     },
   },
-  'SITE-066': failing(listOf()),
+  'SITE-066': failing(list),
   ...refusalPlans(
     SITE_REFUSED,
-    () => listOf(),
-    () => listOf(),
+    () => list,
+    () => list,
   ),
 };
 
@@ -55,6 +70,12 @@ const ENVELOPE: readonly Rule[] = [
         ? notProven('the server has no data of this hauler (404 NOT_FOUND)')
         : passedUnless(statusFault(exchange, 200)),
   ]),
+  ...sizeRules('SITE-009', { operation: OPERATION, on: 'list' }, ({ json }) =>
+    Object.keys(SITE_LISTS).flatMap((path) => {
+      const records = valueAt(json, path);
+      return Array.isArray(records) ? [[path, records] as const] : [];
+    }),
+  ),
   ...jsonRules(['SITE-002', 'SITE-003'], OPERATION, 'list', 'the answer'),
   ...rulesOf(
     { operation: OPERATION, section: '2.4a', on: 'list', needs: ['SITE-003'] },
@@ -73,7 +94,13 @@ export const SITE_SERVER: ServerRole = {
   name: 'site-server',
   keyHeader: SITE_API.keyHeader,
   otherHeader: 'PLATFORM-API-KEY',
-  operations: { [OPERATION]: { method: 'GET', path: `${SITE_API.prefix}${SITE_API.routes.getSites.path}` } },
+  operations: {
+    [OPERATION]: {
+      method: 'GET',
+      path: `${SITE_API.prefix}${SITE_API.routes.getSites.path}`,
+      maxBytes: MAX_LIST_BYTES,
+    },
+  },
   plans: PLANS,
   refused: SITE_REFUSED,
   rules: [

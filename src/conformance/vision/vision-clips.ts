@@ -9,12 +9,14 @@ import {
   rulesOf,
   serverRules,
   shown,
+  sizeRules,
   TEXT,
   TRUE,
   valueAt,
 } from '../checks.js';
 import { failed, notProven, passed, passedIf, type Rule } from '../rule.js';
-import { elementsOf, isMp4 } from './vision-facts.js';
+import { elementsOf } from './vision-facts.js';
+import { CLIP_FILE_RULES } from './vision-files.js';
 import { queryValue, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
 
 /** Rules of `POST /videos/requests`, and of the clip that it orders. */
@@ -74,8 +76,6 @@ VISION-306 | must | 4.5 | listVideos | clip | VISION-305 | requestId filters the
 VISION-307 | must | 1 | listVideos | clip | VISION-305 | the clip of a recorded range is listed once it is prepared | Put the prepared clip into the list.
 VISION-308 | must | 4.4 | listVideos | clip | VISION-305 | the clip overlaps the range of its request | Cut the clip from the requested range.
 VISION-309 | should | 4.5 | listVideos | clip | VISION-305 | a clip names its requestId | Put the requestId into every clip.
-VISION-360 | must | 1 | listVideos | clipDownload | - | the link of a clip answers a GET without a key with 200 | Let downloadUrl work by itself, without an API key.
-VISION-361 | must | 1 | listVideos | clipDownload | - | the link of a clip leads to an MP4 file | Send the bytes of the MP4 file.
 `,
   {
     'VISION-201': hasStatus(202),
@@ -84,13 +84,12 @@ VISION-361 | must | 1 | listVideos | clipDownload | - | the link of a clip leads
     'VISION-307': isPrepared,
     'VISION-308': isWithinRequest,
     'VISION-309': namesRequest,
-    'VISION-360': hasStatus(200),
-    'VISION-361': isMp4,
   },
 );
 
 export const REQUEST_RULES: readonly Rule[] = [
   ...of('VISION-201'),
+  ...sizeRules('VISION-209', REQUEST),
   ...jsonRules(['VISION-202', 'VISION-203'], 'requestVideo', 'request', 'the acknowledgement'),
   ...rulesOf(
     { ...REQUEST, section: '2.5a', needs: ['VISION-203'] },
@@ -113,5 +112,5 @@ export const REQUEST_RULES: readonly Rule[] = [
   ...of('VISION-306', 'VISION-307', 'VISION-308', 'VISION-309'),
   ...elementRules(CLIP),
   ...valueRules(CLIP),
-  ...of('VISION-360', 'VISION-361'),
+  ...CLIP_FILE_RULES,
 ];

@@ -1,11 +1,9 @@
-import { beginsAsMp4 } from '../../contracts/vision/mp4-start.js';
 import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
 import { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { ownField } from '../../contracts/common/json.js';
 import { valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { RecordFacts } from '../facts.js';
-import { passedIf, type Verdict } from '../rule.js';
 
 /** Facts about a list of videos or recordings. */
 export interface ListFacts {
@@ -41,9 +39,3 @@ export function listFacts(exchange: Exchange): ListFacts {
   known.set(exchange, { facts, valid });
   return { facts, valid };
 }
-
-/** Checks the start of a downloaded file. */
-export const isMp4 = (exchange: Exchange): Verdict => {
-  const body = exchange.answer?.body ?? Buffer.alloc(0);
-  return passedIf(beginsAsMp4(body), 'the file does not begin as an MP4');
-};

@@ -1,7 +1,7 @@
 import { epochMillis } from '../../contracts/common/instant.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { jsonRules, memberRow, rulesOf, serverRules, shown, TRUE } from '../checks.js';
+import { jsonRules, memberRow, rulesOf, serverRules, shown, sizeRules, TRUE } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, notProven, passed, passedUnless, type Rule, type Verdict } from '../rule.js';
 import { elementsOf, listFacts, listOf } from './vision-facts.js';
@@ -43,10 +43,14 @@ const ELEMENT_FIELDS: readonly (readonly [number: number, field: string, form: s
   [18, 'expiresAt', 'an ISO 8601 date-time with an offset'],
 ];
 
-/** Numbers 1 to 4 of a block. The rule of the status is number 0; each list has its own. */
+/** Numbers 1 to 4, and 19 for the size, of a block. The rule of the status is number 0; each list has its own. */
 export function envelopeRules({ on, operation, first, section }: ListNames): Rule[] {
   const isVideos = operation === 'listVideos';
   return [
+    ...sizeRules(visionId(first + 19), { operation, on }, (exchange) => {
+      const { name, elements } = listOf(exchange) ?? { name: '', elements: [] };
+      return [[`data.${name}`, elements]];
+    }),
     ...jsonRules([visionId(first + 1), visionId(first + 2)], operation, on, 'the list'),
     ...rulesOf(
       { operation, section, on, needs: [visionId(first + 2)] },

@@ -1,26 +1,32 @@
+import { MAX_LIST_BYTES, MAX_WHOLE_BYTES } from '../../contracts/common/answer-limits.js';
 import { isJsonObject, ownField } from '../../contracts/common/json.js';
+import { strongValidator } from '../../contracts/vision/file-headers.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { valueAt } from '../checks.js';
 import { type Exchange, UnprovenError } from '../exchange.js';
-import { failing, refusalPlans, type RequestRow } from '../refusals.js';
-import type { Exchanges, RequestPlan } from '../rule.js';
+import { failing, refusalPlans, refusedBodyPlans, type RequestRow } from '../refusals.js';
+import type { Draft, Exchanges, RequestPlan } from '../rule.js';
+import { clipOf } from './vision-clip-range.js';
 import { elementsOf, listOf } from './vision-facts.js';
+import { PART, resumedFrom } from './vision-files.js';
+import { insideOf, type ListName, scopeOf } from './vision-reading.js';
 import { VISION_REFUSED } from './vision-table.js';
 
 /** The requests of the role `vision-server`. */
 
 const DAY_MS = 86_400_000;
 const DEFAULT_RANGE_DAYS = 30;
-const MAX_CLIP_MS = 60_000;
-/** The start of a file is enough to see that it is an MP4. */
+/** As the platform reads recordings: until a minute ago. */
+const CLOSED_MS = 60_000;
+/** A server that ignores `Range` sends the whole file, which need not be read again. */
 const PEEK_BYTES = 4_096;
 const ANY_TRUCK = 'conformance-kit-unknown';
 
 export const OPERATIONS = {
-  requestVideo: { method: 'POST', path: pathOf('requestVideo') },
-  listVideos: { method: 'GET', path: pathOf('listVideos') },
-  listContinuous: { method: 'GET', path: pathOf('listContinuous') },
-  download: { method: 'GET', path: '' },
+  requestVideo: { method: 'POST', path: pathOf('requestVideo'), maxBytes: MAX_WHOLE_BYTES },
+  listVideos: { method: 'GET', path: pathOf('listVideos'), maxBytes: MAX_LIST_BYTES },
+  listContinuous: { method: 'GET', path: pathOf('listContinuous'), maxBytes: MAX_LIST_BYTES },
+  download: { method: 'GET', path: '', isFile: true },
 } as const;
 
 function pathOf(route: keyof typeof VISION_API.routes): string {
@@ -45,8 +51,13 @@ async function truckOf(run: Exchanges): Promise<string> {
   return truckId;
 }
 
-function rangeOf({ fixtures: { from, to } }: Exchanges): { startTime: string; endTime: string } {
-  const end = to ?? secondsOnly(new Date());
+/** The time until which recordings are read: one for the whole run, because a list that grows meanwhile has other totals. */
+const ends = new WeakMap<Exchanges, string>();
+
+function rangeOf(run: Exchanges): { startTime: string; endTime: string } {
+  const { from, to } = run.fixtures;
+  const end = to ?? ends.get(run) ?? secondsOnly(new Date(Date.now() - CLOSED_MS));
+  ends.set(run, end);
   return { startTime: from ?? secondsOnly(new Date(Date.parse(end) - DEFAULT_RANGE_DAYS * DAY_MS)), endTime: end };
 }
 
@@ -62,6 +73,15 @@ const continuous = (changes: ValuesOf = () => ({})): RequestPlan => ({
   draft: async (run) => {
     const { truckId = await truckOf(run), ...others } = await changes(run);
     return { query: { customerId: customerOf(run), truckId, ...rangeOf(run), ...others } };
+  },
+});
+
+/** All pages of a list, one request each. */
+const reading = (list: ListName, isSmall: boolean): RequestPlan => ({
+  operation: list === 'videos' ? 'listVideos' : 'listContinuous',
+  draft: async (run, page) => {
+    const query = async () => ({ ...(await scopeOf(run, list, isSmall)), page: String(page) });
+    return (list === 'videos' ? videos(query) : continuous(query)).draft(run, page);
   },
 });
 
@@ -89,44 +109,60 @@ const fieldsOfFirst =
     return Object.fromEntries(names.map((name) => [name, text(first[name])]));
   };
 
-/** A body for a clip of at most a minute, at the start of the first recording. */
-async function clipOf(run: Exchanges) {
-  const customerId = customerOf(run);
-  const { startTime, endTime, truckId, cameraId } = await firstOf(run, 'continuous');
-  const start = Date.parse(text(startTime));
-  const end = Math.min(Date.parse(text(endTime)), start + MAX_CLIP_MS);
-  if (!(end > start)) throw new UnprovenError('the first recording has no valid range');
-  return {
-    customerId,
-    truckId: text(truckId),
-    cameraId: run.fixtures.cameraId ?? text(cameraId),
-    startTime: new Date(start).toISOString(),
-    endTime: new Date(end).toISOString(),
-  };
-}
-
-const request: RequestPlan = {
+const requestOf = (which: 'first' | 'last'): RequestPlan => ({
   operation: 'requestVideo',
   writes: true,
-  draft: async (run) => ({ body: await clipOf(run) }),
+  draft: async (run) => ({ body: { customerId: customerOf(run), ...(await clipOf(run, which)) } }),
+});
+
+const request = requestOf('first');
+
+/** The list of clips by the id of a request, until its clip is listed or has failed. */
+const clipFrom = (name: string): RequestPlan => ({
+  ...videos(async (run) => {
+    const requestId = ownField((await run.exchange(name)).json, 'requestId');
+    if (typeof requestId !== 'string') throw new UnprovenError('the answer of the request has no requestId');
+    return { requestId };
+  }),
+  writes: true,
+  until: (exchange) => exchange.status !== 200 || listOf(exchange) === undefined || isDecided(exchange),
+});
+
+/** Where the kit may request clips, those of this run are in the list. */
+const videosWithClips: RequestPlan = {
+  operation: 'listVideos',
+  draft: async (run, page) => {
+    for (const name of run.fixtures.truckId === undefined ? [] : ['clip', 'secondClip']) {
+      await run.exchange(name).catch((error: unknown) => {
+        if (!(error instanceof UnprovenError)) throw error;
+      });
+    }
+    return videos().draft(run, page);
+  },
 };
 
-async function requestIdOf(run: Exchanges): Promise<Values> {
-  const requestId = ownField((await run.exchange('request')).json, 'requestId');
-  if (typeof requestId !== 'string') throw new UnprovenError('the answer of the request has no requestId');
-  return { requestId };
-}
-
-const download = (list: string, headers: Record<string, string> = {}): RequestPlan => ({
+const download = (
+  list: string,
+  changes: (run: Exchanges) => Partial<Draft> | Promise<Partial<Draft>> = () => ({}),
+) => ({
   operation: 'download',
-  credentials: 'none',
-  draft: async (run) => {
+  credentials: 'none' as const,
+  draft: async (run: Exchanges): Promise<Draft> => {
     const url = text((await firstOf(run, list))['downloadUrl']);
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
       throw new UnprovenError('the first downloadUrl is not an address');
-    return { url, peekBytes: PEEK_BYTES, headers: { Accept: '*/*', ...headers } };
+    const { headers, ...others } = await changes(run);
+    return { url, headers: { Accept: '*/*', ...headers }, ...others };
   },
 });
+
+/** As the platform goes on after an interruption: from a byte that it lacks, if the file is the same. */
+async function resumed(run: Exchanges): Promise<Partial<Draft>> {
+  const { answer } = await run.exchange('download');
+  const validator = strongValidator(answer?.headers ?? {});
+  const headers = { Range: `bytes=${resumedFrom(answer?.body.length ?? 0)}-` };
+  return { headers: validator === undefined ? headers : { ...headers, 'If-Range': validator } };
+}
 
 /** Requests that store nothing. */
 const PLAIN: Readonly<Record<string, RequestPlan>> = {
@@ -146,32 +182,39 @@ function valid(operation: string, [, field, , value]: RequestRow): RequestPlan {
 }
 
 export const PLANS: Readonly<Record<string, RequestPlan>> = {
-  videos: videos(),
+  videos: videosWithClips,
   videosOfTruck: videos(fieldsOfFirst('videos', 'truckId')),
   videosOfCamera: videos(fieldsOfFirst('videos', 'truckId', 'cameraId')),
   videosInRange: videos(fieldsOfFirst('videos', 'startTime', 'endTime')),
+  videosAll: reading('videos', true),
+  videosAgain: reading('videos', false),
+  videosInside: videos(async (run) => ({ ...(await insideOf(run, 'videos')).range, pageSize: '100' })),
   videosPage1: videos(() => ({ page: '1', pageSize: '1' })),
   videosPage2: videos(() => ({ page: '2', pageSize: '1' })),
   videosFullPage: videos(() => ({ pageSize: '100' })),
   videosLargePage: videos(() => ({ pageSize: '101' })),
   continuous: continuous(),
   continuousOfCamera: continuous(fieldsOfFirst('continuous', 'cameraId')),
+  continuousOfGivenCamera: continuous(({ fixtures: { cameraId } }) => ({ cameraId })),
+  continuousAll: reading('continuous', true),
+  continuousAgain: reading('continuous', false),
+  continuousInside: continuous(async (run) => ({ ...(await insideOf(run, 'continuous')).range, pageSize: '100' })),
   continuousPage1: continuous(() => ({ page: '1', pageSize: '1' })),
   continuousPage2: continuous(() => ({ page: '2', pageSize: '1' })),
   continuousFullPage: continuous(() => ({ pageSize: '100' })),
   continuousLargePage: continuous(() => ({ pageSize: '101' })),
   download: download('continuous'),
-  downloadPart: download('continuous', { Range: 'bytes=0-99' }),
+  downloadPart: download('continuous', () => ({ headers: { Range: PART }, peekBytes: PEEK_BYTES })),
+  resumed: download('continuous', resumed),
   request,
-  clip: {
-    ...videos(requestIdOf),
-    writes: true,
-    until: (exchange) => exchange.status !== 200 || listOf(exchange) === undefined || isDecided(exchange),
-  },
+  secondRequest: requestOf('last'),
+  clip: clipFrom('request'),
+  secondClip: clipFrom('secondRequest'),
   'VISION-076': failing(plain('listVideos')),
   'VISION-179': failing(plain('listContinuous')),
   'VISION-258': failing(plain('requestVideo')),
   ...refusalPlans(VISION_REFUSED, plain, valid),
+  ...refusedBodyPlans('requestVideo'),
   clipDownload: { ...download('clip'), writes: true },
 };
 

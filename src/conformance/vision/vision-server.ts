@@ -3,7 +3,7 @@ import { isJsonObject } from '../../contracts/common/json.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
 import { errorBodyFault, hasStatus, serverRules, statusFault, valueAt } from '../checks.js';
 import type { Exchange } from '../exchange.js';
-import { internalErrorRules, refusalRules } from '../refusals.js';
+import { internalErrorRules, refusalRules, refusedBodyRules } from '../refusals.js';
 import {
   failed,
   notProven,
@@ -15,11 +15,13 @@ import {
   type Verdict,
 } from '../rule.js';
 import { REQUEST_RULES } from './vision-clips.js';
-import { isMp4, listFacts, listOf, paginationOf } from './vision-facts.js';
+import { listFacts, listOf, paginationOf } from './vision-facts.js';
+import { FILE_RULES } from './vision-files.js';
 import { queryValue, differs, elementRules, envelopeRules, everyElement, valueRules } from './vision-lists.js';
 import { pageRules, pageSizeRules, paginationRules } from './vision-pages.js';
 import { OPERATIONS, PLANS } from './vision-requests.js';
 import { VISION_REFUSED } from './vision-table.js';
+import { wholeRules } from './vision-whole.js';
 
 const LIST_VIDEOS = { on: 'videos', operation: 'listVideos', first: 1, section: '4.5' } as const;
 const LIST_CONTINUOUS = { on: 'continuous', operation: 'listContinuous', first: 101, section: '2.6' } as const;
@@ -77,17 +79,6 @@ const isConstant: Check = (exchange) => {
   return passedIf(shorter * 2 <= seconds.length, `most chunks are shorter than the longest of ${longest} s`);
 };
 
-const isPart: Check = (exchange) => {
-  if (exchange.status !== 206) return failed(`the status is ${exchange.status}, expected 206`);
-  const { length } = exchange.answer?.body ?? Buffer.alloc(0);
-  return passedIf(length === 100, `the part has ${length} bytes, expected 100`);
-};
-
-const has =
-  (name: string): Check =>
-  (exchange) =>
-    passedIf(exchange.header(name) !== undefined, `${name} is absent`);
-
 const of = serverRules(
   `
 VISION-001 | must | 4.5 | listVideos | videos | - | GET /video-platform/v1/videos with the key and a customerId is answered with 200 | Serve GET /video-platform/v1/videos, accept the key in the header API-KEY, and answer 200 for a known customer.
@@ -101,11 +92,6 @@ VISION-140 | must | 4.6 | listContinuous | continuous | VISION-105 | every recor
 VISION-141 | must | 4.6 | listContinuous | continuous | VISION-105 | every recording overlaps the requested range | List the recordings that overlap the range only.
 VISION-142 | must | 4.6 | listContinuous | continuousOfCamera | - | cameraId filters the recordings | List the recordings of that camera only.
 VISION-143 | should | 4.6 | listContinuous | continuous | VISION-105 | the recordings have constant durations | Divide the recordings into chunks of one length.
-VISION-160 | must | 2.6 | listContinuous | download | - | the link of a recording answers a GET without a key with 200 | Let downloadUrl work by itself, without an API key and without a redirect to a login.
-VISION-161 | must | 2.6 | listContinuous | download | - | the link of a recording leads to an MP4 file | Send the bytes of the MP4 file.
-VISION-162 | should | 8 | listContinuous | download | - | a download has a Content-Length | Send Content-Length, so that a cut file is noticed.
-VISION-163 | should | 8 | listContinuous | download | - | a download has an ETag | Send ETag, so that an interrupted download can be resumed.
-VISION-164 | should | 8 | listContinuous | downloadPart | - | a download with Range is answered with 206 and that part | Support Range, so that an interrupted download can be resumed.
 VISION-178 | should | 2.1 | listContinuous | VISION-190 | - | an error of the list of recordings has no details | Name the fields in error.message, and leave error.details out.
 `,
   {
@@ -120,11 +106,6 @@ VISION-178 | should | 2.1 | listContinuous | VISION-190 | - | an error of the li
     'VISION-141': overlaps,
     'VISION-142': isOf('cameraId'),
     'VISION-143': isConstant,
-    'VISION-160': hasStatus(200),
-    'VISION-161': isMp4,
-    'VISION-162': has('content-length'),
-    'VISION-163': has('etag'),
-    'VISION-164': isPart,
     // The error schema of the continuous list has no `details` (section 2.1).
     'VISION-178': ({ json }) => passedIf(!isJsonObject(valueAt(json, 'error.details')), 'error.details is present'),
   },
@@ -144,6 +125,7 @@ export const VISION_SERVER: ServerRole = {
     ...elementRules(LIST_VIDEOS),
     ...valueRules(LIST_VIDEOS),
     ...paginationRules(LIST_VIDEOS),
+    ...wholeRules(LIST_VIDEOS, ['VISION-045', 'VISION-046', 'VISION-047', 'VISION-048']),
     ...of('VISION-040', 'VISION-041', 'VISION-042'),
     ...pageSizeRules('listVideos', 'videos', 'VISION-043', 'VISION-044'),
     ...pageRules({ ...LIST_VIDEOS, first: 80 }),
@@ -152,11 +134,13 @@ export const VISION_SERVER: ServerRole = {
     ...elementRules(LIST_CONTINUOUS),
     ...valueRules(LIST_CONTINUOUS),
     ...paginationRules(LIST_CONTINUOUS),
+    ...wholeRules({ ...LIST_CONTINUOUS, section: '4.6' }, ['VISION-152', 'VISION-153', 'VISION-154', 'VISION-155']),
     ...of('VISION-140', 'VISION-141', 'VISION-142', 'VISION-143'),
     ...pageRules({ ...LIST_CONTINUOUS, section: '4.6', first: 144 }),
     ...pageSizeRules('listContinuous', 'continuous', 'VISION-150', 'VISION-151'),
-    ...of('VISION-160', 'VISION-161', 'VISION-162', 'VISION-163', 'VISION-164'),
+    ...FILE_RULES,
     ...refusalRules(...VISION_REFUSED),
+    ...refusedBodyRules('VISION-216', 'requestVideo', ['VISION-210']),
     ...of('VISION-178'),
     ...internalErrorRules('VISION-076', 'listVideos'),
     ...internalErrorRules('VISION-179', 'listContinuous'),

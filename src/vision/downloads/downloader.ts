@@ -1,25 +1,22 @@
 import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream/promises';
+import {
+  contentLength,
+  continuesFile,
+  type FileIdentity,
+  hasVisibleEnd,
+  isUncompressed,
+  strongValidator,
+} from '../../contracts/vision/file-headers.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../contracts/vision/mp4-box-validator.js';
+import { redactText } from '../../observability/redaction.js';
 import type { OutboundPolicy } from '../../outbound/address-guard.js';
 import type { OutboundLog } from '../../outbound/outbound-log.js';
 import type { Storage } from '../../storage/storage.js';
 import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
 import { connectionError, DownloadError, invalidMp4, statusError, tooLarge } from './download-error.js';
 import type { Downloaded, DownloadDraft, DownloadOrder, DownloadStorage, ResumePoint } from './download-order.js';
-import {
-  contentLength,
-  continuesFile,
-  type DownloadLimits,
-  type FileIdentity,
-  freeMemory,
-  hasVisibleEnd,
-  isUncompressed,
-  linkOpener,
-  type LinkResponse,
-  type OpenLink,
-  strongValidator,
-} from './link-request.js';
-import { InvalidMp4Error, Mp4BoxValidator } from './mp4-box-validator.js';
+import { type DownloadLimits, freeMemory, linkOpener, type LinkResponse, type OpenLink } from './link-request.js';
 import { TransferWatch } from './transfer-watch.js';
 
 const DOWNLOAD_LIMITS: DownloadLimits = {
@@ -63,7 +60,7 @@ class Transfer {
   #response: LinkResponse | undefined;
   #watch: TransferWatch | undefined;
   #hash = createHash('sha256');
-  #boxes = new Mp4BoxValidator();
+  #boxes = new Mp4BoxValidator(redactText);
   #length = 0;
   #resumedFrom = 0;
   #checkpoint = { at: Date.now(), length: 0, running: Promise.resolve() };
@@ -147,7 +144,7 @@ class Transfer {
     const validator = strongValidator(answer.response.headers);
     await this.#draft?.close();
     this.#hash = createHash('sha256');
-    this.#boxes = new Mp4BoxValidator();
+    this.#boxes = new Mp4BoxValidator(redactText);
     this.#length = this.#resumedFrom = 0;
     this.#total = total;
     this.#identity = validator === undefined || total === undefined ? undefined : { validator, total };

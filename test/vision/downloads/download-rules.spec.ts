@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { redactText } from '../../../src/observability/redaction.js';
 import { AddressRefusedError } from '../../../src/outbound/address-guard.js';
 import {
   connectionError,
@@ -18,9 +19,9 @@ import {
   hasVisibleEnd,
   isUncompressed,
   strongValidator,
-} from '../../../src/vision/downloads/link-request.js';
+} from '../../../src/contracts/vision/file-headers.js';
 import { TransferWatch } from '../../../src/vision/downloads/transfer-watch.js';
-import { InvalidMp4Error, Mp4BoxValidator } from '../../../src/vision/downloads/mp4-box-validator.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../../src/contracts/vision/mp4-box-validator.js';
 import { fetchBy } from '../../../src/vision/recordings/recording.rules.js';
 import { box, FTYP, MOOV, sampleVideo } from '../../support/sample-video.js';
 
@@ -288,7 +289,7 @@ describe('recordings at risk', () => {
 
 /** The number of trailing bytes, or the message of the error. */
 function validate(body: Buffer, step = body.length): number | string {
-  const validator = new Mp4BoxValidator();
+  const validator = new Mp4BoxValidator(redactText);
   try {
     for (let at = 0; at < body.length; at += step) validator.update(body.subarray(at, at + step));
     return validator.end();

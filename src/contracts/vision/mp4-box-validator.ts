@@ -1,5 +1,4 @@
-import { beginsAsMp4, MP4_HEAD_BYTES as HEADER_BYTES, TOP_LEVEL_TYPES } from '../../contracts/vision/mp4-start.js';
-import { redactText } from '../../observability/redaction.js';
+import { beginsAsMp4, MP4_HEAD_BYTES as HEADER_BYTES, TOP_LEVEL_TYPES } from './mp4-start.js';
 
 /** The bytes are not a whole MP4 file. `message` continues a sentence whose subject is the file. */
 export class InvalidMp4Error extends Error {
@@ -10,7 +9,7 @@ export class InvalidMp4Error extends Error {
 }
 
 const LONG_HEADER_BYTES = 16;
-/** Characters of an invalid file that a message shows, and the bytes that are searched for URLs before. */
+/** Characters of an invalid file that a message shows, and the bytes that are cleaned before. */
 const SHOWN_CHARACTERS = 40;
 const SHOWN_FROM_BYTES = 200;
 
@@ -31,6 +30,9 @@ export class Mp4BoxValidator {
   #hasMedia = false;
   #trailingFrom: number | undefined;
 
+  /** `clean` removes what a message must not show, such as the query of a signed URL, from the first bytes of an invalid file. */
+  constructor(private readonly clean: (text: string) => string = (text) => text) {}
+
   /** Throws `InvalidMp4Error`. */
   update(bytes: Buffer): void {
     const end = this.#at + bytes.length;
@@ -47,7 +49,7 @@ export class Mp4BoxValidator {
   /** To be called after the last byte. Returns the number of bytes after the last box. Throws `InvalidMp4Error`. */
   end(): number {
     if (this.#trailingFrom !== undefined) return this.#at - this.#trailingFrom;
-    if (this.#at < HEADER_BYTES) throw new InvalidMp4Error(`it is ${shown(this.#header)}`);
+    if (this.#at < HEADER_BYTES) throw new InvalidMp4Error(`it is ${this.#shown(this.#header)}`);
     if (this.#header.length > 0) {
       if (this.#isWhole) return this.#header.length;
       throw new InvalidMp4Error('it ends within the header of a box');
@@ -68,6 +70,12 @@ export class Mp4BoxValidator {
     return this.#hasMoov && this.#hasMedia;
   }
 
+  /** The first bytes, for a message. */
+  #shown(bytes: Buffer): string {
+    const text = bytes.toString('latin1', 0, SHOWN_FROM_BYTES).replace(/[^\x20-\x7e]/g, '.');
+    return JSON.stringify(this.clean(text).slice(0, SHOWN_CHARACTERS));
+  }
+
   #headerBytes(): number {
     return this.#header.length >= HEADER_BYTES && this.#header.readUInt32BE() === 1 ? LONG_HEADER_BYTES : HEADER_BYTES;
   }
@@ -76,7 +84,9 @@ export class Mp4BoxValidator {
     const type = this.#header.toString('latin1', 4, HEADER_BYTES);
     const size = sizeOf(this.#header);
     if (this.#next === 0 && !beginsAsMp4(this.#header))
-      throw new InvalidMp4Error(`it begins with ${shown(this.#at === 0 ? seen : this.#header)} instead of an ftyp box`);
+      throw new InvalidMp4Error(
+        `it begins with ${this.#shown(this.#at === 0 ? seen : this.#header)} instead of an ftyp box`,
+      );
     if (size < this.#header.length || !/^[\x20-\x7e\xa9]{4}$/.test(type)) {
       if (!this.#isWhole)
         throw new InvalidMp4Error(`it has no box at byte ${this.#next}, after its ${this.#last.type} box`);
@@ -96,10 +106,4 @@ function sizeOf(header: Buffer): number {
   const size = header.readUInt32BE();
   if (size === 0) return Infinity;
   return size === 1 ? Number(header.readBigUInt64BE(HEADER_BYTES)) : size;
-}
-
-/** The first bytes, for a message: printable, and without secrets such as the query of a signed URL. */
-function shown(bytes: Buffer): string {
-  const text = bytes.toString('latin1', 0, SHOWN_FROM_BYTES);
-  return JSON.stringify(redactText(text.replace(/[^\x20-\x7e]/g, '.')).slice(0, SHOWN_CHARACTERS));
 }
