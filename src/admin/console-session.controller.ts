@@ -1,3 +1,4 @@
+import { DataSource } from 'typeorm';
 import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { CookieOptions, Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
@@ -10,6 +11,7 @@ import { SessionView, SignInRequest } from '../contracts/admin/access.dto.js';
 import { SERVICE_API } from '../contracts/admin/service.api.js';
 import { AppError } from '../errors/app-error.js';
 import { JsonBody } from '../http/json-body.js';
+import { findConnection } from '../partner-client/connections.service.js';
 
 const COOKIE: CookieOptions = { httpOnly: true, sameSite: 'strict', path: '/' };
 
@@ -21,6 +23,7 @@ export class ConsoleSessionController {
     private readonly sessions: ConsoleSessions,
     private readonly keys: ApiKeyService,
     private readonly guesses: GuessLimit,
+    private readonly dataSource: DataSource,
   ) {}
 
   @Route(SERVICE_API, 'signIn')
@@ -72,10 +75,13 @@ export class ConsoleSessionController {
     }
   }
 
-  private viewOf(caller: TokenKind | Principal): SessionView {
+  private async viewOf(caller: TokenKind | Principal): Promise<SessionView> {
     const sides = [...this.env.SIDES];
     if (typeof caller === 'string') return { kind: caller, sides };
     const { keyPrefix, haulerId, connectionId, customerId } = caller;
-    return { kind: 'partner', sides, keyPrefix, haulerId, connectionId, customerId };
+    const view = { kind: 'partner', sides, keyPrefix, haulerId, connectionId, customerId } as const;
+    if (haulerId === null || connectionId === null) return view;
+    const connection = await findConnection(this.dataSource.manager, haulerId, connectionId);
+    return connection === undefined ? view : { ...view, connectionInterface: connection.interface };
   }
 }

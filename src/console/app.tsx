@@ -7,10 +7,12 @@ import { ErrorBox, Loading } from './parts/states.js';
 import { ActionsPage } from './pages/actions.js';
 import { AccountsPage } from './pages/accounts.js';
 import { CoveragePage } from './pages/coverage.js';
+import { ConnectionHomePage } from './pages/connection-home.js';
 import { ConnectionsPage } from './pages/connections.js';
 import { ExchangesPage } from './pages/exchanges.js';
 import { HomePage } from './pages/home.js';
 import { KeysPage } from './pages/keys.js';
+import { OwnRecordingsPage } from './pages/own-recordings.js';
 import { RecordingsPage } from './pages/recordings.js';
 import { SandboxPage } from './pages/sandbox.js';
 import { SyncPage } from './pages/sync.js';
@@ -31,6 +33,11 @@ interface Page {
   readonly isOfBothSides?: boolean;
 }
 
+interface ConnectionPage extends Page {
+  /** The interface of the connections that have it; absent for both. */
+  readonly of?: Session['connectionInterface'];
+}
+
 const PAGES: readonly Page[] = [
   { path: '', title: 'Home', Content: HomePage, isOfBothSides: true },
   { path: 'coverage', title: 'Coverage', Content: CoveragePage },
@@ -44,6 +51,24 @@ const PAGES: readonly Page[] = [
   { path: 'sandbox', title: 'Sandbox', Content: SandboxPage, isOfBothSides: true, isPartners: true },
   { path: 'actions', title: 'Actions', Content: ActionsPage, isOfBothSides: true },
 ];
+
+/** For the key of a connection: how the platform reads its partner. */
+const CONNECTION_PAGES: readonly ConnectionPage[] = [
+  { path: '', title: 'Home', Content: ConnectionHomePage },
+  { path: 'exchanges', title: 'Exchanges', Content: ExchangesPage },
+  { path: 'sync', title: 'Synchronisation', Content: SyncPage, of: 'site' },
+  { path: 'recordings', title: 'Recordings', Content: OwnRecordingsPage, of: 'vision' },
+];
+
+function pagesOf({ kind, sides, connectionId, connectionInterface }: Session): readonly Page[] {
+  if (typeof connectionId === 'string') {
+    return CONNECTION_PAGES.filter(({ of }) => of === undefined || of === connectionInterface);
+  }
+  return PAGES.filter(
+    ({ isPartners, isOfBothSides }) =>
+      (kind !== 'partner' || isPartners) && (sides.includes('platform') || isOfBothSides),
+  );
+}
 
 const ROLES: Readonly<Record<Session['kind'], string>> = {
   admin: 'Admin',
@@ -79,10 +104,7 @@ function App() {
 
 function Layout({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
   const { page: path, query } = useAddress();
-  const pages = PAGES.filter(
-    ({ isPartners, isOfBothSides }) =>
-      (session.kind !== 'partner' || isPartners) && (session.sides.includes('platform') || isOfBothSides),
-  );
+  const pages = pagesOf(session);
   const known = pages.find((page) => page.path === path);
   const { title, Content } = known ?? pages[0]!;
   const main = useRef<HTMLElement>(null);
@@ -129,7 +151,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
         <h1>{title}</h1>
-        {known === undefined && <p class="notice">This session has no page at this address.</p>}
+        {known === undefined && path !== '' && <p class="notice">This session has no page at this address.</p>}
         <HaulersProvider>
           <Content key={path} query={query} />
         </HaulersProvider>

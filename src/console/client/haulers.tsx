@@ -37,8 +37,9 @@ export function useHaulerName(): (id: string | null) => string {
   return (id) => (id === null ? 'all haulers' : (names.get(id) ?? id));
 }
 
-/** The connections of an interface, or of both; undefined until they are loaded, and without the platform side. */
+/** The connections of an interface, or of both; undefined until they are loaded, without the platform side, and for partners. */
 export function useConnections(kind?: Connection['interface']): readonly Connection[] | undefined {
-  const path = useSession().hasPlatform ? '/connections' : undefined;
+  const { hasPlatform, isPartner } = useSession();
+  const path = hasPlatform && !isPartner ? '/connections' : undefined;
   return useLoad(path, { interface: kind, pageSize: 100 }).data?.data;
 }

@@ -12,6 +12,8 @@ export function useSession() {
   return {
     canWrite: session.kind !== 'reader',
     isPartner: session.kind === 'partner',
+    /** The interface of the connection whose key this session has. */
+    connectionInterface: session.connectionInterface,
     hasPlatform: session.sides.includes('platform'),
   };
 }

@@ -24,7 +24,7 @@ export function ExchangesPage({ query }: PageProps) {
 }
 
 function ExchangeTable({ query }: PageProps) {
-  const { isPartner } = useSession();
+  const { isPartner, connectionInterface } = useSession();
   const common = pick(query, 'direction', 'interface', 'status', 'errorCode', 'requestId', 'reference', 'from', 'to');
   const filters = { ...common, ...(isPartner ? {} : pick(query, 'haulerId', 'connectionId', 'apiKeyId')) };
   const cursor = query.get('cursor') ?? undefined;
@@ -35,8 +35,12 @@ function ExchangeTable({ query }: PageProps) {
       <Filters>
         <TextFilter name="reference" label="Reference" query={query} hint="ticketNumber:IN-204817" />
         <SelectFilter name="status" label="Response" query={query} choices={STATUSES} />
-        <SelectFilter name="direction" label="Direction" query={query} choices={DIRECTIONS} />
-        <SelectFilter name="interface" label="Interface" query={query} choices={INTERFACES} />
+        {connectionInterface === undefined && (
+          <>
+            <SelectFilter name="direction" label="Direction" query={query} choices={DIRECTIONS} />
+            <SelectFilter name="interface" label="Interface" query={query} choices={INTERFACES} />
+          </>
+        )}
         <TextFilter name="errorCode" label="Error code" query={query} hint="such as NOT_FOUND" />
         <TextFilter name="requestId" label="Request id" query={query} />
         <TimeFilter name="from" label="From" query={query} />

@@ -1,5 +1,6 @@
 import type { ApiKey } from '../../contracts/admin/access.dto.js';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
+import type { Exchange } from '../../contracts/admin/exchange.dto.js';
 import type { OverviewHour } from '../../contracts/admin/overview.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
@@ -16,6 +17,13 @@ export function withoutFailedRuns(connections: readonly Connection[], runs: read
 /** Downloads that have not begun and whose link expires within an hour. */
 export const atRisk = (waiting: readonly StoredRecording[], now: number): StoredRecording[] =>
   waiting.filter(({ expiresAt }) => expiresAt !== undefined && Date.parse(expiresAt) - now < HOUR_MS);
+
+/** Exchanges without a usable answer, newest first; those of the sandbox are meant to be so. */
+export const newestFailures = (exchanges: readonly Exchange[]): Exchange[] =>
+  exchanges
+    .filter(({ scenario }) => scenario === undefined)
+    .filter(({ status, failure }) => status === null || status >= 400 || failure !== undefined)
+    .sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
 
 /** An active key that expires soon is expiring. */
 export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): 'active' | 'expiring' | 'expired' | 'revoked' {

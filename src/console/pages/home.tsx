@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import type { ApiKey } from '../../contracts/admin/access.dto.js';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
@@ -6,16 +5,16 @@ import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
-import { type Loaded, useLoad, useNow } from '../client/load.js';
+import { useLoad, useNow } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { Badge, ErrorBox, Loading } from '../parts/states.js';
+import { type Check, Checks } from '../parts/attention.js';
+import { Badge } from '../parts/states.js';
 import { formatCount, Time } from '../parts/values.js';
 import { DAY_MS } from '../parts/zone.rules.js';
 import { DayCharts } from './day-charts.js';
 import { atRisk, keysToRenew, withoutFailedRuns } from './home.rules.js';
 
 const LIVE_MS = 5_000;
-const MAX_ITEMS = 5;
 
 /** The items that need attention, each with a link to its page; below them the last day in charts. */
 export function HomePage() {
@@ -90,50 +89,11 @@ export function HomePage() {
     items: keysToRenew(keys.data?.data ?? [], now).map((key) => <KeyItem key={key.id} apiKey={key} />),
   };
   const checks = hasPlatform ? [...platformChecks, keyCheck] : [keyCheck];
-  const isLoading = checks.some(({ of: { data, error } }) => data === undefined && error === undefined);
-  const clear = checks.filter(({ of: { data }, items = [] }) => data !== undefined && items.length === 0);
   return (
     <>
-      {isLoading && <Loading />}
-      <div class="attention">
-        {checks.map((each) => (
-          <Attention key={each.title} {...each} />
-        ))}
-      </div>
-      {clear.length > 0 && !isLoading && (
-        <section class="card clear" aria-label="In order">
-          <h2>{clear.length === checks.length ? 'Nothing needs attention' : 'In order'}</h2>
-          <ul>
-            {clear.map(({ title, none }) => (
-              <li key={title}>{none}</li>
-            ))}
-          </ul>
-        </section>
-      )}
+      <Checks checks={checks} />
       {overview.data !== undefined && <DayCharts overview={overview.data} />}
     </>
-  );
-}
-
-interface Check {
-  readonly title: string;
-  /** Shown if there are no items. */
-  readonly none: string;
-  readonly of: Loaded<unknown>;
-  readonly items: readonly ComponentChildren[] | undefined;
-}
-
-function Attention({ title, of: { error, reload }, items = [] }: Check) {
-  if (items.length === 0 && error === undefined) return null;
-  return (
-    <section class={`card ${items.length > 0 ? 'needed' : ''}`} aria-label={title}>
-      <h2>
-        {title} {items.length > 0 && <Badge value={formatCount(items.length)} tone="bad" />}
-      </h2>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      <ul>{items.slice(0, MAX_ITEMS)}</ul>
-      {items.length > MAX_ITEMS && <p class="hint">and {formatCount(items.length - MAX_ITEMS)} more</p>}
-    </section>
   );
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/admin/access.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useHaulerName, useHaulers } from '../client/haulers.js';
+import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Filters, HaulerFilter, pick } from '../parts/filters.js';
@@ -66,11 +66,12 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
   const columns: readonly Column<ApiKey>[] = [
     {
       title: 'Key',
-      cell: ({ prefix, name, interfaces, customerId, allCustomers }) => (
+      cell: ({ prefix, name, interfaces, customerId, allCustomers, connectionId }) => (
         <>
           <KeyPrefix value={prefix} /> {name}
           <div class="hint">
             {interfaces.join(', ')}
+            {connectionId !== null && <a href={linkTo('connections', { id: connectionId })}>partner of a connection</a>}
             {allCustomers ? ', all customers' : customerId !== null && `, customer ${customerId}`}
           </div>
         </>
@@ -173,18 +174,24 @@ function NewKey({ issued, isRotation, onClose }: NewKeyProps) {
   );
 }
 
+const NO_CONNECTION = ['', 'None: the key opens the interfaces above'] as const;
 const ALL_HAULERS = ['', 'All haulers (site and vision only)'] as const;
 
 function IssueForm({ onIssued }: { onIssued: (key: IssuedApiKey) => void }) {
   const { choices } = useHaulers();
+  const connections = useConnections() ?? [];
+  const haulerName = useHaulerName();
   const issue = async (values: FormData) => {
     const expires = fieldText(values, 'expiresAt');
+    const connectionId = fieldText(values, 'connectionId');
+    const interfaces = INTERFACES.filter((each) => values.getAll('interfaces').includes(each));
     const body: Omit<IssueApiKeyRequest, 'expiresAt'> & { expiresAt?: string | undefined } = {
+      ...optional('connectionId', connectionId),
       ...optional('haulerId', fieldText(values, 'haulerId')),
       ...optional('customerId', fieldText(values, 'customerId')),
       ...optional('name', fieldText(values, 'name')),
       ...(values.has('allCustomers') ? { allCustomers: true } : {}),
-      interfaces: INTERFACES.filter((each) => values.getAll('interfaces').includes(each)),
+      ...(connectionId !== undefined && interfaces.length === 0 ? {} : { interfaces }),
       expiresAt: expires === undefined ? undefined : new Date(expires).toISOString(),
     };
     onIssued(await send('POST', '/api-keys', body));
@@ -205,6 +212,14 @@ function IssueForm({ onIssued }: { onIssued: (key: IssuedApiKey) => void }) {
       <label class="field">
         <input type="checkbox" name="allCustomers" value="true" /> A vision key for all customers
       </label>
+      <Select
+        name="connectionId"
+        label="For a partner who hosts: this connection only"
+        choices={[
+          NO_CONNECTION,
+          ...connections.map(({ id, haulerId, interface: kind }) => [id, `${haulerName(haulerId)}, ${kind}`] as const),
+        ]}
+      />
       <Input name="expiresAt" label="Expires" type="datetime-local" hint="empty: never" />
     </Form>
   );

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { SyncChange, SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
+import { useSession } from '../client/session.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
 import { Difference, Json } from '../parts/json.js';
@@ -65,9 +66,32 @@ export function RunChanges({ path, query }: { path: RunPath; query: URLSearchPar
   );
 }
 
+function Decision({ path }: { path: RunPath }) {
+  const [note, setNote] = useState('');
+  return (
+    <>
+      <p class="hint">
+        Everything else is applied. Confirm deactivates the records below. Reject keeps them active; the next answer
+        without them is held again.
+      </p>
+      <label class="field narrow">
+        <span>Note for a rejection</span>
+        <input maxLength={1_000} value={note} onInput={(event) => setNote(event.currentTarget.value)} />
+      </label>
+      <p class="actions">
+        <ActionButton label="Confirm the removals" kind="danger" work={() => send('POST', `${path}/confirm`)} />
+        <ActionButton
+          label="Reject"
+          work={() => send('POST', `${path}/reject`, note.trim() === '' ? {} : { note: note.trim() })}
+        />
+      </p>
+    </>
+  );
+}
+
 /** A run whose removals wait for a decision: the rule that held it, the records, and both answers. */
 export function HeldRun({ run, path }: { run: SyncRun; path: RunPath }) {
-  const [note, setNote] = useState('');
+  const { isPartner } = useSession();
   const held = useLoad(`${path}/changes`, { change: 'held', pageSize: 100 });
   const guards = [run.guard ?? []].flat();
   return (
@@ -88,21 +112,14 @@ export function HeldRun({ run, path }: { run: SyncRun; path: RunPath }) {
           that are active here.
         </p>
       )}
-      <p class="hint">
-        Everything else is applied. Confirm deactivates the records below. Reject keeps them active; the next answer
-        without them is held again.
-      </p>
-      <label class="field narrow">
-        <span>Note for a rejection</span>
-        <input maxLength={1_000} value={note} onInput={(event) => setNote(event.currentTarget.value)} />
-      </label>
-      <p class="actions">
-        <ActionButton label="Confirm the removals" kind="danger" work={() => send('POST', `${path}/confirm`)} />
-        <ActionButton
-          label="Reject"
-          work={() => send('POST', `${path}/reject`, note.trim() === '' ? {} : { note: note.trim() })}
-        />
-      </p>
+      {isPartner ? (
+        <p class="hint">
+          Everything else is applied. An admin of the platform confirms the removals, or an answer that has the records
+          again clears them.
+        </p>
+      ) : (
+        <Decision path={path} />
+      )}
       {held.error !== undefined && <ErrorBox error={held.error} onRetry={held.reload} />}
       {held.data !== undefined && held.data.data.length > 0 && (
         <Table label="Records that would be removed" rows={held.data.data} columns={COLUMNS} keyOf={keyOf} />

@@ -2,6 +2,7 @@ import type { QuarantinedRecord, SyncRun } from '../../contracts/admin/sync-run.
 import { linkTo } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
+import { useSession } from '../client/session.js';
 import { Json } from '../parts/json.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Badge, Empty, Loadable, RunBadge } from '../parts/states.js';
@@ -50,7 +51,8 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
 
 function RunFacts({ run }: { run: SyncRun }) {
   const haulerName = useHaulerName();
-  const { data: connection } = useLoad(`/connections/${run.connectionId}`);
+  const { isPartner } = useSession();
+  const { data: connection } = useLoad(isPartner ? undefined : `/connections/${run.connectionId}`);
   const name = connection === undefined ? 'open' : haulerName(connection.haulerId);
   return (
     <section class="card" aria-label="Run">
@@ -64,7 +66,7 @@ function RunFacts({ run }: { run: SyncRun }) {
         of={{
           Started: <Time value={run.startedAt} />,
           Finished: <Time value={run.finishedAt} />,
-          Connection: <a href={linkTo('connections', { id: run.connectionId })}>{name}</a>,
+          Connection: !isPartner && <a href={linkTo('connections', { id: run.connectionId })}>{name}</a>,
           Exchanges: <a href={linkTo('exchanges', { reference: `syncRunId:${run.id}` })}>calls of this run</a>,
           Id: <Id value={run.id} />,
         }}

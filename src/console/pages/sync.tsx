@@ -2,6 +2,7 @@ import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useConnections, useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
+import { useSession } from '../client/session.js';
 import { BarLegend, Bars } from '../parts/bars.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';
 import { type Column, Listing } from '../parts/listing.js';
@@ -19,36 +20,45 @@ export function SyncPage({ query }: PageProps) {
 }
 
 function RunList({ query }: PageProps) {
-  const filters = pick(query, 'connectionId', 'status', 'page', 'cursor');
+  const { isPartner } = useSession();
+  const filters = pick(query, ...(isPartner ? [] : ['connectionId']), 'status', 'page', 'cursor');
   const runs = useLoad('/sync-runs', { ...filters, pageSize: 40 }, LIVE_MS);
   const connections = useConnections('site') ?? [];
   const haulerName = useHaulerName();
   const nameOf = (id: string) => {
     const connection = connections.find((each) => each.id === id);
-    return connection === undefined ? id : haulerName(connection.haulerId);
+    return connection === undefined ? (isPartner ? '' : id) : haulerName(connection.haulerId);
   };
   return (
     <>
       <Filters>
-        <SelectFilter
-          name="connectionId"
-          label="Connection"
-          query={query}
-          all="All site connections"
-          choices={connections.map(({ id }) => [id, nameOf(id)] as const)}
-        />
+        {!isPartner && (
+          <SelectFilter
+            name="connectionId"
+            label="Connection"
+            query={query}
+            all="All site connections"
+            choices={connections.map(({ id }) => [id, nameOf(id)] as const)}
+          />
+        )}
         <SelectFilter name="status" label="Result" query={query} choices={STATUSES} />
       </Filters>
       {runs.data !== undefined && runs.data.data.length > 0 && <RunBars runs={runs.data.data} nameOf={nameOf} />}
       <Listing
         label="Runs"
         list={runs}
-        columns={columnsOf(nameOf)}
+        columns={columnsOf(nameOf).filter(({ title }) => !isPartner || title !== 'Connection')}
         keyOf={({ id }) => id}
         filters={filters}
         empty={
           <Empty title="No run yet.">
-            A site connection starts its first run at once: <a href={linkTo('connections', { new: 1 })}>create one</a>.
+            A site connection starts its first run at once
+            {!isPartner && (
+              <>
+                : <a href={linkTo('connections', { new: 1 })}>create one</a>
+              </>
+            )}
+            .
           </Empty>
         }
       />
@@ -139,5 +149,5 @@ function describe(run: SyncRun, name: string): string {
   const changes = CHANGES.filter((change) => totals[change.name] > 0);
   const text = changes.map((change) => `${totals[change.name]} ${change.name}`).join(', ');
   const start = run.startedAt === null ? 'not started' : new Date(run.startedAt).toLocaleString();
-  return `${name}, ${start}: ${run.status.replace('_', ' ')}${run.attention === undefined ? '' : ' with quarantined records'}, ${text === '' ? 'no changes' : text}`;
+  return `${name === '' ? '' : `${name}, `}${start}: ${run.status.replace('_', ' ')}${run.attention === undefined ? '' : ' with quarantined records'}, ${text === '' ? 'no changes' : text}`;
 }

@@ -45,7 +45,7 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
       <p class="hint">
         {kind === 'token'
           ? 'The admin token is ADMIN_TOKEN of the service; npm start stores it in data/secrets.json.'
-          : 'An API key shows the exchanges and the sandbox of its own hauler or customer.'}
+          : 'An API key shows the exchanges and the sandbox of its own hauler or customer; that of a connection, how the platform reads its partner.'}
       </p>
     </form>
   );

@@ -10,6 +10,7 @@ import {
   UuidField,
 } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
+import { PARTNER_INTERFACES, type PartnerInterface } from './connection.dto.js';
 import { ListQuery } from './list.dto.js';
 
 const KEY_ID = '0197a1c8-02d1-7c55-8a3e-5b7d9e1f2a34';
@@ -237,6 +238,9 @@ export class SessionView {
 
   @TextField({ description: 'Connection of the key', max: 36, nullable: true, optional: true })
   connectionId?: string | null;
+
+  @EnumField({ description: 'Interface of that connection', values: PARTNER_INTERFACES, optional: true })
+  connectionInterface?: PartnerInterface;
 
   @TextField({ description: 'Customer of the key', max: 255, nullable: true, optional: true })
   customerId?: string | null;

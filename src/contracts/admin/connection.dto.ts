@@ -12,7 +12,7 @@ import { ListQuery } from './list.dto.js';
 const ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
-const PARTNER_INTERFACES = ['site', 'vision'] as const;
+export const PARTNER_INTERFACES = ['site', 'vision'] as const;
 export type PartnerInterface = (typeof PARTNER_INTERFACES)[number];
 
 /** A key must be a valid value of an HTTP header. */
