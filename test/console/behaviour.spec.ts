@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import type { Request } from 'playwright-core';
@@ -240,6 +241,22 @@ describe('a service that does not answer', () => {
     await page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' }).waitFor({ state: 'attached' });
     expect(await page.getByRole('alert').count()).toBe(0);
     scene.expectErrors('503');
+  });
+
+  it('is waited for if an answer takes longer than the page asks again', async () => {
+    const { page, region, visit } = scene;
+    await visit('');
+    let asked = 0;
+    await page.route('**/admin/v1/sync-runs?*', async (route) => {
+      asked += 1;
+      // The page asks every 3 s.
+      await delay(5_000);
+      await route.continue();
+    });
+    await visit('sync');
+    await region('Runs').getByRole('row').nth(1).waitFor({ timeout: 15_000 });
+    expect(asked).toBe(1);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 
   it('loses nothing that was typed', async () => {

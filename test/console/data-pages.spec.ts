@@ -149,10 +149,11 @@ describe('the home page', () => {
     const { id, status } = await synchronise({ materials: [] });
     expect(status).toBe('held');
     await visit('');
-    await region('Held synchronisations').getByText('would remove 5 records').waitFor();
+    const held = region('Needs attention').getByRole('listitem').filter({ hasText: 'Held synchronisation' });
+    await held.getByText('Demo Hauling').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
 
-    await region('Held synchronisations').getByRole('link', { name: 'Demo Hauling' }).click();
+    await held.getByRole('link', { name: /The removal of 5 of 5 materials waits/ }).click();
     await region('Held removals').getByText('lacks 5 of 5 active materials (100 %)').waitFor();
     await region('Records that would be removed').getByRole('cell', { name: 'Municipal solid waste' }).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
@@ -170,9 +171,9 @@ describe('the home page', () => {
     );
     const sentence = /^135 of \d+ records are in quarantine/;
     await visit('');
-    const item = region('Synchronisations with quarantined records');
-    await item.getByText(/135 of \d+ records are in quarantine/).waitFor();
-    await item.getByRole('link', { name: 'Demo Hauling' }).click();
+    await region('Needs attention')
+      .getByRole('link', { name: /^135 of \d+ records could not be stored/ })
+      .click();
     await region('Run').getByText(sentence).waitFor();
     expect(await region('Run').getByText('succeeded', { exact: true }).getAttribute('class')).toBe('badge warn');
     await visit('sync');
@@ -189,11 +190,14 @@ describe('the home page', () => {
     await pushWrongTime();
     await writtenExchanges();
     await visit('');
-    const refused = region('Refused pushes by reason, last day');
-    await refused.getByText('INVALID_PAYLOAD').first().waitFor();
+    const refused = region('Needs attention').getByRole('listitem').filter({ hasText: 'Refused pushes' });
+    await refused.first().waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     // The link of each reason leads to all exchanges with the code, the newest first.
-    await refused.getByRole('link', { name: '400 INVALID_PAYLOAD' }).first().click();
+    await refused
+      .getByRole('link', { name: /refused: 400/ })
+      .first()
+      .click();
     await page.getByRole('link', { name: 'POST createTicket' }).first().click();
     await region('Exchange').getByText('POST /platform-api/v1/tickets received 400').waitFor();
     await region('Request body').getByText('"IN-99"').waitFor();

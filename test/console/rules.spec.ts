@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from '@jest/globals';
-import type { ApiKey } from '../../src/contracts/admin/access.dto.js';
-import type { Connection } from '../../src/contracts/admin/connection.dto.js';
+import type { AttentionItem } from '../../src/contracts/admin/attention.dto.js';
 import type { OverviewHour } from '../../src/contracts/admin/overview.dto.js';
 import type { CoverageBucket, CoverageInterval, StoredRecording } from '../../src/contracts/admin/recording.dto.js';
-import type { SyncRun, SyncRunCounts } from '../../src/contracts/admin/sync-run.dto.js';
+import type { SyncRunCounts } from '../../src/contracts/admin/sync-run.dto.js';
 import { codecOf } from '../../src/console/pages/codec.rules.js';
-import { dayBars, keysToRenew, TICKET_SERIES, totalOf, withoutFailedRuns } from '../../src/console/pages/home.rules.js';
+import { checksInOrder, dayBars, TICKET_SERIES, totalOf, unknownChecks } from '../../src/console/pages/home.rules.js';
 import {
   describe as describeSegment,
   lanesOf,
@@ -186,27 +185,19 @@ describe('bars of runs', () => {
 });
 
 describe('what needs attention', () => {
-  const key = (id: string, expiresAt: string | null, revokedAt: string | null = null) =>
-    ({ id, expiresAt, revokedAt }) as ApiKey;
-  const run = (connectionId: string, status: SyncRun['status']) => ({ connectionId, status }) as SyncRun;
+  const checked = (['held-runs', 'failed-clips', 'refused-keys'] as const).map((kind) => ({
+    kind,
+    at: '2026-11-20T14:00:00Z',
+    ok: kind !== 'refused-keys',
+  }));
+  const attention = { checked, data: [{ kind: 'held-runs' } as AttentionItem] };
 
-  const connection = (id: string) => ({ id }) as Connection;
-
-  it('is a connection with an error, unless its failed run is listed', () => {
-    const connections = [connection('a'), connection('b')];
-    expect(withoutFailedRuns(connections, [run('b', 'failed')]).map(({ id }) => id)).toEqual(['a']);
+  it('is in order only where a check was made and found nothing', () => {
+    expect(checksInOrder(attention).map(({ kind }) => kind)).toEqual(['failed-clips']);
   });
 
-  it('are keys in use that expire within 14 days, the first one first', () => {
-    const keys = [
-      key('late', '2026-03-01T00:00:00Z'),
-      key('second', '2026-02-05T00:00:00Z'),
-      key('first', '2026-02-02T00:00:00Z'),
-      key('revoked', '2026-02-02T00:00:00Z', '2026-01-31T00:00:00Z'),
-      key('expired', '2026-01-02T00:00:00Z'),
-      key('never', null),
-    ];
-    expect(keysToRenew(keys, at('2026-02-01T00:00:00Z')).map(({ id }) => id)).toEqual(['first', 'second']);
+  it('is not known where a check could not be made', () => {
+    expect(unknownChecks(attention).map(({ kind }) => kind)).toEqual(['refused-keys']);
   });
 });
 

@@ -21,9 +21,17 @@ export const callErrorOf = (error: unknown): CallError =>
 /** Called when the service answers 401: the session has ended. */
 let sessionEnded = () => {};
 let prefix = '/admin/v1';
+let canWrite = true;
 
-export function configure(settings: { readonly prefix?: string; readonly onSessionEnded?: () => void }): void {
+interface Settings {
+  readonly prefix?: string;
+  readonly canWrite?: boolean;
+  readonly onSessionEnded?: () => void;
+}
+
+export function configure(settings: Settings): void {
   prefix = settings.prefix ?? prefix;
+  canWrite = settings.canWrite ?? canWrite;
   sessionEnded = settings.onSessionEnded ?? sessionEnded;
 }
 
@@ -62,14 +70,18 @@ async function request(url: string, init: RequestInit): Promise<Response> {
   try {
     response = await fetch(url, init);
   } catch (error) {
-    if (init.signal?.aborted === true) throw error;
+    if (init.signal?.aborted === true && !isTimeout(init.signal.reason)) throw error;
     throw new CallError(0, 'The service does not answer. Check that it runs and that your network works.');
   }
   if (response.ok) return response;
   const failure = await failureOf(response);
-  if (response.status === 401 && !url.endsWith('/session') && !/may only read/.test(failure.message)) sessionEnded();
+  // A session that may only read is refused a change with 401 too, and goes on.
+  const isRefusedChange = init.method !== undefined && !canWrite;
+  if (response.status === 401 && !url.endsWith('/session') && !isRefusedChange) sessionEnded();
   throw failure;
 }
+
+const isTimeout = (reason: unknown): boolean => reason instanceof DOMException && reason.name === 'TimeoutError';
 
 async function failureOf(response: Response): Promise<CallError> {
   const requestId = response.headers.get('X-Request-Id') ?? undefined;

@@ -19,6 +19,8 @@ interface State<T> {
 }
 
 const RETRY_MS = 3_000;
+/** Longer than any list takes: a network that lost the answer never says so. */
+const LONGEST_MS = 60_000;
 
 /** The service gave no answer, or has too much to do: it may be back soon. */
 const isPassing = ({ status }: CallError): boolean => status === 0 || status === 503;
@@ -41,6 +43,7 @@ export function useLoad<const Path extends PathOf<'GET'>>(
   const [state, setState] = useState<State<T>>({ url: undefined, text: '', data: undefined, error: undefined });
   const [loads, setLoads] = useState(0);
   const reload = useCallback(() => setLoads((count) => count + 1), []);
+  const running = useRef<AbortController>(undefined);
   const latest = useRef(state);
   latest.current = state;
   useEffect(() => {
@@ -51,9 +54,13 @@ export function useLoad<const Path extends PathOf<'GET'>>(
   useLayoutEffect(() => {
     if (url === undefined) return undefined;
     const abort = new AbortController();
+    running.current = abort;
     const load = async () => {
-      const next = await answerOf<T>(url, latest.current, abort.signal);
-      if (!abort.signal.aborted && next !== latest.current) setState(next);
+      const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(LONGEST_MS)]);
+      const next = await answerOf<T>(url, latest.current, signal);
+      if (abort.signal.aborted) return;
+      running.current = undefined;
+      if (next !== latest.current) setState(next);
     };
     load().catch(reportError);
     return () => abort.abort();
@@ -61,7 +68,9 @@ export function useLoad<const Path extends PathOf<'GET'>>(
   useEffect(() => {
     const interval = state.error !== undefined && isPassing(state.error) ? RETRY_MS : everyMs;
     if (interval === undefined || url === undefined) return undefined;
-    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), interval);
+    // An answer that takes longer than the interval is waited for: to ask again would abort it, for ever.
+    const again = () => document.visibilityState === 'visible' && running.current === undefined && reload();
+    const timer = setInterval(again, interval);
     return () => clearInterval(timer);
   }, [everyMs, state.error, url]);
   return { data: state.data, error: state.error, isLoading: url !== undefined && state.url !== url, reload };

@@ -27,7 +27,7 @@ export function useSessionState() {
   const [state, setState] = useState<SessionState>('loading');
   const [isExpired, setExpired] = useState(false);
   const apply = (next: Session) => {
-    configure({ prefix: next.kind === 'partner' ? '/partner/v1' : '/admin/v1' });
+    configure({ prefix: next.kind === 'partner' ? '/partner/v1' : '/admin/v1', canWrite: next.kind !== 'reader' });
     setState(next);
     setExpired(false);
   };

@@ -1,22 +1,47 @@
 import type { ApiKey } from '../../contracts/admin/access.dto.js';
-import type { Connection } from '../../contracts/admin/connection.dto.js';
+import type { Attention, AttentionKind, CheckedKind } from '../../contracts/admin/attention.dto.js';
 import type { Exchange } from '../../contracts/admin/exchange.dto.js';
 import type { OverviewHour } from '../../contracts/admin/overview.dto.js';
-import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
-import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 
 const HOUR_MS = 3_600_000;
 const RENEW_MS = 14 * 24 * HOUR_MS;
 
-/** The failed run of a connection is listed itself, with the same error. */
-export function withoutFailedRuns(connections: readonly Connection[], runs: readonly SyncRun[]): Connection[] {
-  const listed = new Set(runs.map(({ connectionId }) => connectionId));
-  return connections.filter(({ id }) => !listed.has(id));
+interface Check {
+  readonly title: string;
+  /** Shown if it was made and found nothing. */
+  readonly none: string;
 }
 
-/** Downloads that have not begun and whose link expires within an hour. */
-export const atRisk = (waiting: readonly StoredRecording[], now: number): StoredRecording[] =>
-  waiting.filter(({ expiresAt }) => expiresAt !== undefined && Date.parse(expiresAt) - now < HOUR_MS);
+/** What each check looks at. */
+export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
+  'database-trouble': { title: 'Database', none: 'The database takes writes' },
+  'storage-trouble': { title: 'Video storage', none: 'The video storage takes files' },
+  'refused-keys': { title: 'Refused key', none: 'No partner refused our key at its last call' },
+  'failing-calls': { title: 'Failing calls', none: 'Every partner answered the last call of each operation' },
+  'held-runs': { title: 'Held synchronisation', none: 'No run waits for a decision' },
+  'failing-runs': { title: 'Failing synchronisation', none: 'The last run of each connection succeeded' },
+  'quarantined-records': { title: 'Quarantine', none: 'The last run of each connection stored every record' },
+  'downloads-at-risk': { title: 'Downloads at risk', none: 'No waiting download has failed or is about to expire' },
+  'unread-windows': { title: 'Unread lists', none: "All times of the trucks' lists were read" },
+  'failed-downloads': { title: 'Failed recordings', none: 'No recording has failed' },
+  'expired-downloads': { title: 'Expired recordings', none: 'No recording expired before it was stored' },
+  'failed-clips': { title: 'Failed clips', none: 'No clip request ended without a file' },
+  'refused-pushes': { title: 'Refused pushes', none: 'No push was refused in the last day' },
+  'expiring-keys': { title: 'Key about to expire', none: 'No key expires within 14 days' },
+  'lost-exchanges': { title: 'Exchange log', none: 'No exchange was lost in the last day' },
+};
+
+export const SEVERITY_TONES = { now: 'bad', soon: 'warn', watch: 'plain' } as const;
+
+/** The checks that were made and found nothing. */
+export function checksInOrder({ checked, data }: Pick<Attention, 'checked' | 'data'>): CheckedKind[] {
+  const found = new Set(data.map(({ kind }) => kind));
+  return checked.filter(({ kind, ok }) => ok && !found.has(kind));
+}
+
+/** The checks that could not be made. */
+export const unknownChecks = ({ checked }: Pick<Attention, 'checked'>): CheckedKind[] =>
+  checked.filter(({ ok }) => !ok);
 
 /** Exchanges without a usable answer, newest first; those of the sandbox are meant to be so. */
 export const newestFailures = (exchanges: readonly Exchange[]): Exchange[] =>
@@ -31,13 +56,6 @@ export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): 'active
   if (expiresAt === null) return 'active';
   const left = Date.parse(expiresAt) - now;
   return left <= 0 ? 'expired' : left < RENEW_MS ? 'expiring' : 'active';
-}
-
-/** The keys that expire soon, the first one first. */
-export function keysToRenew(keys: readonly ApiKey[], now: number): ApiKey[] {
-  const soon = keys.filter((key) => keyState(key, now) === 'expiring');
-  const end = ({ expiresAt }: ApiKey) => Date.parse(expiresAt ?? '');
-  return soon.sort((one, other) => end(one) - end(other));
 }
 
 export interface Series {

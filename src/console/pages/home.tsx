@@ -1,162 +1,127 @@
-import type { ApiKey } from '../../contracts/admin/access.dto.js';
-import type { Connection } from '../../contracts/admin/connection.dto.js';
-import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
-import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
-import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
-import { linkTo } from '../client/address.js';
-import { useHaulerName } from '../client/haulers.js';
-import { useLoad, useNow } from '../client/load.js';
+import { useState } from 'preact/hooks';
+import type { AttentionItem, CheckedKind } from '../../contracts/admin/attention.dto.js';
+import { send } from '../client/api.js';
+import type { PathOf } from '../client/contract.js';
+import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { type Check, Checks } from '../parts/attention.js';
-import { Badge } from '../parts/states.js';
+import { ActionButton } from '../parts/forms.js';
+import { Badge, ErrorBox, Loading } from '../parts/states.js';
 import { formatCount, Time } from '../parts/values.js';
-import { DAY_MS } from '../parts/zone.rules.js';
 import { DayCharts } from './day-charts.js';
-import { atRisk, keysToRenew, withoutFailedRuns } from './home.rules.js';
+import { CHECKS, checksInOrder, SEVERITY_TONES, unknownChecks } from './home.rules.js';
 
-const LIVE_MS = 5_000;
+const LIVE_MS = 10_000;
+const FIRST_ITEMS = 20;
+const HOME = '/console/';
 
-/** The items that need attention, each with a link to its page; below them the last day in charts. */
+/** What needs attention, as the service ranks it, with what was looked at; below it the last day in charts. */
 export function HomePage() {
-  const now = useNow(60_000);
   const { hasPlatform } = useSession();
-  const dayAgo = new Date(Math.floor(now / 600_000) * 600_000 - DAY_MS).toISOString();
-  const latest = { latest: 'true', pageSize: 100 };
-  // Calls that exist only on the platform side.
-  const platform = <const Path extends string>(path: Path) => (hasPlatform ? path : undefined);
-  const held = useLoad(platform('/sync-runs'), { ...latest, status: 'held' }, LIVE_MS);
-  const failed = useLoad(platform('/sync-runs'), { ...latest, status: 'failed' }, LIVE_MS);
-  const partial = useLoad(platform('/sync-runs'), { ...latest, status: 'succeeded', quarantined: 'true' }, LIVE_MS);
-  const failing = useLoad(platform('/connections'), { failing: 'true', pageSize: 100 }, LIVE_MS);
-  const available = { status: 'available', pageSize: 100 };
-  const waiting = useLoad(platform('/recordings'), available, LIVE_MS);
-  const expired = useLoad(platform('/recordings'), { status: 'expired', from: dayAgo }, LIVE_MS);
-  const overview = useLoad(platform('/overview'), {}, LIVE_MS);
-  const keys = useLoad('/api-keys', { pageSize: 100 }, LIVE_MS);
-  const runs = failed.data?.data ?? [];
-  const platformChecks: readonly Check[] = [
-    {
-      title: 'Held synchronisations',
-      none: 'No run waits for a decision',
-      of: held,
-      items: held.data?.data.map((run) => <RunItem key={run.id} run={run} />),
-    },
-    {
-      title: 'Failing synchronisations',
-      none: 'The last run of each connection succeeded',
-      of: failed,
-      items: runs.map((run) => <RunItem key={run.id} run={run} />),
-    },
-    {
-      title: 'Synchronisations with quarantined records',
-      none: 'The last run of each connection stored every record',
-      of: partial,
-      items: partial.data?.data.map((run) => <RunItem key={run.id} run={run} />),
-    },
-    {
-      title: 'Connections with an error',
-      none: 'Every partner accepted the last call',
-      of: failing,
-      items: withoutFailedRuns(failing.data?.data ?? [], runs).map((each) => (
-        <ConnectionItem key={each.id} connection={each} />
-      )),
-    },
-    {
-      title: 'Downloads at risk',
-      none: 'No link of a waiting download expires within an hour',
-      of: waiting,
-      items: atRisk(waiting.data?.data ?? [], now).map((each) => <RecordingItem key={each.id} recording={each} />),
-    },
-    {
-      title: 'Expired before they were stored, last day',
-      none: 'No recording of the last day expired before it was stored',
-      of: expired,
-      items: expired.data?.data.map((each) => <RecordingItem key={each.id} recording={each} />),
-    },
-    {
-      title: 'Refused pushes by reason, last day',
-      none: 'No push was refused in the last day',
-      of: overview,
-      items: overview.data?.refusedPushes.map((each) => (
-        <RefusedItem key={each.lastExchangeId} pushes={each} from={overview.data?.from} />
-      )),
-    },
-  ];
-  const keyCheck: Check = {
-    title: 'Keys about to expire',
-    none: 'No key expires within 14 days',
-    of: keys,
-    items: keysToRenew(keys.data?.data ?? [], now).map((key) => <KeyItem key={key.id} apiKey={key} />),
-  };
-  const checks = hasPlatform ? [...platformChecks, keyCheck] : [keyCheck];
+  const { data: attention, error, reload } = useLoad('/attention', {}, LIVE_MS);
+  const overview = useLoad(hasPlatform ? '/overview' : undefined, {}, LIVE_MS);
   return (
     <>
-      <Checks checks={checks} />
+      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
+      {attention === undefined && error === undefined && <Loading />}
+      {attention !== undefined && (
+        <>
+          {attention.total > 0 && <Items items={attention.data} total={attention.total} />}
+          <Unknown checks={unknownChecks(attention)} />
+          <InOrder
+            checks={checksInOrder(attention)}
+            isAll={attention.checked.length === checksInOrder(attention).length}
+          />
+        </>
+      )}
       {overview.data !== undefined && <DayCharts overview={overview.data} />}
     </>
   );
 }
 
-function RunItem({ run }: { run: SyncRun }) {
-  const haulerName = useHaulerName();
-  const { data: connection } = useLoad(`/connections/${run.connectionId}`);
-  const held = run.counts.sites.held + run.counts.kiosks.held + run.counts.materials.held;
+function Items({ items, total }: { items: readonly AttentionItem[]; total: number }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? items : items.slice(0, FIRST_ITEMS);
   return (
-    <li>
-      <a href={linkTo('sync', { run: run.id, connectionId: run.connectionId })}>
-        {connection === undefined ? run.connectionId : haulerName(connection.haulerId)}
-      </a>{' '}
-      {run.status === 'held' ? `would remove ${formatCount(held)} records` : (run.error ?? run.attention)}
+    <section class="card" aria-label="Needs attention">
+      <h2>
+        Needs attention <Badge value={formatCount(total)} tone="bad" />
+      </h2>
+      <ol class="needs">
+        {shown.map((item) => (
+          <Item key={`${item.kind} ${item.connection?.id} ${item.subject} ${item.page}`} item={item} />
+        ))}
+      </ol>
+      {shown.length < items.length && (
+        <button type="button" onClick={() => setWhole(true)}>
+          Show {formatCount(items.length - shown.length)} more
+        </button>
+      )}
+      {isWhole && total > items.length && (
+        <p class="hint">and {formatCount(total - items.length)} of lower rank, which are not listed</p>
+      )}
+    </section>
+  );
+}
+
+function Item({ item }: { item: AttentionItem }) {
+  const { kind, severity, hauler, connection, since, deadline, sentence, page, action } = item;
+  return (
+    <li class={severity}>
+      <Badge value={severity} tone={SEVERITY_TONES[severity]} />
+      <div>
+        <p>
+          <span class="hint">{CHECKS[kind].title}</span>
+        </p>
+        <p>{page === HOME ? sentence : <a href={page}>{sentence}</a>}</p>
+        <p class="hint">
+          {hauler !== undefined && <>{hauler.name} · </>}
+          {connection !== undefined && <>{connection.interface} · </>}
+          since <Time value={since} />
+          {deadline !== undefined && (
+            <>
+              {' '}
+              · until <Time value={deadline} />
+            </>
+          )}
+        </p>
+      </div>
+      {action !== undefined && (
+        <ActionButton
+          label={action.title}
+          work={() => send(action.method, action.path as PathOf<'POST'>, action.body)}
+        />
+      )}
     </li>
   );
 }
 
-function ConnectionItem({ connection }: { connection: Connection }) {
-  const haulerName = useHaulerName();
+/** A check that could not be made says nothing: neither that all is well, nor that something is wrong. */
+function Unknown({ checks }: { checks: readonly CheckedKind[] }) {
+  if (checks.length === 0) return null;
   return (
-    <li>
-      <a href={linkTo('connections', { id: connection.id })}>
-        {haulerName(connection.haulerId)}, {connection.interface}
-      </a>{' '}
-      {connection.lastError}
-    </li>
+    <section class="card unknown" aria-label="Not known">
+      <h2>Not known</h2>
+      <ul>
+        {checks.map(({ kind, reason }) => (
+          <li key={kind}>
+            {CHECKS[kind].title}: {reason}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 
-function RecordingItem({ recording }: { recording: StoredRecording }) {
+function InOrder({ checks, isAll }: { checks: readonly CheckedKind[]; isAll: boolean }) {
+  if (checks.length === 0) return null;
   return (
-    <li>
-      <a href={linkTo('recordings', { play: recording.id })}>
-        {recording.truckId}, {recording.cameraId}
-      </a>{' '}
-      <Time value={recording.startTime} /> {recording.reason}
-    </li>
-  );
-}
-
-function RefusedItem({ pushes, from }: { pushes: RefusedPushes; from: string | undefined }) {
-  const { interface: name, status, errorCode, reason, count, lastExchangeId } = pushes;
-  return (
-    <li>
-      <a href={linkTo('exchanges', { direction: 'inbound', interface: name, status, errorCode, from })}>
-        {status} {errorCode}
-      </a>
-      {reason !== undefined && `: ${reason}`} <span class="hint">{name}</span>{' '}
-      <Badge value={formatCount(count)} tone="warn" />{' '}
-      <a class="hint" href={linkTo('exchanges', { id: lastExchangeId })}>
-        the newest
-      </a>
-    </li>
-  );
-}
-
-function KeyItem({ apiKey: { prefix, name, expiresAt, haulerId } }: { apiKey: ApiKey }) {
-  return (
-    <li>
-      <a href={linkTo('keys', { haulerId: haulerId ?? undefined })}>
-        {prefix}… {name}
-      </a>{' '}
-      expires <Time value={expiresAt} />
-    </li>
+    <section class="card clear" aria-label="In order">
+      <h2>{isAll ? 'Nothing needs attention' : 'In order'}</h2>
+      <ul>
+        {checks.map(({ kind }) => (
+          <li key={kind}>{CHECKS[kind].none}</li>
+        ))}
+      </ul>
+    </section>
   );
 }
