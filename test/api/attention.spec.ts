@@ -150,7 +150,7 @@ describe('footage', () => {
       ['failed-downloads', 'T-1', 120],
     ]);
     const [failed] = data.filter(({ kind }) => kind === 'failed-downloads');
-    expect(failed?.sentence).toBe('120 recordings of T-1 failed: 80 linkRefused, 40 invalidFile.');
+    expect(failed?.sentence).toBe('120 recordings of T-1 failed: 80 link refused, 40 no whole MP4.');
     const { method = '', path = '', body } = failed?.action ?? {};
     const retried = await service.admin<{ matched: number }>(method, path, body);
     expect(retried.body).toEqual({ matched: 120 });

@@ -5,6 +5,7 @@ import {
   SEVERITIES,
   type Severity,
 } from '../../contracts/admin/attention.dto.js';
+import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../../database/uuid.js';
@@ -177,13 +178,24 @@ export function riskNotice(row: RiskRow, now: number): Notice {
   };
 }
 
+const REASONS: Readonly<Record<RecordingReason, string>> = {
+  notListed: 'no longer listed by the partner',
+  linkRefused: 'link refused',
+  unreachable: 'host not reached',
+  invalidFile: 'no whole MP4',
+  addressRefused: 'address that may not be called',
+  tooLarge: 'file too large',
+  interrupted: 'interrupted at each try',
+};
+const isReason = (reason: string): reason is RecordingReason => reason in REASONS;
+
 const OUTCOMES = { failed: 'failed', expired: 'expired before they were stored' } as const;
 
 export function lossNotice(row: LostRow, now: number): Notice {
   const { count, status, reasons, truck_id: truckId, connection_id: connectionId } = row;
   const named = Object.entries(reasons)
     .sort(([, one], [, other]) => other - one)
-    .map(([reason, many]) => `${number(many)} ${reason}`);
+    .map(([reason, many]) => `${number(many)} ${isReason(reason) ? REASONS[reason] : 'without a reason'}`);
   return {
     ...truckOf(row),
     kind: status === 'failed' ? 'failed-downloads' : 'expired-downloads',
@@ -249,6 +261,9 @@ export function refusalNotice({
   };
 }
 
+const daysOf = (ms: number): string =>
+  ms < 2 * DAY_MS ? counted(Math.max(1, Math.round(ms / HOUR_MS)), 'hour') : counted(Math.floor(ms / DAY_MS), 'day');
+
 export function keyNotice(key: EndingKey, now: number): Notice {
   const {
     prefix,
@@ -269,7 +284,7 @@ export function keyNotice(key: EndingKey, now: number): Notice {
     subject: title,
     since: new Date(Math.min(now, deadline.getTime() - 14 * DAY_MS)),
     deadline,
-    sentence: `The key ${title} ${hasEnded ? 'was in use, and expired' : 'expires'} ${formatInstant(deadline)}. ${next}`,
+    sentence: `The key ${title} ${hasEnded ? `was in use, and expired ${daysOf(-left)} ago` : `expires in ${daysOf(left)}`}. ${next}`,
     page: consolePage('keys', haulerId === null ? {} : { haulerId }),
   };
 }

@@ -115,7 +115,7 @@ export class AttentionItem {
   @TextField({
     description: 'What is wrong, in a sentence',
     max: 4_000,
-    example: '12 recordings of TRUCK-7 failed: 8 linkRefused, 4 invalidFile.',
+    example: '12 recordings of TRUCK-7 failed: 8 link refused, 4 no whole MP4.',
   })
   sentence!: string;
 
