@@ -19,6 +19,7 @@ const SHELF = {
     ['docs/guides/operator.md', 'Operate'],
   ],
   Reference: [
+    ['docs/errors.md', 'Errors'],
     ['docs/rules.md', 'Rules of the conformance kit'],
     ['docs/performance.md', 'Performance'],
     ['docs/reliability.md', 'Reliability'],

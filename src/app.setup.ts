@@ -10,6 +10,7 @@ import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
 import { type AppError, unavailable } from './errors/app-error.js';
 import { CommonErrorFilter, type Translate } from './errors/exception.filter.js';
+import { setHelpAddress } from './errors/help-address.js';
 import { DtoPipe } from './errors/validation.pipe.js';
 import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
 import { ExchangeLog } from './exchanges/exchange-log.service.js';
@@ -48,6 +49,7 @@ export async function createApp(
   if (env.TRUST_PROXY !== undefined) app.set('trust proxy', env.TRUST_PROXY);
   setBodyLimits(express, { maxBytes: env.HTTP_BODY_LIMIT, timeouts: limits });
   setFileLimits(express, limits);
+  setHelpAddress(express, env.PUBLIC_URL);
   app.use(
     inSequence(
       setRequestId,

@@ -21,6 +21,7 @@ class ErrorDetails:
     violations: Optional[List[ErrorViolation]] = None
     reason: Optional[str] = None
     request_id: Optional[str] = None
+    help: Optional[str] = None
     account_id: Optional[str] = None
     account_number: Optional[str] = None
 

@@ -174,6 +174,11 @@ export type ErrorDetails = {
      */
     requestId?: string;
     /**
+     * Address of the page with cause and remedy, if the operator set the public address
+     * @maxLength 4096
+     */
+    help?: string;
+    /**
      * Id of the existing account
      * @maxLength 36
      */

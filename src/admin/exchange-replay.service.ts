@@ -1,3 +1,4 @@
+import type { RuleName } from '../contracts/common/rules.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Logger } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
@@ -173,4 +174,4 @@ const refused = (message: string) => apiError(ADMIN_API, 'conflict', message);
 
 const invalidHauler = (message: string) => invalid([{ path: 'haulerId', rule: 'isKnown', message }]);
 
-const tooMany = (rule: string, message: string) => invalid([{ path: '', rule, message }]);
+const tooMany = (rule: RuleName, message: string) => invalid([{ path: '', rule, message }]);

@@ -1,3 +1,4 @@
+import type { RuleName } from '../contracts/common/rules.js';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ApiKey, ApiKeyQuery, IssueApiKeyRequest, IssuedApiKey } from '../contracts/admin/access.dto.js';
@@ -21,7 +22,7 @@ function needsHauler({ interfaces = [] }: Pick<IssueApiKeyRequest, 'interfaces'>
   return interfaces.includes('scale') || interfaces.includes('account');
 }
 
-type Refuse = (path: string, rule: string, must: string) => void;
+type Refuse = (path: string, rule: RuleName, must: string) => void;
 
 /** A vision key names its customer, or says that it reads every customer. */
 function refuseCustomers(

@@ -123,7 +123,7 @@ export const VARIABLES = {
   PUBLIC_URL: declare(
     baseUrl,
     undefined,
-    'the address in download links and documents',
+    'the address in download links, documents and errors',
     'the host of the request; required in production with the partner side, unless HOST is a loopback address',
   ),
   TRUST_PROXY: declare(

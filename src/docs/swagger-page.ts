@@ -11,6 +11,7 @@ const LINKS = [
   ['/docs/guides/partner-calling', 'Call Scale and Account'],
   ['/docs/guides/partner-hosting', 'Host Site and Vision'],
   ['/docs/guides/sandbox', 'Sandbox'],
+  ['/docs/errors', 'Errors'],
   ['/docs/clients', 'Clients'],
   ['/docs/conformance.mjs', 'Conformance kit'],
   ['/docs/partner.json', 'Partner API'],

@@ -1,8 +1,9 @@
+import type { ErrorReason } from '../contracts/common/error-help.js';
 import type { ApiContract, ErrorKind, KindOf } from '../contracts/common/api-contract.js';
 import { summarise, type Violation } from '../contracts/common/violation.js';
 
 export interface AppErrorOptions {
-  readonly details?: Readonly<Record<string, unknown>>;
+  readonly details?: Readonly<Record<string, unknown>> & { readonly reason?: ErrorReason };
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
   readonly overload?: Overload | undefined;

@@ -14,24 +14,35 @@ export interface ErrorReply {
   readonly body: ErrorResponse;
 }
 
-/** The common error body (section 2.1), with the code of the contract that the path belongs to (section 7). */
-export function errorReply(error: AppError, path: string): ErrorReply {
+/**
+ * The common error body (section 2.1), with the code of the contract that the path belongs to (section 7). `help` is the address
+ * of the page about errors.
+ */
+export function errorReply(error: AppError, path: string, help?: string): ErrorReply {
   const operation = operationOf(path);
   const codes = operation?.api.errors ?? FALLBACK;
   const isPlain = operation?.route?.plainErrors === true;
-  const details = isPlain ? undefined : error.details;
+  const code = codes[error.kind] ?? FALLBACK[error.kind] ?? 'INTERNAL_ERROR';
+  const details = isPlain ? undefined : withHelp(error.details, code, help);
   return {
     status: KIND_STATUS[error.kind],
     headers: error.headers,
     body: {
       success: false,
       error: {
-        code: codes[error.kind] ?? FALLBACK[error.kind] ?? 'INTERNAL_ERROR',
+        code,
         message: isPlain ? wholeMessage(error) : error.message,
         ...(details === undefined ? {} : { details }),
       },
     },
   };
+}
+
+/** The anchor of the page is the reason, or else the code. */
+function withHelp(details: AppError['details'], code: string, help: string | undefined): AppError['details'] {
+  if (help === undefined) return details;
+  const reason = details?.['reason'];
+  return { ...details, help: `${help}#${typeof reason === 'string' ? reason : code}` };
 }
 
 /** Without details the message contains all violations (decision 11). */

@@ -10,6 +10,7 @@ import type { Request, Response } from 'express';
 import { type ErrorKind, kindOf } from '../contracts/common/api-contract.js';
 import { AppError, type Overload, unexpected } from './app-error.js';
 import { errorReply } from './error-body.js';
+import { helpAddressOf } from './help-address.js';
 
 /** Translates an error of a lower layer, such as a lost database; `undefined` for an unexpected error. */
 export type Translate = (error: unknown, request: Request) => AppError | undefined;
@@ -56,7 +57,7 @@ export class CommonErrorFilter implements ExceptionFilter {
       response.destroy();
       return;
     }
-    const { status, headers, body } = errorReply(error, request.path);
+    const { status, headers, body } = errorReply(error, request.path, helpAddressOf(request));
     for (const name of CONTENT_HEADERS) response.removeHeader(name);
     response.status(status).set({ 'Cache-Control': 'no-store', ...headers });
     // A caller that has left receives nothing, but the exchange log does.

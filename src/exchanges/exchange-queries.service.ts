@@ -1,3 +1,4 @@
+import type { Violation } from '../contracts/common/violation.js';
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
@@ -162,7 +163,7 @@ export class ExchangeQueries {
 function refuseUnknown(names: readonly string[], known: readonly string[]): void {
   const violations = names
     .filter((name) => !known.includes(name))
-    .map((name) => ({
+    .map((name): Violation => ({
       path: name.slice(0, 100),
       rule: 'isKnown',
       message: `${name.slice(0, 100)} is not a filter: use ${known.join(', ')}`,

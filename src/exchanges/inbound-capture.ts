@@ -1,3 +1,4 @@
+import { helpAddressOf } from '../errors/help-address.js';
 import type { RequestHandler, Response } from 'express';
 import { type Operation, operationOf } from '../contracts/interfaces/operations.js';
 import type { Reference } from '../contracts/common/references.js';
@@ -99,13 +100,14 @@ function recordLater(call: OpenCall, later: Promise<unknown>, log: ExchangeLog):
     outcome = decided ?? outcome;
     end();
   };
+  const help = helpAddressOf(call.request);
   const follow = (work: Promise<unknown>): unknown =>
     work.then(
-      (value) => decide(lateOutcome(value, call.path)),
+      (value) => decide(lateOutcome(value, call.path, help)),
       (error: unknown) =>
         error instanceof AppError && error.later !== undefined
           ? follow(error.later)
-          : decide(lateOutcome(error, call.path)),
+          : decide(lateOutcome(error, call.path, help)),
     );
   follow(later);
 }

@@ -33,10 +33,10 @@ export function outcomeOf({
 }
 
 /** The outcome of work that ended after its caller had received 503: a result, an answer or an error. */
-export function lateOutcome(ended: unknown, path: string): Outcome | undefined {
+export function lateOutcome(ended: unknown, path: string, help: string | undefined): Outcome | undefined {
   if (ended instanceof Error) {
     if (!(ended instanceof AppError)) return undefined;
-    const { status, body } = errorReply(ended, path);
+    const { status, body } = errorReply(ended, path, help);
     return { status, header: undefined, isReplay: false, body };
   }
   if (!isJsonObject(ended)) return undefined;

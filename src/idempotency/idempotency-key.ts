@@ -9,6 +9,7 @@ import { maskSecrets } from '../observability/known-secrets.js';
 import { type Claim, claim, keep, type KeptAnswer } from './idempotency.repository.js';
 import type { Querying } from '../database/sql.js';
 import { errorReply } from '../errors/error-body.js';
+import { helpAddressOf } from '../errors/help-address.js';
 import type { Answer } from '../http/answer.js';
 
 const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
@@ -30,7 +31,7 @@ export function claimOf(request: BodyRequest & ServedRequest, haulerId: string):
   if (key === undefined) return undefined;
   const fingerprint = createHash('sha256').update(rawBodyOf(request)).digest();
   const { api, route } = servedBy(request);
-  return { haulerId, path: api.prefix + route.path, key: storable(key), fingerprint };
+  return { haulerId, path: api.prefix + route.path, key: storable(key), fingerprint, help: helpAddressOf(request) };
 }
 
 /** A caller may use its API key as the key of a request: a digest of it is stored. */
@@ -73,5 +74,5 @@ export async function answerOncePerKey<Request extends { readonly claim: Claim |
 
 function toKeptAnswer(one: Claim | undefined, outcome: Answer | AppError | undefined): KeptAnswer[] {
   if (one === undefined || outcome === undefined) return [];
-  return [{ claim: one, answer: outcome instanceof AppError ? errorReply(outcome, one.path) : outcome }];
+  return [{ claim: one, answer: outcome instanceof AppError ? errorReply(outcome, one.path, one.help) : outcome }];
 }

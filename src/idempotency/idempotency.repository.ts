@@ -8,6 +8,8 @@ export interface Claim {
   readonly path: string;
   readonly key: string;
   readonly fingerprint: Buffer;
+  /** The address of the page about errors, for an error that is kept. */
+  readonly help?: string | undefined;
 }
 
 /**

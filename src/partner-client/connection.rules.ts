@@ -1,3 +1,4 @@
+import type { RuleName } from '../contracts/common/rules.js';
 import type {
   CreateConnectionRequest,
   PartnerInterface,
@@ -25,7 +26,7 @@ export async function connectionViolations(
   policy: OutboundPolicy,
 ): Promise<Violation[]> {
   const violations: Violation[] = [];
-  const refuse = (path: string, rule: string, message: string) => violations.push({ path, rule, message });
+  const refuse = (path: string, rule: RuleName, message: string) => violations.push({ path, rule, message });
   if (given.baseUrl !== undefined) {
     const fault = baseUrlFault(given.baseUrl) ?? (await resolvedUrlFault(given.baseUrl, policy));
     if (fault !== undefined) refuse('baseUrl', 'isAddress', `baseUrl is refused: ${fault}`);

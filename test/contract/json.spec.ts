@@ -89,7 +89,7 @@ describe('a JSON body (decision 8)', () => {
 
   it('reports a path once when its text and its field are both invalid', () => {
     const check = new JsonTextCheck().check({ a: '\0' });
-    const ofFields = ['a', 'b'].map((path) => ({ path, rule: 'isLength', message: '' }));
+    const ofFields = ['a', 'b'].map((path) => ({ path, rule: 'isLength' as const, message: '' }));
     expect(check.with(ofFields).map(({ path, rule }) => [path, rule])).toEqual([
       ['a', 'isText'],
       ['b', 'isLength'],
@@ -120,7 +120,7 @@ describe('a JSON body (decision 8)', () => {
 });
 
 describe('the summary of violations', () => {
-  const violations = ['a', 'b', 'c', 'd', 'e'].map((message) => ({ path: '', rule: '', message }));
+  const violations = ['a', 'b', 'c', 'd', 'e'].map((message) => ({ path: '', rule: 'isText' as const, message }));
 
   it.each([
     [0, ''],

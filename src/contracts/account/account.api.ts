@@ -13,7 +13,7 @@ const CODE = 'CONFLICT';
 /** The error of a name that another account has (decision 28). */
 export const nameTaken = (id: string, accountNumber: string) => ({
   message: `the account ${accountNumber} has the same name`,
-  details: { reason: 'NAME_TAKEN', accountId: id, accountNumber },
+  details: { reason: 'NAME_TAKEN' as const, accountId: id, accountNumber },
 });
 
 /** Account API 1.0.0 (sections 2.4, 2.5, 4.2; error codes by decision 12): hosted by the platform, called by partners. */

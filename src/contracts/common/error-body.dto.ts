@@ -55,6 +55,14 @@ class ErrorDetails {
   @Documented({ description: 'On 500: the id of the incident', required: false, maxLength: 128, example: 'req-4711' })
   requestId?: string;
 
+  @Documented({
+    description: 'Address of the page with cause and remedy, if the operator set the public address',
+    required: false,
+    maxLength: 4096,
+    example: 'https://haulbridge.example/docs/errors#INVALID_PAYLOAD',
+  })
+  help?: string;
+
   @Documented({ description: 'Id of the existing account', required: false, maxLength: 36, example: 'a-4711' })
   accountId?: string;
 

@@ -1,3 +1,4 @@
+import type { RuleName } from './rules.js';
 import { isUtf8 } from 'node:buffer';
 import { isStorableText, joinPath, shortPath, STORABLE_TEXT } from './text.js';
 import { MORE_VIOLATIONS, type Violation } from './violation.js';
@@ -133,7 +134,7 @@ export class JsonTextCheck {
     this.keys.pop();
   }
 
-  private add(rule: string, must: string): void {
+  private add(rule: RuleName, must: string): void {
     if (this.byPath.size >= MAX_TEXT_VIOLATIONS || this.characters > MAX_TEXT_VIOLATION_CHARACTERS) {
       this.isFull = true;
       return;

@@ -1,7 +1,9 @@
+import type { RuleName } from './rules.js';
+
 /** One fault of one field (decision 11); `message` is a sentence that names the field and what to do. */
 export interface Violation {
   readonly path: string;
-  readonly rule: string;
+  readonly rule: RuleName;
   readonly message: string;
 }
 

@@ -1,3 +1,4 @@
+import type { RuleName } from '../../contracts/common/rules.js';
 import { InvalidJsonError, isJsonObject, JsonTextCheck, parseJson } from '../../contracts/common/json.js';
 import { readerOf } from '../../contracts/common/fields/field.js';
 import { formatInstant } from '../../contracts/common/instant.js';
@@ -103,7 +104,7 @@ export class SubmittedRecords {
     return this.recordViolations.length > 0 || this.recordText.violations.length > 0;
   }
 
-  private refuse(path: string, rule: string, message: string): void {
+  private refuse(path: string, rule: RuleName, message: string): void {
     this.recordViolations.push({ path, rule, message });
   }
 }

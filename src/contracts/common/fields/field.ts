@@ -4,6 +4,7 @@ import { getMetadataStorage, IsOptional, ValidateBy, ValidateNested } from 'clas
 import { isStorableText, joinPath, STORABLE_TEXT } from '../text.js';
 import { Documented, type FieldSchema } from './documented.js';
 import { isJsonObject } from '../json.js';
+import type { RuleName } from '../rules.js';
 import type { Violation } from '../violation.js';
 
 /**
@@ -24,7 +25,7 @@ export type DtoClass<T = object> = new () => T;
 export const DOCUMENTED_MAX = 1_048_576;
 
 export interface Rule {
-  readonly name: string;
+  readonly name: RuleName;
   readonly validate: (value: unknown) => boolean;
   /** Follows the field's path in the message of a violation. */
   readonly must: string;
@@ -36,15 +37,15 @@ export interface Rule {
 export interface Fault {
   readonly key?: string | number;
   /** Defaults to the name of the rule. */
-  readonly rule?: string;
+  readonly rule?: RuleName;
   readonly must: string;
 }
 
-type NamedFault = Fault & { readonly rule: string };
+type NamedFault = Fault & { readonly rule: RuleName };
 
 /** A rule for a whole value, or for each of its entries. The list of faults is empty for a valid value. */
 export interface Check {
-  readonly name: string;
+  readonly name: RuleName;
   readonly faults: (value: unknown) => readonly Fault[];
 }
 

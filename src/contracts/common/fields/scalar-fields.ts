@@ -1,3 +1,4 @@
+import type { RuleName } from '../rules.js';
 import { type Instant, parseInstant } from '../instant.js';
 import { codePoints, isBlank, isStorableText, isUuid } from '../text.js';
 import { DOCUMENTED_MAX, field, type FieldOptions } from './field.js';
@@ -125,7 +126,7 @@ export interface TextOptions extends FieldOptions {
   readonly form?: string;
   readonly format?: string;
   /** Name of the rule in violations, if the default one would mislead. */
-  readonly rule?: string;
+  readonly rule?: RuleName;
   readonly values?: readonly string[];
   /** A condition that a pattern cannot express. */
   readonly check?: (value: string) => boolean;
@@ -207,7 +208,7 @@ function lengthInWords(min: number, max: number): string {
   return min === 0 ? ` of at most ${max} characters` : ` of ${min} to ${max} characters`;
 }
 
-function ruleName(pattern: RegExp | undefined, length: string): string {
+function ruleName(pattern: RegExp | undefined, length: string): RuleName {
   if (pattern !== undefined) return 'matches';
   return length === '' ? 'isString' : 'isLength';
 }
