@@ -20,6 +20,7 @@ const SHELF = {
   ],
   Reference: [
     ['docs/errors.md', 'Errors'],
+    ['docs/limits.md', 'Limits'],
     ['docs/rules.md', 'Rules of the conformance kit'],
     ['docs/performance.md', 'Performance'],
     ['docs/reliability.md', 'Reliability'],

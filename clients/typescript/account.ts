@@ -29,7 +29,7 @@
  *
  * `Idempotency-Key` holds 1 to 255 visible ASCII characters of your choice; use a new one for each new request. The service
  * executes a request with a key once. For 24 hours a repeat gets the first response, with `Idempotency-Replayed: true`. The
- * body of a repeat must be identical, byte for byte.
+ * body of a repeat must be identical, byte for byte: with the same key any other body gets 409.
  *
  * ### Text, numbers and time
  *

@@ -10,7 +10,7 @@
  * - Give the platform the address before `/scale-platform/v1` and a key. The address must be public and use `https`. The platform
  *   does not follow redirects.
  * - Each call has `API-KEY` and `Accept: application/json`, and accepts gzip. Send the whole response within 60 seconds and
- *   in at most 256 MB, unless the operator chose other limits.
+ *   in at most 256 MiB, unless the operator chose other limits.
  * - Return 401 only for a wrong key: the platform then tries the next key that it has, which makes a rotation possible.
  * - The platform repeats a `GET` after 429, 502, 503, 504 or a failed connection, up to three attempts in all. After other
  *   failures it waits for the next scheduled call. It honours a `Retry-After` of up to five minutes.

@@ -10,7 +10,7 @@ Send the hauler's key once, in \`PLATFORM-API-KEY\`. A key that is missing, unkn
 for another interface gets 401, and the response says nothing about the rest of the request. After a rotation the old key
 works for one day from the first use of the new key, unless the operator chose another time.`;
 
-const retries = (refused: string) => `
+const retries = (refused: string, reused: number) => `
 ### Retries
 
 | response | meaning | what to do |
@@ -22,7 +22,7 @@ const retries = (refused: string) => `
 
 \`Idempotency-Key\` holds 1 to 255 visible ASCII characters of your choice; use a new one for each new request. The service
 executes a request with a key once. For 24 hours a repeat gets the first response, with \`Idempotency-Replayed: true\`. The
-body of a repeat must be identical, byte for byte.`;
+body of a repeat must be identical, byte for byte: with the same key any other body gets ${reused}.`;
 
 const FORMATS = `
 ### Text, numbers and time
@@ -45,7 +45,7 @@ const hosting = (prefix: string) => `
 - Give the platform the address before \`${prefix}\` and a key. The address must be public and use \`https\`. The platform
   does not follow redirects.
 - Each call has \`API-KEY\` and \`Accept: application/json\`, and accepts gzip. Send the whole response within 60 seconds and
-  in at most 256 MB, unless the operator chose other limits.
+  in at most 256 MiB, unless the operator chose other limits.
 - Return 401 only for a wrong key: the platform then tries the next key that it has, which makes a rotation possible.
 - The platform repeats a \`GET\` after 429, 502, 503, 504 or a failed connection, up to three attempts in all. After other
   failures it waits for the next scheduled call. It honours a \`Retry-After\` of up to five minutes.
@@ -80,7 +80,7 @@ materials, as your Site interface lists them. Inactive ones are accepted, unknow
 an unknown one makes the platform read your Site interface again: send the ticket again in a minute, with another
 \`Idempotency-Key\`.`,
   KEY,
-  retries('400, 401, 413, 415, 422'),
+  retries('400, 401, 413, 415, 422', 422),
   FORMATS,
   errors('400 and 422', 'materials[2].quantity'),
 );
@@ -94,7 +94,7 @@ Names are compared without case, leading and trailing blanks, and repeated blank
 name, the response is 409 with the \`accountId\` and \`accountNumber\` of that account in \`error.details\`. A repeat therefore
 recovers the ids of a lost response.`,
   KEY,
-  retries('400, 401, 409, 413, 415'),
+  retries('400, 401, 409, 413, 415', 409),
   FORMATS,
   errors('400', 'billingAddress.zip'),
 );

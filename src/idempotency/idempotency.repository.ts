@@ -31,7 +31,7 @@ export interface KeptAnswer {
 }
 
 /** How long an answer is kept (decision 16), as PostgreSQL reads it. */
-const KEPT_FOR = '24 hours';
+export const KEPT_FOR = '24 hours';
 
 const REPLAYED = { 'Content-Type': JSON_TYPE, [REPLAYED_HEADER]: 'true' };
 

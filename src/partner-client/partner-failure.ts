@@ -106,10 +106,10 @@ export class PartnerFailure extends Error {
 }
 
 /** Attempts of one GET (decision 36). */
-const MAX_ATTEMPTS = 3;
+export const MAX_ATTEMPTS = 3;
 
 /** A longer `Retry-After` ends the call; `retryAt` then says when to call again. */
-const MAX_RETRY_AFTER_MS = 300_000;
+export const MAX_RETRY_AFTER_MS = 300_000;
 
 /** Milliseconds until the attempt after this one (from 1), or undefined if there is none. `random` is in [0, 1). */
 export function nextAttemptMs(

@@ -12,7 +12,15 @@ const PUBLIC_URL = 'https://haul.example.com';
 const GUIDES = ['partner-calling', 'partner-hosting', 'sandbox', 'admin', 'operator'].map(
   (name) => `/docs/guides/${name}`,
 );
-const PAGES = ['/docs/guides', ...GUIDES, '/docs/clients', '/docs/changelog', '/docs/errors', '/docs/rules'];
+const PAGES = [
+  '/docs/guides',
+  ...GUIDES,
+  '/docs/clients',
+  '/docs/changelog',
+  '/docs/errors',
+  '/docs/limits',
+  '/docs/rules',
+];
 
 let service: TestApp;
 let partner: TestApp;
