@@ -27,7 +27,12 @@ export async function demoKeys(admin: AdminClient, dataDir: string): Promise<Dem
   try {
     const keys = {
       platform: await issue({ interfaces: ['scale', 'account'], name: 'Demo: platform', haulerId: DEMO.haulerId }),
-      partner: await issue({ interfaces: ['site', 'vision'], allCustomers: true, name: 'Demo: partner' }),
+      partner: await issue({
+        interfaces: ['site', 'vision'],
+        name: 'Demo: partner',
+        haulerId: DEMO.haulerId,
+        customerId: DEMO.haulerId,
+      }),
     };
     writeFileSync(file, `${JSON.stringify(keys, undefined, 2)}\n`, { mode: PRIVATE_FILE });
     return keys;
@@ -47,10 +52,15 @@ function readKeys(file: string): DemoKeys | undefined {
   }
 }
 
-/** Stored keys are invalid after the database was created again, and after they expired or were revoked. */
+/**
+ * Stored keys are invalid after the database was created again, and after they expired or were revoked. A key of an earlier version
+ * reads all customers, and has none whose scenarios and clock it could move.
+ */
 async function areValid(admin: AdminClient, keys: DemoKeys): Promise<boolean> {
   const { data } = await admin.call('listApiKeys', { query: { pageSize: '100' } });
-  return Object.values(keys).every((key: string) => data.some((each) => key.startsWith(each.prefix) && isActive(each)));
+  return Object.values(keys).every((key: string) =>
+    data.some((each) => key.startsWith(each.prefix) && isActive(each) && !each.allCustomers),
+  );
 }
 
 const isActive = ({ revokedAt, expiresAt }: ApiKey): boolean =>

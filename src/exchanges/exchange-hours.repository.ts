@@ -12,18 +12,23 @@ const { escapeLiteral } = pg;
 const HOUR_SECONDS = 3_600;
 const HOUR_MS = 3_600_000;
 const MAX_REASONS = 20;
+const OK = 200;
 
 /** The routes by which partners push. */
 const PUSH = "direction = 'inbound' AND route IN ('createTicket', 'createAccount')";
 
 /**
- * The key of the row that counts an exchange, its fields joined by tabs. Codes and results are counted for inbound calls
+ * The key of the row that counts an exchange, its fields joined by tabs; undefined for a failure that the sandbox made. One that was
+ * committed, and whose answer the sandbox lost, counts as answered. Codes and results are counted for inbound calls
  * only: a partner chooses those of its own responses, and could choose another one for each.
  */
 export function tallyOf(
-  { id, direction, interface: name, route, status }: ExchangeRecord,
+  { id, direction, interface: name, route, status: sent, scenario }: ExchangeRecord,
   { errorCode, result }: { readonly errorCode?: string | undefined; readonly result?: string | undefined },
-): string {
+): string | undefined {
+  const isCommitted = result !== undefined && errorCode === undefined;
+  const status = scenario !== undefined && sent === 0 && isCommitted ? OK : sent;
+  if (scenario !== undefined && (status === 0 || status >= 400)) return undefined;
   const hour = Math.floor(timeOfUuidv7(id) / HOUR_MS) * HOUR_SECONDS;
   const own = direction === 'inbound' ? `${tallied(errorCode)}\t${tallied(result)}` : '\t';
   return `${hour}\t${direction}\t${name}\t${route ?? ''}\t${status}\t${own}`;
@@ -35,8 +40,10 @@ const tallied = (text = ''): string => storableText(text).replaceAll('\t', ' ');
  * Adds a batch to the hours, in the order of the key, so that two instances cannot deadlock. A text without parameters, which follows the
  * COPY of the batch.
  */
-export function hoursSql(rows: readonly { readonly id: string; readonly tally: string }[]): string {
-  const tallies = [...Map.groupBy(rows, ({ tally }) => tally)].map(([tally, all]) => {
+export function hoursSql(rows: readonly { readonly id: string; readonly tally: string | undefined }[]): string {
+  const counted = rows.filter((row): row is typeof row & { readonly tally: string } => row.tally !== undefined);
+  if (counted.length === 0) return '';
+  const tallies = [...Map.groupBy(counted, ({ tally }) => tally)].map(([tally, all]) => {
     const [hour, direction, name, route, status, errorCode, result] = tally
       .split('\t')
       .map((text) => escapeLiteral(text));

@@ -84,7 +84,7 @@ async function writeOn(session: Session, rows: readonly ExchangeRow[]): Promise<
   const keyless = Buffer.byteLength(textOf(rows.filter(({ lane }) => lane !== 'known')));
   const bytes = { total: Buffer.byteLength(text), keyless };
   // Last, because other instances wait for these rows until the commit.
-  const counts = [hoursSql(rows), daySql(bytes)];
+  const counts = [hoursSql(rows), daySql(bytes)].filter((sql) => sql !== '');
   await session.copyAndCommit(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text], counts);
   return bytes;
 }

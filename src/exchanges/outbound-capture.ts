@@ -1,6 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { uuidv7 } from '../database/uuid.js';
+import { SCENARIO_HEADER } from '../http/recorded-request.js';
 import {
   callContext,
   NO_OUTBOUND_LOG,
@@ -15,7 +17,10 @@ import { ExchangeLog } from './exchange-log.service.js';
 /** Records the calls to partners, also those that never reach them. */
 @Injectable()
 export class OutboundCapture implements OutboundLog {
-  constructor(private readonly log: ExchangeLog) {}
+  constructor(
+    private readonly log: ExchangeLog,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX'>,
+  ) {}
 
   begin(call: OutboundCall): OpenCall {
     return this.log.isOn ? this.open(call) : NO_OUTBOUND_LOG.begin(call);
@@ -57,7 +62,8 @@ export class OutboundCapture implements OutboundLog {
         durationMs: Math.round((performance.now() - started) * 10) / 10,
         requestBytes: requestBody?.sizeBytes ?? 0,
         responseBytes: call.isFile === true ? fileBytes : body.wireBytes,
-        scenario: headers?.['sandbox-scenario']?.toString(),
+        // Without a sandbox of ours a partner could hide its failures by this header.
+        scenario: this.env.SANDBOX ? headers?.[SCENARIO_HEADER.toLowerCase()]?.toString() : undefined,
         replayOf: context?.replayOf,
         requestHeaders: { host, ...call.headers },
         requestBody,

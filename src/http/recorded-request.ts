@@ -9,6 +9,9 @@ export interface RecordedRequest extends Request {
   later?: Promise<unknown>;
 }
 
+/** Switches a scenario on for one request, and names it in the response. */
+export const SCENARIO_HEADER = 'Sandbox-Scenario';
+
 /** A request of one of the four interfaces. `scenario` names the fault that the sandbox injects into its response. */
 export interface FaultedRequest extends Request {
   scenario?: InjectedScenario;

@@ -19,6 +19,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly sandboxAnswers = new Counter({
+    name: 'sandbox_answers_total',
+    help: 'Requests on which a scenario of the sandbox acted, which no other metric of requests counts, by scenario',
+    labelNames: ['scenario'],
+    registers: [this.registry],
+  });
+
   readonly tickets = new Counter({
     name: 'tickets_total',
     help: 'Processed ticket pushes by result, also those whose caller had already received 503; refused is 422',
@@ -49,7 +56,7 @@ export class Metrics {
 
   readonly partnerCalls = new Counter({
     name: 'partner_calls_total',
-    help: 'Calls to partners by interface and outcome: ok, or the kind of failure after the last attempt',
+    help: 'Calls to partners by interface and outcome: ok, the kind of failure after the last attempt, or sandbox for one that a scenario made',
     labelNames: ['interface', 'outcome'],
     registers: [this.registry],
   });

@@ -7,7 +7,7 @@ interface ObservedRequest extends Request {
   principal?: { readonly haulerId: string | null; readonly keyPrefix: string };
   served?: { readonly route: { readonly operation: string }; readonly statuses: ReadonlySet<number> };
   /** The fault that the sandbox injects: it may have any status. */
-  scenario?: unknown;
+  scenario?: { readonly name: string };
 }
 
 /** Logged instead of the status when the caller disconnected before the response was complete. */
@@ -32,7 +32,9 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
     response.on('close', () => {
       const milliseconds = performance.now() - started;
       const status = isComplete(request, response, bytesBefore) ? response.statusCode : CALLER_GONE;
-      metrics.requests.observe({ method: request.method, route: routeOf(request), status }, milliseconds / 1000);
+      const { scenario } = request;
+      if (scenario !== undefined) metrics.sandboxAnswers.inc({ scenario: scenario.name });
+      else metrics.requests.observe({ method: request.method, route: routeOf(request), status }, milliseconds / 1000);
       if (response.headersSent) reportUndeclared(request, response, logger, metrics);
       if (status === 200 && request.path.startsWith(HEALTH_PATH)) return;
       logger.info({
@@ -44,6 +46,7 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
         ms: Math.round(milliseconds * 100) / 100,
         haulerId: request.principal?.haulerId ?? undefined,
         keyPrefix: request.principal?.keyPrefix,
+        scenario: scenario?.name,
       });
     });
     next();

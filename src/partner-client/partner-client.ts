@@ -4,6 +4,7 @@ import type { ResolvedEnv } from '../config/env.js';
 import type { ApiContract, ApiRoute, InterfaceName } from '../contracts/common/api-contract.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';
+import { SCENARIO_HEADER } from '../http/recorded-request.js';
 import { Metrics } from '../observability/metrics.js';
 import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
 import type { Backoff } from '../outbound/backoff.js';
@@ -24,16 +25,19 @@ export interface PartnerSettings extends ExchangeLimits {
   readonly pauseAfter: number;
   /** The lengths of these pauses; those of `TargetBackoff` by default. */
   readonly pauses?: Backoff | undefined;
+  /** Whether a failure that names a scenario of the sandbox was made by it. */
+  readonly hasSandbox: boolean;
 }
 
 export function partnerSettings(
-  env: Pick<ResolvedEnv, 'PARTNER_ANSWER_TIMEOUT' | 'PARTNER_BODY_LIMIT'>,
+  env: Pick<ResolvedEnv, 'PARTNER_ANSWER_TIMEOUT' | 'PARTNER_BODY_LIMIT' | 'SANDBOX'>,
 ): PartnerSettings {
   return {
     answerMs: env.PARTNER_ANSWER_TIMEOUT,
     maxBytes: env.PARTNER_BODY_LIMIT,
     retries: { firstMs: 500, factor: 2, maxMs: 60_000, jitter: 0.5 },
     pauseAfter: 6,
+    hasSandbox: env.SANDBOX,
   };
 }
 
@@ -54,6 +58,18 @@ export interface PartnerCall {
   readonly duringPause?: boolean;
   /** Ends the call and the delays between its attempts; its reason is thrown. */
   readonly signal?: AbortSignal;
+}
+
+interface Target {
+  readonly connection: PartnerConnection;
+  readonly slots: readonly KeySlot[];
+  readonly url: string;
+}
+
+/** What the answers to one call have shown. */
+interface Answers {
+  /** A scenario of the sandbox acted on the last one. */
+  isInjected: boolean;
 }
 
 /** The body of an error response is not read beyond this size. */
@@ -90,12 +106,13 @@ export class PartnerClient {
     use: (answer: StreamedAnswer) => Promise<T>,
   ): Promise<T> {
     const count = (outcome: string) => this.metrics.partnerCalls.inc({ interface: call.api.name, outcome });
+    const answers: Answers = { isInjected: false };
     try {
-      const result = await this.guarded(connection, call, use);
+      const result = await this.guarded(connection, call, use, answers);
       count('ok');
       return result;
     } catch (error) {
-      if (error instanceof PartnerFailure) count(error.kind);
+      if (error instanceof PartnerFailure) count(answers.isInjected ? 'sandbox' : error.kind);
       throw error;
     }
   }
@@ -104,6 +121,7 @@ export class PartnerClient {
     connection: PartnerConnection,
     call: PartnerCall,
     use: (answer: StreamedAnswer) => Promise<T>,
+    answers: Answers,
   ): Promise<T> {
     const url = urlOf(connection, call);
     const refused = this.refusal(connection, call, url);
@@ -115,7 +133,7 @@ export class PartnerClient {
     for (let attempt = 1; ; attempt++) {
       try {
         const slots = await this.keys.slots(connection);
-        const result = await this.tryKeys(connection, slots, call, url, use);
+        const result = await this.tryKeys({ connection, slots, url }, call, use, answers);
         this.backoff.answered(targetOf(connection));
         return result;
       } catch (error) {
@@ -157,11 +175,10 @@ export class PartnerClient {
 
   /** On 401 the next slot is tried; the key that is accepted becomes the current one (decision 18). */
   private async tryKeys<T>(
-    connection: PartnerConnection,
-    slots: readonly KeySlot[],
+    { connection, slots, url }: Target,
     call: PartnerCall,
-    url: string,
     use: (answer: StreamedAnswer) => Promise<T>,
+    answers: Answers,
   ): Promise<T> {
     const { host } = new URL(url);
     const scrubber = new KeyScrubber(slots.map(({ key }) => key));
@@ -172,6 +189,7 @@ export class PartnerClient {
       const request = requestOf(connection, slot, call, url, slots);
       const result = await this.transport.send(request, this.settings, async (response) => {
         const { status, header, body } = response;
+        answers.isInjected = this.settings.hasSandbox && header(SCENARIO_HEADER.toLowerCase()) !== undefined;
         if (status === 401) return undefined;
         if (!accept.includes(status)) {
           const context = { host, scrubber, retryAfter: header('retry-after'), now: new Date() };

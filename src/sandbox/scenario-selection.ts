@@ -10,7 +10,7 @@ import {
   type ScenarioRoute,
 } from '../contracts/sandbox/scenarios.js';
 import { invalid } from '../errors/app-error.js';
-import type { FaultedRequest, ServedRequest } from '../http/recorded-request.js';
+import { type FaultedRequest, SCENARIO_HEADER, type ServedRequest } from '../http/recorded-request.js';
 import { readJsonText } from '../http/json-body.js';
 import {
   type ActiveScenario,
@@ -18,9 +18,6 @@ import {
   ScenariosRepository,
   START_NOTICE_MS,
 } from './scenarios.repository.js';
-
-/** Switches a scenario on for one request, and names it in the response. */
-export const SCENARIO_HEADER = 'Sandbox-Scenario';
 
 /** Occurs in the site of every magic value: the text of most tickets need not be parsed. */
 const MAGIC_SITE = /5a4d0b0c-0000-4000-8000-/i;

@@ -8,8 +8,8 @@ import { SCALE_API, unknownMaterial } from '../contracts/scale/scale.api.js';
 import { AppError, unexpected, violated } from '../errors/app-error.js';
 import { JSON_TYPE } from '../http/answer.js';
 import { parseUnreadBody } from '../http/json-body.js';
-import type { FaultedRequest, ServedRequest } from '../http/recorded-request.js';
-import { routeOf, SCENARIO_HEADER, ScenarioSelection } from './scenario-selection.js';
+import { type FaultedRequest, SCENARIO_HEADER, type ServedRequest } from '../http/recorded-request.js';
+import { routeOf, ScenarioSelection } from './scenario-selection.js';
 
 const HTML = '<!doctype html><html><head><title>Welcome</title></head><body><h1>It works!</h1></body></html>';
 /** The beginning of a JSON response of any of the interfaces. */

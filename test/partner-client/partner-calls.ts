@@ -95,6 +95,7 @@ export function partnerClient(
     PARTNER_CONNECT_TIMEOUT: connectMs,
     PARTNER_ANSWER_TIMEOUT: 1_000,
     PARTNER_BODY_LIMIT: 1_048_576,
+    SANDBOX: false,
     SECRETS_KEY,
   };
   const all = { ...partnerSettings(env), retries: { firstMs: 20, factor: 2, maxMs: 60_000, jitter: 0.5 }, ...settings };

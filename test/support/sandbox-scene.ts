@@ -55,7 +55,7 @@ interface Continuous {
 
 /** A hauler with keys, a catalog, site data, and four recorded minutes of one truck. */
 export async function startSandboxScene(): Promise<SandboxScene> {
-  const service = await startTestApp({ env: { SANDBOX: true } });
+  const service = await startTestApp({ env: { SANDBOX: true, OUTBOUND_ALLOW_PRIVATE: true } });
   const haulerId = await createHauler(service);
   const { key: platformKey } = await issueKey(service, ['scale', 'account'], { haulerId });
   const { key: partnerKey } = await issueKey(service, ['site', 'vision'], { haulerId, customerId: CUSTOMER });

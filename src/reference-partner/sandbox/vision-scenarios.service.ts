@@ -3,6 +3,8 @@ import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { type InjectedScenario, isMagicTruck, magicScenario, secondsOf } from '../../contracts/sandbox/scenarios.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { SCENARIO_HEADER, type FaultedRequest } from '../../http/recorded-request.js';
+import { findClipScenario } from '../vision/video-requests.repository.js';
 import { PartnerClock } from './partner-clock.js';
 import { copyCameras, findAlias, findSourceTruck } from './sandbox.repository.js';
 
@@ -77,6 +79,19 @@ export class VisionScenarios {
         return name === 'camera-alias' ? { ...element, cameraId: await this.aliasOf(element) } : element;
       }),
     );
+  }
+
+  /** Names the scenario that has acted on a list: that of a clip that is not ready, or of the truck of an element. */
+  async show(call: FaultedRequest, videos: readonly Recording[], requestId?: string): Promise<void> {
+    if (call.scenario !== undefined || !this.env.SANDBOX) return;
+    const clip = requestId === undefined ? undefined : await findClipScenario(this.dataSource, requestId);
+    const scenario =
+      clip === undefined
+        ? videos.map(({ truckId }) => this.ofTruck(truckId)).find((each) => each !== undefined)
+        : { name: clip, parameters: {} };
+    if (scenario === undefined) return;
+    call.scenario = scenario;
+    call.res?.setHeader(SCENARIO_HEADER, scenario.name);
   }
 
   private ofTruck(truckId: string): InjectedScenario | undefined {

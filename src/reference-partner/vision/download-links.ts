@@ -9,7 +9,7 @@ import type { ScenarioName } from '../../contracts/sandbox/scenarios.js';
 import { VIDEO_FILES_API, VISION_API } from '../../contracts/vision/vision.api.js';
 import { apiError } from '../../errors/app-error.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
-import type { FaultedRequest } from '../../http/recorded-request.js';
+import { type FaultedRequest, SCENARIO_HEADER } from '../../http/recorded-request.js';
 import { requestedOrigin } from '../../http/url.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { FaultyFiles } from '../sandbox/faulty-files.js';
@@ -96,7 +96,7 @@ export class VideoFiles {
     if (typeof scenario === 'string') {
       // The signature of the link covers the scenario.
       request.scenario = { name: scenario as ScenarioName, parameters: {} };
-      response.setHeader('Sandbox-Scenario', scenario);
+      response.setHeader(SCENARIO_HEADER, scenario);
     }
     const video = isUuid(id) ? await findVideo(this.dataSource, kind, 'id', id) : undefined;
     const now = video === undefined ? systemNow() : await this.clock.now(video.customerId);

@@ -61,10 +61,9 @@ export class ReferenceVisionApi {
     const data = await (query.requestId === undefined
       ? this.listClips(query, cameras, links)
       : this.listByRequest(query, query.requestId, cameras, links));
-    return {
-      success: true,
-      data: { ...data, videos: await this.scenarios.changeElements(call.scenario, data.videos) },
-    };
+    const videos = await this.scenarios.changeElements(call.scenario, data.videos);
+    await this.scenarios.show(call, data.videos, data.request?.requestId);
+    return { success: true, data: { ...data, videos } };
   }
 
   async listContinuous(query: ContinuousQuery, call: Call): Promise<ContinuousResponse> {
@@ -72,6 +71,7 @@ export class ReferenceVisionApi {
     const { rows, pagination } = await this.page('recordings', { ...query, truckId: sourceTruckId }, cameras, links);
     const chunks = rows.map((video) => this.recording({ ...video, truckId: query.truckId }, 'recordings', links));
     const recordings = await this.scenarios.changeElements(call.scenario, chunks);
+    await this.scenarios.show(call, chunks);
     return { success: true, data: { recordings, pagination } };
   }
 
