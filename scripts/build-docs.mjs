@@ -110,8 +110,10 @@ function renderer(file, headings) {
       },
       code({ text, lang }) {
         if (lang === 'mermaid' && text.startsWith('sequenceDiagram')) return sequence(text);
-        return `<div class="code"><pre tabindex="0"><code>${escape(text)}</code></pre></div>\n`;
+        const language = lang ? ` class="language-${escape(lang)}"` : '';
+        return `<div class="code"><pre tabindex="0"><code${language}>${escape(text)}</code></pre></div>\n`;
       },
+      checkbox: () => '<span class="box" aria-hidden="true"></span> ',
       html: ({ text }) => (text.startsWith('<!--') ? '' : escape(text)),
     },
     hooks: {

@@ -7,7 +7,9 @@ const root = join(import.meta.dirname, '..');
 const folder = resolve(process.argv[2] ?? join(root, 'clients'));
 const program = join(root, 'node_modules/@redocly/cli/bin/cli.js');
 const IMPORT =
-  'from haulbridge import ApiConnectionError, ApiError, ApiTimeoutError, Number, Retry, around, around_async';
+  // Names that programs import from the module of their interface.
+  'from haulbridge import ApiConnectionError as ApiConnectionError, ApiError as ApiError, ApiTimeoutError as ApiTimeoutError\n' +
+  'from haulbridge import CallError as CallError, Number, Retry, around, around_async';
 const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 
 for (const language of ['typescript', 'python']) mkdirSync(join(folder, language), { recursive: true });
@@ -39,6 +41,8 @@ function withLayer(source) {
   const changed = [
     [/^# Requires .*$/m, '# Requires Python >= 3.9, httpx (pip install httpx) and haulbridge.py of the same folder.'],
     [/^class ApiError\(Exception\):[\s\S]*?(?=^@dataclass\nclass Result)/m, `${IMPORT}\n\n\n`],
+    // The layer has read it before.
+    [/retry: Optional\[Dict\[str, Any\]\] = None(?=,\n\) ->)/g, 'retry: Any = None'],
     [/^(?=def send\()/m, '@around\n'],
     [/^(?=async def send_async\()/m, '@around_async\n'],
   ].reduce(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import logging
 import random
 import time
 import uuid
@@ -42,11 +43,13 @@ _REPEATABLE = frozenset({408, 429, 500, 502, 503, 504})
 _FINAL_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.TooManyRedirects)
 _KEY_HEADER = "Idempotency-Key"
 _HTTPX_DEFAULT = httpx.Timeout(5.0)
-_PHASES = {
+_PHASES: Dict[Any, Any] = {
     httpx.ConnectTimeout: ("connect", "no connection"),
     httpx.WriteTimeout: ("write", "the request was not taken"),
     httpx.PoolTimeout: ("pool", "no free connection"),
 }
+
+_log = logging.getLogger("haulbridge")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -159,7 +162,7 @@ def around(send: F) -> F:
         plan = _Call(client, config, op, url, words)
         while True:
             try:
-                response = send(client, plan.config, op, url, **plan.words)
+                response: httpx.Response = send(client, plan.config, op, url, **plan.words)
             except (ApiTimeoutError, httpx.RequestError) as error:
                 time.sleep(plan.after_error(error))
                 continue
@@ -179,7 +182,7 @@ def around_async(send: F) -> F:
         plan = _Call(client, config, op, url, words)
         while True:
             try:
-                response = await send(client, plan.config, op, url, **plan.words)
+                response: httpx.Response = await send(client, plan.config, op, url, **plan.words)
             except (ApiTimeoutError, httpx.RequestError) as error:
                 await asyncio.sleep(plan.after_error(error))
                 continue
@@ -209,8 +212,8 @@ class _Call:
         self.attempt = 1
         retry = _options(words.get("retry") if words.get("retry") is not None else config.get("retry"))
         self.retries = retry["retries"]
-        self.delay = retry["retry_delay"]
-        self.max_wait = retry["max_wait"]
+        self.delay = float(retry["retry_delay"])
+        self.max_wait = float(retry["max_wait"])
         headers = {**(config.get("headers") or {}), **(words.get("headers") or {})}
         method = words["method"].upper()
         given = words.get("idempotency_key")
@@ -260,11 +263,12 @@ class _Call:
     def _next(self, failure: CallError, is_temporary: bool, retry_after: Optional[float]) -> float:
         failure.attempts = self.attempt
         failure.idempotency_key = self.key
-        wait = min(MAX_BACKOFF, self.delay * 2 ** (self.attempt - 1)) * random.uniform(0.5, 1)
+        wait: float = min(MAX_BACKOFF, self.delay * 2.0 ** (self.attempt - 1)) * random.uniform(0.5, 1)
         if retry_after is not None:
             wait = retry_after
         if not is_temporary or not self.can_repeat or self.attempt > self.retries or wait > self.max_wait:
             raise failure from failure.__cause__
+        _log.info("%s; attempt %d follows in %.1f s", failure, self.attempt + 1, wait)
         self.attempt += 1
         return wait
 
@@ -288,10 +292,11 @@ def _key(given: Any, method: str, headers: Dict[str, str], retries: int) -> Opti
     own = next((value for name, value in headers.items() if name.lower() == _KEY_HEADER.lower()), None)
     if own is not None or method != "POST" or given is False:
         return own
+    key: Optional[str]
     if isinstance(given, str):
         key = given
     elif callable(given):
-        key = given()
+        key = str(given())
     else:
         key = str(uuid.uuid4()) if given or retries > 0 else None
     if key is not None:

@@ -104,7 +104,8 @@ T = TypeVar("T")
 E = TypeVar("E")
 
 
-from haulbridge import ApiConnectionError, ApiError, ApiTimeoutError, Number, Retry, around, around_async
+from haulbridge import ApiConnectionError as ApiConnectionError, ApiError as ApiError, ApiTimeoutError as ApiTimeoutError
+from haulbridge import CallError as CallError, Number, Retry, around, around_async
 
 
 @dataclass
@@ -448,7 +449,7 @@ def send(
     files: Any = None,
     timeout: Optional[float] = None,
     idempotency_key: Any = None,
-    retry: Retry = None,
+    retry: Any = None,
 ) -> httpx.Response:
     merged_retry: Dict[str, Any] = {**(config.get("retry") or {}), **(retry or {})}
     effective_timeout = timeout if timeout is not None else config.get("timeout")
@@ -561,7 +562,7 @@ async def send_async(
     files: Any = None,
     timeout: Optional[float] = None,
     idempotency_key: Any = None,
-    retry: Retry = None,
+    retry: Any = None,
 ) -> httpx.Response:
     """The async mirror of send() — same retry/timeout/idempotency semantics."""
     merged_retry: Dict[str, Any] = {**(config.get("retry") or {}), **(retry or {})}

@@ -1,5 +1,6 @@
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
+import { helpAddressOf } from '../errors/help-address.js';
 import { HttpServer, type ServerLimits } from './http-server.js';
 
 type Route = readonly [handler: RequestHandler] | readonly [path: unknown, handler: RequestHandler];
@@ -20,7 +21,7 @@ export class HttpAdapter extends ExpressAdapter {
     const express = this.getInstance<Application>();
     // The setting exists before the first connection.
     const isProxy = (address: string) => (express.get('trust proxy fn') as TrustProxy)(address, 0);
-    this.server = new HttpServer(this.limits, express, isProxy);
+    this.server = new HttpServer(this.limits, express, isProxy, () => helpAddressOf({ app: express }));
     this.httpServer = this.server;
   }
 

@@ -74,11 +74,12 @@ export class HttpServer extends Server {
   private closed: Promise<void> | undefined;
   private isDraining = false;
 
-  /** `isProxy` returns whether an address is that of a trusted proxy. */
+  /** `isProxy` returns whether an address is that of a trusted proxy, `help` the address of the page about errors. */
   constructor(
     private readonly limits: ServerLimits,
     private readonly handle: RequestListener,
     isProxy: (address: string) => boolean,
+    private readonly help: () => string | undefined,
   ) {
     super({
       headersTimeout: limits.headers,
@@ -180,7 +181,7 @@ export class HttpServer extends Server {
       socket.pause();
       this.pipelined.push(connection);
       this.turn ??= setImmediate(() => this.servePipelined());
-    } else if (parseError !== undefined) writeRefusal(parseError, socket);
+    } else if (parseError !== undefined) writeRefusal(parseError, socket, this.help());
   }
 
   /** Pipelined requests have the lowest priority: thousands of them delay no other connection. */
@@ -212,7 +213,7 @@ export class HttpServer extends Server {
     if (waiting.at(-1)?.req.complete === false) waiting.pop();
     if (waiting.length > 0 || current?.req.complete === true) connection.parseError ??= error;
     else if (current?.headersSent === true) socket.destroy();
-    else writeRefusal(error, socket);
+    else writeRefusal(error, socket, this.help());
   }
 }
 
@@ -229,9 +230,10 @@ function ignoreFurtherRequests({ parser }: ParsedSocket): void {
   if (parser !== null && parser !== undefined) parser.onIncoming = () => 0;
 }
 
-function writeRefusal({ code }: NodeJS.ErrnoException, socket: Socket): void {
+function writeRefusal({ code }: NodeJS.ErrnoException, socket: Socket, help: string | undefined): void {
   const [status, message] = INVALID_REQUESTS[code ?? ''] ?? ['400 Bad Request', 'the request must be valid HTTP/1.1'];
-  const body = JSON.stringify({ success: false, error: { code: 'INVALID_PAYLOAD', message } });
+  const details = help === undefined ? {} : { details: { help: `${help}#INVALID_PAYLOAD` } };
+  const body = JSON.stringify({ success: false, error: { code: 'INVALID_PAYLOAD', message, ...details } });
   const head = [
     `HTTP/1.1 ${status}`,
     `Content-Type: ${JSON_TYPE}`,

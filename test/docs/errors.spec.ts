@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { type ErrorKind, KIND_STATUS } from '../../src/contracts/common/api-contract.js';
 import { KIND_HELP, REASONS } from '../../src/contracts/common/error-help.js';
@@ -122,6 +124,13 @@ describe('details.help', () => {
     await send('accounts', { accountName: 'Prairie' });
     const reused = await send('accounts', { accountName: 'Concrete' });
     expect([reused.status, reused.body.error.details?.help]).toEqual([409, other.body.error.details?.help]);
+  });
+
+  it('is in the answer to what is no HTTP', async () => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    socket.write('nonsense\r\n\r\n');
+    expect(await text(socket)).toContain('"details":{"help":"https://haul.example.com/docs/errors#INVALID_PAYLOAD"}');
   });
 
   it('is absent without PUBLIC_URL, and from the list that has no details', async () => {

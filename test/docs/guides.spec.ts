@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -19,10 +19,17 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The `sh` blocks of a guide, as one script: a later block uses the files and variables of an earlier one. */
-function commandsOf(guide: string): string {
-  const text = readFileSync(join(ROOT, 'docs/guides', `${guide}.md`), 'utf8');
-  const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+const CHARACTERS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', amp: '&' };
+
+/**
+ * The `sh` blocks of a guide as the service shows it, as one script: a later block uses the files and variables of an earlier one.
+ * The address of the service stands in the page.
+ */
+async function commandsOf(guide: string): Promise<string> {
+  const { text } = await service.call<string>('GET', `/docs/guides/${guide}`);
+  const blocks = [...text.matchAll(/<code class="language-sh">([^<]*)<\/code>/g)].map(([, block = '']) =>
+    block.replace(/&(\w+);/g, (entity, name: string) => CHARACTERS[name] ?? entity),
+  );
   expect(blocks.length).toBeGreaterThan(1);
   return ['set -eu', ...blocks].join('\n');
 }
@@ -30,12 +37,11 @@ function commandsOf(guide: string): string {
 async function runGuide(guide: string): Promise<string> {
   const env = {
     PATH: process.env['PATH'],
-    URL: service.url,
     PARTNER_URL: `http://127.0.0.1:${await freePort()}`,
     KIT_PORT: String(await freePort()),
   };
   const cwd = folderOfClone();
-  return (await run('sh', ['-c', commandsOf(guide)], { cwd, env })).stdout;
+  return (await run('sh', ['-c', await commandsOf(guide)], { cwd, env })).stdout;
 }
 
 /** A folder as that of a clone in which `npm start` runs: the files of the repository, and the keys of the demo. */
