@@ -53,3 +53,12 @@ export async function findAlias(
   );
   return alias?.name;
 }
+
+/** The scenario of a requested clip that is not ready; undefined without one. */
+export async function findClipScenario(database: Querying, id: string): Promise<string | undefined> {
+  const [row] = await database.query<{ name: string | null }[]>(
+    `SELECT sandbox->>'name' AS name FROM reference_video_requests WHERE id = $1 AND status <> 'ready'`,
+    [id],
+  );
+  return row?.name ?? undefined;
+}

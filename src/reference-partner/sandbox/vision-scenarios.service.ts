@@ -1,12 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
-import { type InjectedScenario, isMagicTruck, magicScenario, secondsOf } from '../../contracts/sandbox/scenarios.js';
+import {
+  type InjectedScenario,
+  isMagicTruck,
+  magicScenario,
+  type ScenarioName,
+  secondsOf,
+} from '../../contracts/sandbox/scenarios.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { SCENARIO_HEADER, type FaultedRequest } from '../../http/recorded-request.js';
-import { findClipScenario } from '../vision/video-requests.repository.js';
 import { PartnerClock } from './partner-clock.js';
-import { copyCameras, findAlias, findSourceTruck } from './sandbox.repository.js';
+import { copyCameras, findAlias, findClipScenario, findSourceTruck } from './sandbox.repository.js';
 
 /** How the links of one list are signed. */
 export interface LinkTerms {
@@ -88,7 +93,7 @@ export class VisionScenarios {
     const scenario =
       clip === undefined
         ? videos.map(({ truckId }) => this.ofTruck(truckId)).find((each) => each !== undefined)
-        : { name: clip, parameters: {} };
+        : { name: clip as ScenarioName, parameters: {} };
     if (scenario === undefined) return;
     call.scenario = scenario;
     call.res?.setHeader(SCENARIO_HEADER, scenario.name);

@@ -46,15 +46,6 @@ export async function findVideoRequest(database: Querying, id: string): Promise<
   return row;
 }
 
-/** The scenario of a requested clip that is not ready; undefined without one. */
-export async function findClipScenario(database: Querying, id: string): Promise<ClipScenario['name']> {
-  const [row] = await database.query<{ name: ClipScenario['name'] | null }[]>(
-    `SELECT sandbox->>'name' AS name FROM reference_video_requests WHERE id = $1 AND status <> 'ready'`,
-    [id],
-  );
-  return row?.name ?? undefined;
-}
-
 /** Newest first. */
 export async function listVideoRequests(
   database: Querying,
