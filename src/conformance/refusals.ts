@@ -99,7 +99,8 @@ export function refusedBodyPlans(operation: string): Plans {
       pauseMs: CLOSING_MS,
       draft: async (run) => {
         await run.exchange('refusedBody');
-        return { body };
+        // A server that serves one connection at a time waits for the end of this one.
+        return { body, headers: { Connection: 'close' } };
       },
     },
   };

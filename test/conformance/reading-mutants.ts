@@ -10,8 +10,8 @@ const MINUTE_MS = 60_000;
 
 interface Asked {
   readonly list: 'videos' | 'continuous';
-  /** `All` is read in pages of one element, `Again` in one page; `Inside` asks for a range within one element. */
-  readonly kind: 'All' | 'Again' | 'Inside';
+  /** `All` and `Repeat` are read in pages of one element, `Again` in one page; `Inside` asks for a range within one element. */
+  readonly kind: 'All' | 'Repeat' | 'Again' | 'Inside';
   readonly page: number;
 }
 
@@ -23,7 +23,7 @@ interface Served {
 }
 
 function askedBy(plan: string): Asked {
-  const [, list, kind, page = '1'] = /^(videos|continuous)(All|Again|Inside)(?: (\d+))?$/.exec(plan) ?? [];
+  const [, list, kind, page = '1'] = /^(videos|continuous)(All|Repeat|Again|Inside)(?: (\d+))?$/.exec(plan) ?? [];
   return { list, kind, page: Number(page) } as Asked;
 }
 
@@ -42,13 +42,15 @@ function elementsFrom(others: ReadonlyMap<string, KitAnswer>, list: string): { b
   return { body, elements };
 }
 
+const isSmallPage = ({ kind }: Asked) => kind === 'All' || kind === 'Repeat';
+
 /** A server of these elements, with one fault. */
 const serving =
   (fault: (page: Body[], asked: Asked, all: Body[]) => Served): Change =>
   (answer, others, plan) => {
     const asked = askedBy(plan);
     const { body, elements } = elementsFrom(others, asked.list);
-    const isSmall = asked.kind === 'All';
+    const isSmall = isSmallPage(asked);
     const size = isSmall ? 1 : 100;
     const page = elements.slice((asked.page - 1) * size, asked.page * size);
     const served = fault(page, asked, elements);
@@ -59,7 +61,7 @@ const serving =
   };
 
 const pageOf = (all: Body[], { kind, page }: Asked): Body[] =>
-  kind === 'All' ? all.slice(page - 1, page) : page === 1 ? all : [];
+  kind === 'All' || kind === 'Repeat' ? all.slice(page - 1, page) : page === 1 ? all : [];
 
 /** Each row: the number of the rule in its block, or its id, and the fault. */
 export function readingMutants(list: 'videos' | 'continuous', first: number, ids: readonly string[]): Mutant[] {
@@ -70,29 +72,30 @@ export function readingMutants(list: 'videos' | 'continuous', first: number, ids
     headers: { 'content-type': 'application/json' },
     body: Buffer.from('{"success":false,"error":{"code":"NOT_FOUND","message":"no such page"}}'),
   });
-  return on(new RegExp(`^${list}(All|Again|Inside)`), [
+  return on(new RegExp(`^${list}(All|Repeat|Again|Inside)`), [
     // A correct server.
     ['', serving(() => ({}))],
     // Totals that count the page only.
     [id(35), serving((page) => ({ totals: { totalItems: page.length, totalPages: 1 } }))],
     [id(35), serving(() => ({ totals: { totalItems: ELEMENTS + 3, totalPages: ELEMENTS + 3 } }))],
     // The last element is lost.
-    [id(35), serving((_, { kind, page: number }) => (kind === 'All' && number === ELEMENTS ? { elements: [] } : {}))],
+    [id(35), serving((_, asked) => (isSmallPage(asked) && asked.page === ELEMENTS ? { elements: [] } : {}))],
     [id(36), serving(() => ({ totals: { totalPages: 2 } }))],
     [id(36), serving((_, { kind }) => ({ totals: { totalPages: kind === 'All' ? ELEMENTS + 1 : 1 } }))],
     [id(37), serving((_, { page }) => ({ totals: { totalItems: ELEMENTS + (page > 1 ? 1 : 0) } }))],
     // Newest first, in each page or across all.
     [id(29), serving((_, asked, all) => ({ elements: pageOf(all.toReversed(), asked) }))],
+    [id(29), serving((page, { kind }) => ({ elements: kind === 'Again' ? page.toReversed() : page }))],
     // In another order at each call.
-    [id(28), serving((page, { kind }) => ({ elements: kind === 'Again' ? page.toReversed() : page }))],
     [
       id(28),
       serving((_, { kind, page }, all) =>
-        kind === 'All' && page <= ELEMENTS ? { elements: [all[(page * 5) % ELEMENTS]] } : {},
+        kind === 'Repeat' && page <= ELEMENTS ? { elements: [all[(page * 5) % ELEMENTS]] } : {},
       ),
     ],
-    // A recording that the second list lacks.
-    [id(28), serving((page, { kind }) => ({ elements: kind === 'Again' ? page.slice(1) : page }))],
+    // A recording that a later list lacks.
+    [id(28), serving((_, { kind, page }) => (kind === 'Repeat' && page === 2 ? { elements: [] } : {}))],
+    [id(26), serving((page, { kind }) => ({ elements: kind === 'Again' ? page.slice(1) : page }))],
     // New ids in each list.
     [id(38), serving((page, { kind }) => ({ elements: page.map((each) => ({ ...each, id: `${each.id}-${kind}` })) }))],
     // One id on two pages.
@@ -109,9 +112,13 @@ export function readingMutants(list: 'videos' | 'continuous', first: number, ids
     // Divided into pages first, and filtered then.
     [
       full,
-      serving((_, { kind, page }, all) => ({
+      serving((page, asked, all) => ({
         totals: { totalPages: ELEMENTS - 1 },
-        ...(kind === 'All' ? { elements: page === 1 ? all.slice(0, 2) : all.slice(page, page + 1) } : {}),
+        elements: !isSmallPage(asked)
+          ? page
+          : asked.page === 1
+            ? all.slice(0, 2)
+            : all.slice(asked.page, asked.page + 1),
       })),
     ],
   ]);

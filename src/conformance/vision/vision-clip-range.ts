@@ -1,3 +1,4 @@
+import { epochMillis, parseInstant } from '../../contracts/common/instant.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { UnprovenError } from '../exchange.js';
 import type { Exchanges } from '../rule.js';
@@ -23,12 +24,20 @@ async function recordingsOf(run: Exchanges): Promise<readonly Element[]> {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
+/** Its range, in the form that the platform sends. A time without an offset is a fault of the list, and is sent to no server. */
+export function rangeIn(element: Element): { readonly startTime: string; readonly endTime: string } {
+  const [from, to] = [parseInstant(textOf(element['startTime'])), parseInstant(textOf(element['endTime']))];
+  if (from === undefined || to === undefined || epochMillis(to) <= epochMillis(from))
+    throw new UnprovenError('the listed element has no valid range');
+  return { startTime: new Date(epochMillis(from)).toISOString(), endTime: new Date(epochMillis(to)).toISOString() };
+}
+
 /** Truck, camera and at most a minute of the first recording, or of the last one. Of a single recording the halves are two clips. */
 export async function clipOf(run: Exchanges, which: 'first' | 'last'): Promise<Readonly<Record<string, string>>> {
   const recordings = await recordingsOf(run);
   const recording = (which === 'first' ? recordings[0] : recordings.at(-1)) ?? {};
-  const [from = NaN, to = NaN] = [recording['startTime'], recording['endTime']].map((time) => Date.parse(textOf(time)));
-  if (!(to > from)) throw new UnprovenError('the recording for a clip has no valid range');
+  const { startTime, endTime } = rangeIn(recording);
+  const [from, to] = [Date.parse(startTime), Date.parse(endTime)];
   const isHalf = which === 'last' && recordings.length === 1;
   if (isHalf && to - from < MIN_PART_MS) throw new UnprovenError('the only recording is too short for two clips');
   const start = isHalf ? from + Math.floor((to - from) / 2_000) * 1_000 : from;

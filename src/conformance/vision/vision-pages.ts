@@ -111,7 +111,7 @@ ${limits} | ${of(1)} | - | pageSize limits the elements of a page | Return at mo
 ${repeats} | ${of(1)} | - | the pagination repeats page and pageSize of the request | Return the page and the pageSize of the request.
 ${page2} | ${of(2)} | - | the second page is answered with 200 | Accept page and pageSize.
 ${second} | ${of(2)} | - | the pagination of the second page names page 2 | Return the page of the request.
-${others} | ${of(1)} | ${limits} ${page2} | the second page has other elements than the first | Use a stable order, and skip the elements of earlier pages.
+${others} | ${of(1)} | ${limits} ${page2} ${operation === 'listVideos' ? 'VISION-028' : 'VISION-128'} | the second page has other elements than the first | Use a stable order, and skip the elements of earlier pages.
 `,
     {
       [page1]: hasStatus(200),

@@ -16,6 +16,9 @@ const SMALL_PAGES = 3;
 
 export type ListName = 'videos' | 'continuous';
 
+/** Small pages, the same again, and pages of 100, with which the platform reads. */
+export type ReadingName = 'All' | 'Repeat' | 'Again';
+
 export interface Listed {
   readonly id: unknown;
   /** Truck, camera and range, which identify a recording as well. */

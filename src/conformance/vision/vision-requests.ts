@@ -6,7 +6,7 @@ import { valueAt } from '../checks.js';
 import { type Exchange, UnprovenError } from '../exchange.js';
 import { failing, refusalPlans, refusedBodyPlans, type RequestRow } from '../refusals.js';
 import type { Draft, Exchanges, RequestPlan } from '../rule.js';
-import { clipOf } from './vision-clip-range.js';
+import { clipOf, rangeIn } from './vision-clip-range.js';
 import { elementsOf, listOf } from './vision-facts.js';
 import { PART, resumedFrom } from './vision-files.js';
 import { insideOf, type ListName, scopeOf } from './vision-reading.js';
@@ -185,8 +185,9 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
   videos: videosWithClips,
   videosOfTruck: videos(fieldsOfFirst('videos', 'truckId')),
   videosOfCamera: videos(fieldsOfFirst('videos', 'truckId', 'cameraId')),
-  videosInRange: videos(fieldsOfFirst('videos', 'startTime', 'endTime')),
+  videosInRange: videos(async (run) => rangeIn(await firstOf(run, 'videos'))),
   videosAll: reading('videos', true),
+  videosRepeat: reading('videos', true),
   videosAgain: reading('videos', false),
   videosInside: videos(async (run) => ({ ...(await insideOf(run, 'videos')).range, pageSize: '100' })),
   videosPage1: videos(() => ({ page: '1', pageSize: '1' })),
@@ -197,6 +198,7 @@ export const PLANS: Readonly<Record<string, RequestPlan>> = {
   continuousOfCamera: continuous(fieldsOfFirst('continuous', 'cameraId')),
   continuousOfGivenCamera: continuous(({ fixtures: { cameraId } }) => ({ cameraId })),
   continuousAll: reading('continuous', true),
+  continuousRepeat: reading('continuous', true),
   continuousAgain: reading('continuous', false),
   continuousInside: continuous(async (run) => ({ ...(await insideOf(run, 'continuous')).range, pageSize: '100' })),
   continuousPage1: continuous(() => ({ page: '1', pageSize: '1' })),

@@ -12,7 +12,16 @@ import {
 } from '../rule.js';
 import { elementsOf, listOf } from './vision-facts.js';
 import { idsOf, type ListNames, visionId } from './vision-lists.js';
-import { countOf, insideOf, keyOf, type Listed, promisedPages, type Reading, readingOf } from './vision-reading.js';
+import {
+  countOf,
+  insideOf,
+  keyOf,
+  type Listed,
+  promisedPages,
+  type Reading,
+  readingOf,
+  type ReadingName,
+} from './vision-reading.js';
 
 /** Rules of a list that is read twice, with all its pages: ids, order and totals. */
 
@@ -75,7 +84,8 @@ const hasNoRepeats =
   async (_, run) => {
     const { elements } = await readingOf(run, name);
     const pageOf = new Map<unknown, number>();
-    for (const element of elements) {
+    // An id that is no text is the fault of another rule.
+    for (const element of elements.filter(({ id }) => typeof id === 'string')) {
       const before = pageOf.get(element.id);
       if (before !== undefined) return failed(`${named(element)} was listed on page ${before}`);
       pageOf.set(element.id, element.page);
@@ -83,41 +93,62 @@ const hasNoRepeats =
     return passed;
   };
 
-const isOldestFirst =
-  (name: string): Check =>
-  async (_, run) => {
-    const timed = (await readingOf(run, name)).elements.filter(({ startMs }) => startMs !== undefined);
-    if (timed.length < 2) return notProven('there are fewer than two elements');
-    const i = timed.findIndex(({ startMs = 0 }, at) => startMs < (timed[at - 1]?.startMs ?? 0));
-    const [late, early] = [timed[i - 1], timed[i]];
-    if (late === undefined || early === undefined) return passed;
-    return failed(`${named(early)} begins before ${named(late)}, which is listed first`);
-  };
+/** Also in pages of 100: a server may sort each page for itself. */
+const isOldestFirst: Check = async (exchange, run) => {
+  const readings = await readingsOf(exchange, run, 'All', 'Again');
+  if (readings.some(({ elements }) => elements.length < 2)) return notProven('there are fewer than two elements');
+  const fault = readings.map(({ elements }) => orderFault(elements)).find((each) => each !== undefined);
+  return passedUnless(fault);
+};
+
+function orderFault(elements: readonly Listed[]): string | undefined {
+  const timed = elements.filter(({ startMs }) => startMs !== undefined);
+  const i = timed.findIndex(({ startMs = 0 }, at) => startMs < (timed[at - 1]?.startMs ?? -Infinity));
+  const [late, early] = [timed[i - 1], timed[i]];
+  return early && late && `${named(early)} begins before ${named(late)}, which is listed first`;
+}
 
 /** A recording that was added meanwhile is no difference. */
 const isSameAgain: Check = async (exchange, run) => {
-  const [before, after] = await bothReadings(exchange, run);
-  const again = after.elements.map(({ key }) => key);
-  const missing = before.elements.find(({ key }) => !again.includes(key));
-  if (missing !== undefined) return failed(`${named(missing)} is absent when the range is read again`);
+  const [before, after] = await readingsOf(exchange, run, 'All', 'Repeat');
+  const absent = missingFault(before, after);
+  if (absent !== undefined) return failed(absent);
   const first = before.elements.map(({ key }) => key);
-  const common = again.filter((key) => first.includes(key));
-  const i = first.findIndex((key, at) => key !== common[at]);
-  const moved = before.elements[i];
-  return passedUnless(moved && `${named(moved)} has another place when the range is read again`);
+  const common = after.elements.map(({ key }) => key).filter((key) => first.includes(key));
+  const moved = before.elements.find(({ key }, at) => key !== common[at]);
+  return passedUnless(moved && `${named(moved)} has another place when the same pages are read again`);
 };
+
+function missingFault(before: Reading, after: Reading): string | undefined {
+  const again = new Set(after.elements.map(({ key }) => key));
+  const missing = before.elements.find(({ key }) => !again.has(key));
+  return missing && `${named(missing)} is absent when the range is read again`;
+}
+
+/** Elements that pages of another size lack are lost between pages. */
+const hasTheSameElements =
+  (name: string): Check =>
+  async (exchange, run) => {
+    const readable = await isReadable(name)(exchange, run);
+    if (readable.outcome !== 'passed') return readable;
+    return passedUnless(missingFault(...(await readingsOf(exchange, run, 'All', 'Again'))));
+  };
 
 /** Several elements may have one range, such as the clips of two requests. */
 const hasSameIds: Check = async (exchange, run) => {
-  const [before, after] = (await bothReadings(exchange, run)).map(({ elements }) => idsByKey(elements));
-  if (before === undefined || after === undefined || before.size === 0) return notProven('the list is empty');
-  for (const [key, ids] of before) {
-    const others = after.get(key);
-    if (others !== undefined && others.length === ids.length && others.join() !== ids.join())
-      return failed(`the recording ${key} has the id ${others.join()}, it had ${ids.join()}`);
+  const before = idsByKey((await readingsOf(exchange, run, 'All', 'All'))[0].elements);
+  for (const { elements } of await readingsOf(exchange, run, 'Repeat', 'Again')) {
+    const after = idsByKey(elements);
+    for (const [key, ids] of before) {
+      const others = after.get(key);
+      if (others !== undefined && others.length === ids.length && others.join() !== ids.join())
+        return failed(`the recording ${key} has the id ${others.join()}, it had ${ids.join()}`);
+    }
   }
-  return passed;
+  return passedIfAny(before.size);
 };
+
+const passedIfAny = (count: number) => (count === 0 ? notProven('the list is empty') : passed);
 
 function idsByKey(elements: readonly Listed[]): Map<string, string[]> {
   const ids = new Map<string, string[]>();
@@ -125,9 +156,13 @@ function idsByKey(elements: readonly Listed[]): Map<string, string[]> {
   return ids;
 }
 
-const bothReadings = (exchange: Exchange, run: Exchanges): Promise<[Reading, Reading]> => {
-  const list = exchange.request.operation === 'listVideos' ? 'videos' : 'continuous';
-  return Promise.all([readingOf(run, `${list}All`), readingOf(run, `${list}Again`)]);
+const readingsOf = (
+  { request: { operation } }: Exchange,
+  run: Exchanges,
+  ...names: [first: ReadingName, second: ReadingName]
+): Promise<[Reading, Reading]> => {
+  const list = operation === 'listVideos' ? 'videos' : 'continuous';
+  return Promise.all([readingOf(run, list + names[0]), readingOf(run, list + names[1])]);
 };
 
 const endsEmpty =
@@ -178,23 +213,23 @@ export function wholeRules({ on, operation, first, section }: ListNames, ids: re
   const [read, again, repeats, same, order] = idsOf(first, 25);
   const [items, pages, change, stable] = idsOf(first, 35);
   const [end = '', endList = '', inside = '', full = ''] = ids;
-  const [all, second] = [`${on}All`, `${on}Again`];
+  const [all, repeat, second] = [`${on}All`, `${on}Repeat`, `${on}Again`];
   const isVideos = operation === 'listVideos';
   // The bounds of the list of videos are not fixed by its section; chunks that are left out are lost.
   const level = isVideos ? 'should' : 'must';
   const row = (name: string, needs: string) => `${section} | ${operation} | ${name} | ${needs}`;
-  const needed = `${visionId(first + 4)} ${same}`;
+  const needed = `${visionId(first + 4)} ${repeats}`;
   return serverRules(
     `
 ${read} | must | ${row(all, visionId(first + 4))} | every page of a range is answered with a list | Answer each page up to totalPages with 200.
-${again} | must | ${row(second, read)} | a range can be read again, with pages of 100 | Answer the same request in the same way.
-${same} | must | ${row(second, read)} | a range that is read twice has the same elements in the same order | Sort by startTime, then by id, in the query itself: without an order, elements are repeated or lost between pages.
+${same} | must | ${row(repeat, read)} | pages that are read twice have the same elements in the same order | Sort by startTime, then by id, in the query itself: without an order, elements are repeated or lost between pages.
+${again} | must | ${row(second, same)} | pages of 100 elements have the same elements as smaller pages | Accept a pageSize from 1 to 100, and skip (page - 1) times pageSize elements.
 ${stable} | must | ${row(second, read)} | a recording keeps its id from one list to the next | Store the id of each recording: do not create it for the answer.
+${repeats} | must | ${row(all, `${visionId(first + 4)} ${same}`)} | no element is listed on two pages | Skip the elements of earlier pages, in a stable order.
 ${items} | must | ${row(all, `${needed} ${visionId(first + 34)}`)} | totalItems is the number of elements of all pages together | Count all elements that match the request, not those of the page.
 ${pages} | must | ${row(all, needed)} | totalPages is the number of pages with elements | Divide the number of all elements by pageSize, and round up.
 ${change} | must | ${row(all, needed)} | every page has the same totals | Send the totals of the whole list with each page.
 ${full} | should | ${row(all, needed)} | every page but the last is full | Filter first, then divide into pages.
-${repeats} | must | ${row(all, needed)} | no element is listed on two pages | Skip the elements of earlier pages, in a stable order.
 ${order} | ${level} | ${row(all, needed)} | the elements are listed oldest first | Sort by startTime, then by id: a new recording comes last, and moves no other to another page.
 ${end} | must | ${row(all, needed)} | a page past the end has no elements | Return an empty list for a page past the end, not the last or the first page again.
 ${endList} | should | ${row(all, needed)} | a page past the end is answered with 200 and an empty list | Return 200 and an empty list: the platform reads pages until one is empty.
@@ -202,7 +237,7 @@ ${inside} | ${level} | ${row(`${on}Inside`, read)} | an element that begins befo
 `,
     {
       [read]: isReadable(all),
-      [again]: isReadable(second),
+      [again]: hasTheSameElements(second),
       [same]: isSameAgain,
       [stable]: hasSameIds,
       [items]: totals(all, itemsFault, true),
@@ -210,7 +245,7 @@ ${inside} | ${level} | ${row(`${on}Inside`, read)} | an element that begins befo
       [change]: totals(all, changeFault),
       [full]: areFull(all),
       [repeats]: hasNoRepeats(all),
-      [order]: isOldestFirst(all),
+      [order]: isOldestFirst,
       [end]: endsEmpty(all),
       [endList]: endsWithList(all),
       [inside]: listsInside(isVideos ? 'videos' : 'continuous'),
