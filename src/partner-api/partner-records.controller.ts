@@ -54,13 +54,21 @@ export class PartnerRecordsController {
 
   @Route(PARTNER_API, 'listOwnSites')
   listSites(@Query() query: CatalogFilters, @Req() call: AuthenticatedRequest) {
-    return this.catalog.sites({ ...query, haulerId: haulerOf(call, 'scale', 'site') });
+    return this.catalog.sites({ ...query, ...catalogOf(call) });
   }
 
   @Route(PARTNER_API, 'listOwnMaterials')
   listMaterials(@Query() query: CatalogFilters, @Req() call: AuthenticatedRequest) {
-    return this.catalog.materials({ ...query, haulerId: haulerOf(call, 'scale', 'site') });
+    return this.catalog.materials({ ...query, ...catalogOf(call) });
   }
+}
+
+/** The whole catalog of a hauler, or what came through the connection of the key. */
+function catalogOf(call: AuthenticatedRequest) {
+  const { haulerId, connectionId } = principalOf(call);
+  return haulerId !== null && connectionId !== null
+    ? { haulerId, connectionId }
+    : { haulerId: haulerOf(call, 'scale', 'site') };
 }
 
 /** The hauler of a key that opens one of the interfaces. */

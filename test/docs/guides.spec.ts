@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { DEMO } from '../../src/demo/demo-data.js';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { freePort } from '../support/free-port.js';
@@ -54,6 +55,19 @@ function folderOfClone(): string {
   return folder;
 }
 
+/** What belongs to the hauler of the demo: nothing of it may change, but that downloads go on. */
+async function stateOfDemo(): Promise<unknown> {
+  const of = async (path: string) => {
+    const { body } = await service.admin<{ data: { id: string }[] }>(
+      'GET',
+      `${path}haulerId=${DEMO.haulerId}&pageSize=100`,
+    );
+    return body.data.map(({ id }) => id);
+  };
+  const sites = await service.admin('GET', `/sites?haulerId=${DEMO.haulerId}`);
+  return { sites: sites.body, others: await Promise.all(['/connections?', '/kiosks?', '/materials?'].map(of)) };
+}
+
 const statusesOf = (output: string) => [...output.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
 
 describe('every command of a guide works as it is written', () => {
@@ -73,7 +87,11 @@ describe('every command of a guide works as it is written', () => {
   });
 
   test('partner-hosting: from nothing to live', async () => {
+    const before = await stateOfDemo();
     const output = await runGuide('partner-hosting');
+    expect(await stateOfDemo()).toEqual(before);
+    expect(output).toMatch(/"interfaces":\[\],"haulerId":"[^"]+","connectionId":"[^"]+"/);
+    expect(output).toContain('"route":"listContinuous"');
     expect(output).toContain('without a key: 401');
     expect(output).toContain('a part of the file: 206, 100 bytes');
     expect(output).toContain('the clip is ready');

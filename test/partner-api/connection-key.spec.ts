@@ -180,6 +180,10 @@ describe('the synchronisation runs', () => {
       { path: 'sites[1].name', reason: expect.stringContaining('name must be'), raw: { name: 7 } },
     ]);
     expect((await get('/me')).body).toMatchObject({ lastSynchronisation: run.finishedAt });
+    expect(await records('/sites')).toMatchObject([{ name: 'Site north', connectionId: scene.connectionId }]);
+    const another = await issueConnectionKey(scene.service, await scene.connect());
+    expect((await get<{ data: object[] }>('/sites', another)).body.data).toEqual([]);
+    expect((await get<{ data: object[] }>('/materials', another)).body.data).toEqual([]);
     for (const path of ['', '/changes', '/quarantine']) {
       expect((await get(`/sync-runs/${theirs.id}${path}`)).status).toBe(404);
       expect((await get(`/sync-runs/${run.id}${path}`, foreign)).status).toBe(404);

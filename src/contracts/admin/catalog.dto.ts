@@ -25,6 +25,9 @@ export class CatalogFilters extends ListQuery {
 export class CatalogQuery extends CatalogFilters {
   @UuidField({ description: 'Records of this hauler only', optional: true })
   haulerId?: string;
+
+  @UuidField({ description: 'Records that this connection synchronised last', optional: true })
+  connectionId?: string;
 }
 
 /** The fields that the platform adds to each kind of record. */

@@ -22,6 +22,9 @@ const ofOwn = (noun: string, name: string) => ({
   notFound: `No ${noun} of the hauler has this id, or the key does not open the ${name} interface`,
 });
 
+const CATALOG =
+  'As the last synchronisation left them. For keys that open Scale or Site; for a key of a connection what came through it.';
+
 /** What the platform has of the hauler of a key, also what other keys of that hauler pushed. */
 export const PARTNER_RECORD_ROUTES = {
   listOwnTickets: {
@@ -60,7 +63,7 @@ export const PARTNER_RECORD_ROUTES = {
     ...page(CatalogSite, 'sites'),
     path: '/sites',
     summary: 'List the sites that the platform knows',
-    description: 'As the last synchronisation left them. For keys that open Scale or Site.',
+    description: CATALOG,
     query: CatalogFilters,
     fails: needs('Scale or the Site'),
   },
@@ -68,7 +71,7 @@ export const PARTNER_RECORD_ROUTES = {
     ...page(CatalogMaterial, 'materials'),
     path: '/materials',
     summary: 'List the materials that the platform knows',
-    description: 'As the last synchronisation left them. For keys that open Scale or Site.',
+    description: CATALOG,
     query: CatalogFilters,
     fails: needs('Scale or the Site'),
   },

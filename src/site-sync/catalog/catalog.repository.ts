@@ -106,31 +106,35 @@ const RECORDS_OF = {
   kiosks: 'SELECT id FROM kiosks',
   materials: 'SELECT id FROM materials',
 } as const;
-const FILTER = '($1::uuid IS NULL OR hauler_id = $1) AND ($2::boolean IS NULL OR active = $2)';
+const FILTER = `($1::uuid IS NULL OR hauler_id = $1) AND ($2::boolean IS NULL OR active = $2)
+  AND ($3::uuid IS NULL OR connection_id = $3)`;
 
 /** UNION needs two index scans; one condition with OR would read the whole table. */
 const OF_SITE = {
-  sites: 'external_id = $3',
-  kiosks: 'site_external_id = $3',
+  sites: 'external_id = $4',
+  kiosks: 'site_external_id = $4',
   materials: `id IN (
-    SELECT m.id FROM materials m WHERE m.site_external_id = $3
+    SELECT m.id FROM materials m WHERE m.site_external_id = $4
     UNION
     SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.kiosk_external_id = k.external_id
-    WHERE k.site_external_id = $3
+    WHERE k.site_external_id = $4
     UNION
-    SELECT m.id FROM materials m WHERE m.more_site_ids @> ARRAY[$3::uuid]
+    SELECT m.id FROM materials m WHERE m.more_site_ids @> ARRAY[$4::uuid]
     UNION
     SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.more_kiosk_ids @> ARRAY[k.external_id]
-    WHERE k.site_external_id = $3)`,
+    WHERE k.site_external_id = $4)`,
 } as const;
 
 /** The rows of one kind, newest first. */
-export function catalogList(kind: keyof typeof RECORDS_OF, { haulerId, active, siteId }: CatalogQuery): SqlList {
+export function catalogList(
+  kind: keyof typeof RECORDS_OF,
+  { haulerId, connectionId, active, siteId }: CatalogQuery,
+): SqlList {
   const all = `${RECORDS_OF[kind]} WHERE ${FILTER}`;
   return {
     name: kind,
     sql: siteId === undefined ? all : `${all} AND ${OF_SITE[kind]}`,
-    parameters: [haulerId ?? null, active ?? null, ...(siteId === undefined ? [] : [siteId])],
+    parameters: [haulerId ?? null, active ?? null, connectionId ?? null, ...(siteId === undefined ? [] : [siteId])],
     key: ['id'],
     order: 'DESC',
   };
