@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ResolvedEnv } from '../config/env.js';
 import type { ApiContract, ApiRoute, InterfaceName } from '../contracts/common/api-contract.js';
+import { scenarioNamed } from '../contracts/sandbox/scenarios.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';
 import { SCENARIO_HEADER } from '../http/recorded-request.js';
@@ -68,8 +69,8 @@ interface Target {
 
 /** What the answers to one call have shown. */
 interface Answers {
-  /** A scenario of the sandbox acted on the last one. */
-  isInjected: boolean;
+  /** The scenario of the sandbox that acted on the last one. */
+  scenario: string | undefined;
 }
 
 /** The body of an error response is not read beyond this size. */
@@ -106,14 +107,15 @@ export class PartnerClient {
     use: (answer: StreamedAnswer) => Promise<T>,
   ): Promise<T> {
     const count = (outcome: string) => this.metrics.partnerCalls.inc({ interface: call.api.name, outcome });
-    const answers: Answers = { isInjected: false };
+    const answers: Answers = { scenario: undefined };
     try {
       const result = await this.guarded(connection, call, use, answers);
       count('ok');
       return result;
     } catch (error) {
-      if (error instanceof PartnerFailure) count(answers.isInjected ? 'sandbox' : error.kind);
-      throw error;
+      if (!(error instanceof PartnerFailure)) throw error;
+      count(answers.scenario === undefined ? error.kind : 'sandbox');
+      throw answers.scenario === undefined ? error : error.madeBy(answers.scenario);
     }
   }
 
@@ -132,6 +134,7 @@ export class PartnerClient {
     const retries = call.once !== true && call.route.method === 'GET';
     for (let attempt = 1; ; attempt++) {
       try {
+        answers.scenario = undefined;
         const slots = await this.keys.slots(connection);
         const result = await this.tryKeys({ connection, slots, url }, call, use, answers);
         this.backoff.answered(targetOf(connection));
@@ -189,7 +192,7 @@ export class PartnerClient {
       const request = requestOf(connection, slot, call, url, slots);
       const result = await this.transport.send(request, this.settings, async (response) => {
         const { status, header, body } = response;
-        answers.isInjected = this.settings.hasSandbox && header(SCENARIO_HEADER.toLowerCase()) !== undefined;
+        answers.scenario = this.settings.hasSandbox ? knownScenario(header(SCENARIO_HEADER.toLowerCase())) : undefined;
         if (status === 401) return undefined;
         if (!accept.includes(status)) {
           const context = { host, scrubber, retryAfter: header('retry-after'), now: new Date() };
@@ -209,6 +212,8 @@ export class PartnerClient {
     throw new PartnerFailure('unauthorized', SENTENCES.unauthorized(host, slots.length), { status: 401 });
   }
 }
+
+const knownScenario = (name = ''): string | undefined => (scenarioNamed(name) === undefined ? undefined : name);
 
 /** A connection with another address has no failures yet. */
 const targetOf = ({ id, baseUrl }: PartnerConnection): string => `${id} ${baseUrl}`;

@@ -99,6 +99,13 @@ export class PartnerFailure extends Error {
     return new PartnerFailure(kind, message, { status, violations, retryAt: next, cause: this });
   }
 
+  /** A failure that the sandbox made: whoever reads the error need not ask the partner. */
+  madeBy(scenario: string): PartnerFailure {
+    const { kind, message, status, violations, retryAt, body } = this;
+    const sentence = `${message} The sandbox injected the scenario ${scenario}.`;
+    return new PartnerFailure(kind, sentence, { status, violations, retryAt, body, cause: this });
+  }
+
   /** Undefined if the failure does not show whether the partner can be reached. */
   get provesReachable(): boolean | undefined {
     return (RULES[this.kind] as FailureRule).provesReachable;

@@ -127,6 +127,12 @@ describe('a call that a scenario touched', () => {
     await service.admin('POST', `/connections/${body.id}/sync`);
     await eventually(async () => expect(await metrics()).toContain('outcome="sandbox"} 1'));
     expect(await metrics()).toContain('partner_calls_total{interface="site",outcome="unauthorized"} 0');
+    const run = await eventually(async () => {
+      const runs = await service.admin<{ data: { error?: string }[] }>('GET', `/sync-runs?connectionId=${body.id}`);
+      expect(runs.body.data[0]?.error).toBeDefined();
+      return runs.body.data[0];
+    });
+    expect(run?.error).toContain('The sandbox injected the scenario unauthorized.');
   });
 });
 
