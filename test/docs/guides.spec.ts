@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -35,8 +35,9 @@ async function commandsOf(guide: string): Promise<string> {
   return ['set -eu', ...blocks].join('\n');
 }
 
-async function runGuide(guide: string): Promise<string> {
+async function runGuide(guide: string, variables: Readonly<Record<string, string>> = {}): Promise<string> {
   const env = {
+    ...variables,
     PATH: process.env['PATH'],
     PARTNER_URL: `http://127.0.0.1:${await freePort()}`,
     KIT_PORT: String(await freePort()),
@@ -86,9 +87,12 @@ describe('every command of a guide works as it is written', () => {
     expect(output).toMatch(/^\d+ passed, 0 failed, 0 warnings/m);
   });
 
-  test('partner-hosting: from nothing to live', async () => {
+  test('partner-hosting: from nothing to live, with a server that writes JSON with blanks, as Python does', async () => {
+    const sample = readFileSync(join(ROOT, 'docs/guides/sample-server.mjs'), 'utf8');
+    const SAMPLE = join(mkdtempSync(join(testServer().folder, 'sample-')), 'sample-server.mjs');
+    writeFileSync(SAMPLE, sample.replace('JSON.stringify(body)', 'JSON.stringify(body, undefined, 1)'));
     const before = await stateOfDemo();
-    const output = await runGuide('partner-hosting');
+    const output = await runGuide('partner-hosting', { SAMPLE });
     expect(await stateOfDemo()).toEqual(before);
     expect(output).toMatch(/"interfaces":\[\],"haulerId":"[^"]+","connectionId":"[^"]+"/);
     expect(output).toContain('"route":"listContinuous"');
