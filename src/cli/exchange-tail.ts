@@ -6,6 +6,8 @@ const POLL_MS = 1_000;
 /** An exchange is written when it ends, and listed by when it began. */
 const OVERLAP_MS = 120_000;
 const PAGE_SIZE = '100';
+/** Every so many polls all of the overlap is read: an exchange that took long is listed behind those that are known. */
+const WHOLE_EVERY = 15;
 
 type Filter = Readonly<Record<string, string>>;
 
@@ -20,15 +22,18 @@ export async function tailExchanges(
   for (const exchange of data.toReversed()) show(exchange);
   if (!follow) return;
   let seen = new Set([...data, ...(await recent(client, filter))].map(({ id }) => id));
-  for (;;) {
+  for (let poll = 1; ; poll++) {
     await delay(POLL_MS);
-    const found = await recent(client, filter);
+    const isWhole = poll % WHOLE_EVERY === 0;
+    const found = await recent(client, filter, isWhole ? undefined : seen);
     for (const exchange of found.toReversed()) if (!seen.has(exchange.id)) show(exchange);
-    seen = new Set(found.map(({ id }) => id));
+    const ids = found.map(({ id }) => id);
+    seen = new Set(isWhole ? ids : [...seen, ...ids]);
   }
 }
 
-async function recent(client: AdminClient, filter: Filter): Promise<Exchange[]> {
+/** The exchanges of the overlap, newest first; with `known` up to the first page that has no other. */
+async function recent(client: AdminClient, filter: Filter, known?: ReadonlySet<string>): Promise<Exchange[]> {
   const from = new Date(Date.now() - OVERLAP_MS).toISOString();
   const found: Exchange[] = [];
   let cursor: string | null = null;
@@ -36,7 +41,7 @@ async function recent(client: AdminClient, filter: Filter): Promise<Exchange[]> 
     const query: Filter = { ...filter, from, pageSize: PAGE_SIZE, ...(cursor === null ? {} : { cursor }) };
     const page: { data: Exchange[]; next: string | null } = await client.call('listExchanges', { query });
     found.push(...page.data);
-    cursor = page.next;
+    cursor = known !== undefined && page.data.every(({ id }) => known.has(id)) ? null : page.next;
   } while (cursor !== null);
   return found;
 }

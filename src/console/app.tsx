@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { HaulersProvider } from './client/haulers.js';
-import { ErrorBox, Loading } from './parts/states.js';
+import { Empty, ErrorBox, Loading } from './parts/states.js';
 import { ActionsPage } from './pages/actions.js';
 import { AccountsPage } from './pages/accounts.js';
 import { CoveragePage } from './pages/coverage.js';
@@ -102,11 +102,22 @@ function App() {
   );
 }
 
+const NOT_FOUND = { title: 'No such page', Content: NoPage };
+
+function NoPage() {
+  return (
+    <Empty title="There is no page at this address.">
+      It may be mistyped, or this session may not open it. <a href="/console/">Go to the first page</a>, or choose one
+      from the list.
+    </Empty>
+  );
+}
+
 function Layout({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
   const { page: path, query } = useAddress();
   const pages = pagesOf(session);
   const known = pages.find((page) => page.path === path);
-  const { title, Content } = known ?? pages[0]!;
+  const { title, Content } = known ?? (path === '' ? pages[0]! : NOT_FOUND);
   const main = useRef<HTMLElement>(null);
   const navigation = useRef<HTMLElement>(null);
   const shown = useRef(path);
@@ -151,7 +162,6 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
         <h1>{title}</h1>
-        {known === undefined && path !== '' && <p class="notice">This session has no page at this address.</p>}
         <HaulersProvider>
           <Content key={path} query={query} />
         </HaulersProvider>

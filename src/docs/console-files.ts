@@ -3,7 +3,7 @@ import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
 import { sendStatic, type StaticFile, staticFile } from '../http/static-files.js';
 
@@ -58,6 +58,12 @@ export function serveConsole(app: NestExpressApplication): void {
     const file = await open(`assets/${name}`);
     if (file === undefined) throw new AppError('notFound', `the console has no file ${name}`);
     sendStatic(request, response, file);
+  });
+  // A mistyped address gets the page too, which says so, beside the status of an address that does not exist.
+  app.use('/console', (request: Request, response: Response, next: NextFunction) => {
+    if (request.method !== 'GET' || /^\/(api|assets)\//.test(request.path)) return next();
+    delete request.headers['if-none-match'];
+    page(request, response.status(404)).catch(next);
   });
 }
 

@@ -22,6 +22,11 @@ export class PartnerScenariosController {
     return this.sandbox.catalogue();
   }
 
+  @Route(PARTNER_API, 'listOwnActiveScenarios')
+  active(@Req() call: AuthenticatedRequest) {
+    return this.partner.active(principalOf(call));
+  }
+
   @Route(PARTNER_API, 'startOwnScenario')
   start(
     @Param() { name }: SandboxScenarioName,

@@ -1,6 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
-import type { ActiveSandboxScenario, StartScenarioRequest } from '../contracts/admin/sandbox.dto.js';
+import type {
+  ActiveSandboxScenario,
+  ActiveSandboxScenarios,
+  StartScenarioRequest,
+} from '../contracts/admin/sandbox.dto.js';
 import { ROUTE_INTERFACES, SCENARIO_ROUTES, type ScenarioRoute } from '../contracts/sandbox/scenarios.js';
 import { type AppError, invalid } from '../errors/app-error.js';
 import { routesOf, SandboxService } from '../sandbox/sandbox.service.js';
@@ -19,6 +23,17 @@ export class PartnerSandbox {
     const started = await this.sandbox.start(first, name, request, opened);
     for (const subject of others) await this.sandbox.start(subject, name, request, opened);
     return started;
+  }
+
+  /** Those that act on an operation of the key, each once. */
+  async active(caller: Principal): Promise<ActiveSandboxScenarios> {
+    const opened = openedBy(caller);
+    const subjects = reachOf(caller).filter((each) => each !== undefined);
+    const lists = await Promise.all(subjects.map((subject) => this.sandbox.list(subject)));
+    const all = lists.flatMap(({ data }, index) =>
+      data.filter(({ name }) => routesOf(this.sandbox.known(name), subjects[index]!.subject, opened).length > 0),
+    );
+    return { data: [...new Map(all.map((each) => [each.name, each])).values()] };
   }
 
   async end(caller: Principal, name: string): Promise<void> {

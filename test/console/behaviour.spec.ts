@@ -176,7 +176,7 @@ describe('footage that was given up', () => {
     await eventually(async () => expect(await statusOf()).toBe('failed'));
     const truck = `coverage?connectionId=${CONNECTION()}&truckId=${truckId}&from=${startTime}&to=${endTime}`;
     await visit(truck);
-    const failed = page.getByRole('region', { name: 'Failed clip requests' });
+    const failed = page.getByRole('region', { name: 'Clip requests' });
     await failed.getByText('roof').first().waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     const asked = page.waitForResponse((response) => response.url().endsWith(`/video-requests/${body.id}/retry`));
@@ -187,7 +187,7 @@ describe('footage that was given up', () => {
     const reader = await scene.visitor();
     await signIn(reader, 'read-only-token-0123456789');
     await reader.goto(`/console/${truck}`);
-    await reader.getByRole('region', { name: 'Failed clip requests' }).waitFor();
+    await reader.getByRole('region', { name: 'Clip requests' }).waitFor();
     expect(await reader.getByRole('button', { name: /^Try/ }).count()).toBe(0);
   });
 });
@@ -392,7 +392,10 @@ describe('the coverage page', () => {
     await page.getByRole('button', { name: 'List its recordings again' }).click();
     await page.getByText(/^The partner is asked again/).waitFor();
     await page.getByRole('button', { name: 'Request the clip' }).click();
-    await page.getByText(/^Requested:/).waitFor();
+    await page
+      .getByRole('group', { name: 'Clip of the selected range' })
+      .getByText(/^The clip:/)
+      .waitFor();
     const { body } = await scene.service.admin<{ data: { cameraId: string }[] }>('GET', '/video-requests');
     expect(body.data.filter(({ cameraId }) => cameraId === 'front')).toHaveLength(2);
   });

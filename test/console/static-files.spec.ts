@@ -43,9 +43,17 @@ describe('the files of the console', () => {
     }
   });
 
-  test.each(['/console/nowhere', '/console/assets/console.js', '/console/assets/..%2f..%2fpackage.json'])(
+  test.each(['/console/assets/nowhere', '/console/assets/console.js', '/console/assets/..%2f..%2fpackage.json'])(
     'are 404 at %s',
     async (path) => expect((await get(path)).status).toBe(404),
+  );
+
+  test.each(['/console/nowhere', '/console/tickets/1', '/console/a/b/'])(
+    'are the page, with status 404, at the mistyped address %s',
+    async (path) => {
+      const { status, headers } = await get(path);
+      expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    },
   );
 
   it('are at most 60 KB of gzip in all', () => {

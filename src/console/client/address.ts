@@ -31,6 +31,10 @@ export function queryText(query: Change): string {
   return new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
 }
 
+/** The link to a page with these filters and one more, or with one of them left out. */
+export const linkWith = (page: string, query: URLSearchParams, patch: Change): string =>
+  linkTo(page, { ...Object.fromEntries(query), ...patch });
+
 const CHANGED = 'addresschange';
 
 /** Opens an address of the console without loading the document again. */

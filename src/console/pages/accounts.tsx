@@ -1,5 +1,5 @@
 import type { Account } from '../../contracts/admin/account.dto.js';
-import { linkTo, type PageProps } from '../client/address.js';
+import { linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, TextFilter } from '../parts/filters.js';
@@ -9,7 +9,7 @@ import { Facts, Id, Time } from '../parts/values.js';
 
 export function AccountsPage({ query }: PageProps) {
   const id = query.get('id');
-  return id === null ? <AccountList query={query} /> : <AccountDetails id={id} />;
+  return id === null ? <AccountList query={query} /> : <AccountDetails id={id} query={query} />;
 }
 
 function AccountList({ query }: PageProps) {
@@ -19,7 +19,7 @@ function AccountList({ query }: PageProps) {
   const columns: readonly Column<Account>[] = [
     {
       title: 'Name',
-      cell: ({ accountId, accountName }) => <a href={linkTo('accounts', { id: accountId })}>{accountName}</a>,
+      cell: ({ accountId, accountName }) => <a href={linkWith('accounts', query, { id: accountId })}>{accountName}</a>,
     },
     { title: 'Number', cell: ({ accountNumber }) => accountNumber },
     { title: 'Contact', cell: ({ primaryContact }) => contactName(primaryContact) },
@@ -52,11 +52,11 @@ function AccountList({ query }: PageProps) {
 const contactName = (contact: Account['primaryContact']): string =>
   [contact?.firstName, contact?.lastName].filter((part) => part !== undefined).join(' ');
 
-function AccountDetails({ id }: { id: string }) {
+function AccountDetails({ id, query }: { id: string; query: URLSearchParams }) {
   const account = useLoad(`/accounts/${encodeURIComponent(id)}`);
   return (
     <>
-      <BackLink href={linkTo('accounts')}>All accounts</BackLink>
+      <BackLink href={linkWith('accounts', query, { id: undefined })}>All accounts</BackLink>
       <Loadable of={account}>{(data) => <AccountFacts account={data} />}</Loadable>
     </>
   );

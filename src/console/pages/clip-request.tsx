@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import type { OrderedVideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { linkTo } from '../client/address.js';
 import { get, send } from '../client/api.js';
+import { useLoad } from '../client/load.js';
 import { ActionButton } from '../parts/forms.js';
-import { Badge } from '../parts/states.js';
+import { Badge, Loadable } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
 import type { Selection } from './coverage.rules.js';
 
@@ -19,7 +20,9 @@ interface ClipRequestProps {
 export function ClipRequest({ connectionId, truckId, selection, zone, onClose }: ClipRequestProps) {
   const [ordered, setOrdered] = useState<OrderedVideoRequest>();
   const [isListed, setListed] = useState(false);
-  const { camera, start, end } = selection;
+  const { camera, start } = selection;
+  // Nothing is recorded of what is still to come.
+  const end = Math.max(start + 1_000, Math.min(selection.end, Date.now()));
   const [startTime, endTime] = [start, end].map((time) => new Date(time).toISOString()) as [string, string];
   const text = (time: number) => new Date(time).toLocaleString(undefined, { timeZone: zone });
   const order = async () =>
@@ -56,12 +59,37 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose }:
           </button>
         </p>
       ) : (
-        <p role="status">
-          Requested: <Badge value={ordered.status} /> It appears as a bracket above its lane, and under{' '}
-          <a href={linkTo('recordings', { connectionId, truckId, source: 'on-demand' })}>recordings</a> when it is
-          stored.
-        </p>
+        <ClipState id={ordered.id} zone={zone} onClose={onClose} />
       )}
     </div>
+  );
+}
+
+const LIVE_MS = 3_000;
+
+/** How the request fares, until its file can be played or it has failed. */
+function ClipState({ id, zone, onClose }: { id: string; zone: string; onClose: () => void }) {
+  const request = useLoad(`/video-requests/${id}`, {}, LIVE_MS);
+  return (
+    <Loadable of={request}>
+      {({ status, reason, recordingIds }) => (
+        <>
+          <p role="status">
+            The clip: <Badge value={status} /> {reason}
+          </p>
+          <p class="actions">
+            {status === 'stored' &&
+              recordingIds.map((play, index) => (
+                <a key={play} class="button primary" href={linkTo('recordings', { play, zone })}>
+                  {recordingIds.length === 1 ? 'Play the clip' : `Play part ${index + 1}`}
+                </a>
+              ))}
+            <button type="button" onClick={onClose}>
+              Close
+            </button>
+          </p>
+        </>
+      )}
+    </Loadable>
   );
 }

@@ -140,14 +140,14 @@ function EditForm({ connection, path, onClose }: EditFormProps) {
   const isMoved = originOf(address) !== originOf(connection.baseUrl);
   const store = async (values: FormData) => {
     const apiKey = fieldText(values, 'apiKey');
-    const customerId = fieldText(values, 'customerId');
+    // Empty: the customer is the hauler.
+    const customerId = fieldText(values, 'customerId') ?? connection.haulerId;
     const firstByte = Number(fieldText(values, 'firstByteTimeoutSeconds') ?? 0);
     await send('PATCH', path, {
       baseUrl: fieldText(values, 'baseUrl'),
       intervalSeconds: Number(fieldText(values, 'intervalSeconds')),
       ...(apiKey === undefined ? {} : { apiKey }),
-      ...(customerId === undefined ? {} : { customerId }),
-      ...(connection.interface === 'vision' ? { firstByteTimeoutSeconds: firstByte } : {}),
+      ...(connection.interface === 'vision' ? { customerId, firstByteTimeoutSeconds: firstByte } : {}),
     });
     onClose();
   };
@@ -170,7 +170,12 @@ function EditForm({ connection, path, onClose }: EditFormProps) {
       />
       {connection.interface === 'vision' && (
         <>
-          <Input name="customerId" label="Customer" value={connection.customerId ?? ''} />
+          <Input
+            name="customerId"
+            label="Customer"
+            value={connection.customerId ?? ''}
+            hint="empty: the id of the hauler"
+          />
           <Input
             name="firstByteTimeoutSeconds"
             label="Seconds for the first byte of a file"

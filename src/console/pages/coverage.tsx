@@ -1,6 +1,7 @@
-import { linkTo, type PageProps } from '../client/address.js';
-import { useConnections, useHaulers } from '../client/haulers.js';
-import { Filters, HaulerFilter, SelectFilter, TextFilter, VisionConnectionFilter, zoneOf } from '../parts/filters.js';
+import { change, linkTo, type PageProps } from '../client/address.js';
+import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
+import { Filters, HaulerFilter, SelectFilter, zoneOf } from '../parts/filters.js';
+import { fieldText, Input, Select } from '../parts/forms.js';
 import { BackLink, Loading } from '../parts/states.js';
 import { FleetCoverage } from './fleet-coverage.js';
 import { TruckCoverage } from './truck-coverage.js';
@@ -35,12 +36,31 @@ function FleetPage({ query }: PageProps) {
       {haulerId === undefined ? <Loading /> : <FleetCoverage haulerId={haulerId} query={query} />}
       <section class="card">
         <h2>One truck</h2>
-        <Filters label="One truck">
-          <VisionConnectionFilter query={query} all="Choose a connection" />
-          <TextFilter name="truckId" label="Truck" query={query} />
-        </Filters>
+        <OneTruck query={query} />
       </section>
     </>
+  );
+}
+
+/** Opens a truck when its whole name is typed, and not before. */
+function OneTruck({ query }: PageProps) {
+  const connections = useConnections('vision') ?? [];
+  const haulerName = useHaulerName();
+  const choices = connections.map(
+    ({ id, haulerId, baseUrl }) => [id, `${haulerName(haulerId)} (${baseUrl.replace(/^https?:\/\//, '')})`] as const,
+  );
+  const show = (event: SubmitEvent) => {
+    event.preventDefault();
+    const values = new FormData(event.currentTarget as HTMLFormElement);
+    const truckId = fieldText(values, 'truckId');
+    if (truckId !== undefined) change({ connectionId: fieldText(values, 'connectionId'), truckId });
+  };
+  return (
+    <form class="filters open" aria-label="One truck" onSubmit={show}>
+      <Select name="connectionId" label="Vision connection" choices={choices} />
+      <Input name="truckId" label="Truck" value={query.get('truckId') ?? ''} isRequired />
+      <button type="submit">Show the truck</button>
+    </form>
   );
 }
 

@@ -4,7 +4,7 @@ import type {
   ExchangeMessage,
   ExchangeReference,
 } from '../../contracts/admin/exchange.dto.js';
-import { linkTo } from '../client/address.js';
+import { linkTo, linkWith } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
@@ -16,11 +16,11 @@ import { ReplayOne } from './replay.js';
 const MAX_REFERENCES = 8;
 
 /** One exchange: the explanation first, then both messages, then the difference from the attempt before. */
-export function ExchangeDetails({ id }: { id: string }) {
+export function ExchangeDetails({ id, query }: { id: string; query: URLSearchParams }) {
   const exchange = useLoad(`/exchanges/${encodeURIComponent(id)}`);
   return (
     <>
-      <BackLink href={linkTo('exchanges')}>All exchanges</BackLink>
+      <BackLink href={linkWith('exchanges', query, { id: undefined })}>All exchanges</BackLink>
       <Loadable of={exchange}>
         {(data) => (
           <>

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../contracts/admin/exchange.dto.js';
-import { change, linkTo, type PageProps } from '../client/address.js';
+import { change, linkWith, type PageProps } from '../client/address.js';
 import { useConnections, useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
@@ -20,7 +20,7 @@ const DIRECTIONS = [
 
 export function ExchangesPage({ query }: PageProps) {
   const id = query.get('id');
-  return id === null ? <ExchangeTable query={query} /> : <ExchangeDetails key={id} id={id} />;
+  return id === null ? <ExchangeTable query={query} /> : <ExchangeDetails key={id} id={id} query={query} />;
 }
 
 function ExchangeTable({ query }: PageProps) {
@@ -53,7 +53,13 @@ function ExchangeTable({ query }: PageProps) {
             <NoRows filters={filters} empty={NO_EXCHANGES} />
           ) : (
             <>
-              <Table label="Exchanges" rows={data} columns={COLUMNS} keyOf={({ id }) => id} isStale={list.isLoading} />
+              <Table
+                label="Exchanges"
+                rows={data}
+                columns={columnsOf(query)}
+                keyOf={({ id }) => id}
+                isStale={list.isLoading}
+              />
               <div class="actions">
                 {cursor !== undefined && (
                   <button type="button" onClick={() => change({ cursor: undefined })}>
@@ -107,12 +113,12 @@ const NO_EXCHANGES = (
   </Empty>
 );
 
-const COLUMNS: readonly Column<Exchange>[] = [
+const columnsOf = (query: URLSearchParams): readonly Column<Exchange>[] => [
   {
     title: 'Call',
     cell: ({ id, method, route, path, direction }) => (
       <>
-        <a class="call" href={linkTo('exchanges', { id })}>
+        <a class="call" href={linkWith('exchanges', query, { id })}>
           {method} {route ?? path.split('?')[0]}
         </a>
         <div class="hint">{direction}</div>

@@ -13,13 +13,14 @@ type Position = List<unknown>['pagination'] & { readonly shown: number };
 
 /** Rows of a response; each row is one day of a truck. */
 const MAX_ROWS = 100;
+const MAX_DAYS = 31;
 const TRUCKS_PER_PAGE = 24;
 /** With this number of days or more, a square has no text. */
 const COMPACT_DAYS = 14;
 
 /** Share of the recorded time of each truck and day that is stored. Days are UTC, as the service counts them. */
 export function FleetCoverage({ haulerId, query }: PageProps & { haulerId: string }) {
-  const count = Number(query.get('days') ?? 7) || 7;
+  const count = Math.min(MAX_DAYS, Math.max(1, Math.floor(Number(query.get('days') ?? 7)) || 7));
   const page = Math.max(1, Number(query.get('page') ?? 1) || 1);
   const tomorrow = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
   const days = Array.from({ length: count }, (_, index) => tomorrow - (count - index) * DAY_MS);

@@ -44,8 +44,8 @@ export function useWheel(element: RefObject<SVGSVGElement | null>, view: View): 
   }, []);
 }
 
-/** A drag selects a range of one lane; two fingers zoom. */
-export function useDrag(view: View, setCursor: SetCursor) {
+/** A click opens a moment, a drag selects a range of one lane; two fingers zoom. */
+export function useDrag(view: View, setCursor: SetCursor, open: SetCursor) {
   const start = useRef<Cursor & { x: number }>(undefined);
   const fingers = useRef(new Map<number, number>());
   const cursorAt = (event: PointerEvent): Cursor => {
@@ -79,7 +79,11 @@ export function useDrag(view: View, setCursor: SetCursor) {
       if (from === undefined || Math.abs(event.clientX - from.x) < MIN_DRAG_PIXELS) return;
       view.onSelect(selectionOf(view, from, cursor.time));
     },
-    onPointerUp: lift,
+    onPointerUp: (event: PointerEvent) => {
+      const pressed = start.current;
+      lift(event);
+      if (pressed !== undefined && Math.abs(event.clientX - pressed.x) < MIN_DRAG_PIXELS) open(cursorAt(event));
+    },
     onPointerLeave: lift,
   };
 }

@@ -17,6 +17,8 @@ export interface LanesProps {
   readonly requests: readonly VideoRequest[];
   readonly expiring: readonly StoredRecording[];
   readonly selection: Selection | undefined;
+  /** Plays a camera at a moment. */
+  readonly onPlay: (camera: string, time: number) => void;
   readonly onSelect: (selection: Selection | undefined) => void;
   readonly onRange: (range: readonly [number, number]) => void;
 }
@@ -31,13 +33,19 @@ export function Lanes(props: LanesProps) {
   const height = TOP + lanes.length * LANE_HEIGHT + 4;
   const svg = useRef<SVGSVGElement>(null);
   useWheel(svg, props);
-  const drag = useDrag(props, setCursor);
+  const play = ({ lane, time: at }: Cursor) => {
+    const camera = lanes[lane]?.camera;
+    if (camera !== undefined) props.onPlay(camera, at);
+  };
+  const drag = useDrag(props, setCursor, play);
   return (
     <>
       <p class="explanation">
         {text}{' '}
         {recordingId !== undefined && (
-          <a href={linkTo('recordings', { play: recordingId, zone })}>Open the recording</a>
+          <a href={linkTo('recordings', { play: recordingId, at: new Date(cursor?.time ?? from).toISOString(), zone })}>
+            Play from here
+          </a>
         )}
       </p>
       <div
@@ -116,7 +124,9 @@ function Legend() {
         </svg>{' '}
         a link expires
       </li>
-      <li class="hint">Wheel or + and − zoom, shift and wheel moves, a drag selects a range.</li>
+      <li class="hint">
+        A click plays there, a drag selects a range, the wheel or + and − zoom, shift and wheel move.
+      </li>
     </ul>
   );
 }

@@ -105,16 +105,22 @@ function Timeline({ chunks, cameras, time, onSeek, zone }: ControlsProps) {
   );
 }
 
-/** Keys of the page, except while the user types or moves a control. */
+/** Whether a control uses the key itself: one for text takes all of them, a slider the arrows, a button the space bar. */
+function isTaken(target: Element, key: string): boolean {
+  if (target.matches('textarea, select, input:not([type=checkbox], [type=radio], [type=range])')) return true;
+  if (key === ' ') return target.matches('button, a, summary, input');
+  return key.startsWith('Arrow') && target.matches('input');
+}
+
+/** Keys of the page, except those that the control with the focus uses. */
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const target = event.target instanceof Element ? event.target : document.body;
-      const isControl = target.matches('input, select, textarea, button, a, summary');
       const work = latest.current[event.key];
-      if (work === undefined || event.ctrlKey || event.metaKey || event.altKey || isControl) return;
+      if (work === undefined || event.ctrlKey || event.metaKey || event.altKey || isTaken(target, event.key)) return;
       event.preventDefault();
       work();
     };

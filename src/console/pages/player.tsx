@@ -14,7 +14,7 @@ const TICK_MS = 100;
 
 /** Plays a recording and the recordings of the same truck around it. */
 export function Player({ recording, query }: { recording: StoredRecording; query: URLSearchParams }) {
-  const start = Date.parse(recording.startTime);
+  const start = momentOf(recording, query.get('at'));
   const { recordings, isLoaded, follow } = useRecordingsAround(recording);
   const chunks = chunksOf(recordings.some(({ id }) => id === recording.id) ? recordings : [...recordings, recording]);
   if (isLoaded && chunks.length === 0) {
@@ -49,6 +49,12 @@ export function Player({ recording, query }: { recording: StoredRecording; query
       )}
     </section>
   );
+}
+
+/** The moment of the address, if the recording has it; else its start. */
+function momentOf({ startTime, endTime }: StoredRecording, at: string | null): number {
+  const [start, end, moment] = [Date.parse(startTime), Date.parse(endTime), Date.parse(at ?? '')];
+  return moment >= start && moment < end ? moment : start;
 }
 
 function CameraChoice({ cameras, shown }: { cameras: readonly string[]; shown: readonly string[] }) {

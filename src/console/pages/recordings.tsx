@@ -1,5 +1,5 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
-import { linkTo, type PageProps } from '../client/address.js';
+import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, pick, SelectFilter, TextFilter, TimeFilter, VisionConnectionFilter } from '../parts/filters.js';
 import { type Column, Listing } from '../parts/listing.js';
@@ -46,7 +46,7 @@ function RecordingList({ query }: PageProps) {
       <Listing
         label="Recordings"
         list={list}
-        columns={COLUMNS}
+        columns={columnsOf(query)}
         keyOf={({ id }) => id}
         filters={filters}
         empty={
@@ -59,11 +59,11 @@ function RecordingList({ query }: PageProps) {
   );
 }
 
-const COLUMNS: readonly Column<StoredRecording>[] = [
+const columnsOf = (query: URLSearchParams): readonly Column<StoredRecording>[] => [
   {
     title: 'Recording',
     cell: ({ id, truckId, cameraId, status }) => (
-      <a href={linkTo('recordings', { play: id })}>
+      <a href={linkWith('recordings', query, { play: id })}>
         {status === 'stored' ? 'Play' : 'Open'} {truckId}, {cameraId}
       </a>
     ),
@@ -92,7 +92,9 @@ function RecordingDetails({ id, query }: { id: string; query: URLSearchParams })
   const recording = useLoad(`/recordings/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
-      <BackLink href={linkTo('recordings')}>All recordings</BackLink>
+      <BackLink href={linkWith('recordings', query, { play: undefined, at: undefined, cameras: undefined })}>
+        All recordings
+      </BackLink>
       <Loadable of={recording}>
         {(data) => (
           <>

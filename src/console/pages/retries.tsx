@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
-import type { Change } from '../client/address.js';
+import { type Change, linkTo } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useSession } from '../client/session.js';
 import { ActionButton } from '../parts/forms.js';
@@ -52,23 +52,36 @@ export function RetryFiltered({ filters }: { filters: Change }) {
   );
 }
 
-interface FailedRequestsProps {
+interface ClipRequestsProps {
   readonly requests: readonly VideoRequest[];
   /** The shown range, in milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
+  readonly zone: string;
 }
 
-/** The clip requests of the shown range that failed or expired. */
-export function FailedRequests({ requests, from, to }: FailedRequestsProps) {
+const fileColumn = (zone: string): Column<VideoRequest> => ({
+  title: 'File',
+  cell: ({ status, recordingIds }) =>
+    status === 'stored' &&
+    recordingIds.map((play, index) => (
+      <a key={play} href={linkTo('recordings', { play, zone })}>
+        {recordingIds.length === 1 ? 'Play' : `Play part ${index + 1}`}{' '}
+      </a>
+    )),
+});
+
+/** The clip requests of the shown range, those that failed first. */
+export function ClipRequests({ requests, from, to, zone }: ClipRequestsProps) {
   const { canWrite } = useSession();
-  const failed = requests
-    .filter(hasEnded)
-    .filter(({ startTime, endTime }) => Date.parse(startTime) < to && Date.parse(endTime) > from);
-  if (failed.length === 0) return null;
+  const shown = requests
+    .filter(({ startTime, endTime }) => Date.parse(startTime) < to && Date.parse(endTime) > from)
+    .toSorted((one, other) => Number(hasEnded(other)) - Number(hasEnded(one)));
+  if (shown.length === 0) return null;
   const retry: Column<VideoRequest> = {
     title: 'Retry',
-    cell: ({ id, cameraId, reasonCode }) =>
+    cell: ({ id, cameraId, status, reasonCode }) =>
+      hasEnded({ status }) &&
       reasonCode === undefined && (
         <ActionButton
           label={`Try again: ${cameraId}`}
@@ -79,11 +92,11 @@ export function FailedRequests({ requests, from, to }: FailedRequestsProps) {
   };
   return (
     <>
-      <h3>Clip requests that failed</h3>
+      <h3>Clip requests</h3>
       <Table
-        label="Failed clip requests"
-        rows={failed}
-        columns={canWrite ? [...COLUMNS, retry] : COLUMNS}
+        label="Clip requests"
+        rows={shown}
+        columns={[...COLUMNS, fileColumn(zone), ...(canWrite ? [retry] : [])]}
         keyOf={({ id }) => id}
       />
     </>

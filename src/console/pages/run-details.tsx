@@ -41,7 +41,7 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
             <RunFacts run={data} />
             <RunChanges path={path} query={query} />
             <RunComparison run={data} query={query} />
-            <Quarantine path={path} />
+            <Quarantine path={path} query={query} />
           </>
         )}
       </Loadable>
@@ -90,8 +90,14 @@ function Counts({ run }: { run: SyncRun }) {
   return <Table label="Counts" rows={present} columns={columns} keyOf={(name) => name} isNarrow />;
 }
 
-function Quarantine({ path }: { path: RunPath }) {
-  const list = useLoad(`${path}/quarantine`, { pageSize: 100 });
+const QUARANTINE = { page: 'quarantinePage', cursor: 'quarantineCursor' } as const;
+
+function Quarantine({ path, query }: { path: RunPath; query: URLSearchParams }) {
+  const list = useLoad(`${path}/quarantine`, {
+    page: query.get(QUARANTINE.page) ?? undefined,
+    cursor: query.get(QUARANTINE.cursor) ?? undefined,
+    pageSize: 100,
+  });
   const columns: readonly Column<QuarantinedRecord>[] = [
     { title: 'State', cell: ({ severity }) => <Badge value={severity} /> },
     { title: 'Record', cell: (record) => <code>{record.path}</code> },
@@ -117,6 +123,7 @@ function Quarantine({ path }: { path: RunPath }) {
         columns={columns}
         keyOf={(record) => record.path + record.reason}
         empty={<Empty title="None: every record was valid." />}
+        place={QUARANTINE}
       />
     </section>
   );

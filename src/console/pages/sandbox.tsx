@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { ActiveSandboxScenario, SandboxClock, SandboxScenario } from '../../contracts/admin/sandbox.dto.js';
+import type { SandboxClock, SandboxScenario } from '../../contracts/admin/sandbox.dto.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
+import { useLoad, useNow } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { SelectFilter } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
@@ -17,8 +17,8 @@ type ClockPath = '/sandbox/clock' | `/sandbox/customers/${string}/clock`;
 
 /** The paths of the calls for one hauler or customer. */
 interface Subject {
-  /** The active scenarios. Absent for a partner, whose API has no such list: the page shows those that it started. */
-  readonly list?: `/sandbox/${string}/${string}`;
+  /** The active scenarios. */
+  readonly list: '/sandbox' | `/sandbox/${string}/${string}`;
   readonly scenarios: ScenariosPath;
   readonly clock?: ClockPath | undefined;
 }
@@ -49,7 +49,7 @@ export function SandboxPage({ query }: PageProps) {
   );
 }
 
-const PARTNER: Subject = { scenarios: '/sandbox/scenarios', clock: '/sandbox/clock' };
+const PARTNER: Subject = { list: '/sandbox', scenarios: '/sandbox/scenarios', clock: '/sandbox/clock' };
 
 const NO_HAULERS = (
   <Empty title="No hauler yet.">
@@ -96,10 +96,9 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly 
 
 function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[]; subject: Subject }) {
   const active = useLoad(subject.list, {}, LIVE_MS);
-  const [started, setStarted] = useState<readonly ActiveSandboxScenario[]>([]);
-  const running = subject.list === undefined ? started : (active.data?.data ?? []);
-  const note = (name: string, one: ActiveSandboxScenario | undefined) =>
-    setStarted((all) => [...all.filter((each) => each.name !== name), ...(one === undefined ? [] : [one])]);
+  const now = useNow(1_000);
+  // One that has ended since the last answer is off.
+  const running = (active.data?.data ?? []).filter(({ endsAt }) => endsAt === null || Date.parse(endsAt) > now);
   return (
     <>
       {active.error !== undefined && <ErrorBox error={active.error} onRetry={active.reload} />}
@@ -119,7 +118,6 @@ function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[
             scenario={scenario}
             active={running.find(({ name }) => name === scenario.name)}
             path={`${subject.scenarios}/${scenario.name}`}
-            onChange={(one) => note(scenario.name, one)}
           />
         ))}
       </ul>

@@ -23,23 +23,19 @@ interface RowProps {
   readonly active: ActiveSandboxScenario | undefined;
   /** The path of its calls. */
   readonly path: `${ScenariosPath}/${string}`;
-  readonly onChange: (active: ActiveSandboxScenario | undefined) => void;
 }
 
 /** A scenario as a switch, with the requests and the time that remain. */
-export function ScenarioRow({ scenario, active, path, onChange }: RowProps) {
+export function ScenarioRow({ scenario, active, path }: RowProps) {
   const { canWrite } = useSession();
   const [bound, setBound] = useState<string>(BOUNDS[3][0]);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const action = useAction<boolean>(async (isOn) => {
-    if (!isOn) {
-      await send('DELETE', path);
-      return onChange(undefined);
-    }
+    if (!isOn) return send('DELETE', path);
     const [name = '', count] = bound.split(':');
     const parameters = parametersOf(scenario, values);
     const body = { [name]: Number(count), ...(Object.keys(parameters).length === 0 ? {} : { parameters }) };
-    return onChange(await send('PUT', path, body));
+    return send('PUT', path, body);
   });
   const isOn = active !== undefined;
   const id = `scenario-${scenario.name}`;

@@ -1,20 +1,29 @@
 import type { TicketRevision } from '../../contracts/admin/ticket.dto.js';
 import { change, linkTo } from '../client/address.js';
 import { useLoad } from '../client/load.js';
-import { pick } from '../parts/filters.js';
 import { Difference, Json } from '../parts/json.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { KeyPrefix, Time } from '../parts/values.js';
 
+const PUSHES = { page: 'pushPage', cursor: 'pushCursor' } as const;
+/** The parts of the address that only the pushes of one ticket have. */
+export const NO_PUSHES = { [PUSHES.page]: undefined, [PUSHES.cursor]: undefined, left: undefined, right: undefined };
+
 /** Every stored push of a ticket. Two of them stand side by side; at first the last two. */
 export function Revisions({ id, query }: { id: string; query: URLSearchParams }) {
   const list = useLoad(`/tickets/${encodeURIComponent(id)}/revisions`, {
-    ...pick(query, 'page', 'cursor'),
+    page: query.get(PUSHES.page) ?? undefined,
+    cursor: query.get(PUSHES.cursor) ?? undefined,
     pageSize: 100,
   });
-  const all = list.data?.data ?? [];
-  const [before, after] = chosen(all, query);
+  const newest = list.data?.pagination.totalItems;
+  const chosen = {
+    left: Number(query.get('left') ?? (newest ?? 0) - 1),
+    right: Number(query.get('right') ?? newest ?? 0),
+  };
+  const before = useRevision(id, chosen.left);
+  const after = useRevision(id, chosen.right);
   const columns: readonly Column<TicketRevision>[] = [
     { title: 'Push', cell: ({ revision }) => <span class="prefix">No. {revision}</span> },
     { title: 'Received', cell: ({ receivedAt }) => <Time value={receivedAt} /> },
@@ -29,8 +38,8 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
       title: 'Compare',
       cell: ({ revision }) => (
         <span class="compare">
-          <Pick name="left" revision={revision} isChosen={before?.revision === revision} />
-          <Pick name="right" revision={revision} isChosen={after?.revision === revision} />
+          <Pick name="left" revision={revision} isChosen={chosen.left === revision} />
+          <Pick name="right" revision={revision} isChosen={chosen.right === revision} />
         </span>
       ),
     },
@@ -44,6 +53,7 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
         columns={columns}
         keyOf={({ revision }) => String(revision)}
         empty={<Empty title="No push is stored." />}
+        place={PUSHES}
       />
       {before !== undefined && after !== undefined && <SideBySide before={before} after={after} />}
       {before === undefined && after !== undefined && <Json value={after.body} label={`Push ${after.revision}`} />}
@@ -66,9 +76,10 @@ function Pick({ name, revision, isChosen }: { name: 'left' | 'right'; revision: 
   );
 }
 
-function chosen(all: readonly TicketRevision[], query: URLSearchParams) {
-  const find = (name: string) => all.find(({ revision }) => String(revision) === query.get(name));
-  return [find('left') ?? all.at(-2), find('right') ?? all.at(-1)] as const;
+/** A push, wherever it stands in the list: its number is also its place. */
+function useRevision(id: string, number: number) {
+  const path = number > 0 ? (`/tickets/${encodeURIComponent(id)}/revisions` as const) : undefined;
+  return useLoad(path, { page: number, pageSize: 1 }).data?.data[0];
 }
 
 function SideBySide({ before, after }: { before: TicketRevision; after: TicketRevision }) {

@@ -1,12 +1,12 @@
 import type { Ticket } from '../../contracts/admin/ticket.dto.js';
-import { linkTo, type PageProps } from '../client/address.js';
+import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, TextFilter, TimeFilter } from '../parts/filters.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../parts/values.js';
-import { Revisions } from './ticket-revisions.js';
+import { NO_PUSHES, Revisions } from './ticket-revisions.js';
 
 const LIVE_MS = 10_000;
 
@@ -20,7 +20,10 @@ function TicketList({ query }: PageProps) {
   const list = useLoad('/tickets', filters, LIVE_MS);
   const haulerName = useHaulerName();
   const columns: readonly Column<Ticket>[] = [
-    { title: 'Ticket', cell: (ticket) => <a href={linkTo('tickets', { id: ticket.id })}>{numbersOf(ticket)}</a> },
+    {
+      title: 'Ticket',
+      cell: (ticket) => <a href={linkWith('tickets', query, { id: ticket.id })}>{numbersOf(ticket)}</a>,
+    },
     { title: 'Received', cell: ({ updatedAt }) => <Time value={updatedAt} /> },
     { title: 'Materials', cell: ({ materials }) => materialsOf(materials) },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
@@ -70,7 +73,7 @@ function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
   const ticket = useLoad(`/tickets/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
-      <BackLink href={linkTo('tickets')}>All tickets</BackLink>
+      <BackLink href={linkWith('tickets', query, { id: undefined, ...NO_PUSHES })}>All tickets</BackLink>
       <Loadable of={ticket}>
         {(data) => (
           <>

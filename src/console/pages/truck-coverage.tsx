@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { CoverageInterval } from '../../contracts/admin/recording.dto.js';
-import { change } from '../client/address.js';
+import type { CoverageInterval, StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { change, linkTo, open } from '../client/address.js';
 import { get } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { ZoneChoice } from '../parts/filters.js';
@@ -8,7 +8,7 @@ import { ActionButton } from '../parts/forms.js';
 import { Loadable } from '../parts/states.js';
 import { ClipRequest } from './clip-request.js';
 import { Lanes } from './lanes.js';
-import { FailedRequests } from './retries.js';
+import { ClipRequests } from './retries.js';
 import { lanesOf, missingFootage, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
 import { dayOf, rangeText } from '../parts/zone.rules.js';
 
@@ -65,6 +65,9 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
               expiring={expiring.data?.data ?? []}
               selection={selection}
               onSelect={setSelection}
+              onPlay={(camera, time) =>
+                void playAt({ ...truck, camera, time, zone, slack: ((to - from) / width) * 4 }).catch(reportError)
+              }
               onRange={show}
             />
           )
@@ -80,12 +83,49 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
           onClose={() => setSelection(undefined)}
         />
       )}
-      <FailedRequests requests={requests.data?.data ?? []} from={from} to={to} />
+      <ClipRequests requests={requests.data?.data ?? []} from={from} to={to} zone={zone} />
       <p class="actions">
         <ActionButton label="Missing footage (CSV)" isRead work={() => download(truckId, range)} />
       </p>
     </section>
   );
+}
+
+/** Before a click, where a picture may have begun: chunks are minutes long, and lanes of a month show no single one. */
+const NEAR_MS = 15 * 60_000;
+
+interface Moment {
+  readonly connectionId: string;
+  readonly truckId: string;
+  readonly camera: string;
+  readonly time: number;
+  /** Milliseconds that a few pixels are. */
+  readonly slack: number;
+  readonly zone: string;
+}
+
+/** Opens the stored recording of a moment, or the nearest one; nothing where none is near. */
+async function playAt({ connectionId, truckId, camera, time, slack, zone }: Moment): Promise<void> {
+  const near = async (distance: number) => {
+    const { data } = await get('/recordings', {
+      connectionId,
+      truckId,
+      cameraId: camera,
+      status: 'stored',
+      from: iso(time - distance),
+      to: iso(time + distance),
+      pageSize: 100,
+    });
+    return nearest(data, time);
+  };
+  const found = (await near(NEAR_MS)) ?? (await near(Math.max(NEAR_MS, slack)));
+  if (found !== undefined) open(linkTo('recordings', { play: found.id, at: iso(time), zone }));
+}
+
+function nearest(recordings: readonly StoredRecording[], time: number): StoredRecording | undefined {
+  const distance = ({ startTime, endTime }: StoredRecording) =>
+    Math.max(Date.parse(startTime) - time, time - Date.parse(endTime), 0);
+  return recordings.toSorted((one, other) => distance(one) - distance(other))[0];
 }
 
 function rangeOf(query: URLSearchParams, zone: string): readonly [number, number] {

@@ -35,7 +35,13 @@ export function TextFilter({ name, label, query, hint }: FilterProps & { hint?: 
   const inAddress = query.get(name) ?? '';
   const [text, setText] = useState(inAddress);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => setText(inAddress), [inAddress]);
+  // What is typed stays as it is: the address has it without the space after the first word.
+  const last = useRef(inAddress);
+  useEffect(() => {
+    // Not at the first time: an effect runs after the page is shown, and a key may have been pressed before.
+    if (last.current !== inAddress) setText((typed) => (typed.trim() === inAddress ? typed : inAddress));
+    last.current = inAddress;
+  }, [inAddress]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const type = (value: string) => {
     setText(value);

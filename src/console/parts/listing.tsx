@@ -59,10 +59,20 @@ interface ListingProps<T> {
   readonly filters?: Change;
   /** Shown where the list is empty, and no filter is the reason. */
   readonly empty: ComponentChildren;
+  /** Where the address has its place, if the page has another list. */
+  readonly place?: Place;
 }
 
+/** The names of a list's page and cursor in the address. */
+export interface Place {
+  readonly page: string;
+  readonly cursor: string;
+}
+
+const PLACE: Place = { page: 'page', cursor: 'cursor' };
+
 /** One page of a list. */
-export function Listing<T>({ label, list, columns, keyOf, filters = {}, empty }: ListingProps<T>) {
+export function Listing<T>({ label, list, columns, keyOf, filters = {}, empty, place }: ListingProps<T>) {
   return (
     <Loadable of={list}>
       {({ data, pagination }) =>
@@ -71,7 +81,7 @@ export function Listing<T>({ label, list, columns, keyOf, filters = {}, empty }:
         ) : (
           <>
             <Table label={label} rows={data} columns={columns} keyOf={keyOf} isStale={list.isLoading} />
-            <Pager {...pagination} />
+            <Pager {...pagination} place={place} />
           </>
         )
       }
@@ -85,10 +95,10 @@ export function NoRows({ filters, empty }: { filters: Change; empty: ComponentCh
   return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
 }
 
-function Pager({ page, totalItems, totalPages, more, next }: List<unknown>['pagination']) {
+function Pager({ page, totalItems, totalPages, more, next, place }: List<unknown>['pagination'] & Placed) {
   const position = page > totalPages ? formatCount(page) : `${formatCount(page)} of ${formatCount(totalPages)}`;
   return (
-    <PageButtons page={page} last={totalPages} next={next}>
+    <PageButtons page={page} last={totalPages} next={next} place={place}>
       {formatCount(totalItems)}
       {more && '+'} {totalItems === 1 ? 'record' : 'records'}
       {(totalPages > 1 || page > 1) && `, page ${position}`}
@@ -97,7 +107,11 @@ function Pager({ page, totalItems, totalPages, more, next }: List<unknown>['pagi
   );
 }
 
-interface PageButtonsProps {
+interface Placed {
+  readonly place?: Place | undefined;
+}
+
+interface PageButtonsProps extends Placed {
   readonly page: number;
   /** The last page that has a number. */
   readonly last: number;
@@ -107,9 +121,10 @@ interface PageButtonsProps {
 }
 
 /** The position in a list, with buttons where it has several pages. After the last numbered page a cursor goes on. */
-export function PageButtons({ page, last, next, children }: PageButtonsProps) {
-  const goBack = () => change({ page: page - 1 > last ? undefined : page - 1 });
-  const goOn = () => change(page < last ? { page: page + 1 } : { cursor: next ?? undefined });
+export function PageButtons({ page, last, next, place = PLACE, children }: PageButtonsProps) {
+  const go = (number: number | undefined, cursor?: string) => change({ [place.page]: number, [place.cursor]: cursor });
+  const goBack = () => go(page - 1 > last ? undefined : page - 1);
+  const goOn = () => (page < last ? go(page + 1) : go(undefined, next ?? undefined));
   return (
     <div class="pager">
       <span role="status">{children}</span>

@@ -2,7 +2,13 @@ import { Connection } from '../admin/connection.dto.js';
 import { ExchangeList, PartnerExchangeQuery } from '../admin/exchange.dto.js';
 import { EXCHANGE_ROUTES } from '../admin/exchanges.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from '../admin/reference-partner.routes.js';
-import { AdvanceClockRequest, CLOCK_EXAMPLES, SandboxClock, SandboxScenarioName } from '../admin/sandbox.dto.js';
+import {
+  ActiveSandboxScenarios,
+  AdvanceClockRequest,
+  CLOCK_EXAMPLES,
+  SandboxClock,
+  SandboxScenarioName,
+} from '../admin/sandbox.dto.js';
 import {
   COMMON_ERRORS,
   defineApi,
@@ -98,6 +104,17 @@ const ROUTES = {
   ...PARTNER_RECORD_ROUTES,
   ...PARTNER_CONNECTION_ROUTES,
   listOwnScenarios: REFERENCE_PARTNER_ROUTES.listSandboxScenarios,
+  listOwnActiveScenarios: {
+    method: 'GET',
+    path: '/sandbox',
+    summary: 'List the active scenarios of this key',
+    description:
+      'Those of the hauler and of the customer of the key, with the requests and the time that are left. A scenario that acts on both is listed once.',
+    status: 200,
+    response: ActiveSandboxScenarios,
+    returns: 'The active scenarios',
+    fails: { notFound: 'SANDBOX is off' },
+  },
   startOwnScenario: {
     ...REFERENCE_PARTNER_ROUTES.startScenario,
     path: '/sandbox/scenarios/{name}',

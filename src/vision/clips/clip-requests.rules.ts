@@ -65,14 +65,20 @@ export interface Range {
 
 /** Each part is a request to the partner. */
 const MAX_PARTS = 1_000;
+/** By so much the clock of a caller may be ahead. */
+const CLOCK_SKEW_MS = 60_000;
+
 /** The last instant with a four-digit year. */
 const MAX_TIME_MS = epochMillis('9999-12-31T23:59:59.999999Z');
 
-export function rangeViolations({ startTime, endTime }: Range, clipMinutes: number): Violation[] {
+export function rangeViolations({ startTime, endTime }: Range, clipMinutes: number, now: number): Violation[] {
   const start = epochMillis(startTime);
   const maxMinutes = clipMinutes * MAX_PARTS;
   if (endTime <= startTime) return [rangeViolation('endTime', 'must be after startTime')];
   if (start >= MAX_TIME_MS) return [rangeViolation('startTime', 'must be before 9999-12-31T23:59:59.999Z')];
+  if (epochMillis(endTime) > now + CLOCK_SKEW_MS) {
+    return [rangeViolation('endTime', 'must not be in the future: no camera has recorded it yet')];
+  }
   if ((epochMillis(endTime) - start) / 60_000 <= maxMinutes) return [];
   return [rangeViolation('endTime', `must be at most ${maxMinutes} minutes after startTime`)];
 }

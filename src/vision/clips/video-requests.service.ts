@@ -35,7 +35,7 @@ export class VideoRequests {
   /** Stores the request with all its parts; a job sends them to the partner. 400 with every violation. */
   async order(request: OrderVideoRequest): Promise<OrderedVideoRequest> {
     const clipMinutes = this.env.VISION_MAX_CLIP_MINUTES;
-    const violations = rangeViolations(request, clipMinutes);
+    const violations = rangeViolations(request, clipMinutes, Date.now());
     const connection = await this.connections.find(request.connectionId);
     if (connection === undefined) violations.push(unknownConnection());
     if (violations.length > 0 || connection === undefined) throw invalid(violations);
