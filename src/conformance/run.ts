@@ -5,6 +5,8 @@ import {
   type Draft,
   type Exchanges,
   type Fixtures,
+  notApplicable,
+  notProven,
   type Outcome,
   outcomeOf,
   type RequestPlan,
@@ -87,7 +89,7 @@ class Evaluation implements Exchanges {
 
   private async evaluate(rule: Rule): Promise<RuleResult> {
     const obstacle = this.obstacleOf(rule);
-    if (obstacle !== undefined) return { rule, outcome: 'not-proven', message: obstacle };
+    if (obstacle !== undefined) return { rule, ...obstacle };
     let exchange: Exchange | undefined;
     try {
       exchange = await this.exchange(rule.on);
@@ -100,15 +102,18 @@ class Evaluation implements Exchanges {
     }
   }
 
-  private obstacleOf({ id, on, needs = [] }: Rule): string | undefined {
+  /** A rule about a part that the answer may leave out is as little applicable as the rule that it needs. */
+  private obstacleOf({ id, on, needs = [] }: Rule): Pick<RuleResult, 'outcome' | 'message'> | undefined {
     const primary = this.role.rules[0]?.id ?? '';
-    if (this.isAbsent && this.outcomes.get(primary) === 'failed') return `${primary} failed`;
-    if (this.failures >= MAX_FAILURES) return 'the server did not answer several requests';
+    if (this.isAbsent && this.outcomes.get(primary) === 'failed') return notProven(`${primary} failed`);
+    if (this.failures >= MAX_FAILURES) return notProven('the server did not answer several requests');
     const first = this.firstRules.get(on) ?? id;
     const needed = [...(first === id ? [] : [first]), ...needs];
     const missing = needed.find((each) => this.outcomes.get(each) !== 'passed');
     if (missing === undefined) return undefined;
-    return `it needs ${missing}, which is ${this.outcomes.get(missing) ?? 'not evaluated'}`;
+    const outcome = this.outcomes.get(missing) ?? 'not evaluated';
+    const message = `it needs ${missing}, which is ${outcome}`;
+    return outcome === 'not-applicable' ? notApplicable(message) : notProven(message);
   }
 
   private async make(name: string, page: number): Promise<Exchange> {

@@ -110,6 +110,23 @@ test('a link may lead to its file by redirects, as for the platform', async () =
   expect(await withServer(moving, faultsOf)).toEqual({ failed: [], notProven: UNPROVEN });
 }, 60_000);
 
+test('a list without a pagination, which is optional, leaves nothing unproven', async () => {
+  const bare: RequestListener = (incoming, response) =>
+    forwarded(incoming, async (answer) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of answer as AsyncIterable<Buffer>) chunks.push(chunk);
+      const body = Buffer.concat(chunks).toString('latin1');
+      const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => name !== 'content-length'));
+      if (isFile(incoming)) return response.writeHead(answer.statusCode ?? 0, answer.headers).end(body, 'latin1');
+      return response
+        .writeHead(answer.statusCode ?? 0, headers)
+        .end(body.replace(/,"pagination":\{[^}]*\}/, ''), 'latin1');
+    });
+  const { failed, notProven } = await withServer(bare, faultsOf);
+  expect(failed).toEqual([expect.stringContaining('VISION-007')]);
+  expect(notProven).toBe(UNPROVEN);
+}, 60_000);
+
 const NONSENSE =
   'HTTP/1.1 501 Unsupported method\r\nContent-Type: text/html\r\nContent-Length: 9\r\nConnection: close\r\n\r\n<p>501</p';
 const REFUSED = JSON.stringify({ success: false, error: { code: 'UNAUTHORIZED', message: 'no key' } });
