@@ -19,6 +19,7 @@ const SHELF = {
     ['docs/guides/operator.md', 'Operate'],
   ],
   Reference: [
+    ['docs/interfaces.md', 'The four interfaces'],
     ['docs/errors.md', 'Errors'],
     ['docs/limits.md', 'Limits'],
     ['docs/rules.md', 'Rules of the conformance kit'],

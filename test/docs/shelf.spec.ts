@@ -17,6 +17,7 @@ const PAGES = [
   ...GUIDES,
   '/docs/clients',
   '/docs/changelog',
+  '/docs/interfaces',
   '/docs/errors',
   '/docs/limits',
   '/docs/rules',
