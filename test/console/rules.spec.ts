@@ -76,9 +76,10 @@ describe('lanes of coverage', () => {
       available: 0,
       expired: 5,
       missing: 20,
+      failed: 8,
     };
     expect(lanesOf([bucket])[0]?.segments.map(describeSegment)).toEqual([
-      '75 % stored, 5 % expired, 20 % not recorded',
+      '75 % stored, 5 % expired, 8 % missing, 12 % not recorded',
     ]);
   });
 
@@ -97,15 +98,27 @@ describe('lanes of coverage', () => {
   it('become a report of missing footage with cause and side, safe for a spreadsheet', () => {
     const csv = missingFootage('TRUCK-7', [
       interval(0, 60_000, {}),
-      interval(60_000, 90_000, { state: 'expired' }),
-      interval(90_000, 95_000, { state: 'missing', recordingId: 'r', reason: '=HYPERLINK("http://bad.example")' }),
-      interval(95_000, 99_000, { state: 'missing', reason: 'The partner lists no recording.' }),
+      interval(60_000, 90_000, { state: 'available', cause: 'waiting', side: 'platform' }),
+      interval(90_000, 95_000, {
+        state: 'missing',
+        recordingId: 'r',
+        reason: '=HYPERLINK("http://bad.example")',
+        cause: 'linkRefused',
+        side: 'partner',
+      }),
+      interval(95_000, 99_000, {
+        state: 'missing',
+        reason: 'The partner lists no recording.',
+        cause: 'notRecorded',
+        side: 'parked',
+      }),
+      interval(99_000, 100_000, { state: 'missing', cause: 'future', side: 'future' }),
     ]);
     expect(csv.split('\r\n')).toEqual([
       'truck,camera,start,end,seconds,state,cause,side',
-      'TRUCK-7,front,1970-01-01T00:01:00.000Z,1970-01-01T00:01:30.000Z,30,expired,The link expired before the file was downloaded.,platform',
+      'TRUCK-7,front,1970-01-01T00:01:00.000Z,1970-01-01T00:01:30.000Z,30,available,The service has not downloaded it yet.,platform',
       `TRUCK-7,front,1970-01-01T00:01:30.000Z,1970-01-01T00:01:35.000Z,5,missing,"'=HYPERLINK(""http://bad.example"")",partner`,
-      'TRUCK-7,front,1970-01-01T00:01:35.000Z,1970-01-01T00:01:39.000Z,4,not recorded,The partner lists no recording.,partner',
+      'TRUCK-7,front,1970-01-01T00:01:35.000Z,1970-01-01T00:01:39.000Z,4,not recorded,The partner lists no recording.,parked',
       '',
     ]);
   });

@@ -22,6 +22,8 @@ interface Interval {
   readonly endTime: string;
   readonly cameraId?: string;
   readonly state: string;
+  readonly cause?: string;
+  readonly side?: string;
   readonly reason?: string;
 }
 
@@ -111,7 +113,7 @@ describe('a month of many chunks', () => {
       cameraId: 'front',
       startTime: '2026-01-09T00:00:00Z',
       endTime: '2026-01-10T00:00:00Z',
-      ...{ stored: 1440 * 59.5, available: 0, expired: 0, missing: 720 },
+      ...{ stored: 1440 * 59.5, available: 0, expired: 0, missing: 720, failed: 0 },
     });
   });
 });
@@ -124,21 +126,24 @@ interface Bucket {
   readonly available: number;
   readonly expired: number;
   readonly missing: number;
+  readonly failed: number;
 }
 
 interface Buckets {
   readonly data: Bucket[];
 }
 
-const STATES = ['stored', 'available', 'expired', 'missing'] as const;
+const STATES = ['stored', 'available', 'expired', 'missing', 'failed'] as const;
 
 /** The seconds of each state that the intervals of one camera have in a bucket. */
 function secondsIn(intervals: readonly Interval[], { cameraId, startTime, endTime }: Bucket) {
   const [from, to] = [Date.parse(startTime), Date.parse(endTime)];
-  const seconds = { stored: 0, available: 0, expired: 0, missing: 0 };
+  const seconds = { stored: 0, available: 0, expired: 0, missing: 0, failed: 0 };
   for (const each of intervals.filter((interval) => interval.cameraId === cameraId)) {
     const overlap = Math.min(Date.parse(each.endTime), to) - Math.max(Date.parse(each.startTime), from);
     seconds[each.state as keyof typeof seconds] += Math.max(0, overlap) / 1000;
+    // The recordings of these tests fail without a code.
+    if (each.state === 'missing' && each.cause === 'unknown') seconds.failed += Math.max(0, overlap) / 1000;
   }
   return seconds;
 }
@@ -239,11 +244,58 @@ describe('coverage in buckets', () => {
     },
   );
 
+  test("each time without a file has its cause and side, and what is still to come is nobody's", async () => {
+    const { id, haulerId } = await connectVision(app, 'https://partner.invalid');
+    const minute = (n: number) => new Date(Math.floor(Date.now() / 60_000 + n) * 60_000).toISOString();
+    const ends = ['linkRefused', 'unreachable', 'invalidFile', 'interrupted', null];
+    await addRecordings(
+      haulerId,
+      id,
+      ends.map((_, n) => ({ camera: 'front', start: minute(n - 60), seconds: 60, status: 'failed' })),
+    );
+    for (const [n, code] of ends.entries()) {
+      const parameters = [code, id, minute(n - 60)];
+      await app.dataSource.query(
+        'UPDATE recordings SET reason_code = $1 WHERE connection_id = $2 AND start_time = $3',
+        parameters,
+      );
+    }
+    const range = { cameraId: 'front', from: minute(-60), to: minute(60) };
+    const { body } = await coverage(id, range);
+    expect(body.data.map(({ cause, side }) => `${cause} ${side}`)).toEqual([
+      'linkRefused partner',
+      'unreachable network',
+      'invalidFile partner',
+      'interrupted platform',
+      'unknown unknown',
+      'notSubscribed platform',
+      'future future',
+    ]);
+    const { body: buckets } = await coverage<Buckets>(id, { ...range, resolution: '7200' });
+    expect(buckets.data).toMatchObject([{ missing: 7200, failed: 300 }]);
+  });
+
   test('without a recording the whole time is missing', async () => {
     const { body } = await coverage<Buckets>(await connect(), { resolution: '50000' });
     expect(body.data).toEqual([
-      { startTime: DAY.from, endTime: '2026-01-31T13:53:20Z', stored: 0, available: 0, expired: 0, missing: 50_000 },
-      { startTime: '2026-01-31T13:53:20Z', endTime: DAY.to, stored: 0, available: 0, expired: 0, missing: 36_400 },
+      {
+        startTime: DAY.from,
+        endTime: '2026-01-31T13:53:20Z',
+        stored: 0,
+        available: 0,
+        expired: 0,
+        missing: 50_000,
+        failed: 0,
+      },
+      {
+        startTime: '2026-01-31T13:53:20Z',
+        endTime: DAY.to,
+        stored: 0,
+        available: 0,
+        expired: 0,
+        missing: 36_400,
+        failed: 0,
+      },
     ]);
   });
 
@@ -451,7 +503,7 @@ describe('the coverage of a fleet', () => {
       [haulerId, id],
     );
     const query = { haulerId, from: '2026-01-30T12:00:00Z', to: '2026-02-01T00:00:00Z' };
-    const none = { stored: 0, available: 0, expired: 0 };
+    const none = { stored: 0, available: 0, expired: 0, failed: 0 };
     const row = (truckId: string, day: string, cameras: number, seconds: object) => ({
       ...{ connectionId: id, truckId, day, cameras },
       ...seconds,

@@ -1,4 +1,4 @@
-import type { Coverage, CoverageInterval } from '../../contracts/admin/recording.dto.js';
+import type { Coverage, CoverageCause, CoverageInterval } from '../../contracts/admin/recording.dto.js';
 
 export const LANE_STATES = ['stored', 'available', 'expired', 'missing', 'none'] as const;
 export type LaneState = (typeof LANE_STATES)[number];
@@ -60,16 +60,27 @@ function segmentOf(row: Row): Segment {
     return { start, end, shares: { [stateOf(row)]: 1 }, ...details };
   }
   const seconds = (end - start) / 1_000;
-  const states = ['stored', 'available', 'expired', 'missing'] as const;
-  const shares = states
-    .filter((state) => row[state] > 0)
-    .map((state) => [state === 'missing' ? 'none' : state, row[state] / seconds]);
+  const { stored, available, expired, failed, missing } = row;
+  const times: Readonly<Record<LaneState, number>> = {
+    stored,
+    available,
+    expired,
+    missing: failed,
+    none: missing - failed,
+  };
+  const shares = LANE_STATES.filter((state) => times[state] > 0).map((state) => [state, times[state] / seconds]);
   return { start, end, shares: Object.fromEntries(shares) as Segment['shares'] };
 }
 
 /** Without a recording nothing is lost: the camera, or the list of the partner, has none. */
 const stateOf = ({ state, recordingId }: CoverageInterval): LaneState =>
   state === 'missing' && recordingId === undefined ? 'none' : state;
+
+/** In words, where the service gives no reason. */
+const CAUSE_TITLES: Readonly<Partial<Record<CoverageCause, string>>> = {
+  waiting: 'The service has not downloaded it yet.',
+  unknown: 'No reason is known.',
+};
 
 function isSame(one: Segment, other: Segment): boolean {
   if (one.end !== other.start || one.reason !== other.reason || one.recordingId !== other.recordingId) return false;
@@ -104,31 +115,26 @@ export function resolutionOf(from: number, to: number, pixels: number): number |
   return seconds <= 6 * 3_600 ? undefined : Math.max(1, Math.ceil(seconds / (pixels / 2)));
 }
 
-/** The side that caused missing footage. */
-function sideOf({ state, recordingId, reason = '' }: CoverageInterval): 'platform' | 'partner' {
-  if (state === 'available' || state === 'expired') return 'platform';
-  if (recordingId !== undefined) return 'partner';
-  return /^(?:The partner lists no recording|Not read yet: )/.test(reason) ? 'partner' : 'platform';
-}
-
-const CAUSES: Readonly<Record<CoverageInterval['state'], string>> = {
-  stored: '',
-  available: 'The service has not downloaded it yet.',
-  expired: 'The link expired before the file was downloaded.',
-  missing: 'The recording failed.',
-};
-
 const TITLES = ['truck', 'camera', 'start', 'end', 'seconds', 'state', 'cause', 'side'];
 
-/** All time of a truck without a stored file, as CSV (RFC 4180). */
+/** All time of a truck until now without a stored file, as CSV (RFC 4180). */
 export function missingFootage(truckId: string, intervals: readonly CoverageInterval[]): string {
   const rows = intervals
-    .filter(({ state }) => state !== 'stored')
+    .filter(({ state, side }) => state !== 'stored' && side !== 'future')
     .map((each) => {
-      const { cameraId = '', startTime, endTime, state, reason } = each;
+      const { cameraId = '', startTime, endTime, state, reason, cause = 'unknown', side = 'unknown' } = each;
       const seconds = (Date.parse(endTime) - Date.parse(startTime)) / 1_000;
       const shown = stateOf(each) === 'none' ? STATE_TITLES.none : state;
-      return [truckId, cameraId, startTime, endTime, String(seconds), shown, reason ?? CAUSES[state], sideOf(each)];
+      return [
+        truckId,
+        cameraId,
+        startTime,
+        endTime,
+        String(seconds),
+        shown,
+        reason ?? CAUSE_TITLES[cause] ?? cause,
+        side,
+      ];
     });
   return [TITLES, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
 }

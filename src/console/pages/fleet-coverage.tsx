@@ -82,7 +82,7 @@ function DayName({ day, isFirst, isCompact }: { day: number; isFirst: boolean; i
 function ScaleLegend() {
   return (
     <p class="hint scale">
-      Stored share of each day (UTC). Choose a square to see the cameras.{' '}
+      Stored share of what was recorded on each day (UTC). Choose a square to see the cameras.{' '}
       <span class="scale-colours" aria-hidden="true">
         0 %
         {[0, 1, 2, 3, 4, 5].map((level) => (
@@ -91,7 +91,8 @@ function ScaleLegend() {
         100 %
       </span>
       <span aria-hidden="true">
-        <span class="swatch level-none" /> not recorded <span class="swatch level-0 lost" /> recordings expired
+        <span class="swatch level-none" /> not recorded <span class="swatch level-0 lost" /> recordings expired or
+        failed
       </span>
     </p>
   );
@@ -201,17 +202,22 @@ function Square({ row, haulerId }: { row: TruckDayCoverage; haulerId: string }) 
     from: new Date(start).toISOString(),
     to: new Date(start + DAY_MS).toISOString(),
   });
-  const recorded = row.stored + row.available + row.expired;
-  const total = recorded + row.missing;
-  const share = total === 0 ? 0 : row.stored / total;
-  const part = (seconds: number) => percent(seconds / (total || 1));
+  // Of what was recorded: a truck that drives half a day is complete with half a day.
+  const recorded = row.stored + row.available + row.expired + row.failed;
+  const share = recorded === 0 ? 0 : row.stored / recorded;
+  const part = (seconds: number) => percent(seconds / (recorded || 1));
   const label =
     recorded === 0
       ? `${row.truckId}, ${row.day}: not recorded, 0% stored`
-      : `${row.truckId}, ${row.day}: ${percent(share)} stored, ${part(row.available)} available, ${part(row.expired)} expired`;
+      : `${row.truckId}, ${row.day}: ${percent(share)} stored, ${part(row.available)} available, ${part(row.expired)} expired, ${part(row.failed)} failed`;
   const level = recorded === 0 ? 'none' : Math.ceil(share * 5);
   return (
-    <a class={`square level-${level} ${row.expired > 0 ? 'lost' : ''}`} href={address} title={label} aria-label={label}>
+    <a
+      class={`square level-${level} ${row.expired + row.failed > 0 ? 'lost' : ''}`}
+      href={address}
+      title={label}
+      aria-label={label}
+    >
       <span>{recorded === 0 ? '–' : percent(share)}</span>
     </a>
   );

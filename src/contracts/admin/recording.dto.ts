@@ -184,6 +184,26 @@ export class CoverageQuery {
   resolution?: number;
 }
 
+/** Why a time has no stored file. One meaning for lanes, fleet, report and CSV. */
+export const COVERAGE_CAUSES = [
+  'waiting',
+  ...ENDINGS,
+  FILE_REMOVED,
+  'gap',
+  'notRecorded',
+  'unread',
+  'notReadYet',
+  'notSubscribed',
+  'connectionDeleted',
+  'future',
+  'unknown',
+] as const;
+export type CoverageCause = (typeof COVERAGE_CAUSES)[number];
+
+/** Who can do something about it: nobody where the truck was parked, or where the time is still to come. */
+export const COVERAGE_SIDES = ['partner', 'platform', 'network', 'parked', 'future', 'unknown'] as const;
+export type CoverageSide = (typeof COVERAGE_SIDES)[number];
+
 /** An interval of one camera in one state (decision 49). */
 export class CoverageInterval {
   @TextField({ ...CAMERA, optional: true })
@@ -208,6 +228,23 @@ export class CoverageInterval {
   @TextField({ description: 'Why no file is stored', max: 10_000, optional: true })
   reason?: string;
 
+  @EnumField({
+    description:
+      'The same as a code, unless it is stored. `waiting`: not downloaded yet; the codes of a recording that failed or expired; `gap`: a clip without this part; `notRecorded`: the partner was asked and lists nothing; `unread`: its list could not be read; `notReadYet`; `notSubscribed`; `connectionDeleted`; `future`: still to come',
+    values: COVERAGE_CAUSES,
+    optional: true,
+    example: 'linkRefused',
+  })
+  cause?: CoverageCause;
+
+  @EnumField({
+    description: 'Whose part it is; `parked` where the truck recorded nothing',
+    values: COVERAGE_SIDES,
+    optional: true,
+    example: 'partner',
+  })
+  side?: CoverageSide;
+
   @InstantField({
     description: 'When the partner was last asked for the whole of it and listed no recording',
     optional: true,
@@ -231,6 +268,9 @@ class CoverageSeconds {
 
   @seconds('without a recording, or with one that failed')
   missing!: number;
+
+  @seconds('of these with a recording that failed')
+  failed!: number;
 }
 
 /** The seconds of one camera within one bucket. Where recordings overlap, the better state counts. */

@@ -17,11 +17,11 @@ type PackedRow = PackedRecordings & { readonly camera: number };
 
 /**
  * The recordings of a camera as three values, each as long as all of them: to send them so takes a third of the time that
- * sums of window functions take. A failed recording covers nothing.
+ * sums of window functions take.
  */
 const packed = (starts: string, ends: string) => `
   string_agg(timestamptz_send(${starts}), '') AS starts, string_agg(timestamptz_send(${ends}), '') AS ends,
-  string_agg(CASE r.status WHEN 'stored' THEN '1' WHEN 'expired' THEN '3' WHEN 'failed' THEN '0' ELSE '2' END, '') AS ranks`;
+  string_agg(CASE r.status WHEN 'stored' THEN '1' WHEN 'expired' THEN '3' WHEN 'failed' THEN '4' ELSE '2' END, '') AS ranks`;
 
 const CAMERAS = `
   json_to_recordset($1::json) AS cameras (camera integer, connection uuid, truck text, names text[])

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/recording.dto.js';
+import type { CoverageQuery, FleetCoverageQuery, RecordingReason } from '../../contracts/admin/recording.dto.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';
@@ -12,6 +12,9 @@ export interface CoverageRecordingRow {
   readonly end_time: Date;
   readonly status: RecordingState;
   readonly reason: string | null;
+  readonly reason_code: RecordingReason | null;
+  /** Retention has deleted the file. */
+  readonly is_removed: boolean;
   readonly gaps: readonly StoredGap[] | null;
 }
 
@@ -50,7 +53,8 @@ export class CoverageRepository {
     limit: number,
   ): Promise<CoverageRecordingRow[]> {
     return this.dataSource.query(
-      `SELECT id, camera_id, start_time, end_time, status, coalesce(reason, last_error) AS reason, gaps FROM recordings
+      `SELECT id, camera_id, start_time, end_time, status, coalesce(reason, last_error) AS reason, reason_code,
+         deleted_at IS NOT NULL AS is_removed, gaps FROM recordings
        WHERE connection_id = $1 AND truck_id = $2 AND start_time < $4 AND end_time > $3
          AND start_time > $3::timestamptz - interval '31 days' AND ($5::text[] IS NULL OR camera_id = ANY($5))
        LIMIT ${limit}`,

@@ -1,4 +1,5 @@
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
+import type { CoverageCause, CoverageSide } from '../../contracts/admin/recording.dto.js';
 import type { Violation } from '../../contracts/common/violation.js';
 
 const MAX_RANGE_MS = 31 * 86_400_000;
@@ -12,8 +13,8 @@ export function rangeViolations({ from, to }: { readonly from: Instant; readonly
 const COVERAGE_STATES = ['stored', 'available', 'expired', 'missing'] as const;
 export type CoverageState = (typeof COVERAGE_STATES)[number];
 
-/** Ranks below every recording: an unread window, then the range of a subscription, then a time without subscription. */
-const [UNREAD_RANK, SUBSCRIBED_RANK, UNSUBSCRIBED_RANK] = [4, 5, 6];
+/** Ranks below every recording: what is still to come, then an unread window, the range of a subscription, then a time without subscription. */
+const [FUTURE_RANK, UNREAD_RANK, SUBSCRIBED_RANK, UNSUBSCRIBED_RANK] = [4, 5, 6, 7];
 
 /** A state of one camera over a time; milliseconds since the epoch, the end excluded. */
 export interface Piece {
@@ -24,9 +25,32 @@ export interface Piece {
   readonly rank?: number;
   readonly recordingId?: string;
   readonly reason?: string;
+  /** Unless it is stored. */
+  readonly cause?: CoverageCause;
   /** The partner was asked for this time, and listed nothing. */
   readonly isRead?: true;
 }
+
+/** Whose part a cause is. */
+export const SIDES: Readonly<Record<CoverageCause, CoverageSide>> = {
+  waiting: 'platform',
+  notListed: 'partner',
+  linkRefused: 'partner',
+  unreachable: 'network',
+  invalidFile: 'partner',
+  addressRefused: 'partner',
+  tooLarge: 'platform',
+  interrupted: 'platform',
+  fileRemoved: 'platform',
+  gap: 'partner',
+  notRecorded: 'parked',
+  unread: 'unknown',
+  notReadYet: 'platform',
+  notSubscribed: 'platform',
+  connectionDeleted: 'platform',
+  future: 'future',
+  unknown: 'unknown',
+};
 
 /**
  * The intervals of `[from, to)` in order, without gaps and overlaps. Of several pieces the best one counts, and of equally
@@ -63,7 +87,10 @@ const rankOf = ({ state, rank = COVERAGE_STATES.indexOf(state) }: Piece): number
 
 /** Whether two adjacent pieces differ only in time. */
 const isSame = (one: Piece, other: Piece): boolean =>
-  one.state === other.state && one.recordingId === other.recordingId && one.reason === other.reason;
+  one.state === other.state &&
+  one.recordingId === other.recordingId &&
+  one.reason === other.reason &&
+  one.cause === other.cause;
 
 /** A subscription that includes the camera. */
 export interface Subscribed {
@@ -106,27 +133,31 @@ export function lastAskedAt(asked: readonly AskedRange[], start: number, end: nu
 
 const FOREVER = Number.MAX_SAFE_INTEGER;
 
-/** Covers all time with the reasons why there may be no recording. */
-export const missingPieces = (subscriptions: readonly Subscribed[]): Piece[] => [
+/** Covers all time with the reasons why there may be no recording. After `now` nothing can be recorded. */
+export const missingPieces = (subscriptions: readonly Subscribed[], now = FOREVER): Piece[] => [
+  missing(FUTURE_RANK, now, FOREVER, 'This time is still to come.', 'future'),
   ...subscriptions.flatMap((each) => [
-    ...each.unread.map(({ start, end, reason }) => missing(UNREAD_RANK, start, end, notRead({ ...each, reason }))),
-    { ...missing(SUBSCRIBED_RANK, each.start, each.readUntil, listsNone()), isRead: true as const },
-    missing(SUBSCRIBED_RANK, each.readUntil, FOREVER, notRead(each)),
+    ...each.unread.map(({ start, end, reason }) => missing(UNREAD_RANK, start, end, ...notRead({ ...each, reason }))),
+    { ...missing(SUBSCRIBED_RANK, each.start, each.readUntil, listsNone(), 'notRecorded'), isRead: true as const },
+    missing(SUBSCRIBED_RANK, each.readUntil, FOREVER, ...notRead(each)),
   ]),
-  missing(UNSUBSCRIBED_RANK, -FOREVER, FOREVER, 'No subscription includes the truck at this time.'),
+  missing(UNSUBSCRIBED_RANK, -FOREVER, FOREVER, 'No subscription includes the truck at this time.', 'notSubscribed'),
 ];
 
-const missing = (rank: number, start: number, end: number, reason: string): Piece => ({
+const missing = (rank: number, start: number, end: number, reason: string, cause: CoverageCause): Piece => ({
   start,
   end,
   state: 'missing',
   rank,
   reason,
+  cause,
 });
 
-function notRead({ reason, isEnded }: Pick<Subscribed, 'reason' | 'isEnded'>): string {
-  if (isEnded === true) return 'Not read: the connection was deleted, and nothing more will be read.';
-  return reason === undefined ? 'Not read yet.' : `Not read yet: ${reason}`;
+function notRead({ reason, isEnded }: Pick<Subscribed, 'reason' | 'isEnded'>): [string, CoverageCause] {
+  if (isEnded === true) {
+    return ['Not read: the connection was deleted, and nothing more will be read.', 'connectionDeleted'];
+  }
+  return reason === undefined ? ['Not read yet.', 'notReadYet'] : [`Not read yet: ${reason}`, 'unread'];
 }
 
 /** Equal buckets from `originMs` on; the first and the last one are cut at the range. Milliseconds since the epoch. */
@@ -149,14 +180,19 @@ export interface StateSeconds {
   readonly available: number;
   readonly expired: number;
   readonly missing: number;
+  /** Of the missing ones, with a recording that failed. */
+  readonly failed: number;
 }
+
+/** The ranks of recordings: stored, available, expired, failed. */
+const RANKS = [1, 2, 3, 4];
 
 /**
  * The covered time of one camera in each bucket. Takes a million recordings, in the order of their start, and makes no object
  * for any of them. Times are microseconds since the epoch, which numbers hold exactly.
  */
 export class CameraSweep {
-  /** How far the recordings so far reach: stored ones; stored and available ones; all. */
+  /** How far the recordings so far reach: stored ones; stored and available ones; also expired ones; all. */
   private readonly reached: Float64Array;
   /** The time of recordings that begin after the end of all earlier ones, by rank and bucket. */
   private readonly apart: readonly Float64Array[];
@@ -168,18 +204,18 @@ export class CameraSweep {
 
   constructor(private readonly grid: BucketGrid) {
     [this.origin, this.step, this.to] = [grid.originMs * 1000, grid.stepMs * 1000, grid.toMs * 1000];
-    this.reached = new Float64Array(3).fill(grid.fromMs * 1000);
-    const none = () => [1, 2, 3].map(() => new Float64Array(bucketCount(grid)));
+    this.reached = new Float64Array(RANKS.length).fill(grid.fromMs * 1000);
+    const none = () => RANKS.map(() => new Float64Array(bucketCount(grid)));
     [this.apart, this.added] = [none(), none()];
   }
 
-  /** `rank`: 1 stored, 2 available, 3 expired; 0 covers nothing. */
+  /** `rank`: 1 stored, 2 available, 3 expired, 4 failed. */
   add(start: number, end: number, rank: number): void {
     const to = end < this.to ? end : this.to;
-    if (rank === 0 || start >= to) return;
-    const isApart = start >= (this.reached[2] as number);
+    if (start >= to) return;
+    const isApart = start >= (this.reached[3] as number);
     if (isApart) this.cover(this.apart[rank - 1] as Float64Array, start, to);
-    for (let i = rank - 1; i < 3; i++) {
+    for (let i = rank - 1; i < 4; i++) {
       const reached = this.reached[i] as number;
       if (reached >= to) continue;
       this.reached[i] = to;
@@ -202,13 +238,14 @@ export class CameraSweep {
     const at = (all: readonly Float64Array[], set: number, bucket: number) => (all[set]?.[bucket] ?? 0) / 1_000_000;
     return Array.from({ length: bucketCount(this.grid) }, (_, i) => {
       const [start, end] = bucketRange(this.grid, i);
-      const [stored, available, expired] = [0, 1, 2].map((rank) => at(this.apart, rank, i)) as [number, number, number];
-      const [one, two, three] = [0, 1, 2].map((set) => at(this.added, set, i)) as [number, number, number];
+      const [stored = 0, available = 0, expired = 0, failed = 0] = RANKS.map((rank) => at(this.apart, rank - 1, i));
+      const [one = 0, two = 0, three = 0, four = 0] = RANKS.map((rank) => at(this.added, rank - 1, i));
       return {
         stored: rounded(stored + one),
         available: rounded(available + two - one),
         expired: rounded(expired + three - two),
         missing: rounded((end - start) / 1000 - stored - available - expired - three),
+        failed: rounded(failed + four - three),
       };
     });
   }
@@ -223,4 +260,5 @@ export const sumOf = (all: readonly StateSeconds[]): StateSeconds => ({
   available: rounded(all.reduce((sum, { available }) => sum + available, 0)),
   expired: rounded(all.reduce((sum, { expired }) => sum + expired, 0)),
   missing: rounded(all.reduce((sum, { missing }) => sum + missing, 0)),
+  failed: rounded(all.reduce((sum, { failed }) => sum + failed, 0)),
 });

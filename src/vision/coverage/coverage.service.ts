@@ -2,13 +2,15 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { List } from '../../contracts/admin/list.dto.js';
-import type {
-  Coverage,
-  CoverageBucket,
-  CoverageInterval,
-  CoverageQuery,
-  FleetCoverageQuery,
-  TruckDayCoverage,
+import {
+  type Coverage,
+  type CoverageBucket,
+  type CoverageCause,
+  type CoverageInterval,
+  type CoverageQuery,
+  FILE_REMOVED,
+  type FleetCoverageQuery,
+  type TruckDayCoverage,
 } from '../../contracts/admin/recording.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
@@ -37,6 +39,7 @@ import {
   missingPieces,
   type Piece,
   rangeViolations,
+  SIDES,
   type Subscribed,
   sumOf,
 } from './coverage.rules.js';
@@ -121,7 +124,7 @@ export class CoverageService {
       const asked = own.flatMap(toAsked).sort((a, b) => b.at - a.at);
       const failing = own.flatMap((row) => row.failing.map(toTimes));
       let startTime = formatInstant(new Date(from));
-      for (const piece of coverageOf([...pieces, ...missingPieces(own.map(toSubscribed))], from, to)) {
+      for (const piece of coverageOf([...pieces, ...missingPieces(own.map(toSubscribed), Date.now())], from, to)) {
         const interval = toInterval(piece, { cameraId: camera.name, startTime, asked, failing });
         data.push(interval);
         // Each interval begins where the one before ended, so that a time is formatted once.
@@ -195,21 +198,28 @@ const tooManyBuckets = (): Violation => ({
 });
 
 /** The recorded parts of a recording, and its gaps. */
-function toPieces({ id, start_time, end_time, status, reason, gaps }: CoverageRecordingRow): Piece[] {
+function toPieces(row: CoverageRecordingRow): Piece[] {
+  const { id, start_time, end_time, status, reason, gaps } = row;
   const recorded = {
     state: STATES[status],
     recordingId: id,
     ...(reason === null || status === 'stored' ? {} : { reason }),
+    ...(status === 'stored' ? {} : { cause: causeOf(row) }),
   };
   const pieces: Piece[] = [];
   let start = start_time.getTime();
   for (const gap of gaps ?? []) {
     const [gapStart, gapEnd] = [Date.parse(gap.startTime), Date.parse(gap.endTime)];
     pieces.push({ ...recorded, start, end: gapStart });
-    pieces.push({ state: 'missing', recordingId: id, reason: gap.reason, start: gapStart, end: gapEnd });
+    pieces.push({ state: 'missing', recordingId: id, reason: gap.reason, cause: 'gap', start: gapStart, end: gapEnd });
     start = gapEnd;
   }
   return [...pieces, { ...recorded, start, end: end_time.getTime() }];
+}
+
+function causeOf({ status, reason_code: code, is_removed: isRemoved }: CoverageRecordingRow): CoverageCause {
+  if (status === 'available') return 'waiting';
+  return code ?? (isRemoved ? FILE_REMOVED : 'unknown');
 }
 
 const toTimes = ({ start, end, reason }: CoverageSubscriptionRow['unread'][number]) => ({
@@ -251,6 +261,7 @@ function toInterval(piece: Piece, { cameraId, startTime, asked, failing }: Inter
     state,
     ...(recordingId === undefined ? {} : { recordingId }),
     ...(reason === undefined ? {} : { reason }),
+    ...(piece.cause === undefined ? {} : { cause: piece.cause, side: SIDES[piece.cause] }),
     ...(askedAt === undefined ? {} : { lastAskedAt: askedAt }),
   };
 }
