@@ -74,6 +74,8 @@ export function toApiKeyDto(row: ApiKeyEntity): ApiKey {
     createdAt: formatInstant(row.createdAt),
     expiresAt: end === Infinity ? null : formatInstant(new Date(end)),
     lastUsedAt: row.lastUsedAt === null ? null : formatInstant(row.lastUsedAt),
+    replacesId: row.replacesId,
+    activatedAt: row.activatedAt === null ? null : formatInstant(row.activatedAt),
     revokedAt: row.revokedAt === null ? null : formatInstant(row.revokedAt),
   };
 }

@@ -30,6 +30,8 @@ const FIELDS = [
   'createdAt',
   'expiresAt',
   'lastUsedAt',
+  'replacesId',
+  'activatedAt',
   'revokedAt',
 ];
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';

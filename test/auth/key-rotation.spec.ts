@@ -50,6 +50,7 @@ describe('the new key', () => {
     const next = await rotate(old.id);
     expect({ ...next, id: '', key: '', prefix: '', createdAt: '' }).toEqual({
       ...old,
+      replacesId: old.id,
       id: '',
       key: '',
       prefix: '',

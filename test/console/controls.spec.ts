@@ -128,6 +128,27 @@ describe('forms', () => {
     await service.admin('DELETE', `/connections/${body.id}`);
   });
 
+  it('the rotation of a key that expires asks for the new end, and shows how far it is', async () => {
+    const { page, region, service, visit } = scene;
+    const expiresAt = new Date(Date.now() + 5 * 86_400_000).toISOString();
+    const request = { haulerId: DEMO.haulerId, interfaces: ['scale'], name: 'Front gate', expiresAt };
+    await service.admin('POST', '/api-keys', request);
+    await visit('keys');
+    const row = page.getByRole('row', { name: /Front gate/ });
+    await row.getByRole('button', { name: 'Rotate' }).click();
+    await page.getByLabel('The new key expires').fill('2099-01-02T03:04');
+    await page.getByRole('button', { name: 'Rotate the key' }).click();
+    const key = await region('New key').locator('.secret code').innerText();
+    await page.getByText('not used yet: send it').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await service.call('POST', '/platform-api/v1/tickets', { headers: { 'PLATFORM-API-KEY': key }, body: {} });
+    await visit('keys');
+    await page.getByText(/^first used/).waitFor();
+    await page.getByText(/^the old key ends/).waitFor();
+    const [successor] = await list<{ expiresAt: string }>('/api-keys?pageSize=1');
+    expect(successor?.expiresAt).toMatch(/^2099-01-0/);
+  });
+
   it('a mistyped address is a page that says so', async () => {
     const { page, visit } = scene;
     await visit('nonsense');

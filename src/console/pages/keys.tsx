@@ -5,7 +5,7 @@ import { send } from '../client/api.js';
 import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { Filters, HaulerFilter, pick } from '../parts/filters.js';
+import { Filters, HaulerFilter, localInput, pick } from '../parts/filters.js';
 import { ActionButton, fieldText, Form, Input, Select } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
@@ -77,7 +77,15 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
         </>
       ),
     },
-    { title: 'State', cell: (key) => <Badge value={keyState(key, Date.now())} /> },
+    {
+      title: 'State',
+      cell: (key) => (
+        <>
+          <Badge value={keyState(key, Date.now())} />
+          <HandOver successor={key} all={list.data?.data ?? []} />
+        </>
+      ),
+    },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
     { title: 'Last used', cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Time value={lastUsedAt} />) },
     { title: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'never' : <Time value={expiresAt} />) },
@@ -96,6 +104,38 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
         empty={<Empty title="No key here.">Partners need a key for their first call: choose “New key”.</Empty>}
       />
     </>
+  );
+}
+
+/** How far a rotation is: the new key was issued and is with its user, it was used, the old key has ended. */
+function HandOver({ successor, all }: { successor: ApiKey; all: readonly ApiKey[] }) {
+  const { replacesId, activatedAt, revokedAt } = successor;
+  if (replacesId === null || revokedAt !== null) return null;
+  const old = all.find(({ id }) => id === replacesId);
+  const end = old?.revokedAt ?? old?.expiresAt ?? null;
+  const hasEnded = end !== null && Date.parse(end) <= Date.now();
+  return (
+    <ol class="hand-over hint" aria-label={`Rotation of ${old?.prefix ?? 'a key'}`}>
+      <li class="done">issued</li>
+      <li class={activatedAt === null ? '' : 'done'}>
+        {activatedAt === null ? (
+          'not used yet: send it'
+        ) : (
+          <>
+            first used <Time value={activatedAt} />
+          </>
+        )}
+      </li>
+      <li class={hasEnded ? 'done' : ''}>
+        {activatedAt === null || end === null ? (
+          'the old key still works'
+        ) : (
+          <>
+            the old key {hasEnded ? 'ended' : 'ends'} <Time value={end} />
+          </>
+        )}
+      </li>
+    </ol>
   );
 }
 
@@ -118,6 +158,7 @@ function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiK
   );
 }
 
+const YEAR_MS = 365 * 86_400_000;
 const OVERLAPS = [
   ['86400', '24 hours'],
   ['3600', '1 hour'],
@@ -134,7 +175,9 @@ interface RotateFormProps {
 function RotateForm({ apiKey, onRotated, onCancel }: RotateFormProps) {
   const rotate = async (values: FormData) => {
     const overlapSeconds = Number(fieldText(values, 'overlapSeconds') ?? OVERLAPS[0][0]);
-    onRotated(await send('POST', `/api-keys/${apiKey.id}/rotate`, { overlapSeconds }));
+    const expires = fieldText(values, 'expiresAt');
+    const expiresAt = expires === undefined ? {} : { expiresAt: new Date(expires).toISOString() };
+    onRotated(await send('POST', `/api-keys/${apiKey.id}/rotate`, { overlapSeconds, ...expiresAt }));
   };
   return (
     <Form
@@ -144,6 +187,16 @@ function RotateForm({ apiKey, onRotated, onCancel }: RotateFormProps) {
       onCancel={onCancel}
     >
       <RotationPicture kind="issued" />
+      {apiKey.expiresAt !== null && (
+        <Input
+          name="expiresAt"
+          label="The new key expires"
+          type="datetime-local"
+          value={localInput(new Date(Date.now() + YEAR_MS))}
+          isRequired
+          hint={`the old key expires ${new Date(apiKey.expiresAt).toLocaleString()}`}
+        />
+      )}
       <Select name="overlapSeconds" label="Overlap after the first use of the new key" choices={OVERLAPS} />
     </Form>
   );

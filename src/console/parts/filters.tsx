@@ -120,7 +120,7 @@ export function TimeFilter({ name, label, query }: FilterProps) {
 }
 
 /** The text of a `datetime-local` input. */
-function localInput(time: Date): string {
+export function localInput(time: Date): string {
   if (Number.isNaN(time.getTime())) return '';
   return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -195,6 +195,21 @@ export class ApiKey {
   @InstantField({ description: 'Last use, to the minute', nullable: true, example: '2026-11-20T15:11:02.004Z' })
   lastUsedAt!: string | null;
 
+  @UuidField({
+    description: 'The key whose successor it is, by a rotation',
+    nullable: true,
+    example: null,
+  })
+  replacesId!: string | null;
+
+  @InstantField({
+    description:
+      'First use of a successor, at which the overlap of the key before it began; null until then, and for other keys',
+    nullable: true,
+    example: null,
+  })
+  activatedAt!: string | null;
+
   @InstantField({ description: 'When it was revoked', nullable: true, example: '2026-11-21T08:00:00Z' })
   revokedAt!: string | null;
 }
