@@ -7,6 +7,7 @@ import {
   type ExchangeBody,
   type ExchangeDetail,
   type ExchangeList,
+  type ExplainedExchangeList,
   ExchangeQuery,
   PartnerExchangeQuery,
   ReplayExchangesRequest,
@@ -14,9 +15,7 @@ import {
 import { fieldsOf } from '../contracts/common/fields/documented.js';
 import { epochMillis, formatInstant } from '../contracts/common/instant.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
-import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
 import { parseReference, type Reference } from '../contracts/common/references.js';
-import { VERSION_HEADER } from '../contracts/scale/scale.dto.js';
 import { cursorOf, filtersOf, partsOf } from '../database/cursor.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
@@ -25,22 +24,9 @@ import { BASE64, REDACTED_FORM, TRUNCATED } from './body-cells.js';
 import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';
 import { shownReferences } from './exchange-references.rules.js';
-import { explain, REPLAYED_REFUSAL } from './explanation.rules.js';
+import { factsOf, type StoredPushes, ticketIdIn } from './explanation-facts.js';
+import { explain } from './explanation.rules.js';
 import { redactBody } from './redaction.rules.js';
-
-/** The push whose contents are in force where a later one was stale. */
-export interface WonPush {
-  readonly receivedAt: Date;
-  readonly keyPrefix: string | undefined;
-}
-
-/** Pushes as the history of their tickets has them. */
-export interface StoredPushes {
-  /** The body of the push of an exchange. */
-  bodyOf(haulerId: string, ticketId: string, exchangeId: string): Promise<string | undefined>;
-  /** The push whose contents were in force when the push of an exchange came (decision 21). */
-  wonOver(haulerId: string, ticketId: string, exchangeId: string): Promise<WonPush | undefined>;
-}
 
 /** Only exchanges of this key, or only calls to the partner of this connection. The hauler helps to find them. */
 export type ExchangeScope = { readonly haulerId?: string } & (
@@ -63,17 +49,27 @@ export class ExchangeQueries {
   }
 
   /** `names` are the parameters that the caller sent: an unknown filter must not show everything. */
-  async list(query: ExchangeQuery, names: readonly string[], scope?: ExchangeScope): Promise<ExchangeList> {
-    refuseUnknown(names, [...fieldsOf(scope === undefined ? ExchangeQuery : PartnerExchangeQuery).keys()]);
-    const { cursor, pageSize = DEFAULT_PAGE_SIZE } = query;
-    const asked = ['exchanges', filtersOf({ ...query, ...scope })];
-    const [before] = cursor === undefined ? [] : partsOf(cursor, asked).map(String);
-    const filter = { ...filterOf(query), ...scope, before };
-    await this.log.flushForReader();
-    const rows = await this.exchanges.find(filter, pageSize + 1);
-    const data = rows.slice(0, pageSize).map(toExchange);
-    const last = data.at(-1);
-    const next = rows.length > pageSize && last !== undefined ? cursorOf(asked, [last.id]) : null;
+  async list(query: ExchangeQuery, names: readonly string[]): Promise<ExchangeList> {
+    refuseUnknown(names, [...fieldsOf(ExchangeQuery).keys()]);
+    const { rows, next } = await this.page(query);
+    return { data: rows.map(toExchange), next };
+  }
+
+  /** Each with its explanation: a partner asks for one push, and reads why in the same call. */
+  async listOwn(
+    query: PartnerExchangeQuery,
+    names: readonly string[],
+    scope: ExchangeScope,
+  ): Promise<ExplainedExchangeList> {
+    refuseUnknown(names, [...fieldsOf(PartnerExchangeQuery).keys()]);
+    const { rows, next } = await this.page(query, scope);
+    const answers = new Map((await this.exchanges.answers(rows.map(({ id }) => id))).map((row) => [row.id, row]));
+    const data = [];
+    for (const row of rows) {
+      const { response_headers: headers = null, response_text: text } = answers.get(row.id) ?? {};
+      const facts = await factsOf({ ...row, response_headers: headers }, this.pushes);
+      data.push({ ...toExchange(row), explanation: explain(row, text ?? undefined, facts) });
+    }
     return { data, next };
   }
 
@@ -91,7 +87,7 @@ export class ExchangeQueries {
         row.response_headers === null
           ? null
           : { headers: headersIn(row.response_headers), ...(response === undefined ? {} : { body: response }) },
-      explanation: explain(row, response?.text, await this.factsOf(row)),
+      explanation: explain(row, response?.text, await factsOf(row, this.pushes)),
     };
   }
 
@@ -128,6 +124,18 @@ export class ExchangeQueries {
     return this.exchanges.find(filterOf(filter), limit);
   }
 
+  private async page(query: ExchangeQuery, scope?: ExchangeScope) {
+    const { cursor, pageSize = DEFAULT_PAGE_SIZE } = query;
+    const asked = ['exchanges', filtersOf({ ...query, ...scope })];
+    const [before] = cursor === undefined ? [] : partsOf(cursor, asked).map(String);
+    const filter = { ...filterOf(query), ...scope, before };
+    await this.log.flushForReader();
+    const found = await this.exchanges.find(filter, pageSize + 1);
+    const rows = found.slice(0, pageSize);
+    const last = rows.at(-1);
+    return { rows, next: found.length > pageSize && last !== undefined ? cursorOf(asked, [last.id]) : null };
+  }
+
   private async pushBody(row: FullExchangeRow): Promise<ExchangeBody | undefined> {
     const pushed = await this.pushText(row);
     if (pushed === undefined) return undefined;
@@ -143,20 +151,6 @@ export class ExchangeQueries {
     const ticketId = ticketIdIn(row);
     if (ticketId === undefined || row.hauler_id === null) return undefined;
     return this.pushes?.bodyOf(row.hauler_id, ticketId, row.id);
-  }
-
-  /** Whether a refusal was a replay, and what won over a stale push. */
-  private async factsOf(row: FullExchangeRow): Promise<string[]> {
-    const headers = headersNamed(row.response_headers);
-    const ticketId = ticketIdIn(row);
-    if (row.status >= 400 && headers[REPLAYED_HEADER.toLowerCase()] !== undefined) return [REPLAYED_REFUSAL];
-    if (row.result !== 'stale' || ticketId === undefined || row.hauler_id === null) return [];
-    const won = await this.pushes?.wonOver(row.hauler_id, ticketId, row.id);
-    if (won === undefined) return [];
-    const version = headers[VERSION_HEADER.toLowerCase()];
-    const contents = version === undefined ? 'Newer contents' : `The contents of ${version}`;
-    const key = won.keyPrefix === undefined ? '' : ` with the key ${won.keyPrefix}…`;
-    return [`${contents} won: they were pushed${key} at ${formatInstant(won.receivedAt)}.`];
   }
 }
 
@@ -201,9 +195,6 @@ const isWithin = (row: ExchangeListRow, scope: ExchangeScope): boolean =>
 
 const unknownExchange = (id: string) => apiError(ADMIN_API, 'notFound', `there is no exchange ${id}`);
 
-const ticketIdIn = (row: FullExchangeRow): string | undefined =>
-  referencesIn(row).find(({ kind }) => kind === 'ticketId')?.value;
-
 export const referencesIn = ({ refs }: Pick<ExchangeListRow, 'refs'>): Reference[] => shownReferences(refs);
 
 function toExchange(row: ExchangeListRow): Exchange {
@@ -236,10 +227,6 @@ function toExchange(row: ExchangeListRow): Exchange {
 
 const optional = <Name extends string>(name: Name, value: string | null): Partial<Record<Name, string>> =>
   value === null ? {} : ({ [name]: value } as Partial<Record<Name, string>>);
-
-/** By lower-case name. */
-const headersNamed = (json: string | null): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headersIn(json ?? '{}')).map(([name, value]) => [name.toLowerCase(), value]));
 
 export const headersIn = (json: string) => JSON.parse(json) as Record<string, string>;
 

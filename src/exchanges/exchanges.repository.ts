@@ -59,6 +59,12 @@ export interface NamedExchangeRow extends ExchangeListRow {
   readonly response_text: string | null;
 }
 
+/** What a list does not have and an explanation needs. */
+export type AnswerRow = Pick<FullExchangeRow, 'id' | 'response_headers'> & Pick<NamedExchangeRow, 'response_text'>;
+
+const ERROR_TEXT =
+  'CASE WHEN status >= 400 AND response_form & 1 = 0 THEN left(response_body, 4096) END AS response_text';
+
 const DAY_MS = 86_400_000;
 
 /** Exchanges that a list with a reference reads before it uses the index of references. */
@@ -90,9 +96,16 @@ export class ExchangesRepository {
   /** The newest `limit` exchanges of a hauler that have one of the references. */
   naming(haulerId: string, references: readonly Reference[], limit: number): Promise<NamedExchangeRow[]> {
     if (references.length === 0) return Promise.resolve([]);
-    const response = 'CASE WHEN status >= 400 AND response_form & 1 = 0 THEN left(response_body, 4096) END';
-    const columns = `${LISTED}, ${response} AS response_text`;
+    const columns = `${LISTED}, ${ERROR_TEXT}`;
     return this.findByReference({ haulerId }, elementsOf({ haulerId }, references), { columns, limit });
+  }
+
+  async answers(ids: readonly string[]): Promise<AnswerRow[]> {
+    if (ids.length === 0) return [];
+    return this.dataSource.query<AnswerRow[]>(
+      `SELECT id, response_headers, ${ERROR_TEXT} FROM exchanges WHERE id = ANY ($1::uuid[])`,
+      [ids],
+    );
   }
 
   async get(id: string): Promise<FullExchangeRow | undefined> {

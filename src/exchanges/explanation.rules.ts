@@ -2,11 +2,13 @@ import type { ExchangeListRow } from './exchanges.repository.js';
 import { isJsonObject } from '../contracts/common/json.js';
 
 const RESULTS: Readonly<Record<string, string>> = {
-  created: 'A new record was created.',
-  updated: 'The ticket had been stored before; this push updated it.',
+  created: 'A new record was created. It is stored, and nothing is left to do.',
+  updated:
+    'The ticket had been stored before; this push updated it. Its contents are those of this push, and nothing is left to do.',
   stale: 'A newer push of this ticket is stored. This push is kept in the history and changed no contents.',
-  unchanged: 'The ticket already had exactly this content. Nothing was written.',
-  replayed: 'The Idempotency-Key was used before: this is the first response again, and nothing was done twice.',
+  unchanged: 'The ticket already had exactly this content. Nothing was written, and nothing is left to do.',
+  replayed:
+    'The Idempotency-Key was used before: this is the first response again, and nothing was done twice. A new request needs a new key.',
 };
 
 const FAILURES: Readonly<Record<string, string>> = {
@@ -31,6 +33,7 @@ const STATUSES: Readonly<Record<number, string>> = {
   408: 'The body did not arrive in time. Send the request again.',
   413: 'The body was larger than allowed, and was not read.',
   415: 'The body must be sent as application/json in UTF-8.',
+  409: 'What is stored already stands against the request. This call stored nothing.',
   422: 'A business rule refused the request. Nothing was stored.',
   429: 'The key sent too many requests. The body was not read.',
 };
@@ -53,10 +56,13 @@ export function explain(row: ExchangeListRow, response: string | undefined, fact
     failure(row),
     row.result === null ? undefined : RESULTS[row.result],
     ...facts,
-    (row.direction === 'inbound' ? STATUSES : PARTNER_STATUSES)[row.status] ?? statusSentence(row),
+    (row.direction === 'inbound' ? STATUSES : PARTNER_STATUSES)[statusOf(row)] ?? statusSentence(row),
     errorMessage(response),
+    repetition(row),
     row.ignored_fields === null ? undefined : `Unknown fields were ignored: ${row.ignored_fields}.`,
-    row.scenario === null ? undefined : `The sandbox injected the scenario ${row.scenario}.`,
+    row.scenario === null || response?.includes(`scenario ${row.scenario}`) === true
+      ? undefined
+      : `The sandbox injected the scenario ${row.scenario}.`,
     row.replay_of === null ? undefined : `It repeats exchange ${row.replay_of}.`,
   ];
   return sentences.filter((sentence) => sentence !== undefined).join(' ');
@@ -76,12 +82,28 @@ function beginning({ direction, method, path, status }: ExchangeListRow): string
   return `${direction === 'inbound' ? 'The call' : 'Our call'} ${method} ${place} ${outcome}.`;
 }
 
-function statusSentence({ status, direction }: ExchangeListRow): string | undefined {
+/** Of the answer, or of the one that its caller did not get. */
+const statusOf = ({ status, direction, result }: ExchangeListRow): number =>
+  status === 0 && direction === 'inbound' ? Number(/^\d{3}(?= )/.exec(result ?? '')?.[0] ?? 0) : status;
+
+/** What the caller of a push does who does not know its result. */
+function repetition({ direction, status, result }: ExchangeListRow): string | undefined {
+  if (direction === 'outbound' || result === null) return undefined;
+  if (status === 0)
+    return `The answer would have been: ${result}. Send the same request again: nothing is stored twice.`;
+  if (status < 500 || !Object.hasOwn(RESULTS, result)) return undefined;
+  return 'This was decided after the answer had been sent. Send the same request again: nothing is stored twice.';
+}
+
+function statusSentence(row: ExchangeListRow): string | undefined {
+  const { direction, result } = row;
+  const status = statusOf(row);
   if (status < 400) return undefined;
   if (direction === 'outbound')
     return status >= 500 ? 'The partner failed. Scheduled work is tried again.' : 'The partner refused the request.';
-  if (status >= 500) return 'The failure is temporary or unexpected. Send the same request again.';
-  return 'The request was refused. Nothing was stored.';
+  if (status < 500) return 'The request was refused. Nothing was stored. Correct the request, and send it again.';
+  if (result !== null && Object.hasOwn(RESULTS, result)) return undefined;
+  return 'The failure is temporary or unexpected, and nothing is known to be stored. Send the same request again: nothing is stored twice.';
 }
 
 function errorMessage(response: string | undefined): string | undefined {
@@ -90,8 +112,15 @@ function errorMessage(response: string | undefined): string | undefined {
     const body: unknown = JSON.parse(response);
     const error = isJsonObject(body) ? body['error'] : undefined;
     const message = isJsonObject(error) ? error['message'] : undefined;
-    return typeof message === 'string' ? `The response says: ${message.slice(0, 1_000)}` : undefined;
+    return typeof message === 'string' ? quoted(message) : undefined;
   } catch {
-    return undefined;
+    // Of a long response only the beginning is read.
+    const [, message] = /"message":"((?:[^"\\]|\\.)+)"/.exec(response) ?? [];
+    return message === undefined ? undefined : quoted(message);
   }
+}
+
+function quoted(message: string): string {
+  const text = message.slice(0, 1_000);
+  return `The response says: ${text}${text.endsWith('.') ? '' : '.'}`;
 }

@@ -14,7 +14,7 @@ export class PartnerExchangesController {
 
   @Route(PARTNER_API, 'listOwnExchanges')
   list(@Query() query: PartnerExchangeQuery, @Req() call: AuthenticatedRequest) {
-    return this.exchanges.list(query, Object.keys(call.query), scopeOf(call));
+    return this.exchanges.listOwn(query, Object.keys(call.query), scopeOf(call));
   }
 
   @Route(PARTNER_API, 'getOwnExchange')

@@ -5,12 +5,12 @@ import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { Ticket, TicketPush, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
 import { isJsonObject, JsonText, stringifyWithJsonText, withoutByteOrderMark } from '../contracts/common/json.js';
-import { formatInstant } from '../contracts/common/instant.js';
+import { formatInstant, parseInstant } from '../contracts/common/instant.js';
 import { MAX_SHOWN_PUSHES } from '../contracts/partner/partner-records.routes.js';
 import type { FlowData } from '../contracts/scale/scale.dto.js';
 import { positionedPage } from '../database/list-page.js';
 import { apiError } from '../errors/app-error.js';
-import type { StoredPushes, WonPush } from '../exchanges/exchange-queries.service.js';
+import type { StoredPushes, WonPush } from '../exchanges/explanation-facts.js';
 import type { JsonList } from '../http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 import { findRevisionSizes, findTicketPage, type RowSize } from './ticket-list.repository.js';
@@ -83,7 +83,7 @@ export class TicketQueries implements StoredPushes {
     });
     if (won === null) return undefined;
     const keyPrefix = (await findKeyPrefixes(this.dataSource, won.apiKeyId === null ? [] : [won.apiKeyId])).values();
-    return { receivedAt: won.receivedAt, keyPrefix: keyPrefix.next().value };
+    return { receivedAt: won.receivedAt, keyPrefix: keyPrefix.next().value, version: versionIn(won.body) };
   }
 
   private async find(id: string, haulerId?: string): Promise<TicketEntity> {
@@ -172,6 +172,18 @@ const toPushDto = (row: Omit<TicketRevisionEntity, 'body'>, keyPrefix: string | 
   requestId: row.requestId,
   exchangeId: row.exchangeId,
 });
+
+/** The newest `updatedAt` of the flows of a push. */
+function versionIn(body: string): string | undefined {
+  const push: unknown = JSON.parse(withoutByteOrderMark(body));
+  if (!isJsonObject(push)) return undefined;
+  const times = [push['inboundFlow'], push['outboundFlow']].flatMap((flow) => {
+    const time = isJsonObject(flow) ? flow['updatedAt'] : undefined;
+    return typeof time === 'string' ? (parseInstant(time) ?? []) : [];
+  });
+  const newest = times.sort().at(-1);
+  return newest === undefined ? undefined : formatInstant(newest);
+}
 
 /** The top-level fields that two bodies do not have in common, sorted. The order of the members does not matter. */
 export function changedFields(before: string, after: string): string[] {

@@ -66,27 +66,6 @@ describe('an accepted push', () => {
     }
   });
 
-  test('that is stale is explained by what won, and a repeated refusal by its key', async () => {
-    const push = async (second: number, fields: object = {}, headers: Record<string, string> = {}) => {
-      const inboundFlow = { ticketNumber: 'IN-LATE', updatedAt: `2026-11-20T14:00:0${second}Z` };
-      const ticket = { siteId: DEMO.siteId, materials: [{ ...material, quantity: second }], inboundFlow, ...fields };
-      const reply = await pushRaw(JSON.stringify(ticket), headers);
-      return exchangeInFull(scene.service, { requestId: requestIdOf(reply) });
-    };
-    const { keyPrefix } = await push(5);
-    await push(2);
-    const { explanation } = await push(3);
-    expect(explanation).toContain(
-      'The contents of 2026-11-20T14:00:05Z won: they were pushed with the key ' + keyPrefix,
-    );
-    const unknown = { materials: [{ ...material, id: randomUUID() }] };
-    const again = { 'Idempotency-Key': 'refused-once' };
-    expect((await push(6, unknown, again)).explanation).not.toContain('Idempotency-Key');
-    const replay = await push(6, unknown, again);
-    expect(replay).toMatchObject({ status: 422, result: '422 materialExists' });
-    expect(replay.explanation).toContain('this is the first refusal again');
-  });
-
   test('is stored once: the exchange shows the body of the ticket’s revision, whole', async () => {
     const name = 'x'.repeat(200);
     const materials = Array.from({ length: 90 }, () => ({ ...material, name }));
@@ -335,6 +314,8 @@ describe('other calls', () => {
       expect(reply.status).toBe(503);
       const found = await eventually(() => exchangeInFull(service, { requestId: requestIdOf(reply) }));
       expect(found).toMatchObject({ status: 503, errorCode: 'INTERNAL_ERROR', result: 'created' });
+      expect(found.explanation).toContain('This was decided after the answer had been sent.');
+      expect(found.explanation).not.toContain('nothing is known to be stored');
       const { body } = await service.admin<{ data: { accountId: string }[] }>('GET', '/accounts?search=Slow%203');
       expect(found.references).toContainEqual({ kind: 'accountId', value: body.data[0]?.accountId });
       await Promise.all(before);

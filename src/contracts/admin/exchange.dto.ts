@@ -232,6 +232,25 @@ export class ExchangeList {
   next!: string | null;
 }
 
+/** One HTTP exchange in the list of its partner, who reads why without a second call. */
+export class ExplainedExchange extends Exchange {
+  @TextField({
+    description: 'What happened, why, what is stored now, and what to do',
+    max: 8_192,
+    example:
+      'The call POST /platform-api/v1/tickets received 422. A business rule refused the request. Nothing was stored.',
+  })
+  explanation!: string;
+}
+
+export class ExplainedExchangeList {
+  @Documented({ description: 'Newest first', type: ExplainedExchange, isArray: true, maxItems: MAX_PAGE_SIZE })
+  data!: ExplainedExchange[];
+
+  @TextField(NEXT_CURSOR)
+  next!: string | null;
+}
+
 /** The stored part of a body, without secrets. */
 export class ExchangeBody {
   @TextField({
@@ -278,7 +297,7 @@ export class ExchangeMessage {
 }
 
 /** One HTTP exchange in full. */
-export class ExchangeDetail extends Exchange {
+export class ExchangeDetail extends ExplainedExchange {
   @Documented({ description: 'The request', type: ExchangeMessage })
   request!: ExchangeMessage;
 
@@ -288,12 +307,4 @@ export class ExchangeDetail extends Exchange {
     nullable: true,
   })
   response!: ExchangeMessage | null;
-
-  @TextField({
-    description: 'What happened, why, and what to do',
-    max: 8_192,
-    example:
-      'The call POST /platform-api/v1/tickets received 422. A business rule refused the request. Nothing was stored.',
-  })
-  explanation!: string;
 }

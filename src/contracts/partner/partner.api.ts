@@ -1,5 +1,5 @@
 import { Connection } from '../admin/connection.dto.js';
-import { ExchangeList, PartnerExchangeQuery } from '../admin/exchange.dto.js';
+import { ExplainedExchangeList, PartnerExchangeQuery } from '../admin/exchange.dto.js';
 import { EXCHANGE_ROUTES } from '../admin/exchanges.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from '../admin/reference-partner.routes.js';
 import {
@@ -91,7 +91,7 @@ const ROUTES = {
       'For a key of a connection the calls that the platform made to the partner. Newest first, also the refused and interrupted ones. `reference=ticketNumber:IN-204817` finds the result of a push. An unknown filter is 400.',
     query: PartnerExchangeQuery,
     status: 200,
-    response: ExchangeList,
+    response: ExplainedExchangeList,
     returns: 'A page of exchanges',
   },
   getOwnExchange: {

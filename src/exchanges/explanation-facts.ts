@@ -1,0 +1,45 @@
+import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import { shownReferences } from './exchange-references.rules.js';
+import type { FullExchangeRow } from './exchanges.repository.js';
+import { REPLAYED_REFUSAL } from './explanation.rules.js';
+
+/** The push whose contents are in force where a later one was stale. */
+export interface WonPush {
+  readonly receivedAt: Date;
+  readonly keyPrefix: string | undefined;
+  /** The newest `updatedAt` of its flows. */
+  readonly version: string | undefined;
+}
+
+/** What the module of tickets knows about a push. */
+export interface StoredPushes {
+  /** The body of a push that became a revision, as it was sent. */
+  bodyOf(haulerId: string, ticketId: string, exchangeId: string): Promise<string | undefined>;
+  /** The push whose contents were in force when the push of an exchange came (decision 21). */
+  wonOver(haulerId: string, ticketId: string, exchangeId: string): Promise<WonPush | undefined>;
+}
+
+const OVERRULED = 'Nothing is left to do; if this push is the right one, send it again with a newer updatedAt.';
+
+type Answered = Pick<FullExchangeRow, 'id' | 'refs' | 'hauler_id' | 'status' | 'result' | 'response_headers'>;
+
+/** Whether a refusal was a replay, and what won over a stale push, also one whose answer was lost. */
+export async function factsOf(row: Answered, pushes: StoredPushes | undefined): Promise<string[]> {
+  const ticketId = ticketIdIn(row);
+  if (row.status >= 400 && isReplay(row.response_headers)) return [REPLAYED_REFUSAL];
+  if (row.result !== 'stale' || ticketId === undefined || row.hauler_id === null) return [];
+  const won = await pushes?.wonOver(row.hauler_id, ticketId, row.id);
+  if (won === undefined) return [];
+  const contents = won.version === undefined ? 'Newer contents' : `The contents of ${won.version}`;
+  const key = won.keyPrefix === undefined ? '' : ` with the key ${won.keyPrefix}…`;
+  return [`${contents} won: they were pushed${key} at ${formatInstant(won.receivedAt)}.`, OVERRULED];
+}
+
+export const ticketIdIn = ({ refs }: Pick<FullExchangeRow, 'refs'>): string | undefined =>
+  shownReferences(refs).find(({ kind }) => kind === 'ticketId')?.value;
+
+const isReplay = (headers: string | null): boolean =>
+  Object.keys(JSON.parse(headers ?? '{}') as object).some(
+    (name) => name.toLowerCase() === REPLAYED_HEADER.toLowerCase(),
+  );
