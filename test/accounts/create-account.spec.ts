@@ -33,7 +33,7 @@ async function stored(haulerId: string): Promise<number> {
   return row.n;
 }
 
-function expectTaken(reply: Reply<ErrorAnswer>, by: CreateAccountResponse): void {
+function expectNameTaken(reply: Reply<ErrorAnswer>, by: CreateAccountResponse): void {
   expect(reply.status).toBe(409);
   expect(reply.body).toEqual({
     success: false,
@@ -134,7 +134,7 @@ describe('an existing name (decisions 27, 28)', () => {
     const first = await create({ accountName: 'Straße & Söhne Ltd' });
     const before = await stored(partner.haulerId);
     for (const accountName of ['Straße & Söhne Ltd', '  STRASSE  &\u00a0SÖHNE\tLTD ', 'strasse & so\u0308hne ｌｔｄ']) {
-      expectTaken(await partner.post({ accountName, billingAddress: { city: 'Waco' } }), first);
+      expectNameTaken(await partner.post({ accountName, billingAddress: { city: 'Waco' } }), first);
     }
     expect(await stored(partner.haulerId)).toBe(before);
   });
@@ -146,20 +146,20 @@ describe('an existing name (decisions 27, 28)', () => {
     const theirs = await create({ accountName }, other);
     expect(theirs.accountName).toBe(accountName);
     expect(theirs.accountId).not.toBe(mine.accountId);
-    expectTaken(await other.post({ accountName }), theirs);
+    expectNameTaken(await other.post({ accountName }), theirs);
   });
 
   test('is 409 with each key of the hauler', async () => {
     const accountName = newName();
     const first = await create({ accountName });
     const { key } = await issueKey(service, ['account', 'scale'], { haulerId: partner.haulerId });
-    expectTaken(await partner.post({ accountName }, { [ACCOUNT_API.keyHeader]: key }), first);
+    expectNameTaken(await partner.post({ accountName }, { [ACCOUNT_API.keyHeader]: key }), first);
   });
 
   test('is 409 for names that NFKC expands beyond an index entry', async () => {
     const accountName = '\ufdfa'.repeat(199);
     const first = await create({ accountName });
-    expectTaken(await partner.post({ accountName: `${accountName} ` }), first);
+    expectNameTaken(await partner.post({ accountName: `${accountName} ` }), first);
     expect((await create({ accountName: `${accountName}x` })).accountId).toMatch(UUID7);
   });
 
@@ -184,7 +184,7 @@ describe('concurrent requests', () => {
       const winners = replies.filter(({ status }) => status === 200);
       expect(winners).toHaveLength(1);
       for (const reply of replies)
-        if (reply.status !== 200) expectTaken(reply, (winners[0] as (typeof replies)[0]).body);
+        if (reply.status !== 200) expectNameTaken(reply, (winners[0] as (typeof replies)[0]).body);
       expect(await stored(of.haulerId)).toBe(1);
     } finally {
       await second.close();

@@ -159,7 +159,7 @@ describe.each([
     test('exchanges are stored', async () => {
       const [service] = services as [TestApp];
       const house = await ScaleHouse.open(service);
-      await house.expectTaken({});
+      await house.expectAccepted({});
       await eventually(async () => {
         const path = `/exchanges?haulerId=${house.haulerId}&direction=inbound`;
         const { body } = await service.admin<{ data: { status: number }[] }>('GET', path);

@@ -140,7 +140,7 @@ describe.each<[string, Defaults, boolean]>([
   test('change no time, number or text, and every list is read', async () => {
     const house = await ScaleHouse.open(service);
     const flow = { ticketNumber: "back\\slash, 'quote' and 日本", updatedAt: '2026-02-01T08:30:00.123456Z' };
-    const id = await house.expectTaken({
+    const id = await house.expectAccepted({
       materials: [house.material({ quantity: 0.30000000000000004 })],
       inboundFlow: flow,
     });

@@ -77,7 +77,7 @@ describe('a text without a visible character', () => {
 
   test('as the name of a custom field or of a material is kept: nothing is recognised by it', async () => {
     const customFields = Object.fromEntries(BLANKS.map(([what, name]) => [name, what]));
-    const id = await house.expectTaken({ materials: [house.material({ name: ' ' })], customFields });
+    const id = await house.expectAccepted({ materials: [house.material({ name: ' ' })], customFields });
     expect((await house.stored(id)).customFields).toEqual(customFields);
   });
 
@@ -85,7 +85,7 @@ describe('a text without a visible character', () => {
     '%j is a number of a ticket',
     async (ticketNumber) => {
       expect(isBlank(ticketNumber)).toBe(false);
-      const id = await house.expectTaken({ inboundFlow: { ticketNumber, updatedAt: '2026-01-31T08:30:00Z' } });
+      const id = await house.expectAccepted({ inboundFlow: { ticketNumber, updatedAt: '2026-01-31T08:30:00Z' } });
       expect((await house.stored(id)).inboundFlow?.ticketNumber).toBe(ticketNumber);
     },
   );

@@ -48,10 +48,10 @@ describe('required fields (section 2.2)', () => {
   });
 
   test('no other field; null is the same as absent (decision 5)', async () => {
-    const id = await house.expectTaken({ inboundFlow: null, outboundFlow: null, customFields: null, x: null });
+    const id = await house.expectAccepted({ inboundFlow: null, outboundFlow: null, customFields: null, x: null });
     const stored = await house.stored(id);
     expect(Object.keys(stored).sort()).toEqual(['createdAt', 'haulerId', 'id', 'materials', 'siteId', 'updatedAt']);
-    const priced = await house.expectTaken(material({ unitPriceCents: null }));
+    const priced = await house.expectAccepted(material({ unitPriceCents: null }));
     expect((await house.stored(priced)).materials[1]).not.toHaveProperty('unitPriceCents');
   });
 
@@ -128,7 +128,7 @@ describe('identifiers (decision 6)', () => {
   });
 
   test('either case is accepted; lower case is stored and returned', async () => {
-    const id = await house.expectTaken({
+    const id = await house.expectAccepted({
       siteId: house.siteId.toUpperCase(),
       ...material({ id: house.materialId.toUpperCase() }),
     });
@@ -167,7 +167,7 @@ describe('times (decision 7)', () => {
     ['2025-12-31T23:59:59.999999Z', '2025-12-31T23:59:59.999Z'],
     ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00Z'],
   ])('%s is returned as %s', async (updatedAt, answered) => {
-    const id = await house.expectTaken({ outboundFlow: flow({ ticketNumber: `T ${updatedAt}`, updatedAt }) });
+    const id = await house.expectAccepted({ outboundFlow: flow({ ticketNumber: `T ${updatedAt}`, updatedAt }) });
     expect((await house.stored(id)).outboundFlow).toEqual({ ticketNumber: `T ${updatedAt}`, updatedAt: answered });
   });
 });
@@ -175,7 +175,7 @@ describe('times (decision 7)', () => {
 describe('the limits of decision 9', () => {
   test('1,000 materials are accepted, 1,001 and 10,000 are not', async () => {
     const many = (count: number) => ({ materials: Array.from({ length: count }, () => house.material()) });
-    const id = await house.expectTaken(many(1000));
+    const id = await house.expectAccepted(many(1000));
     expect((await house.stored(id)).materials).toHaveLength(1000);
     await house.expectRefused(house.ticket(many(1001)), ['materials']);
     const lean = { materials: Array.from({ length: 10_000 }, () => ({ id: house.materialId, name: '', quantity: 1 })) };
@@ -183,7 +183,7 @@ describe('the limits of decision 9', () => {
   });
 
   test('100 custom fields are accepted, 101 are not', async () => {
-    const id = await house.expectTaken({ customFields: fields(100) });
+    const id = await house.expectAccepted({ customFields: fields(100) });
     expect((await house.stored(id)).customFields).toEqual(fields(100));
     await house.expectRefused(house.ticket({ customFields: fields(101) }), ['customFields']);
   });
@@ -193,15 +193,15 @@ describe('the limits of decision 9', () => {
     ['a material name', (text) => material({ name: text }), 255, 'materials[1].name'],
     ['a custom value', (text) => ({ customFields: { a: text } }), 4000, 'customFields.a'],
   ])('%s is limited by code points', async (_what, over, max, path) => {
-    await house.expectTaken(over('x'.repeat(max)));
-    await house.expectTaken(over(TRUCK.repeat(max)));
+    await house.expectAccepted(over('x'.repeat(max)));
+    await house.expectAccepted(over(TRUCK.repeat(max)));
     await house.expectRefused(house.ticket(over('x'.repeat(max + 1))), [path]);
     await house.expectRefused(house.ticket(over(TRUCK.repeat(max) + 'x')), [path]);
   });
 
   test('the name of a custom field is limited by code points', async () => {
     const name = TRUCK.repeat(255);
-    const id = await house.expectTaken({ customFields: { [name]: 'v' } });
+    const id = await house.expectAccepted({ customFields: { [name]: 'v' } });
     expect((await house.stored(id)).customFields).toEqual({ [name]: 'v' });
     await house.expectRefused(house.ticket({ customFields: { [`${name}x`]: 'v' } }), [`customFields["${name}x"]`]);
   });
@@ -213,13 +213,13 @@ describe('the limits of decision 9', () => {
 
   test('an empty ticket number is refused; an empty material name, custom name and value are accepted', async () => {
     await house.expectRefused(house.ticket({ inboundFlow: flow({ ticketNumber: '' }) }), ['inboundFlow.ticketNumber']);
-    const id = await house.expectTaken({ ...material({ name: '' }), customFields: { '': '' } });
+    const id = await house.expectAccepted({ ...material({ name: '' }), customFields: { '': '' } });
     expect(await house.stored(id)).toMatchObject({ materials: [{}, { name: '' }], customFields: { '': '' } });
   });
 });
 
 test.each(UNITS_OF_MEASURE.map((unit) => [unit]))('unitOfMeasure %s', async (unitOfMeasure) => {
-  const id = await house.expectTaken(material({ unitOfMeasure }));
+  const id = await house.expectAccepted(material({ unitOfMeasure }));
   expect((await house.stored(id)).materials[1]).toMatchObject({ unitOfMeasure });
 });
 
@@ -275,7 +275,7 @@ describe('text (decision 8)', () => {
       "'; DROP TABLE tickets; --",
     ];
     for (const text of texts) {
-      const id = await house.expectTaken({
+      const id = await house.expectAccepted({
         ...material({ name: text }),
         customFields: { [text]: text },
         inboundFlow: flow({ ticketNumber: text }),

@@ -58,7 +58,7 @@ export class ScaleHouse {
     return { id: this.materialId, name: 'Debris', quantity: 12.5, unitOfMeasure: 'Ton', ...over };
   }
 
-  /** A valid body with `over` on top of it; `undefined` there takes a field away. */
+  /** A valid body with the fields of `over`; a field that is `undefined` there is absent. */
   ticket(over: Record<string, unknown> = {}): Record<string, unknown> {
     return { siteId: this.siteId, materials: [this.material()], ...over };
   }
@@ -68,7 +68,7 @@ export class ScaleHouse {
     return service.call('POST', TICKETS, { headers: { 'PLATFORM-API-KEY': this.key, ...headers }, body });
   }
 
-  /** 400 for exactly these paths, each named by its sentence, and nothing is stored. */
+  /** Expects 400 with exactly these paths, each of them in its message, and no new ticket. */
   async expectRefused(body: unknown, expected: readonly string[]): Promise<void> {
     const before = await this.count();
     const reply = await this.push(body);
@@ -78,8 +78,8 @@ export class ScaleHouse {
     expect(await this.count()).toBe(before);
   }
 
-  /** The id of the ticket that a valid body with `over` on top of it makes. */
-  async expectTaken(over: Record<string, unknown>): Promise<string> {
+  /** Pushes a valid body with the fields of `over`, expects 200, and returns the id of the ticket. */
+  async expectAccepted(over: Record<string, unknown>): Promise<string> {
     const reply = await this.push(this.ticket(over));
     expect([reply.status, reply.text]).toEqual([200, expect.stringContaining('disposalTicketId')]);
     return reply.body.disposalTicketId;

@@ -72,7 +72,7 @@ const ORDERS: readonly Order[] = [
   },
   {
     name: 'skip first',
-    source: 'a phone that updates its films in place',
+    source: 'a phone that updates its videos in place',
     parts: [filler('skip'), 'ftyp', 'moov', 'mdat'],
   },
   {
@@ -98,7 +98,7 @@ const ORDERS: readonly Order[] = [
     source: 'an action camera with its telemetry first',
     parts: [filler('uuid'), 'ftyp', 'moov', 'mdat'],
   },
-  { name: 'pnot first', source: 'films with a preview picture', parts: [filler('pnot', 12), 'moov', 'mdat'] },
+  { name: 'pnot first', source: 'videos with a preview picture', parts: [filler('pnot', 12), 'moov', 'mdat'] },
 ];
 
 /** Cuts a quarter of a minute as the process does that prepares clips. */
