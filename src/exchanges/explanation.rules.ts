@@ -90,9 +90,9 @@ const statusOf = ({ status, direction, result }: ExchangeListRow): number =>
 function repetition({ direction, status, result }: ExchangeListRow): string | undefined {
   if (direction === 'outbound' || result === null) return undefined;
   if (status === 0)
-    return `The answer would have been: ${result}. Send the same request again: nothing is stored twice.`;
+    return `The answer would have been: ${result}. Send the same request again if you need it: nothing is stored twice.`;
   if (status < 500 || !Object.hasOwn(RESULTS, result)) return undefined;
-  return 'This was decided after the answer had been sent. Send the same request again: nothing is stored twice.';
+  return 'This was decided after the answer had been sent. Send the same request again if you need its result: nothing is stored twice.';
 }
 
 function statusSentence(row: ExchangeListRow): string | undefined {

@@ -14,6 +14,8 @@ export interface Findings {
   /** Null if the answer has no record to check. */
   readonly conforms: boolean | null;
   readonly findings: string[];
+  /** The list was a 404 of the contract. A server that lacks the operation may give the same answer. */
+  readonly isUnknown?: boolean;
 }
 
 /** The check stops after this many violations. */
@@ -116,6 +118,7 @@ export function noDataFindings(answer: PartnerAnswer): Findings {
   return {
     authorized: true,
     conforms: null,
+    isUnknown: true,
     findings: ['The partner has no data of this hauler or customer yet (404 NOT_FOUND).'],
   };
 }

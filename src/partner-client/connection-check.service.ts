@@ -13,6 +13,7 @@ import { type PartnerCall, PartnerClient } from './partner-client.js';
 import { type FailureKind, PartnerFailure } from './partner-failure.js';
 
 interface Probe {
+  readonly operation: string;
   readonly call: (connection: ConnectionEntity) => PartnerCall;
   readonly findings: (answer: StreamedAnswer) => Promise<Findings>;
 }
@@ -20,10 +21,12 @@ interface Probe {
 /** One GET of each interface. */
 const PROBES: Record<PartnerInterface, Probe> = {
   site: {
+    operation: 'getSites',
     call: ({ haulerId }) => ({ api: SITE_API, route: SITE_API.routes.getSites, query: { haulerId } }),
     findings: siteFindings,
   },
   vision: {
+    operation: 'listVideos',
     call: ({ haulerId, customerId }) => ({
       api: VISION_API,
       route: VISION_API.routes.listVideos,
@@ -68,11 +71,11 @@ export class ConnectionCheckService {
   async check(id: string, truckId?: string): Promise<ConnectionCheck> {
     const connection = await this.connections.required(id);
     const signal = timeLimit();
-    const { reachable, ...first } = await this.probe(connection, signal);
+    const { reachable, isUnknown = false, ...first } = await this.probe(connection, signal);
     if (!reachable || !first.authorized) return { reachable, ...first, proven: 0, of: 0, rules: [] };
     const files = connection.interface === 'vision' ? this.files : undefined;
     const truck = truckId ?? (await files?.truckOf(id));
-    const { rules: ofKit, asked, unproven } = await this.kit.rules(connection, truck, signal);
+    const { rules: ofKit, asked, unproven } = await this.kit.rules(connection, truck, { isUnknown, signal });
     const ofFiles = (await files?.rules(id, truck, signal)) ?? [];
     const counted = [...ofKit.filter((rule) => asked.has(rule.id)), ...ofFiles].filter(
       ({ outcome }) => outcome !== 'not-applicable',
@@ -80,15 +83,18 @@ export class ConnectionCheckService {
     const open = counted.filter(({ outcome }) => outcome === 'not-proven' || outcome === 'kit-error');
     const faults = counted.filter(({ outcome }) => outcome === 'failed');
     const isFaulty = first.conforms === false || faults.length > 0;
-    const notes = [...faults, ...ofFiles.filter(({ outcome }) => outcome === 'not-proven')].map(findingOf);
+    // The findings of a faulty first answer name the faults of its rules.
+    const named = first.conforms === false ? PROBES[connection.interface].operation : undefined;
+    const notes = [...faults, ...ofFiles.filter(({ outcome }) => outcome === 'not-proven')]
+      .filter(({ operation }) => operation !== named)
+      .map(findingOf);
     return {
       reachable,
       ...first,
       conforms: isFaulty ? false : open.length > 0 ? null : first.conforms,
       proven: counted.length - open.length - faults.length,
       of: counted.length,
-      // The findings of a faulty first answer name the faults of its rules.
-      findings: [...first.findings, ...(first.conforms === false ? [] : notes), ...unproven].slice(0, MAX_FINDINGS),
+      findings: [...first.findings, ...notes, ...unproven].slice(0, MAX_FINDINGS),
       rules: [...ofKit, ...ofFiles],
     };
   }
@@ -123,7 +129,7 @@ function timeLimit(): AbortSignal {
   return limit.signal;
 }
 
-const findingOf = ({ id, message }: CheckedRule): string => `${id}: ${message}`;
+const findingOf = ({ id, operation, message }: CheckedRule): string => `${id} (${operation}): ${message}`;
 
 function failed(error: unknown): Findings & { readonly reachable: boolean } {
   if (error instanceof SealBrokenError) {

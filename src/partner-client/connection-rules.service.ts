@@ -22,12 +22,19 @@ interface Subject {
   readonly api: ApiContract;
   /** The requests that the check makes: GETs with the fixtures of the connection. */
   readonly requests: readonly string[];
+  /** The request without the hauler, after a 404 for it: a server that has the operation refuses it with 400. */
+  readonly ifUnknown: string;
 }
 
 const SUBJECTS: Record<PartnerInterface, Subject> = {
-  site: { role: SITE_SERVER, api: SITE_API, requests: ['list'] },
+  site: { role: SITE_SERVER, api: SITE_API, requests: ['list'], ifUnknown: 'SITE-060' },
   // The request without a truck (VISION-192) shows a server that lacks the operation, also where no truck is known.
-  vision: { role: VISION_SERVER, api: VISION_API, requests: ['videos', 'continuous', 'VISION-192'] },
+  vision: {
+    role: VISION_SERVER,
+    api: VISION_API,
+    requests: ['videos', 'continuous', 'VISION-192'],
+    ifUnknown: 'VISION-060',
+  },
 };
 
 const NOT_SENT = 'the check does not send this request: run the conformance kit';
@@ -56,9 +63,13 @@ export interface RuleFindings {
 export class ConnectionRulesService {
   constructor(private readonly client: PartnerClient) {}
 
-  async rules(connection: ConnectionEntity, truckId: string | undefined, signal: AbortSignal): Promise<RuleFindings> {
-    const { role, api, requests } = SUBJECTS[connection.interface];
-    const allowed = new Set(requests.map((name) => role.plans[name]));
+  async rules(
+    connection: ConnectionEntity,
+    truckId: string | undefined,
+    { isUnknown, signal }: { readonly isUnknown: boolean; readonly signal: AbortSignal },
+  ): Promise<RuleFindings> {
+    const { role, api, requests, ifUnknown } = SUBJECTS[connection.interface];
+    const allowed = new Set([...requests, ...(isUnknown ? [ifUnknown] : [])].map((name) => role.plans[name]));
     const { haulerId, customerId } = connection;
     const unproven: string[] = [];
     const results = await runServerRole(role, {

@@ -63,6 +63,7 @@ const explanationOf = (filter: string) =>
 const LOST = { 'Sandbox-Scenario': 'answer-lost' };
 const NOTHING = 'Nothing was stored.';
 const AGAIN = 'Send the same request again: nothing is stored twice.';
+const IF_NEEDED = 'Send the same request again if you need it: nothing is stored twice.';
 const STALE = 'The contents of 2026-11-20T14:00:05Z won: they were pushed with the key hb_';
 const unknownMaterial = (inboundFlow: object): Body => ({
   ...ticket(inboundFlow),
@@ -127,7 +128,7 @@ const CASES: Record<string, [Push[], string[]]> = {
   ],
   'timed out: the client leaves': [
     [{ body: ticket(flow('T-1')), isImpatient: true }],
-    ['received no response', 'The caller left', 'The answer would have been: created.', AGAIN],
+    ['received no response', 'The caller left', 'The answer would have been: created.', IF_NEEDED],
   ],
   'timed out: the service answers 503': [
     [{ body: ticket(flow('T-2')), headers: { 'Sandbox-Scenario': 'unavailable' } }],
@@ -135,7 +136,7 @@ const CASES: Record<string, [Push[], string[]]> = {
   ],
   'answer lost: accepted': [
     [{ body: ticket(flow('L-1')), headers: LOST }],
-    ['received no response', 'A new record was created. It is stored', AGAIN],
+    ['received no response', 'A new record was created. It is stored', IF_NEEDED],
   ],
   'answer lost: stale': [
     [{ body: ticket(flow('L-2')) }, { body: ticket(flow('L-2', 2), 2), headers: LOST }],

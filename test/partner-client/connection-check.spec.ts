@@ -92,6 +92,15 @@ const recordings =
     videos({ recordings: all, pagination })(response, request);
   };
 
+const onlyWith =
+  (name: string, reply: ScriptedReply, other: ScriptedReply): ScriptedReply =>
+  (response, request) =>
+    (request.query.has(name) ? reply : other)(response, request);
+
+/** Knows the operation, and no hauler or customer. */
+const knowsNobody = (name: string): ScriptedReply =>
+  onlyWith(name, partnerDoes.refuses(404, 'NOT_FOUND'), partnerDoes.refuses(400, 'INVALID_PAYLOAD'));
+
 const continuous: ScriptedReply = (response, request) =>
   request.query.has('truckId')
     ? recordings()(response, request)
@@ -104,7 +113,8 @@ const refusal = (code: string) => partnerDoes.json({ success: false, error: { co
 const SITE_CASES: Case[] = [
   ['has records', sites({ sites: [SITE], materials: [MATERIAL] }), works, '1 sites, 0 kiosks and 1 materials'],
   ['has no records', sites({}), empty, '0 sites'],
-  ['has no data of the hauler', partnerDoes.refuses(404, 'NOT_FOUND'), empty, 'no data of this hauler'],
+  ['has no data of the hauler', knowsNobody('haulerId'), empty, 'no data of this hauler'],
+  ['lacks the operation', partnerDoes.refuses(404, 'NOT_FOUND'), breaks, 'SITE-060 (getSites): the status is 404'],
   ['compresses', partnerDoes.gzipped(JSON.stringify({ success: true, data: {} })), empty, '0 sites'],
   ['has a bad record', sites({ sites: [SITE, { ...SITE, name: 7 }] }), breaks, 'data.sites[1].name must be text'],
   ['has one record twice', sites({ sites: [SITE, SITE] }), breaks, 'data.sites[1].id is the id of an earlier element'],
@@ -166,7 +176,8 @@ const VIDEO_CASES: Case[] = [
     empty,
     'lists videos',
   ],
-  ['does not know the customer', partnerDoes.refuses(404, 'NOT_FOUND'), empty, 'no data of this hauler or customer'],
+  ['does not know the customer', knowsNobody('customerId'), empty, 'no data of this hauler or customer'],
+  ['lacks the operation', partnerDoes.refuses(404, 'NOT_FOUND'), breaks, 'VISION-060 (listVideos): the status is 404'],
   ['has a bad element', videos({ videos: [{ ...VIDEO, endTime: 'noon' }] }), breaks, 'data.videos[0].endTime'],
   [
     'sends an error with status 200',
@@ -234,6 +245,15 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     },
   );
 
+  test('of a Vision partner whose answers are pages names each operation', async () => {
+    partner.on(VIDEOS, partnerDoes.html());
+    partner.on(CONTINUOUS, partnerDoes.html());
+    const { authorized, conforms, findings } = await check(await connect('vision'), { truckId: 'T7' });
+    expect([authorized, conforms]).toEqual([true, false]);
+    expect(findings[0]).toContain('HTML page');
+    expect(findings.join()).toContain('VISION-102 (listContinuous): Content-Type is text/html');
+  });
+
   const half = sampleVideo().subarray(0, -100);
 
   test.each<[string, ScriptedReply, object, string]>([
@@ -276,13 +296,8 @@ describe('POST /admin/v1/connections/{id}/check', () => {
     partner.on('GET /files/v1', partnerDoes.raw('', { status: 202 }));
     const { conforms, proven, of, findings } = await check(await connect('vision'));
     expect([conforms, of - proven]).toEqual([null, 2]);
-    expect(findings.join()).toContain('CHECK-FILE: 127.0.0.1 answered 202');
+    expect(findings.join()).toContain('CHECK-FILE (download): 127.0.0.1 answered 202');
   });
-
-  const onlyWith =
-    (name: string, reply: ScriptedReply, other: ScriptedReply): ScriptedReply =>
-    (response, request) =>
-      (request.query.has(name) ? reply : other)(response, request);
 
   test.each<[string, Record<string, ScriptedReply>]>([
     ['list of clips', { [VIDEOS]: partnerDoes.hangs() }],
