@@ -236,14 +236,9 @@ export function clipsNotice(row: LostClipsRow, now: number): Notice {
   };
 }
 
-export function refusalNotice({
-  interface: name,
-  status,
-  errorCode,
-  reason,
-  count,
-  lastExchangeId,
-}: RefusedPushes): Notice {
+/** `from`: the begin of what was counted. */
+export function refusalNotice(pushes: RefusedPushes, from: Date): Notice {
+  const { interface: name, status, errorCode, reason, count, lastExchangeId } = pushes;
   const subject = [status, reason ?? errorCode].filter((part) => part !== undefined).join(' ');
   return {
     kind: 'refused-pushes',
@@ -257,6 +252,7 @@ export function refusalNotice({
       interface: name,
       status,
       ...(errorCode === undefined ? {} : { errorCode }),
+      from: from.toISOString(),
     }),
   };
 }

@@ -16,7 +16,8 @@ import {
 } from './attention.rules.js';
 import { AttentionService, CannotCheckError } from './attention.service.js';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** The checks over what the platform side stores. */
 @Injectable()
@@ -64,6 +65,8 @@ export class PlatformAttention implements OnModuleInit {
   private async refusedPushes(now: number): Promise<Notice[]> {
     if (!this.log.isOn) throw new CannotCheckError('The exchange log is off (EXCHANGE_LOG).');
     await this.log.flushForReader();
-    return (await this.hours.refusedPushes(new Date(now - DAY_MS))).map(refusalNotice);
+    // Hours are counted whole.
+    const from = new Date(Math.ceil((now - DAY_MS) / HOUR_MS) * HOUR_MS);
+    return (await this.hours.refusedPushes(from)).map((pushes) => refusalNotice(pushes, from));
   }
 }
