@@ -1,4 +1,4 @@
-import type { Coverage, CoverageCause, CoverageInterval } from '../../contracts/admin/recording.dto.js';
+import type { Coverage, CoverageCause, CoverageInterval } from '../../contracts/admin/coverage.dto.js';
 
 export const LANE_STATES = ['stored', 'available', 'expired', 'missing', 'none'] as const;
 export type LaneState = (typeof LANE_STATES)[number];

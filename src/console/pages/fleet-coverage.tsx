@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { List } from '../../contracts/admin/list.dto.js';
-import type { TruckDayCoverage } from '../../contracts/admin/recording.dto.js';
+import type { TruckDayCoverage } from '../../contracts/admin/coverage.dto.js';
 import { type Change, linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { PageButtons } from '../parts/listing.js';

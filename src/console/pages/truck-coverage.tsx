@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { CoverageInterval, StoredRecording } from '../../contracts/admin/recording.dto.js';
+import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import type { CoverageInterval } from '../../contracts/admin/coverage.dto.js';
 import { change, linkTo, open } from '../client/address.js';
 import { get } from '../client/api.js';
 import { useLoad } from '../client/load.js';

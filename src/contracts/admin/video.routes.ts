@@ -1,15 +1,14 @@
 import type { RouteDefinition } from '../common/api-contract.js';
 import { IdParam } from './list.dto.js';
+import { RecordingQuery, StoredRecording } from './recording.dto.js';
 import {
   Coverage,
   CoverageBucket,
   CoverageInterval,
   CoverageQuery,
   FleetCoverageQuery,
-  RecordingQuery,
-  StoredRecording,
   TruckDayCoverage,
-} from './recording.dto.js';
+} from './coverage.dto.js';
 import { RetriedRecordings, RetryRecordings } from './recording-retry.dto.js';
 import { OrderVideoRequest, OrderedVideoRequest, VideoRequest, VideoRequestQuery } from './video-request.dto.js';
 import {

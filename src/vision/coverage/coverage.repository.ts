@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { CoverageQuery, FleetCoverageQuery, RecordingReason } from '../../contracts/admin/recording.dto.js';
+import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
+import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/coverage.dto.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';

@@ -1,5 +1,5 @@
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
-import type { CoverageCause, CoverageSide } from '../../contracts/admin/recording.dto.js';
+import type { CoverageCause, CoverageSide } from '../../contracts/admin/coverage.dto.js';
 import type { Violation } from '../../contracts/common/violation.js';
 
 const MAX_RANGE_MS = 31 * 86_400_000;

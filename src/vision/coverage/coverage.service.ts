@@ -2,16 +2,16 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { List } from '../../contracts/admin/list.dto.js';
+import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import {
   type Coverage,
   type CoverageBucket,
   type CoverageCause,
   type CoverageInterval,
   type CoverageQuery,
-  FILE_REMOVED,
   type FleetCoverageQuery,
   type TruckDayCoverage,
-} from '../../contracts/admin/recording.dto.js';
+} from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { positionedPage } from '../../database/list-page.js';
