@@ -46,14 +46,14 @@ export function renderExchange(exchange: ExchangeDetail): string {
 
 /** The history of a record, newest first, in lines of at most 100 columns. */
 export function renderHistory({ data, pagination }: List<HistoryEntry>): string {
-  const entries = data.flatMap(({ at, event, text, changes = [], ...facts }) => {
-    const difference = changes.length === 0 ? '' : ` Changed: ${changes.join(', ')}.`;
+  const entries = data.flatMap(({ at, event, text, sentence, changes = [], ...facts }) => {
+    const difference = changes.length === 0 || sentence !== undefined ? '' : ` Changed: ${changes.join(', ')}.`;
     const { requestId, keyPrefix, exchangeId } = facts;
     const ids = Object.entries({ key: keyPrefix, request: requestId, exchange: exchangeId });
     const named = ids.flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${visibleText(id)}`]));
     return [
       `${shortTime(at)}  ${event}`,
-      ...wrapped(visibleText(text + difference), WIDTH - 2).map((line) => `  ${line}`),
+      ...wrapped(visibleText((sentence ?? text) + difference), WIDTH - 2).map((line) => `  ${line}`),
       ...named.map((id) => `  ${id}`),
     ];
   });

@@ -1,14 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { type HistoryEntry, MAX_HISTORY } from '../contracts/admin/history.dto.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
+import type { Reference, ReferenceKind } from '../contracts/common/references.js';
 import { apiError } from '../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
+import { shownReferences } from '../exchanges/exchange-references.rules.js';
 import type { NamedExchangeRow } from '../exchanges/exchanges.repository.js';
-import { changedFields } from './ticket-queries.js';
+import { lostAnswer, unstoredSentence } from './ticket-refused.rules.js';
+import { readSteps } from './ticket-steps.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 
 type Stored = Omit<TicketRevisionEntity, 'body' | 'haulerId' | 'ticketId'>;
@@ -31,11 +34,7 @@ export class TicketHistory {
   async list(id: string, query: ListQuery): Promise<List<HistoryEntry>> {
     const ticket = await this.dataSource.manager.findOneBy(TicketEntity, { id });
     if (ticket === null) throw apiError(ADMIN_API, 'notFound', `there is no ticket ${id}`);
-    const numbers = [ticket.inboundNumber, ticket.outboundNumber].filter((number) => number !== null);
-    const calls = await this.exchanges.find(ticket.haulerId, [
-      { kind: 'ticketId', value: id },
-      ...numbers.map((value) => ({ kind: 'ticketNumber', value }) as const),
-    ]);
+    const calls = await this.calls(ticket);
     const stored = await this.stored(ticket);
     const callsById = new Map(calls.map((call) => [call.id, call]));
     const keyIds = stored.flatMap(({ apiKeyId }) => apiKeyId ?? []);
@@ -44,9 +43,21 @@ export class TicketHistory {
       pushEntry(row, callsById.get(row.exchangeId ?? ''), prefixes.get(row.apiKeyId ?? '')),
     );
     const inRevision = new Set(stored.map(({ exchangeId }) => exchangeId));
-    const others = calls.filter((call) => !inRevision.has(call.id) && !concernsAnother(call, id));
+    const others = calls.filter((call) => !inRevision.has(call.id) && !concernsAnother(call, ticket));
     const page = historyPage(id, [...pushes, ...others.map((call) => exchangeEntry(call))], query);
-    return { ...page, data: await this.withChanges(ticket, page.data) };
+    return { ...page, data: await this.withSentences(ticket, page.data, callsById) };
+  }
+
+  /** The exchanges that name the ticket or one of its numbers, also one that it had before. */
+  private async calls({ haulerId, id, inboundNumber, outboundNumber }: TicketEntity): Promise<NamedExchangeRow[]> {
+    const named = [inboundNumber, outboundNumber].filter((number) => number !== null);
+    const ofTicket: Reference = { kind: 'ticketId', value: id };
+    const calls = await this.exchanges.find(haulerId, [ofTicket, ...named.map(ofNumber)]);
+    const own = calls.filter((call) => valuesOf(call, 'ticketId').includes(id));
+    const numbers = new Set(own.flatMap((call) => valuesOf(call, 'ticketNumber')));
+    const earlier = [...numbers].filter((number) => !named.includes(number));
+    if (earlier.length === 0) return calls;
+    return this.exchanges.find(haulerId, [ofTicket, ...[...named, ...earlier].map(ofNumber)]);
   }
 
   private stored({ haulerId, id: ticketId }: TicketEntity): Promise<Stored[]> {
@@ -58,24 +69,31 @@ export class TicketHistory {
     });
   }
 
-  /** Reads two bodies at a time, because a body may have a megabyte. */
-  private async withChanges({ haulerId, id }: TicketEntity, entries: readonly HistoryEntry[]): Promise<HistoryEntry[]> {
-    const result: HistoryEntry[] = [];
-    for (const entry of entries) {
-      const { revision } = entry;
-      if (revision === undefined) {
-        result.push(entry);
-        continue;
-      }
-      const where = { haulerId, ticketId: id, revision: In([revision - 1, revision]) };
-      const [before, after] = await this.dataSource.manager.find(TicketRevisionEntity, {
-        where,
-        order: { revision: 'ASC' },
+  private async withSentences(
+    { haulerId, id: ticketId }: TicketEntity,
+    entries: readonly HistoryEntry[],
+    calls: ReadonlyMap<string, NamedExchangeRow>,
+  ): Promise<HistoryEntry[]> {
+    const revisions = entries.flatMap(({ revision }) => revision ?? []);
+    const steps = new Map<number, Pick<HistoryEntry, 'changes' | 'sentence'>>();
+    const [first, last] = [Math.min(...revisions), Math.max(...revisions)];
+    for await (const { row, changes, sentence } of readSteps(this.dataSource, { haulerId, ticketId }, first, last)) {
+      const call = calls.get(row.exchangeId ?? '');
+      const end = call === undefined ? '' : lostAnswer(call);
+      steps.set(row.revision, {
+        changes: [...changes],
+        ...(sentence === undefined ? {} : { sentence: sentence + end }),
       });
-      const changes = before === undefined || after === undefined ? [] : changedFields(before.body, after.body);
-      result.push({ ...entry, changes });
     }
-    return result;
+    const unstored = entries.flatMap(({ revision, exchangeId }) => (revision === undefined ? (exchangeId ?? []) : []));
+    const requests = await this.exchanges.requestTexts(unstored);
+    return entries.map((entry) => {
+      if (entry.revision !== undefined) return { ...entry, ...steps.get(entry.revision) };
+      const call = calls.get(entry.exchangeId ?? '');
+      const request = requests.get(entry.exchangeId ?? '');
+      const sentence = call && unstoredSentence({ ...call, response: call.response_text, request });
+      return sentence === undefined ? entry : { ...entry, sentence };
+    });
   }
 }
 
@@ -94,8 +112,15 @@ function pushEntry(row: Stored, call: NamedExchangeRow | undefined, keyPrefix: s
   };
 }
 
-/** An accepted push of another ticket with the same number, at another site. */
-function concernsAnother({ refs }: NamedExchangeRow, id: string): boolean {
-  const ticket = refs?.find((reference) => reference.startsWith('ticketId:'));
-  return ticket !== undefined && ticket !== `ticketId:${id}`;
+/** A push of another ticket with the same number: an accepted one, or one to another site that exists. */
+function concernsAnother(call: NamedExchangeRow, { id, siteId }: TicketEntity): boolean {
+  const [ticketId] = valuesOf(call, 'ticketId');
+  if (ticketId !== undefined) return ticketId !== id;
+  const [site] = valuesOf(call, 'siteId');
+  return site !== undefined && site !== siteId && call.status === 422 && !call.result?.includes('siteExists');
 }
+
+const ofNumber = (value: string): Reference => ({ kind: 'ticketNumber', value });
+
+const valuesOf = ({ refs }: NamedExchangeRow, kind: ReferenceKind): string[] =>
+  shownReferences(refs).flatMap((reference) => (reference.kind === kind ? reference.value : []));

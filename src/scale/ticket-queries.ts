@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { DataSource, In, LessThan } from 'typeorm';
 import { findKeyPrefixes } from '../auth/api-key.repository.js';
@@ -13,11 +12,9 @@ import { apiError } from '../errors/app-error.js';
 import type { StoredPushes, WonPush } from '../exchanges/explanation-facts.js';
 import type { JsonList } from '../http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
-import { findRevisionSizes, findTicketPage, type RowSize } from './ticket-list.repository.js';
+import { findTicketPage, type RowSize } from './ticket-list.repository.js';
+import { chunksOf, readSteps, type TicketStep } from './ticket-steps.js';
 import type { ListQuery } from '../contracts/admin/list.dto.js';
-
-/** How much of a page is read at once. A single row may be larger. */
-export const MAX_CHUNK_BYTES = 1024 * 1024;
 
 /** A DTO whose stored JSON is not parsed. */
 type Unparsed<Dto, Stored extends keyof Dto> = {
@@ -101,36 +98,16 @@ export class TicketQueries implements StoredPushes {
     }
   }
 
-  /** Begins with the revision before the first one, which is compared with it. */
   private async *pushes(ticket: Pick<TicketRevisionEntity, 'haulerId' | 'ticketId'>, first: number, last: number) {
-    let before: string | undefined;
-    if (first > last) return;
-    for (const chunk of chunksOf(await findRevisionSizes(this.dataSource, ticket, Math.max(first - 1, 1), last))) {
-      const where = { ...ticket, revision: In(chunk) };
-      const rows = await this.dataSource.manager.find(TicketRevisionEntity, { where, order: { revision: 'ASC' } });
-      const keyIds = rows.flatMap(({ apiKeyId }) => apiKeyId ?? []);
-      const prefixes = await findKeyPrefixes(this.dataSource, keyIds);
-      for (const row of rows) {
-        if (row.revision >= first) yield toRevisionJson(row, prefixes.get(row.apiKeyId ?? ''), before);
-        before = row.body;
+    const prefixes = new Map<string, string | undefined>();
+    for await (const step of readSteps(this.dataSource, ticket, first, last)) {
+      const { apiKeyId } = step.row;
+      if (apiKeyId !== null && !prefixes.has(apiKeyId)) {
+        prefixes.set(apiKeyId, (await findKeyPrefixes(this.dataSource, [apiKeyId])).get(apiKeyId));
       }
+      yield toRevisionJson(step, prefixes.get(apiKeyId ?? ''));
     }
   }
-}
-
-/** Ids of rows that may be read together, in their order. */
-export function chunksOf<Id>(sizes: readonly RowSize<Id>[]): Id[][] {
-  const chunks: Id[][] = [];
-  let free = 0;
-  for (const { id, bytes } of sizes) {
-    if (chunks.length === 0 || bytes > free) {
-      chunks.push([]);
-      free = MAX_CHUNK_BYTES;
-    }
-    chunks.at(-1)?.push(id);
-    free -= bytes;
-  }
-  return chunks;
 }
 
 const toTicketJson = (row: TicketEntity): string => stringifyWithJsonText(toTicketDto(row));
@@ -154,11 +131,11 @@ function toFlowDto(ticketNumber: string | null, updatedAt: Date | null): FlowDat
   return { ticketNumber, updatedAt: formatInstant(updatedAt) };
 }
 
-function toRevisionJson(row: TicketRevisionEntity, keyPrefix: string | undefined, before: string | undefined): string {
+function toRevisionJson({ row, changes }: TicketStep, keyPrefix: string | undefined): string {
   const revision: Unparsed<TicketRevision, 'body'> = {
     ...toPushDto(row, keyPrefix),
     body: new JsonText(row.body),
-    changes: before === undefined ? [] : changedFields(before, row.body),
+    changes: [...changes],
   };
   return stringifyWithJsonText(revision);
 }
@@ -183,12 +160,4 @@ function versionIn(body: string): string | undefined {
   });
   const newest = times.sort().at(-1);
   return newest === undefined ? undefined : formatInstant(newest);
-}
-
-/** The top-level fields that two bodies do not have in common, sorted. The order of the members does not matter. */
-export function changedFields(before: string, after: string): string[] {
-  const [one, other] = [before, after].map((text): unknown => JSON.parse(withoutByteOrderMark(text)));
-  if (!isJsonObject(one) || !isJsonObject(other)) return [];
-  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
-  return [...names].filter((name) => !isDeepStrictEqual(one[name], other[name])).sort();
 }

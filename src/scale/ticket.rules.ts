@@ -73,7 +73,7 @@ function versionOf({ inbound, outbound }: Flows): Instant | null {
 }
 
 /** A flow that the push does not have stays. Of two equally new ones the later arrival wins (decision 21). */
-function newest(stored: Flow | undefined, pushed: Flow | undefined): Flow | undefined {
+export function newest(stored: Flow | undefined, pushed: Flow | undefined): Flow | undefined {
   if (stored === undefined || pushed === undefined) return pushed ?? stored;
   return pushed.updatedAt >= stored.updatedAt && !isSameFlow(stored, pushed) ? pushed : stored;
 }

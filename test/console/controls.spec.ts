@@ -96,6 +96,7 @@ describe('long lists', () => {
     let id = '';
     for (let n = 1; n <= 120; n++) ({ disposalTicketId: id } = (await pushTicket('IN-120', n)).body);
     await visit(`tickets?id=${id}`);
+    await page.getByText('Compare two pushes').click();
     await page.getByRole('heading', { name: 'Push 119 and push 120' }).waitFor();
     await page.getByLabel('Show push 3 on the left').check();
     await region('History').getByRole('button', { name: 'Next' }).click();

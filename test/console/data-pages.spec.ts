@@ -96,12 +96,40 @@ describe('the tickets page', () => {
     const contents = region('Contents');
     await contents.getByText('Onion Creek Transfer Station').waitFor();
     expect(await contents.getByText(HOSTILE).count()).toBe(1);
+    const steps = region('Steps');
+    await steps.getByText('Weight corrected from 27 to 13.5 t').waitFor();
+    expect(await steps.getByRole('row').nth(1).innerText()).toMatch(
+      /custom field driver changed .+\s+updated\s+push 2/s,
+    );
+    await page.getByText('Compare two pushes').click();
     const differences = region('Differences');
+    await differences.waitFor();
     expect(await differences.getByRole('row').allInnerTexts()).toEqual(
       expect.arrayContaining([expect.stringMatching(/materials\[0\]\.quantity\s+27\s+13\.5/)]),
     );
     expect(await page.title()).toBe('Tickets · haulbridge console');
     expect(await accessibilityFindings(page)).toEqual([]);
+  });
+
+  it('tells the story of a ticket: stale and refused pushes, newest first, each with its exchange', async () => {
+    const { page, visit, region } = scene;
+    const inboundFlow = { ticketNumber: 'IN-8101', updatedAt: '2026-01-31T07:00:00Z' };
+    const pushed = await pushTicket(ticketOf('IN-8101', 14.9));
+    await pushTicket({ ...ticketOf('IN-8101', 99), inboundFlow });
+    await pushTicket({ ...ticketOf('IN-8101', 12), siteId: DEMO.materialId });
+    await pushTicket(ticketOf('IN-8101', 12.48));
+    await visit(`tickets?id=${String((pushed.body as Record<string, unknown>)['disposalTicketId'])}`);
+    const steps = region('Steps').getByRole('row');
+    await steps.nth(4).waitFor();
+    expect((await steps.allInnerTexts()).slice(1)).toEqual([
+      expect.stringMatching(/Weight corrected from 14\.9 to 12\.48 t\s+updated\s+push 3\s+hb_\S+\s+open/),
+      expect.stringMatching(/Refused \(422 siteExists\): site \S+ is unknown\s+refused\s+hb_\S+\s+open/),
+      expect.stringMatching(/Older than what is stored: nothing changed\s+stale\s+push 2/),
+      expect.stringMatching(/Created with 14\.9 t of Mixed construction debris; inbound flow IN-8101\s+created/),
+    ]);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await steps.nth(2).getByRole('link', { name: 'open' }).click();
+    await region('Exchange').getByText('POST /platform-api/v1/tickets received 422').waitFor();
   });
 
   it('keeps its state in the address: a reload and the way back show the same', async () => {

@@ -375,8 +375,15 @@ describe('of a ticket and an account', () => {
       { ...pushed, requestId: 'created', result: 'created', revision: 1, changes: [] },
       { event: 'refused', status: 422, keyPrefix, apiKeyId, requestId: 'refused', result: '422 materialExists' },
       { ...pushed, requestId: 'updated', result: 'updated', revision: 2, changes: ['inboundFlow', 'materials'] },
-      { ...pushed, requestId: 'stale', result: 'stale', revision: 3, changes: ['inboundFlow', 'materials'] },
+      { ...pushed, requestId: 'stale', result: 'stale', revision: 3, changes: [] },
       { ...pushed, requestId: 'unchanged', result: 'unchanged' },
+    ]);
+    expect(history.map(({ sentence }) => sentence)).toEqual([
+      expect.stringMatching(/^Created with .+; inbound flow IN-H$/),
+      'Refused (422 materialExists): material Debris is unknown',
+      'Weight corrected from 1 to 2 t',
+      'Older than what is stored: nothing changed',
+      'Same as what is stored: nothing changed',
     ]);
     expect(history[1]?.text).toMatch(/Nothing was stored\. The response says: .*material/);
     for (const { exchangeId, requestId = '' } of history) {
@@ -385,6 +392,55 @@ describe('of a ticket and an account', () => {
     const page = await scene.service.admin<List<HistoryEntry>>('GET', `/tickets/${id}/history?page=2&pageSize=2`);
     expect(page.body.data.map(({ requestId }) => requestId)).toEqual(['updated', 'refused']);
     expect(page.body.pagination).toMatchObject({ totalItems: 5, totalPages: 3 });
+  });
+
+  test('compares each push with what was in force, on every page of the history and of the revisions', async () => {
+    const push = async (ticket: object) =>
+      (await scene.pushTicket({}, ticket)).body as unknown as { disposalTicketId: string };
+    const quantity = (amount: number) => ({ materials: [{ ...material, quantity: amount }] });
+    const [late, early] = [flow('IN-F', 5), flow('IN-F', 1)];
+    await push({ inboundFlow: late, ...quantity(14.9) });
+    await push({ inboundFlow: early, ...quantity(99) });
+    await push({ inboundFlow: early, outboundFlow: flow('OUT-F', 2), ...quantity(98) });
+    const { disposalTicketId: id } = await push({
+      inboundFlow: flow('IN-G', 6),
+      outboundFlow: flow('OUT-F', 2),
+      ...quantity(12.48),
+    });
+    const sentences = [
+      'Created with 14.9 t of Debris; inbound flow IN-F',
+      'Older than what is stored: nothing changed',
+      'Older than what is stored, contents unchanged; only outbound flow OUT-F added',
+      'Weight corrected from 14.9 to 12.48 t, inbound flow renumbered from IN-F to IN-G',
+    ];
+    const changes = [[], [], ['outboundFlow'], ['inboundFlow', 'materials']];
+    for (const [i, sentence] of sentences.entries()) {
+      const page = `page=${sentences.length - i}&pageSize=1`;
+      const { body } = await scene.service.admin<List<HistoryEntry>>('GET', `/tickets/${id}/history?${page}`);
+      expect(body.data).toMatchObject([{ sentence, changes: changes[i] }]);
+      const revision = `/tickets/${id}/revisions?page=${i + 1}&pageSize=1`;
+      const { body: one } = await scene.service.admin<List<object>>('GET', revision);
+      expect(one.data).toMatchObject([{ revision: i + 1, changes: changes[i] }]);
+    }
+  });
+
+  test('has the refused pushes of its numbers, also of an earlier one, and none of another site', async () => {
+    const push = async (ticket: object) => scene.pushTicket({}, ticket);
+    const { body } = await push({ inboundFlow: flow('IN-R', 1), outboundFlow: flow('OUT-R', 1) });
+    const { disposalTicketId: id } = body as unknown as { disposalTicketId: string };
+    await push({ inboundFlow: flow('IN-R', 2), siteId: randomUUID() });
+    await push({ outboundFlow: flow('OUT-R', 2), materials: [{ ...material, quantity: 'many' }] });
+    await push({ inboundFlow: flow('IN-S', 3), outboundFlow: flow('OUT-R', 3) });
+    await push({ inboundFlow: flow('IN-R', 4), materials: [{ ...material, name: 'Gold', id: randomUUID() }] });
+    await push({ inboundFlow: flow('IN-ELSEWHERE', 4), materials: [{ ...material, id: randomUUID() }] });
+    const told = (await historyOf(scene.service, `/tickets/${id}`)).map(({ event, sentence }) => [event, sentence]);
+    expect(told).toEqual([
+      ['push', expect.stringMatching(/^Created with .+; inbound flow IN-R and outbound flow OUT-R$/)],
+      ['refused', expect.stringMatching(/^Refused \(422 siteExists.*\): site \S+ is unknown/)],
+      ['refused', expect.stringMatching(/^Refused \(400 .+\): materials\[0\]\.quantity must be/)],
+      ['push', 'Inbound flow renumbered from IN-R to IN-S'],
+      ['refused', 'Refused (422 materialExists): material Gold is unknown'],
+    ]);
   });
 
   test('shows the stored pushes after their exchanges were dropped', async () => {

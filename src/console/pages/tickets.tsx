@@ -6,7 +6,7 @@ import { Filters, HaulerFilter, pick, TextFilter, TimeFilter } from '../parts/fi
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../parts/values.js';
-import { NO_PUSHES, Revisions } from './ticket-revisions.js';
+import { NO_STORY, Story } from './ticket-story.js';
 
 const LIVE_MS = 10_000;
 
@@ -68,17 +68,17 @@ function materialsOf(materials: Ticket['materials']): string {
   return names.join(', ') + (materials.length > 2 ? ` and ${materials.length - 2} more` : '');
 }
 
-/** One ticket: its contents, and its stored pushes. */
+/** One ticket: its contents, and its story. */
 function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
   const ticket = useLoad(`/tickets/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
-      <BackLink href={linkWith('tickets', query, { id: undefined, ...NO_PUSHES })}>All tickets</BackLink>
+      <BackLink href={linkWith('tickets', query, { id: undefined, ...NO_STORY })}>All tickets</BackLink>
       <Loadable of={ticket}>
         {(data) => (
           <>
             <Contents ticket={data} />
-            <Revisions id={id} query={query} />
+            <Story id={id} query={query} />
           </>
         )}
       </Loadable>
@@ -126,7 +126,7 @@ function Flow({ flow: { ticketNumber, updatedAt } }: { flow: NonNullable<Ticket[
 function Materials({ materials }: Pick<Ticket, 'materials'>) {
   const rows = materials.map((material, index) => ({ ...material, index }));
   const price = (cents: number) =>
-    (cents / 100).toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 4 });
+    (cents / 100).toLocaleString('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 6 });
   const columns: readonly Column<(typeof rows)[number]>[] = [
     {
       title: 'Material',

@@ -37,6 +37,15 @@ export class HistoryEntry {
   })
   text!: string;
 
+  @TextField({
+    description:
+      'Of a ticket: the same in one sentence, with amounts; compares with what was in force when the push arrived',
+    max: 4_000,
+    optional: true,
+    example: 'Weight corrected from 14.9 to 12.48 t',
+  })
+  sentence?: string;
+
   @UuidField({ description: 'The exchange, which is kept for some days', optional: true })
   exchangeId?: string;
 
@@ -59,7 +68,8 @@ export class HistoryEntry {
   revision?: number;
 
   @TextListField({
-    description: 'Top-level fields that differ from the revision before',
+    description:
+      'Fields of the ticket that the push changed; empty for the first push, and for a stale one that changed no flow',
     maxLength: 1_048_576,
     max: 1_000,
     optional: true,

@@ -118,7 +118,8 @@ export class TicketPush {
 
 export class TicketRevision extends TicketPush {
   @Documented({
-    description: 'Top-level fields that differ from the revision before; empty for the first',
+    description:
+      'Fields of the ticket that the push changed, compared with what was in force when it arrived; empty for the first push',
     type: 'array',
     items: { type: 'string', maxLength: 1_048_576 },
     maxItems: 1_000,

@@ -1,0 +1,79 @@
+import { useState } from 'preact/hooks';
+import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
+import { linkTo } from '../client/address.js';
+import { useLoad } from '../client/load.js';
+import { type Column, Listing } from '../parts/listing.js';
+import { Badge, Empty, type Tone } from '../parts/states.js';
+import { KeyPrefix, Time } from '../parts/values.js';
+import { NO_PUSHES, Revisions } from './ticket-revisions.js';
+
+const STORY = { page: 'storyPage', cursor: 'storyCursor' } as const;
+/** The parts of the address that only the page of one ticket has. */
+export const NO_STORY = { ...NO_PUSHES, [STORY.page]: undefined, [STORY.cursor]: undefined };
+
+const LIVE_MS = 10_000;
+
+const COLUMNS: readonly Column<HistoryEntry>[] = [
+  { title: 'Time', cell: ({ at }) => <Time value={at} /> },
+  { title: 'Step', cell: ({ sentence, text }) => <span class="sentence">{sentence ?? text}</span> },
+  { title: 'Result', cell: (entry) => <ResultBadge entry={entry} /> },
+  { title: 'Key', cell: ({ keyPrefix }) => (keyPrefix === undefined ? '–' : <KeyPrefix value={keyPrefix} />) },
+  {
+    title: 'Exchange',
+    cell: ({ exchangeId }) =>
+      exchangeId === undefined ? '–' : <a href={linkTo('exchanges', { id: exchangeId })}>open</a>,
+  },
+];
+
+/** What happened to a ticket, newest first; below, two of its pushes can be compared as they were sent. */
+export function Story({ id, query }: { id: string; query: URLSearchParams }) {
+  const list = useLoad(
+    `/tickets/${encodeURIComponent(id)}/history`,
+    { page: query.get(STORY.page) ?? undefined, cursor: query.get(STORY.cursor) ?? undefined },
+    LIVE_MS,
+  );
+  return (
+    <>
+      <section class="card" aria-label="Story">
+        <h2>Story</h2>
+        <Listing
+          label="Steps"
+          list={list}
+          columns={COLUMNS}
+          keyOf={({ at, revision, exchangeId }) => `${at} ${revision ?? exchangeId}`}
+          empty={<Empty title="No push is stored." />}
+          place={STORY}
+        />
+      </section>
+      <Comparison id={id} query={query} />
+    </>
+  );
+}
+
+/** The pushes are read when they are asked for: each has its whole body. An address that names some of them asks. */
+function Comparison({ id, query }: { id: string; query: URLSearchParams }) {
+  const isNamed = Object.keys(NO_PUSHES).some((name) => query.has(name));
+  const [isOpen, setOpen] = useState(isNamed);
+  return (
+    <details class="fold" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Compare two pushes as they were sent</summary>
+      {isOpen && <Revisions id={id} query={query} />}
+    </details>
+  );
+}
+
+function ResultBadge({ entry }: { entry: HistoryEntry }) {
+  const [word, tone] = resultOf(entry);
+  return (
+    <span class="call">
+      <Badge value={word} tone={tone} />
+      {entry.revision !== undefined && <span class="hint"> push {entry.revision}</span>}
+    </span>
+  );
+}
+
+function resultOf({ event, status, result }: HistoryEntry): [word: string, tone?: Tone] {
+  if (event !== 'refused') return [result ?? event];
+  if (status === undefined) return ['answer lost', 'warn'];
+  return status < 500 ? ['refused'] : ['not stored', 'bad'];
+}
