@@ -111,7 +111,7 @@ describe('the tickets page', () => {
     expect(await accessibilityFindings(page)).toEqual([]);
   });
 
-  it('tells the story of a ticket: stale and refused pushes, newest first, each with its exchange', async () => {
+  it('shows the story of a ticket: stale and refused pushes, newest first, each with its exchange', async () => {
     const { page, visit, region } = scene;
     const inboundFlow = { ticketNumber: 'IN-8101', updatedAt: '2026-01-31T07:00:00Z' };
     const pushed = await pushTicket(ticketOf('IN-8101', 14.9));
