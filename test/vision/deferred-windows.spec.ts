@@ -177,10 +177,11 @@ describe('a deferred window', () => {
   });
 });
 
-test('the time after the deletion of a connection is reported as never read', async () => {
+test('the time that was not read before the deletion of a connection is reported as never read', async () => {
   const id = await vision.connect();
+  vision.partner.on(CONTINUOUS, refuses(503, 'INTERNAL_ERROR', 'busy'));
   await subscriptions.follow(id);
-  const reasons = async () => (await subscriptions.coverage(inHours(1), inHours(2))).map(({ reason }) => reason);
+  const reasons = async () => (await subscriptions.coverage(inHours(-2), inHours(-1))).map(({ reason }) => reason);
   expect(await reasons()).toEqual([expect.stringMatching(/^Not read yet/)]);
   expect((await vision.app.admin('DELETE', `/connections/${id}`)).status).toBe(204);
   expect(await reasons()).toEqual([NOTHING_MORE]);
