@@ -114,7 +114,7 @@ describe('a call that a scenario touched', () => {
     expect((await counted()).refusedTickets).toBe(before.refusedTickets + 1);
   });
 
-  test('is no refused key of a partner', async () => {
+  test('is no refused key of a partner, and nothing that needs attention', async () => {
     const { service, haulerId, partnerKey } = scene;
     const { body } = await service.admin<{ id: string }>('POST', '/connections', {
       haulerId,
@@ -133,6 +133,9 @@ describe('a call that a scenario touched', () => {
       return runs.body.data[0];
     });
     expect(run?.error).toContain('The sandbox injected the scenario unauthorized.');
+    await service.dataSource.query('UPDATE connections SET enabled = true WHERE id = $1', [body.id]);
+    const { data } = (await service.admin<{ data: { connection?: { id: string } }[] }>('GET', '/attention')).body;
+    expect(data.filter(({ connection }) => connection?.id === body.id)).toEqual([]);
   });
 });
 

@@ -20,7 +20,10 @@ export interface TroubledRun {
   readonly stored_at: Date | null;
 }
 
-/** The synchronisations that an admin should look at: one of each connection at most. */
+/**
+ * The synchronisations that an admin should look at: one of each connection at most. One that a scenario of the sandbox let
+ * fail is none of them.
+ */
 @Injectable()
 export class RunAttentionRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -40,7 +43,10 @@ export class RunAttentionRepository {
          SELECT count(*)::float8 AS count, min(finished_at) AS since FROM sync_runs
          WHERE connection_id = c.id AND status = 'failed' AND finished_at > coalesce(stored.at, '-infinity')) AS failed
        WHERE c.interface = 'site' AND c.deleted_at IS NULL
-         AND (r.status = 'held' OR r.status = 'failed' AND c.enabled
+         AND (r.status = 'held' OR r.status = 'failed' AND c.enabled AND NOT EXISTS (
+             SELECT FROM exchanges AS e
+             WHERE e.connection_id = c.id AND e.id >= r.id AND e.scenario IS NOT NULL
+               AND 'syncRunId:' || r.id = ANY (e.refs))
            OR r.status = 'succeeded' AND jsonb_path_exists(r.counts, '$.*.quarantined ? (@ > 0)'))`,
     );
   }
