@@ -57,6 +57,9 @@ const SCALARS = fc.oneof(
   fc.string(),
 );
 
+/** As parsed JSON: no object without a prototype. */
+const PLAIN = { noNullPrototype: true } as const;
+
 const exampleOf = (type: DtoClass, name: string): unknown => fieldsOf(type).get(name)?.example;
 
 /** Mostly what the documents show, so that many values are valid as a whole. */
@@ -69,14 +72,14 @@ function valuesOf(type: DtoClass): fc.Arbitrary<object> {
       SCALARS,
       inner,
       several,
-      fc.dictionary(fc.oneof(fc.string(), fc.constant('constructor')), SCALARS, { maxKeys: 3 }),
+      fc.dictionary(fc.oneof(fc.string(), fc.constant('constructor')), SCALARS, { maxKeys: 3, ...PLAIN }),
     );
     const arbitrary = fc.oneof({ weight: 12, arbitrary: usual }, { weight: 2, arbitrary: fc.constant(null) }, others);
     return [name, arbitrary] as const;
   });
-  const known = fc.record(Object.fromEntries(fields), { requiredKeys: [] });
+  const known = fc.record(Object.fromEntries(fields), { requiredKeys: [], ...PLAIN });
   return fc
-    .tuple(known, fc.dictionary(fc.constantFrom('extra', 'toString', 'constructor'), SCALARS))
+    .tuple(known, fc.dictionary(fc.constantFrom('extra', 'toString', 'constructor'), SCALARS, PLAIN))
     .map(([a, b]) => ({ ...b, ...a }));
 }
 
