@@ -99,7 +99,7 @@ export class PartnerFailure extends Error {
     return new PartnerFailure(kind, message, { status, violations, retryAt: next, cause: this });
   }
 
-  /** A failure that the sandbox made: whoever reads the error need not ask the partner. */
+  /** A failure that the sandbox made, and not the partner. */
   madeBy(scenario: string): PartnerFailure {
     const { kind, message, status, violations, retryAt, body } = this;
     const sentence = `${message} The sandbox injected the scenario ${scenario}.`;

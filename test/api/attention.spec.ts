@@ -203,6 +203,15 @@ describe('footage', () => {
     expect((await ofKind(service, 'unread-windows')).map(({ subject }) => subject)).toEqual(['W-1']);
   });
 
+  test('a deleted connection leaves nothing that somebody could do something about', async () => {
+    const id = connection.id;
+    expect((await attentionOf(service)).data.some((item) => item.connection?.id === id)).toBe(true);
+    await service.dataSource.query('UPDATE connections SET deleted_at = now() WHERE id = $1', [id]);
+    const { data } = await attentionOf(service);
+    await service.dataSource.query('UPDATE connections SET deleted_at = NULL WHERE id = $1', [id]);
+    expect(data.filter((item) => item.connection?.id === id)).toEqual([]);
+  });
+
   test('a check that could not be made is unknown, and the others are made', async () => {
     await service.dataSource.query('ALTER TABLE video_windows RENAME TO moved');
     try {

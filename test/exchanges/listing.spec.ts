@@ -433,8 +433,8 @@ describe('of a ticket and an account', () => {
     await push({ inboundFlow: flow('IN-S', 3), outboundFlow: flow('OUT-R', 3) });
     await push({ inboundFlow: flow('IN-R', 4), materials: [{ ...material, name: 'Gold', id: randomUUID() }] });
     await push({ inboundFlow: flow('IN-ELSEWHERE', 4), materials: [{ ...material, id: randomUUID() }] });
-    const told = (await historyOf(scene.service, `/tickets/${id}`)).map(({ event, sentence }) => [event, sentence]);
-    expect(told).toEqual([
+    const story = (await historyOf(scene.service, `/tickets/${id}`)).map(({ event, sentence }) => [event, sentence]);
+    expect(story).toEqual([
       ['push', expect.stringMatching(/^Created with .+; inbound flow IN-R and outbound flow OUT-R$/)],
       ['refused', expect.stringMatching(/^Refused \(422 siteExists.*\): site \S+ is unknown/)],
       ['refused', expect.stringMatching(/^Refused \(400 .+\): materials\[0\]\.quantity must be/)],

@@ -72,7 +72,7 @@ function useFailedCalls(): Check {
   const calls = newestFailures(lists.flatMap(({ data }) => data?.data ?? []));
   return {
     title: 'Calls that failed, last day',
-    none: 'Every call of the last day succeeded',
+    none: 'No call of the last day was refused or unanswered, and the last 50 answers could be read',
     of: error ?? lists.find(({ data }) => data === undefined) ?? refused,
     isMore: [refused, failed, unanswered].some(({ data }) => data !== undefined && data.next !== null),
     items: calls.map((call) => <CallItem key={call.id} call={call} />),

@@ -42,6 +42,9 @@ export interface LostClipsRow extends TruckRow {
   readonly last_at: Date;
 }
 
+/** Of a deleted connection nothing can be fetched again, so that nobody can do anything about it. */
+const OF_CONNECTION = '(hauler_id, connection_id) IN (SELECT hauler_id, id FROM connections WHERE deleted_at IS NULL)';
+
 /** Footage that is lost or may be lost, by truck. */
 @Injectable()
 export class FootageAttentionRepository {
@@ -53,7 +56,7 @@ export class FootageAttentionRepository {
          (count(*) FILTER (WHERE last_error IS NOT NULL))::float8 AS failing, min(tried_since) AS since,
          min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
        FROM recordings
-       WHERE status = 'available'
+       WHERE status = 'available' AND ${OF_CONNECTION}
          AND (last_error IS NOT NULL OR link IS NOT NULL AND expires_at < now() + interval '1 hour')
        GROUP BY hauler_id, connection_id, truck_id`,
     );
@@ -67,7 +70,7 @@ export class FootageAttentionRepository {
        FROM (
          SELECT hauler_id, connection_id, truck_id, status, reason_code, count(*) AS count, min(updated_at) AS since,
            max(updated_at) AS last_at
-         FROM recordings WHERE status IN ('failed', 'expired') AND deleted_at IS NULL
+         FROM recordings WHERE status IN ('failed', 'expired') AND deleted_at IS NULL AND ${OF_CONNECTION}
          GROUP BY hauler_id, connection_id, truck_id, status, reason_code) AS by_reason
        GROUP BY hauler_id, connection_id, truck_id, status`,
     );
@@ -80,7 +83,8 @@ export class FootageAttentionRepository {
          (count(*) FILTER (WHERE w.due_at IS NULL AND w.started_at IS NULL))::float8 AS given_up,
          min(w.id::text) AS first_id, min(w.start_time) AS start_time, max(w.end_time) AS end_time
        FROM video_windows AS w JOIN video_subscriptions AS s ON (s.hauler_id, s.id) = (w.hauler_id, w.subscription_id)
-       WHERE s.deleted_at IS NULL
+         JOIN connections AS c ON (c.hauler_id, c.id) = (w.hauler_id, w.connection_id)
+       WHERE s.deleted_at IS NULL AND c.deleted_at IS NULL
          AND (w.reread_day IS NULL OR w.last_error IS NOT NULL OR w.due_at IS NULL AND w.started_at IS NULL)
        GROUP BY w.hauler_id, w.connection_id, s.truck_id`,
     );
@@ -92,7 +96,7 @@ export class FootageAttentionRepository {
       `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count, min(updated_at) AS since,
          max(updated_at) AS last_at
        FROM video_requests AS request
-       WHERE status IN ('failed', 'expired') AND NOT EXISTS (
+       WHERE status IN ('failed', 'expired') AND ${OF_CONNECTION} AND NOT EXISTS (
          SELECT FROM video_request_parts AS part
            JOIN recordings AS r ON (r.hauler_id, r.part_id) = (part.hauler_id, part.id)
          WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND r.deleted_at IS NOT NULL)
