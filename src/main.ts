@@ -1,7 +1,5 @@
 import 'reflect-metadata';
 import cluster from 'node:cluster';
-import { readFileSync } from 'node:fs';
-import { findPackageJSON } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
@@ -11,8 +9,9 @@ import { type Env, readEnv, type ResolvedEnv } from './config/env.js';
 import { storeServiceAddress } from './config/local-service.js';
 import { secretTexts } from './config/secret-texts.js';
 import { productionWarnings } from './config/production-warnings.js';
+import { serviceVersion } from './config/version.js';
 import { StartupError } from './config/startup-error.js';
-import { migrate, pendingMigrations } from './database/migrate.js';
+import { migrate, pendingMigrations, refuseUnusable } from './database/migrate.js';
 import { reasonOf } from './database/reason.js';
 import { embeddedNotice, resolveEnv } from './embedded-postgres/resolve-env.js';
 import { inBackground } from './errors/background.js';
@@ -37,7 +36,8 @@ async function main(): Promise<void> {
   const { env, stop: stopDatabase } = await resolveEnv(declared, logger);
   protectSecrets(secretTexts(env));
   try {
-    if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL);
+    if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL, { report: (sentence) => logger.warn(sentence) });
+    else await refuseUnusable(env.DATABASE_URL);
     const isSupervisor = cluster.isPrimary && env.WEB_CONCURRENCY > 1;
     const serving = await (isSupervisor ? supervise(env, logger) : serve(env, logger));
     stopOnSignal(serving, env, logger, stopDatabase);
@@ -123,7 +123,7 @@ async function warnOfMissingParts(app: INestApplication, env: ResolvedEnv, logge
 async function announce({ port }: Serving, env: ResolvedEnv, logger: Logger): Promise<void> {
   const output = outputOf(env);
   const address = httpUrl(env.HOST, port);
-  const details = { version: version(), address, database: publicUrl(env.DATABASE_URL) };
+  const details = { version: serviceVersion(), address, database: publicUrl(env.DATABASE_URL) };
   logger.info({ ...details, storage: publicUrl(env.STORAGE_URL) }, 'started');
   output.write(`haulbridge listens on ${address}\n`);
   await output.flush();
@@ -140,12 +140,6 @@ async function announce({ port }: Serving, env: ResolvedEnv, logger: Logger): Pr
 }
 
 const httpUrl = (host: string, port: number): string => `http://${urlHost(host)}:${port}`;
-
-function version(): string {
-  const path = findPackageJSON(import.meta.url);
-  if (path === undefined) throw new Error('the service has no package.json');
-  return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version;
-}
 
 /** A URL without credentials and query. */
 function publicUrl(text: string): string {

@@ -11,7 +11,7 @@ async function run(): Promise<void> {
   if (declared.EMBEDDED) print(embeddedNotice(declared));
   const { env, stop } = await resolveEnv(declared, { debug: () => undefined, info: print, warn: print });
   try {
-    const applied = await migrate(env.DATABASE_URL);
+    const applied = await migrate(env.DATABASE_URL, { report: print });
     print(applied.length === 0 ? 'No migration is pending.' : `Applied ${applied.join(', ')}.`);
   } finally {
     await stop();

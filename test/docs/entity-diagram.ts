@@ -26,7 +26,16 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'partner_camera_names',
     'vision_findings',
   ],
-  operation: ['exchanges', 'exchange_hours', 'exchange_days', 'actions', 'console_sessions', 'lanes', 'storage_roots'],
+  operation: [
+    'exchanges',
+    'exchange_hours',
+    'exchange_days',
+    'actions',
+    'console_sessions',
+    'lanes',
+    'storage_roots',
+    'schema_version',
+  ],
   reference: [
     'reference_site_data',
     'reference_site_data_chunks',

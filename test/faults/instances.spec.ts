@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
-import { MIGRATIONS } from '../../src/database/migrate.js';
+import { MIGRATIONS } from '../../src/database/migrations.js';
 import { storageName } from '../../src/storage/storage.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';

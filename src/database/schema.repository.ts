@@ -1,0 +1,70 @@
+import { SQLSTATE, sqlState } from './postgres-errors.js';
+import type { Release } from './release.js';
+import type { Querying } from './sql.js';
+
+/** Names of the applied migrations, oldest first; none in an empty database. */
+export async function appliedMigrations(database: Querying): Promise<string[]> {
+  const rows = await unlessMissing(() =>
+    database.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id', []),
+  );
+  return (rows ?? []).map(({ name }) => name);
+}
+
+/** The version that has migrated the database; undefined for one without such a record. */
+export async function recordedRelease(database: Querying): Promise<Release | undefined> {
+  const sql = 'SELECT version, oldest_compatible_version AS "oldestCompatibleVersion" FROM schema_version';
+  return (await unlessMissing(() => database.query<Release[]>(sql, [])))?.[0];
+}
+
+export async function recordRelease(database: Querying, release: Release): Promise<void> {
+  await database.query(
+    `INSERT INTO schema_version (version, oldest_compatible_version, migrated_at) VALUES ($1, $2, now())
+     ON CONFLICT (one) DO UPDATE SET version = excluded.version, migrated_at = excluded.migrated_at,
+       oldest_compatible_version = excluded.oldest_compatible_version`,
+    [release.version, release.oldestCompatibleVersion],
+  );
+}
+
+/** A column of a table. */
+export interface SchemaColumn {
+  readonly table: string;
+  readonly column: string;
+  /** A row cannot be inserted without a value. */
+  readonly needsValue: boolean;
+}
+
+/** The columns of all tables of the current schema, without those of partitions. */
+export function findColumns(database: Querying): Promise<SchemaColumn[]> {
+  return database.query(
+    `SELECT c.relname AS "table", a.attname AS "column",
+            a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS "needsValue"
+       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+        AND a.attnum > 0 AND NOT a.attisdropped
+      ORDER BY 1, a.attname`,
+    [],
+  );
+}
+
+/** Other sessions with a transaction that has been open for a while, oldest first: `pg_dump (process 12, 40 s)`. */
+export async function findOpenTransactions(database: Querying): Promise<string[]> {
+  const rows = await database.query<{ name: string; pid: number; seconds: number }[]>(
+    `SELECT coalesce(nullif(application_name, ''), 'a session without a name') AS name, pid,
+            extract(epoch FROM now() - xact_start)::int AS seconds
+       FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name <> current_setting('application_name')
+        AND now() - xact_start > interval '1 second'
+      ORDER BY xact_start LIMIT 3`,
+    [],
+  );
+  return rows.map(({ name, pid, seconds }) => `${name} (process ${pid}, ${seconds} s)`);
+}
+
+async function unlessMissing<T>(select: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await select();
+  } catch (error) {
+    if (sqlState(error) === SQLSTATE.undefinedTable) return undefined;
+    throw error;
+  }
+}
