@@ -10,6 +10,7 @@ import { CoveragePage } from './pages/coverage.js';
 import { ConnectionHomePage } from './pages/connection-home.js';
 import { ConnectionsPage } from './pages/connections.js';
 import { ExchangesPage } from './pages/exchanges.js';
+import { HaulersPage } from './pages/haulers.js';
 import { HomePage } from './pages/home.js';
 import { KeysPage } from './pages/keys.js';
 import { OwnRecordingsPage } from './pages/own-recordings.js';
@@ -46,6 +47,7 @@ const PAGES: readonly Page[] = [
   { path: 'tickets', title: 'Tickets', Content: TicketsPage },
   { path: 'accounts', title: 'Accounts', Content: AccountsPage },
   { path: 'exchanges', title: 'Exchanges', Content: ExchangesPage, isOfBothSides: true, isPartners: true },
+  { path: 'haulers', title: 'Haulers', Content: HaulersPage, isOfBothSides: true },
   { path: 'connections', title: 'Connections', Content: ConnectionsPage },
   { path: 'keys', title: 'API keys', Content: KeysPage, isOfBothSides: true },
   { path: 'sandbox', title: 'Sandbox', Content: SandboxPage, isOfBothSides: true, isPartners: true },

@@ -15,6 +15,7 @@ const CONSOLE_PAGES = [
   'tickets',
   'accounts',
   'exchanges',
+  'haulers',
   'connections',
   'keys',
   'sandbox',

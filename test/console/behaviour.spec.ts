@@ -47,6 +47,8 @@ describe('every page', () => {
     ['tickets', 'Tickets'],
     ['accounts', 'Accounts'],
     ['exchanges', 'Exchanges'],
+    ['haulers', 'Haulers'],
+    ['haulers?new=1', 'Haulers'],
     ['connections', 'Connections'],
     ['connections?new=1', 'Connections'],
     ['keys', 'API keys'],
@@ -125,9 +127,9 @@ describe('a session with the read-only token', () => {
     await page.getByText('Read-only').waitFor();
     await page.getByRole('link', { name: 'Connections' }).click();
     await page.getByRole('link', { name: 'Demo Hauling, site' }).click();
-    await page.getByRole('button', { name: 'Check now' }).click();
+    await page.getByRole('button', { name: 'Check this partner now' }).click();
     await page.getByRole('region', { name: 'Result of the check' }).waitFor();
-    for (const name of ['Pause', 'Delete', 'Synchronise now']) {
+    for (const name of ['Pause this connection', 'Delete this connection', 'Synchronise its sites now']) {
       expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     }
     await page.getByRole('button', { name: 'Change' }).click();
@@ -207,7 +209,7 @@ describe('a service with the partner side alone', () => {
     page.on('requestfinished', (request) => running.delete(request));
     page.on('response', (response) => !response.ok() && failed.push(`${response.status()} ${response.url()}`));
     const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-    expect(await pages.allInnerTexts()).toEqual(['Home', 'Exchanges', 'API keys', 'Sandbox', 'Actions']);
+    expect(await pages.allInnerTexts()).toEqual(['Home', 'Exchanges', 'Haulers', 'API keys', 'Sandbox', 'Actions']);
     for (const link of await pages.all()) {
       await link.click();
       await page.getByRole('heading', { name: await link.innerText(), level: 1 }).waitFor();

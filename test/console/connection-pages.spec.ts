@@ -49,7 +49,9 @@ async function issueInConsole(connectionId: string): Promise<string> {
   await page.locator('select[name=connectionId]').selectOption(connectionId);
   await page.getByRole('button', { name: 'Issue the key' }).click();
   const key = await part('New key').locator('.secret code').innerText();
-  await part('API keys').getByText('partner of a connection').waitFor();
+  await part('API keys')
+    .getByText(/^partner of .+, (site|vision)$/)
+    .waitFor();
   return key;
 }
 

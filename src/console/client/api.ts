@@ -2,12 +2,19 @@ import type { ErrorResponse } from '../../contracts/common/error-body.dto.js';
 import { type Change, queryText } from './address.js';
 import type { AnswerOf, Method, PathOf } from './contract.js';
 
+/** What the service found wrong in one field of a request. */
+export interface Violation {
+  readonly path: string;
+  readonly message: string;
+}
+
 /** A call that failed, with a sentence for the user. `status` 0: the service gave no answer. */
 export class CallError extends Error {
   constructor(
     readonly status: number,
     message: string,
     readonly requestId?: string,
+    readonly violations: readonly Violation[] = [],
   ) {
     super(message);
     this.name = 'CallError';
@@ -87,11 +94,12 @@ async function failureOf(response: Response): Promise<CallError> {
   const requestId = response.headers.get('X-Request-Id') ?? undefined;
   const body = (await response.json().catch(() => ({}))) as Partial<ErrorResponse>;
   const message = body.error?.message ?? `The service answered ${response.status}.`;
-  return new CallError(response.status, sentence(message), requestId);
+  const violations = (body.error?.details?.['violations'] ?? []) as readonly Violation[];
+  return new CallError(response.status, sentence(message), requestId, violations);
 }
 
 /** A message that starts with the name of a field keeps it as it is. */
-function sentence(text: string): string {
+export function sentence(text: string): string {
   const start = /^[a-z]+ /.test(text) ? text.charAt(0).toUpperCase() : text.charAt(0);
   return start + text.slice(1) + (text === '' || /[.!?]$/.test(text) ? '' : '.');
 }

@@ -37,6 +37,16 @@ export function useHaulerName(): (id: string | null) => string {
   return (id) => (id === null ? 'all haulers' : (names.get(id) ?? id));
 }
 
+/** The name of a connection: its hauler and interface; its id where it is not known. */
+export function useConnectionName(): (id: string) => string {
+  const connections = useConnections() ?? [];
+  const haulerName = useHaulerName();
+  return (id) => {
+    const found = connections.find((each) => each.id === id);
+    return found === undefined ? id : `${haulerName(found.haulerId)}, ${found.interface}`;
+  };
+}
+
 /** The connections of an interface, or of both; undefined until they are loaded, without the platform side, and for partners. */
 export function useConnections(kind?: Connection['interface']): readonly Connection[] | undefined {
   const { hasPlatform, isPartner } = useSession();

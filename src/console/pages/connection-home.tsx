@@ -9,7 +9,7 @@ import { type Check, Checks } from '../parts/attention.js';
 import { Loadable, ResponseBadge, RunBadge } from '../parts/states.js';
 import { Facts, Id, Time } from '../parts/values.js';
 import { DAY_MS } from '../parts/zone.rules.js';
-import { ConnectionState } from './connection-details.js';
+import { ConnectionState } from './connection-state.js';
 import { newestFailures } from './home.rules.js';
 import { RetryRecording } from './retries.js';
 

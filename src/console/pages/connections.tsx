@@ -1,26 +1,32 @@
 import { useState } from 'preact/hooks';
-import type { Connection, CreateConnectionRequest } from '../../contracts/admin/connection.dto.js';
-import { change, linkTo, open, type PageProps } from '../client/address.js';
-import { send } from '../client/api.js';
-import { useHaulerName, useHaulers } from '../client/haulers.js';
+import type { Connection } from '../../contracts/admin/connection.dto.js';
+import { linkTo, open, type PageProps } from '../client/address.js';
+import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, SelectFilter } from '../parts/filters.js';
-import { fieldText, Form, Input, Select } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
-import { BackLink, Empty, ErrorBox, Loadable } from '../parts/states.js';
+import { BackLink, Empty, Loadable } from '../parts/states.js';
 import { Time } from '../parts/values.js';
-import { ConnectionDetails, ConnectionState } from './connection-details.js';
+import { ConnectionDetails } from './connection-details.js';
+import { INTERFACES, NewConnection } from './connection-forms.js';
+import { ConnectionState } from './connection-state.js';
 
 const LIVE_MS = 5_000;
-const INTERFACES = [
-  ['site', 'Site'],
-  ['vision', 'Vision'],
-] as const;
 
 export function ConnectionsPage({ query }: PageProps) {
+  const [created, setCreated] = useState<string>();
   const id = query.get('id');
-  if (id !== null) return <ConnectionPage id={id} />;
-  return query.has('new') ? <NewConnection /> : <ConnectionList query={query} />;
+  if (id !== null) return <ConnectionPage key={id} id={id} isNew={id === created} query={query} />;
+  if (!query.has('new')) return <ConnectionList query={query} />;
+  return (
+    <NewConnection
+      query={query}
+      onCreated={(connection) => {
+        setCreated(connection);
+        open(linkTo('connections', { id: connection }));
+      }}
+    />
+  );
 }
 
 function ConnectionList({ query }: PageProps) {
@@ -68,65 +74,14 @@ function ConnectionList({ query }: PageProps) {
   );
 }
 
-function ConnectionPage({ id }: { id: string }) {
+function ConnectionPage({ id, isNew, query }: PageProps & { id: string; isNew: boolean }) {
   const connection = useLoad(`/connections/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
       <BackLink href={linkTo('connections')}>All connections</BackLink>
-      <Loadable of={connection}>{(data) => <ConnectionDetails connection={data} />}</Loadable>
-    </>
-  );
-}
-
-function NewConnection() {
-  const { choices, error } = useHaulers();
-  const [kind, setKind] = useState('site');
-  const create = async (values: FormData) => {
-    const customerId = fieldText(values, 'customerId');
-    const interval = fieldText(values, 'intervalSeconds');
-    const body: CreateConnectionRequest = {
-      haulerId: fieldText(values, 'haulerId') ?? '',
-      interface: kind === 'vision' ? 'vision' : 'site',
-      baseUrl: fieldText(values, 'baseUrl') ?? '',
-      apiKey: fieldText(values, 'apiKey') ?? '',
-      ...(customerId === undefined || kind === 'site' ? {} : { customerId }),
-      ...(interval === undefined ? {} : { intervalSeconds: Number(interval) }),
-    };
-    const { id } = await send('POST', '/connections', body);
-    open(linkTo('connections', { id }));
-  };
-  return (
-    <>
-      {error !== undefined && <ErrorBox error={error} />}
-      <Form title="New connection" submit="Create" work={create} onCancel={() => change({ new: undefined })}>
-        <Select name="haulerId" label="Hauler" isRequired choices={choices} />
-        <fieldset class="choice">
-          <legend>Interface that the partner hosts</legend>
-          {INTERFACES.map(([value, label]) => (
-            <label key={value}>
-              <input type="radio" name="interface" checked={kind === value} onChange={() => setKind(value)} /> {label}
-            </label>
-          ))}
-        </fieldset>
-        <Input
-          name="baseUrl"
-          label="Address of the partner"
-          type="url"
-          isRequired
-          hint="such as https://partner.example"
-        />
-        <Input
-          name="apiKey"
-          label="Key that the partner issued"
-          type="password"
-          isRequired
-          hint="it is never shown again"
-        />
-        {kind === 'vision' && (
-          <Input name="customerId" label="Customer, as the partner names it" hint="empty: the hauler's id" />
-        )}
-        <Input name="intervalSeconds" label="Seconds between two calls" type="number" hint="empty: the default" />
-      </Form>
+      <Loadable of={connection}>
+        {(data) => <ConnectionDetails connection={data} isNew={isNew} query={query} />}
+      </Loadable>
     </>
   );
 }

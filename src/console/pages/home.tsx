@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { AttentionItem, CheckedKind } from '../../contracts/admin/attention.dto.js';
 import { send } from '../client/api.js';
+import { useHaulers } from '../client/haulers.js';
 import type { PathOf } from '../client/contract.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
@@ -8,6 +9,8 @@ import { ActionButton } from '../parts/forms.js';
 import { Badge, ErrorBox, Loading } from '../parts/states.js';
 import { formatCount, Time } from '../parts/values.js';
 import { DayCharts } from './day-charts.js';
+import { SetupReminder } from './hauler-setup.js';
+import { NewHauler } from './haulers.js';
 import { CHECKS, checksInOrder, SEVERITY_TONES, unknownChecks } from './home.rules.js';
 
 const LIVE_MS = 10_000;
@@ -17,10 +20,13 @@ const HOME = '/console/';
 /** What needs attention, as the service ranks it, with what was looked at; below it the last day in charts. */
 export function HomePage() {
   const { hasPlatform } = useSession();
+  const { haulers, isLoaded } = useHaulers();
   const { data: attention, error, reload } = useLoad('/attention', {}, LIVE_MS);
   const overview = useLoad(hasPlatform ? '/overview' : undefined, {}, LIVE_MS);
   return (
     <>
+      {isLoaded && haulers.length === 0 && <FirstStep />}
+      {haulers.length === 1 && haulers[0] !== undefined && <SetupReminder haulerId={haulers[0].id} />}
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {attention === undefined && error === undefined && <Loading />}
       {attention !== undefined && (
@@ -34,6 +40,20 @@ export function HomePage() {
         </>
       )}
       {overview.data !== undefined && <DayCharts overview={overview.data} />}
+    </>
+  );
+}
+
+/** On an empty service. */
+function FirstStep() {
+  const { canWrite } = useSession();
+  if (!canWrite) return <p class="notice">No hauler yet: an admin creates the first one here.</p>;
+  return (
+    <>
+      <p>
+        <strong>Next: create the first hauler.</strong> Its keys, its partners and its trucks follow, step by step.
+      </p>
+      <NewHauler />
     </>
   );
 }

@@ -1,19 +1,17 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/admin/access.dto.js';
+import type { ApiKey } from '../../contracts/admin/access.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
+import { useConnectionName, useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { Filters, HaulerFilter, localInput, pick } from '../parts/filters.js';
-import { ActionButton, fieldText, Form, Input, Select } from '../parts/forms.js';
+import { Filters, HaulerFilter, pick } from '../parts/filters.js';
+import { ActionButton } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
-import { CopyButton, KeyPrefix, Time } from '../parts/values.js';
+import { KeyPrefix, Time } from '../parts/values.js';
 import { keyState } from './home.rules.js';
-import { RotationPicture } from './rotation-picture.js';
-
-const INTERFACES = ['scale', 'account', 'site', 'vision'] as const;
+import { IssueForm, NewKey, type NewKeyProps, RotateForm } from './key-forms.js';
 
 export function KeysPage({ query }: PageProps) {
   const [issued, setIssued] = useState<Pick<NewKeyProps, 'issued' | 'isRotation'>>();
@@ -24,9 +22,10 @@ export function KeysPage({ query }: PageProps) {
       {issued !== undefined && <NewKey {...issued} onClose={() => setIssued(undefined)} />}
       {isNew ? (
         <IssueForm
+          query={query}
           onIssued={(key) => {
             setIssued({ issued: key, isRotation: false });
-            change({ new: undefined });
+            change({ new: undefined, interfaces: undefined });
           }}
         />
       ) : (
@@ -63,6 +62,7 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
   const filters = pick(query, 'haulerId', 'page', 'cursor');
   const list = useLoad('/api-keys', filters);
   const haulerName = useHaulerName();
+  const nameOf = useConnectionName();
   const columns: readonly Column<ApiKey>[] = [
     {
       title: 'Key',
@@ -71,7 +71,9 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
           <KeyPrefix value={prefix} /> {name}
           <div class="hint">
             {interfaces.join(', ')}
-            {connectionId !== null && <a href={linkTo('connections', { id: connectionId })}>partner of a connection</a>}
+            {connectionId !== null && (
+              <a href={linkTo('connections', { id: connectionId })}>partner of {nameOf(connectionId)}</a>
+            )}
             {allCustomers ? ', all customers' : customerId !== null && `, customer ${customerId}`}
           </div>
         </>
@@ -146,137 +148,14 @@ function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiK
   return (
     <span class="actions">
       <button type="button" disabled={!canWrite} onClick={() => onRotate(apiKey)}>
-        Rotate
+        Rotate this key
       </button>
       <ActionButton
-        label="Revoke"
+        label="Revoke this key"
         kind="danger"
-        confirm="Calls with this key fail within 5 s."
+        confirm={`Calls with ${apiKey.prefix}… (${apiKey.name ?? 'without a name'}) fail within 5 s.`}
         work={() => send('DELETE', `/api-keys/${apiKey.id}`)}
       />
     </span>
   );
 }
-
-const YEAR_MS = 365 * 86_400_000;
-const OVERLAPS = [
-  ['86400', '24 hours'],
-  ['3600', '1 hour'],
-  ['604800', '7 days'],
-  ['0', 'none: the old key ends at the first use of the new one'],
-] as const;
-
-interface RotateFormProps {
-  readonly apiKey: ApiKey;
-  readonly onRotated: (key: IssuedApiKey) => void;
-  readonly onCancel: () => void;
-}
-
-function RotateForm({ apiKey, onRotated, onCancel }: RotateFormProps) {
-  const rotate = async (values: FormData) => {
-    const overlapSeconds = Number(fieldText(values, 'overlapSeconds') ?? OVERLAPS[0][0]);
-    const expires = fieldText(values, 'expiresAt');
-    const expiresAt = expires === undefined ? {} : { expiresAt: new Date(expires).toISOString() };
-    onRotated(await send('POST', `/api-keys/${apiKey.id}/rotate`, { overlapSeconds, ...expiresAt }));
-  };
-  return (
-    <Form
-      title={`Rotate ${apiKey.prefix}… ${apiKey.name ?? ''}`}
-      submit="Rotate the key"
-      work={rotate}
-      onCancel={onCancel}
-    >
-      <RotationPicture kind="issued" />
-      {apiKey.expiresAt !== null && (
-        <Input
-          name="expiresAt"
-          label="The new key expires"
-          type="datetime-local"
-          value={localInput(new Date(Date.now() + YEAR_MS))}
-          isRequired
-          hint={`the old key expires ${new Date(apiKey.expiresAt).toLocaleString()}`}
-        />
-      )}
-      <Select name="overlapSeconds" label="Overlap after the first use of the new key" choices={OVERLAPS} />
-    </Form>
-  );
-}
-
-interface NewKeyProps {
-  readonly issued: IssuedApiKey;
-  readonly isRotation: boolean;
-  readonly onClose: () => void;
-}
-
-/** The only place that shows a key. */
-function NewKey({ issued, isRotation, onClose }: NewKeyProps) {
-  return (
-    <section class="card highlight" aria-label="New key">
-      <h2>{isRotation ? 'The key is rotated' : 'The key is issued'}</h2>
-      <p>
-        <strong>Copy the key now: it is never shown again.</strong>
-      </p>
-      <p class="secret">
-        <code>{issued.key}</code> <CopyButton text={issued.key} label="Copy the key" />
-      </p>
-      {isRotation && <RotationPicture kind="issued" />}
-      <button type="button" onClick={onClose}>
-        I have stored the key
-      </button>
-    </section>
-  );
-}
-
-const NO_CONNECTION = ['', 'None: the key opens the interfaces above'] as const;
-const ALL_HAULERS = ['', 'All haulers (site and vision only)'] as const;
-
-function IssueForm({ onIssued }: { onIssued: (key: IssuedApiKey) => void }) {
-  const { choices } = useHaulers();
-  const connections = useConnections() ?? [];
-  const haulerName = useHaulerName();
-  const issue = async (values: FormData) => {
-    const expires = fieldText(values, 'expiresAt');
-    const connectionId = fieldText(values, 'connectionId');
-    const interfaces = INTERFACES.filter((each) => values.getAll('interfaces').includes(each));
-    const body: Omit<IssueApiKeyRequest, 'expiresAt'> & { expiresAt?: string | undefined } = {
-      ...optional('connectionId', connectionId),
-      ...optional('haulerId', fieldText(values, 'haulerId')),
-      ...optional('customerId', fieldText(values, 'customerId')),
-      ...optional('name', fieldText(values, 'name')),
-      ...(values.has('allCustomers') ? { allCustomers: true } : {}),
-      ...(connectionId !== undefined && interfaces.length === 0 ? {} : { interfaces }),
-      expiresAt: expires === undefined ? undefined : new Date(expires).toISOString(),
-    };
-    onIssued(await send('POST', '/api-keys', body));
-  };
-  return (
-    <Form title="New key" submit="Issue the key" work={issue} onCancel={() => change({ new: undefined })}>
-      <Input name="name" label="Name" hint="who uses it, such as “Weighbridge north”" />
-      <fieldset class="choice">
-        <legend>Interfaces</legend>
-        {INTERFACES.map((each) => (
-          <label key={each}>
-            <input type="checkbox" name="interfaces" value={each} /> {each}
-          </label>
-        ))}
-      </fieldset>
-      <Select name="haulerId" label="Hauler" choices={[ALL_HAULERS, ...choices]} />
-      <Input name="customerId" label="Customer" hint="the only one that a vision key reads" />
-      <label class="field">
-        <input type="checkbox" name="allCustomers" value="true" /> A vision key for all customers
-      </label>
-      <Select
-        name="connectionId"
-        label="For a partner who hosts: this connection only"
-        choices={[
-          NO_CONNECTION,
-          ...connections.map(({ id, haulerId, interface: kind }) => [id, `${haulerName(haulerId)}, ${kind}`] as const),
-        ]}
-      />
-      <Input name="expiresAt" label="Expires" type="datetime-local" hint="empty: never" />
-    </Form>
-  );
-}
-
-const optional = <Name extends string>(name: Name, value: string | undefined) =>
-  (value === undefined ? {} : { [name]: value }) as Partial<Record<Name, string>>;

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../client/load.js';
 import { useSession } from '../client/session.js';
+import { FieldErrors, FieldMessage, sortErrors, useFieldError } from './field-errors.js';
 import { ErrorBox } from './states.js';
 
 const READ_ONLY = 'This session may only read. Sign in with the admin token to make changes.';
@@ -15,15 +16,20 @@ interface ActionButtonProps {
   readonly confirm?: string | undefined;
   /** Also for a session that may only read. */
   readonly isRead?: boolean;
+  /** The call is also made when the button appears. */
+  readonly isAtOnce?: boolean;
 }
 
 /** A button that makes a call and shows its error. */
 export function ActionButton(props: ActionButtonProps) {
-  const { label, kind, confirm, busy = `${label} …`, isRead = false } = props;
+  const { label, kind, confirm, busy = `${label} …`, isRead = false, isAtOnce = false } = props;
   const { canWrite } = useSession();
   const action = useAction<undefined>(props.work);
   const [isAsking, setAsking] = useState(false);
   const isRefused = !canWrite && !isRead;
+  useEffect(() => {
+    if (isAtOnce) action.run(undefined).catch(reportError);
+  }, []);
   if (isAsking && confirm !== undefined) {
     return (
       <span class="confirm" role="group" aria-label={label}>
@@ -68,20 +74,23 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form that keeps what was typed where the call fails. */
+/** A form that keeps what was typed where the call fails. What is wrong in a field stands beside the field. */
 export function Form({ title, submit, work, onCancel, children }: FormProps) {
   const { canWrite } = useSession();
   const action = useAction<FormData>(work);
+  const form = useRef<HTMLFormElement>(null);
+  const { ofFields, ofForm } = sortErrors(action.error, (name) => form.current?.elements.namedItem(name) != null);
+  useEffect(() => form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(), [action.error]);
   const send = (event: SubmitEvent) => {
     event.preventDefault();
     action.run(new FormData(event.currentTarget as HTMLFormElement)).catch(reportError);
   };
   return (
-    <form class="card form" aria-label={title} onSubmit={send}>
+    <form class="card form" aria-label={title} onSubmit={send} ref={form}>
       <h2>{title}</h2>
       {!canWrite && <p class="notice">{READ_ONLY}</p>}
-      {children}
-      {action.error !== undefined && <ErrorBox error={action.error} />}
+      <FieldErrors.Provider value={ofFields}>{children}</FieldErrors.Provider>
+      {ofForm !== undefined && <ErrorBox error={ofForm} />}
       <div class="actions">
         <button type="submit" class="primary" disabled={action.isRunning || !canWrite}>
           {submit}
@@ -109,20 +118,25 @@ interface InputProps {
 export function Input({ name, label, value, type = 'text', isRequired = false, hint, onInput }: InputProps) {
   // Preact declares each input type with its own roles, so that a union of them does not compile.
   const attributes = { type } as { readonly type: 'text' };
+  const error = useFieldError(name);
   return (
-    <label class="field">
-      <span>{label}</span>
-      <input
-        name={name}
-        {...attributes}
-        defaultValue={value === undefined ? '' : String(value)}
-        required={isRequired}
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => onInput?.(event.currentTarget.value)}
-      />
-      {hint !== undefined && <small class="hint">{hint}</small>}
-    </label>
+    <>
+      <label class="field">
+        <span>{label}</span>
+        <input
+          name={name}
+          {...attributes}
+          defaultValue={value === undefined ? '' : String(value)}
+          required={isRequired}
+          autocomplete="off"
+          spellcheck={false}
+          onInput={(event) => onInput?.(event.currentTarget.value)}
+          {...error.attributes}
+        />
+        {hint !== undefined && <small class="hint">{hint}</small>}
+      </label>
+      <FieldMessage of={error} />
+    </>
   );
 }
 
@@ -147,16 +161,32 @@ export function Options({ choices }: { choices: readonly Choice[] }) {
 
 interface SelectProps extends Pick<InputProps, 'name' | 'label' | 'isRequired'> {
   readonly choices: readonly Choice[];
+  /** The choice at first; its option may be loaded later. */
+  readonly value?: string | undefined;
 }
 
-export function Select({ name, label, choices, isRequired = false }: SelectProps) {
+export function Select({ name, label, choices, value, isRequired = false }: SelectProps) {
+  const [chosen, setChosen] = useState(value);
+  const error = useFieldError(name);
+  // A necessary choice of several is made by the user, not by the order of a list.
+  const isOpen = isRequired && chosen === undefined && choices.length > 1;
   return (
-    <label class="field">
-      <span>{label}</span>
-      <select name={name} required={isRequired}>
-        <Options choices={choices} />
-      </select>
-    </label>
+    <>
+      <label class="field">
+        <span>{label}</span>
+        <select
+          name={name}
+          required={isRequired}
+          value={isOpen ? '' : chosen}
+          onChange={(event) => setChosen(event.currentTarget.value)}
+          {...error.attributes}
+        >
+          {isOpen && <option value="">Choose …</option>}
+          <Options choices={choices} />
+        </select>
+      </label>
+      <FieldMessage of={error} />
+    </>
   );
 }
 

@@ -1,0 +1,122 @@
+import type { CreateHaulerRequest, Hauler } from '../../contracts/admin/access.dto.js';
+import { change, linkTo, open, type PageProps } from '../client/address.js';
+import { send } from '../client/api.js';
+import { useConnections } from '../client/haulers.js';
+import { useLoad } from '../client/load.js';
+import { fieldText, Form, Input } from '../parts/forms.js';
+import { type Column, Listing } from '../parts/listing.js';
+import { pick } from '../parts/filters.js';
+import { BackLink, Empty, Loadable } from '../parts/states.js';
+import { Facts, Id, Time } from '../parts/values.js';
+import { SetupSteps } from './hauler-setup.js';
+
+export function HaulersPage({ query }: PageProps) {
+  const id = query.get('id');
+  if (id !== null) return <HaulerPage id={id} />;
+  return query.has('new') ? <NewHauler onCancel={() => change({ new: undefined })} /> : <HaulerList query={query} />;
+}
+
+function HaulerList({ query }: PageProps) {
+  const list = useLoad('/haulers', pick(query, 'page', 'cursor'));
+  const connections = useConnections();
+  const columns: readonly Column<Hauler>[] = [
+    { title: 'Hauler', cell: ({ id, name }) => <a href={linkTo('haulers', { id })}>{name}</a> },
+    { title: 'Created', cell: ({ createdAt }) => <Time value={createdAt} /> },
+    ...(connections === undefined ? [] : [connectionColumn(connections)]),
+    { title: 'Id', cell: ({ id }) => <code>{id}</code> },
+  ];
+  return (
+    <>
+      <p class="actions">
+        <a class="button primary" href={linkTo('haulers', { new: 1 })}>
+          New hauler
+        </a>
+      </p>
+      <Listing
+        label="Haulers"
+        list={list}
+        columns={columns}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="No hauler yet.">
+            A hauler is a company whose tickets, sites and videos arrive here: choose “New hauler”.
+          </Empty>
+        }
+      />
+    </>
+  );
+}
+
+const connectionColumn = (connections: NonNullable<ReturnType<typeof useConnections>>): Column<Hauler> => ({
+  title: 'Connections',
+  cell: ({ id }) =>
+    connections
+      .filter(({ haulerId }) => haulerId === id)
+      .map((each, index) => (
+        <span key={each.id}>
+          {index > 0 && ' · '}
+          <a href={linkTo('connections', { id: each.id })}>{each.interface}</a>
+        </span>
+      )),
+});
+
+/** Leads on to the next step of the new hauler. */
+export function NewHauler({ onCancel }: { onCancel?: () => void }) {
+  const create = async (values: FormData) => {
+    const id = fieldText(values, 'id');
+    const body: CreateHaulerRequest = { name: fieldText(values, 'name') ?? '', ...(id === undefined ? {} : { id }) };
+    open(linkTo('haulers', { id: (await send('POST', '/haulers', body)).id }));
+  };
+  return (
+    <Form title="New hauler" submit="Create the hauler" work={create} {...(onCancel && { onCancel })}>
+      <Input name="name" label="Name of the hauler" isRequired hint="such as Green Valley Hauling" />
+      <Input name="id" label="Id" hint="a UUID that its partners know already; empty: a new one" />
+    </Form>
+  );
+}
+
+function HaulerPage({ id }: { id: string }) {
+  const hauler = useLoad(`/haulers/${encodeURIComponent(id)}`);
+  return (
+    <>
+      <BackLink href={linkTo('haulers')}>All haulers</BackLink>
+      <Loadable of={hauler}>
+        {(data) => (
+          <>
+            <section class="card" aria-label="Hauler">
+              <h2>{data.name}</h2>
+              <Facts
+                of={{
+                  Created: <Time value={data.createdAt} />,
+                  'Its records': <Records id={data.id} />,
+                  Id: <Id value={data.id} />,
+                }}
+              />
+            </section>
+            <SetupSteps haulerId={data.id} />
+          </>
+        )}
+      </Loadable>
+    </>
+  );
+}
+
+/** The lists of a hauler. */
+const Records = ({ id }: { id: string }) => (
+  <>
+    {RECORDS.map(([page, title], index) => (
+      <span key={page}>
+        {index > 0 && ' · '}
+        <a href={linkTo(page, { haulerId: id })}>{title}</a>
+      </span>
+    ))}
+  </>
+);
+
+const RECORDS = [
+  ['tickets', 'Tickets'],
+  ['accounts', 'Accounts'],
+  ['coverage', 'Coverage'],
+  ['exchanges', 'Exchanges'],
+  ['keys', 'Keys'],
+] as const;
