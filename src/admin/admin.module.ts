@@ -7,6 +7,9 @@ import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { VisionModule } from '../vision/vision.module.js';
 import { HealthModule } from '../health/health.module.js';
+import { ActionNames } from './actions/action-names.repository.js';
+import { ActionsController } from './actions/actions.controller.js';
+import { NamedActions } from './actions/actions.service.js';
 import { AttentionController } from './attention/attention.controller.js';
 import { AttentionService } from './attention/attention.service.js';
 import { PlatformAttention } from './attention/platform-attention.service.js';
@@ -17,7 +20,7 @@ import { ExchangeReplay } from './exchange-replay.service.js';
 import { ExchangesController } from './exchanges.controller.js';
 import { HaulersController } from './haulers.controller.js';
 import { HostedController } from './hosted.controller.js';
-import { ActionsController, OverviewController } from './overview.controller.js';
+import { OverviewController } from './overview.controller.js';
 import { OutboundReplay } from './outbound-replay.service.js';
 import { RecordingsController } from './recordings.controller.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
@@ -37,7 +40,7 @@ import { VideoRequestsController } from './video-requests.controller.js';
     DoctorController,
     SandboxController,
   ],
-  providers: [AttentionService, Doctor, ExchangeReplay],
+  providers: [ActionNames, NamedActions, AttentionService, Doctor, ExchangeReplay],
   exports: [AttentionService, ExchangeReplay],
 })
 export class AdminModule {}

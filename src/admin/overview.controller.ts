@@ -1,9 +1,7 @@
-import { Controller, Inject, Query } from '@nestjs/common';
-import { ActionLog } from '../auth/action-log.repository.js';
+import { Controller, Inject } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { ENV, type Env } from '../config/env.js';
-import { ActionQuery } from '../contracts/admin/action.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { ExchangeHours } from '../exchanges/exchange-hours.repository.js';
 import { StoredHours } from '../vision/recordings/recordings.service.js';
@@ -45,16 +43,5 @@ export class OverviewController {
     });
     const to = formatInstant(new Date(end));
     return { from: formatInstant(from), to, exchangeLog: this.env.EXCHANGE_LOG, hours, refusedPushes };
-  }
-}
-
-/** The changes by admins and partners, of both sides. */
-@Controller()
-export class ActionsController {
-  constructor(private readonly actions: ActionLog) {}
-
-  @Route(ADMIN_API, 'listActions')
-  list(@Query() query: ActionQuery) {
-    return this.actions.list(query);
   }
 }

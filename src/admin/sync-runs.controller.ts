@@ -3,7 +3,9 @@ import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CatalogQuery } from '../contracts/admin/catalog.dto.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
-import { RejectSyncRunRequest, SyncChangeQuery, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
+import { SyncChangeQuery } from '../contracts/admin/sync-change.dto.js';
+import { QuarantineQuery } from '../contracts/admin/sync-refusal.dto.js';
+import { RejectSyncRunRequest, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
 import { SyncRunHistory } from '../site-sync/sync/sync-run-history.service.js';
@@ -29,7 +31,7 @@ export class SyncRunsController {
   }
 
   @Route(ADMIN_API, 'listQuarantinedRecords')
-  quarantine(@Param() { id }: IdParam, @Query() query: ListQuery) {
+  quarantine(@Param() { id }: IdParam, @Query() query: QuarantineQuery) {
     return this.runs.quarantine(id, query);
   }
 

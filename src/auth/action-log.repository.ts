@@ -12,9 +12,11 @@ import { redactText } from '../observability/redaction.js';
 const RETENTION = '400 days';
 const RETENTION_INTERVAL_MS = 3_600_000;
 
-export type NewAction = Omit<Action, 'id' | 'at'>;
+/** An action before its things have names. */
+export type StoredAction = Omit<Action, 'sentence' | 'subject'>;
+export type NewAction = Omit<StoredAction, 'id' | 'at'>;
 
-interface ActionRow extends Omit<Action, 'at' | 'changes' | 'error'> {
+interface ActionRow extends Omit<StoredAction, 'at' | 'changes' | 'error'> {
   readonly at: Date;
   readonly changes: string | null;
   readonly error: string | null;
@@ -43,7 +45,7 @@ export class ActionLog {
   }
 
   /** Newest first. */
-  async list(query: ActionQuery): Promise<List<Action>> {
+  async list(query: ActionQuery): Promise<List<StoredAction>> {
     const { rows, pagination } = await listPage<ActionRow>(this.dataSource, actions(query), query);
     return { data: rows.map(toActionDto), pagination };
   }
@@ -68,7 +70,7 @@ const actions = ({ resource, from, to }: ActionQuery): SqlList => ({
   order: 'DESC',
 });
 
-function toActionDto({ changes, error, at, ...row }: ActionRow): Action {
+function toActionDto({ changes, error, at, ...row }: ActionRow): StoredAction {
   return {
     ...row,
     at: formatInstant(at),

@@ -42,9 +42,9 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   storage_roots: 'root',
   sync_changes: 'after before change external_id hauler_id kind name position run_id',
   sync_holds: 'connection_id external_id hauler_id kind rejected',
-  sync_issues: 'hauler_id kind path position raw reason run_id severity',
+  sync_issues: 'hauler_id kind path position raw reason rule run_id severity',
   sync_runs:
-    'attempts connection_id counts created_at error finished_at guard has_changes hauler_id id note started_at status',
+    'attempts connection_id counts created_at error finished_at guard has_changes hauler_id id note refusals started_at status',
   ticket_revisions: 'api_key_id body exchange_id hauler_id received_at request_id result revision ticket_id',
   tickets:
     'contents_version created_at custom_fields hauler_id id inbound_number inbound_updated_at materials outbound_number outbound_updated_at revision site_id updated_at',

@@ -32,6 +32,7 @@ import { GiveMaterialsSeveralParents1795570491000 } from '../../migrations/17955
 import { GiveConnectionsFirstByteTimeout1795570500000 } from '../../migrations/1795570500000-give-connections-first-byte-timeout.js';
 import { IssueKeysForConnections1795570510000 } from '../../migrations/1795570510000-issue-keys-for-connections.js';
 import { RememberVersions1795570520000 } from '../../migrations/1795570520000-remember-versions.js';
+import { GroupRefusedRecords1795570521000 } from '../../migrations/1795570521000-group-refused-records.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -68,4 +69,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   GiveConnectionsFirstByteTimeout1795570500000,
   IssueKeysForConnections1795570510000,
   RememberVersions1795570520000,
+  GroupRefusedRecords1795570521000,
 ];

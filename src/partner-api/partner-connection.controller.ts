@@ -2,9 +2,11 @@ import { Controller, Param, Query, Req } from '@nestjs/common';
 import { principalOf } from '../auth/caller.js';
 import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
-import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
+import { IdParam } from '../contracts/admin/list.dto.js';
 import { RecordingFilters } from '../contracts/admin/recording.dto.js';
-import { SyncChangeQuery, SyncRunFilters } from '../contracts/admin/sync-run.dto.js';
+import { SyncChangeQuery } from '../contracts/admin/sync-change.dto.js';
+import { QuarantineQuery } from '../contracts/admin/sync-refusal.dto.js';
+import { SyncRunFilters } from '../contracts/admin/sync-run.dto.js';
 import { TruckFilters } from '../contracts/admin/video-subscription.dto.js';
 import { VisionFindingFilters } from '../contracts/admin/vision-finding.dto.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
@@ -42,7 +44,7 @@ export class PartnerConnectionController {
   }
 
   @Route(PARTNER_API, 'listOwnQuarantinedRecords')
-  listQuarantine(@Param() { id }: IdParam, @Query() query: ListQuery, @Req() call: AuthenticatedRequest) {
+  listQuarantine(@Param() { id }: IdParam, @Query() query: QuarantineQuery, @Req() call: AuthenticatedRequest) {
     return this.runs.quarantine(id, query, connectionOf(call).connectionId);
   }
 

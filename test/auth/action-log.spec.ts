@@ -179,6 +179,7 @@ test('a call that failed is listed with its error, because it may have changed s
       resource: 'hauler',
       changes: { name: 'Broken' },
       error: 'unexpected error',
+      sentence: 'An admin with the token sent a call that failed, and may have created the hauler: unexpected error.',
     }),
   );
 });
@@ -218,6 +219,13 @@ test('names the actor and the change, newest first, without secrets', async () =
     action: 'updateConnection',
     resource,
     changes: { nextApiKey: '[redacted]', intervalSeconds: 1800 },
+    sentence: 'An admin with the token stored the next key of the site connection of Logged.',
+    subject: {
+      kind: 'connection',
+      id: body.id,
+      name: 'site connection of Logged',
+      hauler: { id: haulerId, name: 'Logged' },
+    },
   });
   expect(JSON.stringify(await actions())).not.toMatch(/secret-of|next-secret|hidden-part/);
 });
@@ -255,6 +263,51 @@ test('names a console session and the key of a partner', async () => {
     action: 'startOwnScenario',
     changes: { times: 1 },
   });
+});
+
+test('says in a sentence who did what on which thing, by its name, also of what was deleted', async () => {
+  const { body: connection } = await service.admin<{ id: string }>('POST', '/connections', {
+    haulerId,
+    interface: 'vision',
+    customerId: 'green-valley',
+    baseUrl: 'http://127.0.0.1:9',
+    apiKey: 'the-secret-of-the-partner',
+    enabled: false,
+  });
+  const { body: key } = await service.admin<{ id: string; prefix: string }>('POST', '/api-keys', {
+    haulerId,
+    interfaces: ['scale'],
+    name: 'Scale house',
+  });
+  const { body: truck } = await service.admin<{ id: string }>('POST', '/video-subscriptions', {
+    connectionId: connection.id,
+    truckId: 'TRUCK-7',
+    startTime: '2026-01-31T08:00:00Z',
+  });
+  await service.admin('PATCH', `/connections/${connection.id}`, { apiKey: 'another-secret-of-the-partner' });
+  await service.admin('PATCH', `/connections/${connection.id}`, { enabled: true });
+  await service.admin('PATCH', `/connections/${connection.id}`, { enabled: false });
+  await service.admin('DELETE', `/video-subscriptions/${truck.id}`);
+  await service.admin('DELETE', `/connections/${connection.id}`);
+  await service.admin('DELETE', `/api-keys/${key.id}`);
+  await service.admin('POST', '/retention', {});
+  const name = `key ${key.prefix}… (Scale house) of Logged`;
+  expect((await actions()).slice(0, 10).map(({ sentence }) => sentence)).toEqual([
+    'An admin with the token deleted stored video by age.',
+    `An admin with the token revoked the ${name}.`,
+    'An admin with the token deleted the vision connection of Logged.',
+    'An admin with the token ended the subscription of TRUCK-7 of Logged.',
+    'An admin with the token paused the vision connection of Logged.',
+    'An admin with the token resumed the vision connection of Logged.',
+    'An admin with the token replaced the key of the vision connection of Logged.',
+    'An admin with the token created the subscription of TRUCK-7 of Logged.',
+    `An admin with the token issued the ${name}.`,
+    'An admin with the token created the vision connection of Logged.',
+  ]);
+  await service.dataSource.query(
+    `INSERT INTO actions (id, actor, action, resource) VALUES (gen_random_uuid(), 'partner:hb_gone', 'callOfOld', 'thing:7')`,
+  );
+  expect((await last())?.sentence).toBe('A partner with the key hb_gone… called callOfOld on the thing 7.');
 });
 
 test('is filtered by from and to', async () => {

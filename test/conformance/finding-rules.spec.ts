@@ -11,22 +11,16 @@ test.each(Object.entries(SITE_FIELD_RULES))('a finding of %s carries the id of i
 });
 
 test.each([
-  ['materials', 'materials[0]', 'materials[0] has neither a siteId nor a kioskId', 'SITE-037'],
-  ['sites', 'sites[2].id', 'sites[2].id is the id of an earlier element', 'SITE-040'],
-  ['materials', 'materials[1].kioskId', 'materials[1].kioskId must be the id of a known kiosk', 'SITE-045'],
-  ['materials', 'materials[1].siteId', 'materials[1].siteId must be a UUID', 'SITE-031'],
-  ['sites', 'sites[3]', 'sites[3] must be an object', 'SITE-006'],
-  ['sites', 'sites[3].unknown', 'must be text', undefined],
-])('a finding of %s at %s (%s) has the rule %s', (kind, path, reason, rule) => {
-  expect(siteRuleOf({ severity: 'quarantined', kind, path, reason })).toBe(rule);
+  ['materials[0]', 'hasParent', 'SITE-037'],
+  ['sites[2].id', 'isUnique', 'SITE-040'],
+  ['materials[1].kioskId', 'isKnown', 'SITE-045'],
+  ['materials[1].siteId', 'isUuid', 'SITE-031'],
+  ['sites[3]', 'isObject', 'SITE-006'],
+  ['sites[3].unknown', 'isString', undefined],
+])('a finding at %s with the code %s has the rule %s', (path, code, rule) => {
+  expect(siteRuleOf(path, code)).toBe(rule);
 });
 
 test('a material that is flagged names a kiosk of another site', () => {
-  const finding = {
-    severity: 'flagged',
-    kind: 'materials',
-    path: 'materials[0].siteId',
-    reason: 'another site',
-  } as const;
-  expect(titleOf(siteRuleOf(finding) ?? '')).toContain('names a kiosk of that site');
+  expect(titleOf(siteRuleOf('materials[0].kioskId', 'kioskOfSite') ?? '')).toContain('names a kiosk of that site');
 });

@@ -79,8 +79,8 @@ describe('long lists', () => {
       expect(run.status).toBe('succeeded');
     });
     await service.dataSource.query(
-      `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, reason, raw)
-       SELECT $1, $2, n, 'quarantined', 'sites', 'sites[' || n || '].updatedAt', 'must be a time', '{}'
+      `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, rule, reason, raw)
+       SELECT $1, $2, n, 'quarantined', 'sites', 'sites[' || n || '].updatedAt', 'isInstant', 'must be a time', '{}'
        FROM generate_series(1, $3::int) AS n`,
       [DEMO.haulerId, body.runId, 130],
     );

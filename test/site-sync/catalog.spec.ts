@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
 import { randomUUID } from 'node:crypto';
-import type { SyncChange, SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import type { SyncChange } from '../../src/contracts/admin/sync-change.dto.js';
+import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import { findReferences } from '../../src/site-sync/catalog/catalog.repository.js';
 import { createHauler } from '../support/api-keys.js';
 import { CatalogFixture } from '../support/catalog.js';

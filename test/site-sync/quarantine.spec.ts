@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { QuarantinedRecord, SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
+import type { QuarantinedRecord } from '../../src/contracts/admin/sync-refusal.dto.js';
+import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import {
   breaks,
   endless,
@@ -36,6 +37,42 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
   beforeEach(() => scene.renew());
 
   const paths = async (runId: string) => (await scene.quarantine(runId)).map(({ path }) => path);
+
+  test('the run counts all of them by rule, and each group has a list of its own', async () => {
+    const wrong = (name: string) => material(name, { siteId: idOf('a'), measureUnit: 'Gallon' });
+    const run = await scene.sync({
+      sites: [site('a'), site('b', { name: 7 }), site('c', { updatedAt: inHours(25) }), null as unknown as Plain],
+      kiosks: [kiosk('k', 'x'), kiosk('l', 'a')],
+      materials: [...['m', 'n', 'o'].map(wrong), material('p')],
+    });
+    expect(run.refusals?.map(({ sentence, kind, ruleId }) => [sentence, kind, ruleId])).toEqual([
+      ['3 × wrong unit', 'materials', 'SITE-034'],
+      ['1 × unknown site', 'kiosks', 'SITE-043'],
+
+      ['1 × neither site nor kiosk', 'materials', 'SITE-037'],
+      ['1 × name of a site that is blank, too short or too long', 'sites', 'SITE-011'],
+      ['1 × record that is no object', 'sites', 'SITE-006'],
+      ['1 × time of the change in the future', 'sites', 'SITE-019'],
+    ]);
+    const listed = await Promise.all(
+      (run.refusals ?? []).map(async ({ severity, kind, field, rule }) => {
+        const query = new URLSearchParams({ severity, kind, field, rule, pageSize: '100' }).toString();
+        const { body } = await scene.service.admin<{ data: QuarantinedRecord[] }>(
+          'GET',
+          `/sync-runs/${run.id}/quarantine?${query}`,
+        );
+        return body.data.map(({ path }) => path).join();
+      }),
+    );
+    expect(listed).toEqual([
+      'materials[0].measureUnit,materials[1].measureUnit,materials[2].measureUnit',
+      'kiosks[0].siteId',
+      'materials[3]',
+      'sites[1].name',
+      'sites[3]',
+      'sites[2].updatedAt',
+    ]);
+  });
 
   test.each<[string, 'sites' | 'kiosks' | 'materials', Plain, string, string]>([
     [
@@ -97,6 +134,7 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
         kind,
         path,
         reason: expect.stringContaining(reason),
+        rule: expect.any(String),
         ruleId: expect.stringMatching(/^SITE-0\d\d$/),
         raw: record,
       },
@@ -224,6 +262,7 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
     expect(await scene.quarantine(run.id)).toEqual([
       {
         severity: 'quarantined',
+        rule: 'isEnum',
         ruleId: 'SITE-034',
         kind: 'materials',
         path: 'materials[1].measureUnit',

@@ -13,6 +13,7 @@ const LIVE_MS = 10_000;
 export function ActionsPage({ query }: PageProps) {
   const filters = pick(query, 'resource', 'from', 'to', 'page', 'cursor');
   const list = useLoad('/actions', filters, LIVE_MS);
+  const resource = query.get('resource');
   return (
     <>
       <Filters>
@@ -20,6 +21,11 @@ export function ActionsPage({ query }: PageProps) {
         <TimeFilter name="from" label="From" query={query} />
         <TimeFilter name="to" label="Until" query={query} />
       </Filters>
+      {resource !== null && (
+        <p>
+          Only actions on <code>{resource}</code>. <a href={linkTo('actions')}>Show all actions</a>
+        </p>
+      )}
       <Listing
         label="Actions"
         list={list}
@@ -36,53 +42,63 @@ export function ActionsPage({ query }: PageProps) {
 
 const COLUMNS: readonly Column<Action>[] = [
   { title: 'Time', cell: ({ at }) => <Time value={at} /> },
-  { title: 'Actor', cell: ({ actor }) => actor },
   {
     title: 'Action',
-    cell: ({ action, error }) => (
+    cell: (action) => (
       <>
-        {action}
-        {error !== undefined && <div class="hint">failed: {error}</div>}
+        <span class={action.error === undefined ? '' : 'failed'}>{action.sentence}</span>
+        <Subject action={action} />
       </>
     ),
   },
   {
-    title: 'Resource',
-    cell: ({ resource }) => {
-      const page = pageOf(resource);
-      return (
-        <>
-          <a href={linkTo('actions', { resource })} title="Show the actions on this resource">
-            <code>{resource}</code>
-          </a>{' '}
-          {page !== undefined && (
-            <a class="hint" href={page} aria-label={`Open ${resource}`}>
-              open
-            </a>
-          )}
-        </>
-      );
-    },
-  },
-  {
     title: 'Fields',
-    cell: ({ changes }) =>
-      changes === undefined ? (
-        <span class="muted">none</span>
-      ) : (
-        <details>
-          <summary>{Object.keys(changes).join(', ')}</summary>
-          <Json value={changes} label="Fields of the call" />
-        </details>
-      ),
+    cell: ({ action, changes }) => (
+      <>
+        {changes === undefined ? (
+          <span class="muted">none</span>
+        ) : (
+          <details>
+            <summary>{Object.keys(changes).join(', ')}</summary>
+            <Json value={changes} label="Fields of the call" />
+          </details>
+        )}
+        <div class="hint">
+          <code>{action}</code>
+        </div>
+      </>
+    ),
   },
 ];
 
-/** The page of a resource; undefined if the console has none. */
-function pageOf(resource: string): string | undefined {
-  const [kind, id = ''] = resource.split(/:(.*)/s);
+/** The id of the changed thing, with its page and the other actions on it. */
+function Subject({ action: { resource, subject } }: { action: Action }) {
+  const page = pageOf(subject);
+  return (
+    <div class="hint">
+      {subject.id !== undefined && <code>{subject.id}</code>}{' '}
+      <a href={linkTo('actions', { resource })} title="Show the actions on this resource">
+        all actions on it
+      </a>
+      {page !== undefined && (
+        <>
+          {' · '}
+          <a href={page} aria-label={`Open the ${subject.name}`}>
+            open
+          </a>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The page of a thing; undefined if the console has none. */
+function pageOf({ kind, id, hauler }: Action['subject']): string | undefined {
+  if (id === undefined) return undefined;
   if (kind === 'connection') return linkTo('connections', { id });
   if (kind === 'sync-run') return linkTo('sync', { run: id });
   if (kind === 'exchange') return linkTo('exchanges', { id });
+  if (kind === 'recording') return linkTo('recordings', { play: id });
+  if (kind === 'api-key' && hauler !== undefined) return linkTo('keys', { haulerId: hauler.id });
   return undefined;
 }

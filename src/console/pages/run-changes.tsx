@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { SyncChange, SyncRun } from '../../contracts/admin/sync-run.dto.js';
+import type { SyncChange } from '../../contracts/admin/sync-change.dto.js';
+import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';

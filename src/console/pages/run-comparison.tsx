@@ -1,4 +1,5 @@
-import type { SyncChange, SyncRun } from '../../contracts/admin/sync-run.dto.js';
+import type { SyncChange } from '../../contracts/admin/sync-change.dto.js';
+import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import type { PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';

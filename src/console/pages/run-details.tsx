@@ -1,15 +1,16 @@
-import type { QuarantinedRecord, SyncRun } from '../../contracts/admin/sync-run.dto.js';
+import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { Json } from '../parts/json.js';
-import { type Column, Listing, Table } from '../parts/listing.js';
-import { BackLink, Badge, Empty, Loadable, RunBadge } from '../parts/states.js';
+import { type Column, Table } from '../parts/listing.js';
+import { BackLink, Loadable, RunBadge } from '../parts/states.js';
 import { Count, Facts, Id, Time } from '../parts/values.js';
-import { HeldRun, RunChanges, type RunPath } from './run-changes.js';
+import { HeldRun, RunChanges } from './run-changes.js';
 import { KINDS } from './run.rules.js';
 import { RunComparison } from './run-comparison.js';
+import { Refusals } from './run-refusals.js';
+import '../styles/runs.css';
 
 const LIVE_MS = 2_000;
 const COUNTS = [
@@ -39,9 +40,9 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
           <>
             {data.status === 'held' && <HeldRun run={data} path={path} />}
             <RunFacts run={data} />
+            <Refusals run={data} path={path} query={query} />
             <RunChanges path={path} query={query} />
             <RunComparison run={data} query={query} />
-            <Quarantine path={path} query={query} />
           </>
         )}
       </Loadable>
@@ -88,43 +89,4 @@ function Counts({ run }: { run: SyncRun }) {
     })),
   ];
   return <Table label="Counts" rows={present} columns={columns} keyOf={(name) => name} isNarrow />;
-}
-
-const QUARANTINE = { page: 'quarantinePage', cursor: 'quarantineCursor' } as const;
-
-function Quarantine({ path, query }: { path: RunPath; query: URLSearchParams }) {
-  const list = useLoad(`${path}/quarantine`, {
-    page: query.get(QUARANTINE.page) ?? undefined,
-    cursor: query.get(QUARANTINE.cursor) ?? undefined,
-    pageSize: 100,
-  });
-  const columns: readonly Column<QuarantinedRecord>[] = [
-    { title: 'State', cell: ({ severity }) => <Badge value={severity} /> },
-    { title: 'Record', cell: (record) => <code>{record.path}</code> },
-    {
-      title: 'Reason',
-      cell: ({ reason, ruleId }) => (
-        <>
-          {reason} {ruleId !== undefined && <code class="muted">{ruleId}</code>}
-        </>
-      ),
-    },
-    {
-      title: 'As received',
-      cell: ({ raw, path: name }) => <Json value={raw} label={`Record ${name}`} />,
-    },
-  ];
-  return (
-    <section class="card" aria-label="Quarantine">
-      <h2>Refused and flagged records</h2>
-      <Listing
-        label="Refused and flagged records"
-        list={list}
-        columns={columns}
-        keyOf={(record) => record.path + record.reason}
-        empty={<Empty title="None: every record was valid." />}
-        place={QUARANTINE}
-      />
-    </section>
-  );
 }

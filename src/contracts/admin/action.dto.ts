@@ -1,10 +1,13 @@
 import { field } from '../common/fields/field.js';
+import { ObjectField } from '../common/fields/nested-fields.js';
 import { InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
 import { isJsonObject } from '../common/json.js';
+import { AttentionHauler } from './attention.dto.js';
 import { ListQuery } from './list.dto.js';
 
-const RESOURCE = { max: 600, example: 'connection:0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a' };
+const CONNECTION_ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
+const RESOURCE = { max: 600, example: `connection:${CONNECTION_ID}` };
 
 export class ActionQuery extends ListQuery {
   @InstantField({ description: 'Actions at this time or later', optional: true, inQuery: true })
@@ -15,6 +18,25 @@ export class ActionQuery extends ListQuery {
 
   @TextField({ ...RESOURCE, description: 'Actions on this resource only', min: 1, optional: true })
   resource?: string;
+}
+
+/** What an action changed. */
+export class ActionSubject {
+  @TextField({ description: 'Kind of thing', max: 64, example: 'connection' })
+  kind!: string;
+
+  @TextField({ description: 'Its id; absent for an action on many', max: 600, optional: true, example: CONNECTION_ID })
+  id?: string;
+
+  @TextField({
+    description: 'Its name; the id where nothing with it is stored any more',
+    max: 1_000,
+    example: 'site connection of Lone Star Hauling',
+  })
+  name!: string;
+
+  @ObjectField(() => AttentionHauler, { description: 'Its hauler', optional: true })
+  hauler?: AttentionHauler;
 }
 
 /** One change by a call of the admin API, the console or the partner API. */
@@ -57,4 +79,14 @@ export class Action {
     example: 'unexpected error',
   })
   error?: string;
+
+  @TextField({
+    description: 'Who did what, on which thing',
+    max: 8_192,
+    example: 'An admin in the console paused the site connection of Lone Star Hauling.',
+  })
+  sentence!: string;
+
+  @ObjectField(() => ActionSubject, { description: 'The changed thing with its name' })
+  subject!: ActionSubject;
 }

@@ -9,16 +9,9 @@ import {
   NEW_CONNECTIONS,
   UpdateConnectionRequest,
 } from './connection.dto.js';
-import { ListQuery } from './list.dto.js';
-import {
-  QuarantinedRecord,
-  RejectSyncRunRequest,
-  RequestedSyncRun,
-  SyncChange,
-  SyncChangeQuery,
-  SyncRun,
-  SyncRunQuery,
-} from './sync-run.dto.js';
+import { SyncChange, SyncChangeQuery } from './sync-change.dto.js';
+import { QuarantinedRecord, QuarantineQuery } from './sync-refusal.dto.js';
+import { RejectSyncRunRequest, RequestedSyncRun, SyncRun, SyncRunQuery } from './sync-run.dto.js';
 import { create, history, ofOne, page, read } from './route-parts.js';
 
 const NOT_HELD = {
@@ -113,7 +106,7 @@ export const CONNECTION_ROUTES = {
     description:
       'Records that the run skipped, and records that it stored with a flag. The service keeps at most 10,000 records of a run, for the newest 20 runs of a connection.',
     ...ofOne('run'),
-    query: ListQuery,
+    query: QuarantineQuery,
   },
   listSyncRunChanges: {
     ...page(SyncChange, 'changes'),

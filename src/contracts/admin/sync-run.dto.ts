@@ -1,5 +1,4 @@
 import { Documented } from '../common/fields/documented.js';
-import { DOCUMENTED_MAX } from '../common/fields/field.js';
 import {
   BooleanField,
   EnumField,
@@ -9,18 +8,16 @@ import {
   TextField,
   UuidField,
 } from '../common/fields/scalar-fields.js';
-import { ObjectField, TextListField } from '../common/fields/nested-fields.js';
+import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
 import { ListQuery } from './list.dto.js';
+import { SYNC_KINDS, type SyncKind } from './sync-kinds.js';
+import { MAX_REFUSALS, RefusedRecords } from './sync-refusal.dto.js';
 
 const ID = '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24';
 const CONNECTION_ID = '0197a1cc-3b11-7d42-8c5e-6f8a0b2c4d68';
 
 const SYNC_RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'held', 'rejected', 'no_data'] as const;
 export type SyncRunStatus = (typeof SYNC_RUN_STATUSES)[number];
-
-const SYNC_KINDS = ['sites', 'kiosks', 'materials'] as const;
-const SYNC_CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'] as const;
-const SYNC_SEVERITIES = ['quarantined', 'flagged'] as const;
 
 /** The filters that the partner of a connection has too. */
 export class SyncRunFilters extends ListQuery {
@@ -100,7 +97,7 @@ export class SyncRunCounts {
 
 /** The rule that held the removals of one kind (decision 35). */
 export interface RemovalGuard {
-  readonly kind: (typeof SYNC_KINDS)[number];
+  readonly kind: SyncKind;
   /** Records that the response does not contain. */
   readonly removed: number;
   /** Active records before the run. */
@@ -172,6 +169,14 @@ export class SyncRun {
 
   @TextField({ description: 'Why an admin rejected it', max: 1_000, optional: true, example: 'Export was empty' })
   note?: string;
+
+  @ArrayField(() => RefusedRecords, {
+    description:
+      'All records that it skipped or flagged, by rule: `GET /sync-runs/{id}/quarantine` lists those of one with the same `severity`, `kind`, `field` and `rule`',
+    max: MAX_REFUSALS,
+    optional: true,
+  })
+  refusals?: RefusedRecords[];
 }
 
 export class RejectSyncRunRequest {
@@ -179,95 +184,8 @@ export class RejectSyncRunRequest {
   note?: string;
 }
 
-export class SyncChangeQuery extends ListQuery {
-  @EnumField({ description: 'Records of this kind only', values: SYNC_KINDS, optional: true })
-  kind?: (typeof SYNC_KINDS)[number];
-
-  @EnumField({ description: 'Changes of this type only', values: SYNC_CHANGES, optional: true })
-  change?: (typeof SYNC_CHANGES)[number];
-}
-
-const changedRecord = (description: string) =>
-  Documented({ description, type: 'object', additionalProperties: true, nullable: true, example: { name: 'North' } });
-
-/** A record that a run changed, or would change once it is confirmed. */
-export class SyncChange {
-  @EnumField({ description: 'Kind of record', values: SYNC_KINDS, example: 'sites' })
-  kind!: (typeof SYNC_KINDS)[number];
-
-  @EnumField({
-    description: '`held`: the record is active, and a confirmation removes it.',
-    values: SYNC_CHANGES,
-    example: 'updated',
-  })
-  change!: (typeof SYNC_CHANGES)[number];
-
-  @UuidField({ description: "The partner's id of the record", example: ID })
-  externalId!: string;
-
-  @TextField({ description: 'Name of the record; of a material its type', max: DOCUMENTED_MAX, example: 'North' })
-  name!: string;
-
-  @changedRecord('The record before; null if it was created')
-  before!: Readonly<Record<string, unknown>> | null;
-
-  @changedRecord('The record after the change')
-  after!: Readonly<Record<string, unknown>> | null;
-
-  @TextListField({ description: 'Fields that differ', maxLength: 64, max: 20, example: ['name'] })
-  changes!: string[];
-}
-
 /** The requested run, or the run that was already active. */
 export class RequestedSyncRun {
   @UuidField({ description: 'Id of the run', example: ID })
   runId!: string;
-}
-
-/** A record that a run skipped, or stored with a flag. */
-export class QuarantinedRecord {
-  @EnumField({
-    description: '`quarantined`: skipped, and the stored record did not change. `flagged`: stored.',
-    values: SYNC_SEVERITIES,
-    example: 'quarantined',
-  })
-  severity!: (typeof SYNC_SEVERITIES)[number];
-
-  @EnumField({ description: 'Kind of record', values: SYNC_KINDS, example: 'materials' })
-  kind!: (typeof SYNC_KINDS)[number];
-
-  @TextField({
-    description: "Path in the `data` of the partner's response",
-    max: 500,
-    example: 'materials[12].measureUnit',
-  })
-  path!: string;
-
-  @TextField({
-    description: 'The violation, in a sentence',
-    max: 4000,
-    example: 'materials[12].measureUnit must be one of Item, Ton, Pound, Kilogram, Cubic Yard, Cubic Meter',
-  })
-  reason!: string;
-
-  @TextField({
-    description: 'The rule of the conformance kit that the record breaks; absent if no rule checks it',
-    max: 20,
-    optional: true,
-    example: 'SITE-034',
-  })
-  ruleId?: string;
-
-  @Documented({
-    description: 'The record as received, any JSON value; only its beginning, as text, if it is very long',
-    anyOf: [
-      { type: 'object', additionalProperties: true, nullable: true },
-      { type: 'array', items: {} },
-      { type: 'string', maxLength: DOCUMENTED_MAX },
-      { type: 'number' },
-      { type: 'boolean' },
-    ],
-    example: { id: '7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21', measureUnit: 'Gallon' },
-  })
-  raw!: unknown;
 }

@@ -87,6 +87,10 @@ export const RULES = {
     'Send one key of 1 to 255 visible ASCII characters.',
   ),
   hasParent: help('The material names neither a site nor a kiosk.', 'Send `siteId`, `kioskId`, or both.'),
+  kioskOfSite: help(
+    'The kiosk of the material belongs to another site than the material.',
+    'Send the site of the kiosk as `siteId`, or leave `siteId` out.',
+  ),
   isUnique: help('An earlier element has the same id.', 'List each id once.'),
   isTrue: help(
     '`success` is not `true` in an answer with status 200.',

@@ -29,30 +29,22 @@ export const SITE_FIELD_RULES: Readonly<Record<string, string>> = {
   'materials.updatedAt': 'SITE-036',
 };
 
-/** Faults of a record whose fields are valid, by the words of their reason. */
-const LINK_RULES: readonly (readonly [kind: string, words: RegExp, rule: string])[] = [
-  ['materials', /neither a siteId nor a kioskId/, 'SITE-037'],
-  ['sites', /id of an earlier element/, 'SITE-040'],
-  ['kiosks', /id of an earlier element/, 'SITE-041'],
-  ['materials', /id of an earlier element/, 'SITE-042'],
-  ['kiosks', /known site/, 'SITE-043'],
-  ['materials', /known site/, 'SITE-044'],
-  ['materials', /known kiosk/, 'SITE-045'],
-];
+/** Faults of a record whose fields are valid, by field and code. */
+const LINK_RULES: Readonly<Record<string, string>> = {
+  'materials hasParent': 'SITE-037',
+  'sites.id isUnique': 'SITE-040',
+  'kiosks.id isUnique': 'SITE-041',
+  'materials.id isUnique': 'SITE-042',
+  'kiosks.siteId isKnown': 'SITE-043',
+  'materials.siteId isKnown': 'SITE-044',
+  'materials.kioskId isKnown': 'SITE-045',
+  'materials.kioskId kioskOfSite': 'SITE-046',
+};
 
-export interface SiteFinding {
-  readonly severity: 'quarantined' | 'flagged';
-  readonly kind: string;
-  /** `materials[12].measureUnit` */
-  readonly path: string;
-  readonly reason: string;
-}
-
-/** The rule that a record of a synchronisation breaks. A record is flagged for a kiosk of another site, or for the form of its time. */
-export function siteRuleOf({ severity, kind, path, reason }: SiteFinding): string | undefined {
-  if (severity === 'flagged' && !path.endsWith('.updatedAt')) return 'SITE-046';
-  const link = LINK_RULES.find(([of, words]) => of === kind && words.test(reason));
-  return link?.[2] ?? SITE_FIELD_RULES[path.replace(/\[\d+\]/g, '')];
+/** The rule that a record of a synchronisation breaks. The path is `materials[12].measureUnit`, or that without its number. */
+export function siteRuleOf(path: string, rule: string | null): string | undefined {
+  const field = path.replace(/\[\d+\]/g, '');
+  return LINK_RULES[`${field} ${rule}`] ?? SITE_FIELD_RULES[field];
 }
 
 /** The ids of one answer. */

@@ -83,7 +83,7 @@ const others = (ids: string, first: string) =>
 /** An element with another type or unit than the first one, or with its parents again, is no further parent. */
 async function quarantineRepeated(manager: EntityManager): Promise<void> {
   await manager.query(
-    `UPDATE staged AS given SET fault_path = 'materials[' || given.position || '].id', merged = NOT differs,
+    `UPDATE staged AS given SET fault_path = 'materials[' || given.position || '].id', rule = 'isUnique', merged = NOT differs,
        fault = 'materials[' || given.position || '].id is the id of an earlier element'
          || CASE WHEN differs THEN ', which has another materialType or measureUnit' ELSE ' with the same parents' END
      FROM (

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { type Instant, instantOf, looseTimeMessage, strictTime } from '../../contracts/common/instant.js';
+import { MAX_REFUSALS } from '../../contracts/admin/sync-refusal.dto.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
@@ -9,6 +10,7 @@ import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../con
 import { redactJson, redactText } from '../../observability/redaction.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { type Kind, KINDS } from './kinds.js';
+import { fieldSql } from './refusals.rules.js';
 
 /** The lists of an answer that contain records. */
 export const RECORD_LISTS = KINDS.map((kind) => `data.${kind}`);
@@ -35,6 +37,7 @@ const STAGED_COLUMNS = {
   active: 'boolean',
   partner_updated_at: 'timestamptz',
   fault_path: 'text',
+  rule: 'text',
   fault: 'text',
   raw: 'text',
   flagged_reason: 'text',
@@ -56,7 +59,7 @@ const MERGED_COLUMNS =
 
 type Cell = string | null | undefined;
 type Content = Partial<Record<Exclude<(typeof CONTENT_COLUMNS)[Kind][number], `more_${string}`>, Cell>>;
-const CONTENT_NAMES = Object.keys(STAGED_COLUMNS).slice(9) as (keyof Content)[];
+const CONTENT_NAMES = Object.keys(STAGED_COLUMNS).slice(10) as (keyof Content)[];
 
 /** A clock in another time zone is tolerated; a wrong year would make every later answer stale. */
 const FUTURE_TOLERANCE_MS = 24 * 3_600_000;
@@ -132,7 +135,7 @@ export class RecordStager {
     // Of the records that are stored, only these may be flagged, and are then stored with their text.
     const mayBeFlagged = loose !== undefined || (content.site_external_id != null && content.kiosk_external_id != null);
     const raw = mayBeFlagged ? redactJson(text) : text;
-    const flag = [loose?.path, null, raw, loose?.reason];
+    const flag = [loose?.path, null, null, raw, loose?.reason];
     const cells: Cell[] = [kind, String(index), id, active === false ? 'f' : 't', updatedAt, ...flag];
     for (const name of CONTENT_NAMES) cells.push(content[name]);
     return copyRow(cells);
@@ -141,7 +144,7 @@ export class RecordStager {
   private faultyRow(kind: Kind, index: number, id: string | undefined, violations: Violation[], raw: string): Cell[] {
     const fault = redactText(storableText(summarise(violations)));
     const path = redactText(storableText(violations[0]?.path ?? ''));
-    return [kind, String(index), id, null, null, path, fault, redactJson(raw), null];
+    return [kind, String(index), id, null, null, path, violations[0]?.rule, fault, redactJson(raw), null];
   }
 
   private recordFaults(kind: Kind, record: Site | Kiosk | Material, path: string): Violation[] {
@@ -186,7 +189,7 @@ export async function stageRecords(manager: EntityManager, rows: AsyncIterable<s
   await copyRows(manager, `COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`, rows);
   // The first record with an id counts (decision 33). Materials may have several parents: see `mergeMaterials`.
   await manager.query(`
-    UPDATE staged given SET fault_path = ${pathOf('.id')}, fault = ${pathOf('.id is the id of an earlier element')}
+    UPDATE staged given SET fault_path = ${pathOf('.id')}, rule = 'isUnique', fault = ${pathOf('.id is the id of an earlier element')}
     FROM (SELECT kind, external_id, min(position) AS first FROM staged WHERE external_id IS NOT NULL AND kind <> 'materials'
       GROUP BY kind, external_id HAVING count(*) > 1) repeated
     WHERE given.kind = repeated.kind AND given.external_id = repeated.external_id AND given.position > repeated.first`);
@@ -196,7 +199,7 @@ export async function stageRecords(manager: EntityManager, rows: AsyncIterable<s
 export async function checkParents(manager: EntityManager, haulerId: string, kind: Kind): Promise<void> {
   for (const { column, field, table, noun } of PARENTS[kind]) {
     await manager.query(
-      `UPDATE staged given SET fault_path = ${pathOf(`.${field}`)},
+      `UPDATE staged given SET fault_path = ${pathOf(`.${field}`)}, rule = 'isKnown',
          fault = ${pathOf(`.${field} is not the id of a known ${noun}`)}
        WHERE kind = '${kind}' AND fault IS NULL AND ${column} IS NOT NULL
          AND NOT EXISTS (SELECT FROM ${table} p WHERE p.hauler_id = $1 AND p.external_id = given.${column})`,
@@ -213,16 +216,30 @@ export async function checkParents(manager: EntityManager, haulerId: string, kin
   );
 }
 
-/** Stores the quarantined and flagged records of a run, in the order of the answer. */
+/** The quarantined and flagged records. One is flagged for the form of its time, or for a kiosk of another site. */
+const ISSUES = `(
+  SELECT kind, position, raw, coalesce(fault, flagged_reason) AS reason,
+    CASE WHEN fault IS NULL THEN 'flagged' ELSE 'quarantined' END AS severity,
+    coalesce(fault_path, given.kind || '[' || given.position || '].kioskId') AS path,
+    CASE WHEN fault IS NOT NULL THEN rule WHEN fault_path IS NULL THEN 'kioskOfSite' ELSE 'isInstant' END AS rule
+  FROM staged AS given WHERE fault IS NOT NULL OR flagged_reason IS NOT NULL)`;
+
+/** Stores the quarantined and flagged records of a run in the order of the answer, and all of them in numbers, by rule. */
 export async function storeIssues(manager: EntityManager, haulerId: string, runId: string): Promise<void> {
   await manager.query(
-    `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, reason, raw)
+    `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, rule, reason, raw)
      SELECT $1, $2, row_number() OVER (ORDER BY array_position($3::text[], kind), position) - 1,
-       CASE WHEN fault IS NULL THEN 'flagged' ELSE 'quarantined' END, kind,
-       coalesce(fault_path, ${pathOf('.kioskId')}), coalesce(fault, flagged_reason), raw
-     FROM staged given WHERE fault IS NOT NULL OR flagged_reason IS NOT NULL
-     ORDER BY array_position($3::text[], kind), position LIMIT ${MAX_STORED_ISSUES}`,
+       severity, kind, path, rule, reason, raw
+     FROM ${ISSUES} AS issue ORDER BY array_position($3::text[], kind), position LIMIT ${MAX_STORED_ISSUES}`,
     [haulerId, runId, KINDS],
+  );
+  await manager.query(
+    `UPDATE sync_runs SET refusals = (
+       SELECT jsonb_agg(to_jsonb(g) ORDER BY g.severity DESC, g.count DESC, g.kind, g.field, g.rule) FROM (
+         SELECT severity, kind, ${fieldSql('path')} AS field, rule, count(*)::int AS count, left(min(reason), 500) AS example
+         FROM ${ISSUES} AS issue GROUP BY 1, 2, 3, 4 ORDER BY count(*) DESC LIMIT ${MAX_REFUSALS}) AS g)
+     WHERE hauler_id = $1 AND id = $2`,
+    [haulerId, runId],
   );
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { SyncChangeQuery } from '../../contracts/admin/sync-run.dto.js';
+import type { SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
 import { type Kind } from './kinds.js';
 import type { StartedRun } from './sync-runs.repository.js';

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { ActionLog } from '../../auth/action-log.repository.js';
-import type { Action } from '../../contracts/admin/action.dto.js';
+import { ActionLog, type StoredAction } from '../../auth/action-log.repository.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
 import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
@@ -43,7 +42,7 @@ const DECISIONS: Readonly<Record<string, string>> = {
   rejectSyncRun: 'The held removals were rejected: the records stay active',
 };
 
-function decisionEntry({ at, actor, action, changes }: Action): HistoryEntry {
+function decisionEntry({ at, actor, action, changes }: StoredAction): HistoryEntry {
   const note = typeof changes?.['note'] === 'string' ? ` Note: ${changes['note']}` : '';
   return { at, event: 'decision', text: `${DECISIONS[action] ?? action}, by ${actor}.${note}` };
 }

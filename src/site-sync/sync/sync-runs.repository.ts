@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { QuarantinedRecord, RemovalGuard, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
-import type { ListQuery } from '../../contracts/admin/list.dto.js';
+import type { QuarantinedRecord, QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
+import type { RemovalGuard, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
 import { deleteInSteps } from '../../database/delete-in-steps.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
@@ -9,6 +9,7 @@ import { uuidv7 } from '../../database/uuid.js';
 import { defineStates, type StateOf } from '../../work/states.js';
 import type { CatalogOwner } from './catalog-sync.repository.js';
 import { NO_COUNTS, type RunCounts } from './kinds.js';
+import { fieldSql, type Refusal } from './refusals.rules.js';
 
 /** A run is queued until an instance executes it. A held run waits for an admin or a later answer. */
 export const RUN_STATES = defineStates('a synchronisation run', {
@@ -52,9 +53,15 @@ export interface RunRow {
   readonly counts: RunCounts;
   readonly guard: readonly RemovalGuard[] | null;
   readonly note: string | null;
+  /** Null if it refused nothing; runs of earlier versions have none. */
+  readonly refusals: readonly Refusal[] | null;
 }
 
-export type IssueRow = Omit<QuarantinedRecord, 'raw'> & { readonly raw: string; readonly position: number };
+export type IssueRow = Omit<QuarantinedRecord, 'raw' | 'rule'> & {
+  readonly rule: string | null;
+  readonly raw: string;
+  readonly position: number;
+};
 
 /** Only the newest runs of a connection keep their issues. */
 const RUNS_WITH_ISSUES = 20;
@@ -65,7 +72,7 @@ const RETENTION = '30 days';
 export const SITE_SYNC_WORK = 'site synchronisation';
 const RETENTION_BATCH = 100;
 
-const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts, guard, note';
+const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts, guard, note, refusals';
 const FILTER = `($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR status = $2)
   AND ($3::boolean IS NOT TRUE OR NOT EXISTS (SELECT FROM sync_runs n WHERE n.connection_id = sync_runs.connection_id
     AND (n.created_at, n.id) > (sync_runs.created_at, sync_runs.id) AND n.status NOT IN ('queued', 'running')))
@@ -170,9 +177,12 @@ export class SyncRunsRepository {
   }
 
   /** In the order of the answer, kind by kind. */
-  listIssues(runId: string, query: ListQuery): Promise<ListPage<IssueRow>> {
-    const sql = 'SELECT position, severity, kind, path, reason, raw FROM sync_issues WHERE run_id = $1';
-    const list = { name: `quarantine ${runId}`, sql, parameters: [runId] };
+  listIssues(runId: string, query: QuarantineQuery): Promise<ListPage<IssueRow>> {
+    const { severity = null, kind = null, field = null, rule = null } = query;
+    const sql = `SELECT position, severity, kind, path, rule, reason, raw FROM sync_issues
+      WHERE run_id = $1 AND ($2::text IS NULL OR severity = $2) AND ($3::text IS NULL OR kind = $3)
+        AND ($4::text IS NULL OR ${fieldSql('path')} = $4) AND ($5::text IS NULL OR rule = $5)`;
+    const list = { name: `quarantine ${runId}`, sql, parameters: [runId, severity, kind, field, rule] };
     return listPage(this.dataSource, { ...list, key: ['position'], order: 'ASC' }, query);
   }
 

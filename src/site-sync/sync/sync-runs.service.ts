@@ -2,15 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
-import type {
-  QuarantinedRecord,
-  RequestedSyncRun,
-  SyncChange,
-  SyncChangeQuery,
-  SyncRun,
-  SyncRunQuery,
-} from '../../contracts/admin/sync-run.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { SyncChange, SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
+import type { QuarantinedRecord, QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
+import type { RequestedSyncRun, SyncRun, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { siteRuleOf } from '../../contracts/site/site-rules.js';
 import { inTransaction } from '../../database/transaction.js';
@@ -22,6 +17,7 @@ import { lockCatalog } from './catalog-sync.repository.js';
 import { applyHeldRemovals, hasHeldRemovals, rejectHeldRemovals } from './held-removals.repository.js';
 import { forEachKind, KINDS } from './kinds.js';
 import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
+import { toRefusedRecords } from './refusals.rules.js';
 import { APPLY_TIMEOUT_MS } from './sync-database.js';
 import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsRepository } from './sync-runs.repository.js';
 
@@ -48,7 +44,7 @@ export class SyncRunsService {
   }
 
   /** Quarantined and flagged records in the order of the answer, kind by kind. */
-  async quarantine(id: string, query: ListQuery, connectionId?: string): Promise<List<QuarantinedRecord>> {
+  async quarantine(id: string, query: QuarantineQuery, connectionId?: string): Promise<List<QuarantinedRecord>> {
     await this.required(id, connectionId);
     const { rows, pagination } = await this.runs.listIssues(id, query);
     return { data: rows.map(toQuarantinedRecord), pagination };
@@ -156,6 +152,7 @@ function toSyncRunDto(row: RunRow): SyncRun {
     counts: row.counts,
     ...(row.guard === null ? {} : { guard: row.guard.length === 1 ? row.guard[0]! : row.guard }),
     ...(row.note === null ? {} : { note: row.note }),
+    ...(row.refusals === null ? {} : { refusals: row.refusals.map(toRefusedRecords) }),
   };
 }
 
@@ -185,7 +182,12 @@ function parsedRaw(raw: string): unknown {
   }
 }
 
-function toQuarantinedRecord({ position: _position, ...row }: IssueRow): QuarantinedRecord {
-  const ruleId = siteRuleOf(row);
-  return { ...row, ...(ruleId === undefined ? {} : { ruleId }), raw: parsedRaw(row.raw) };
+function toQuarantinedRecord({ position: _position, rule, ...row }: IssueRow): QuarantinedRecord {
+  const ruleId = siteRuleOf(row.path, rule);
+  return {
+    ...row,
+    ...(rule === null ? {} : { rule }),
+    ...(ruleId === undefined ? {} : { ruleId }),
+    raw: parsedRaw(row.raw),
+  };
 }
