@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import type { ResolvedEnv } from './config/env.js';
 import { secretTexts } from './config/secret-texts.js';
-import { isDatabaseSlow, isDatabaseUnavailable, isTransient } from './database/postgres-errors.js';
+import { outageOf, outageSentence } from './database/outage.js';
 import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
 import { type AppError, unavailable } from './errors/app-error.js';
@@ -23,7 +23,7 @@ import { decodePathLiterally, parseQuery } from './http/url.js';
 import { protectSecrets } from './observability/known-secrets.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
-import { observeRequests } from './observability/request-observer.js';
+import { type ObservedRequest, observeRequests } from './observability/request-observer.js';
 import { StorageUnavailableError } from './storage/storage-errors.js';
 
 /** The interval at which a download retries after the storage has failed. */
@@ -67,7 +67,7 @@ export async function createApp(
     new CommonErrorFilter(
       [databaseUnavailable, storageUnavailable(logger)],
       (request, response) => adapter.allowedMethods(request, response),
-      (reason) => app.get(Metrics).overloads.inc({ reason }),
+      countUnavailable(app.get(Metrics)),
     ),
   );
   serveDocuments(app, env);
@@ -88,13 +88,19 @@ const refuseWithoutPlace =
 
 function databaseUnavailable(error: unknown): AppError | undefined {
   // A deadlock or serialization failure that comes here has failed several times, or could not run again.
-  if (!isDatabaseUnavailable(error) && !isTransient(error)) return undefined;
-  const what =
-    isDatabaseSlow(error) || isTransient(error)
-      ? 'the database did not answer in time'
-      : 'the service cannot reach its database';
-  return unavailable(`${what}; try again shortly`, { cause: error });
+  if (outageOf(error) === undefined) return undefined;
+  return unavailable(`${outageSentence(error)}; try again shortly`, { cause: error });
 }
+
+/** Counts a 503 by its cause, and names the cause in the line of the request. */
+const countUnavailable =
+  ({ overloads, unavailable: answers }: Metrics) =>
+  (error: AppError, request: ObservedRequest): void => {
+    if (error.overload !== undefined) overloads.inc({ reason: error.overload });
+    request.outage =
+      error.overload ?? outageOf(error.cause) ?? (error.cause instanceof StorageUnavailableError ? 'storage' : 'other');
+    answers.inc({ cause: request.outage });
+  };
 
 /** The log contains the reason. Callers learn nothing about disks and buckets. */
 function storageUnavailable(logger: Logger): Translate {

@@ -1,3 +1,4 @@
+import { awaitStandbys } from '../database/await-standbys.js';
 import type { AccountQuery } from '../contracts/admin/account.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import { LOCK_TIMEOUT_MS } from '../database/settle-batch.js';
@@ -63,6 +64,7 @@ export async function insertAccounts(database: Querying, rows: readonly AccountE
   const created = new Set(inserted.map(({ id }) => id));
   const taken = rows.filter(({ id }) => !created.has(id));
   if (taken.length === 0) return [...rows];
+  await awaitStandbys(database);
   const found = await database.query<(AccountKey & NameKey)[]>(FIND_BY_NAME, [jsonOf(taken, NAME_COLUMNS)]);
   const owners = new Map(found.map((owner) => [nameKey(owner), owner]));
   return rows.map((row) => {

@@ -59,4 +59,5 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   video_windows:
     'attempts connection_id due_at end_time hauler_id id last_error reason reread_day start_time started_at subscription_id',
   vision_findings: 'connection_id digest first_seen_at hauler_id last_seen_at occurrences path raw reason',
+  write_probes: 'filler',
 };

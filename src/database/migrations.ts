@@ -33,6 +33,7 @@ import { GiveConnectionsFirstByteTimeout1795570500000 } from '../../migrations/1
 import { IssueKeysForConnections1795570510000 } from '../../migrations/1795570510000-issue-keys-for-connections.js';
 import { RememberVersions1795570520000 } from '../../migrations/1795570520000-remember-versions.js';
 import { GroupRefusedRecords1795570521000 } from '../../migrations/1795570521000-group-refused-records.js';
+import { ProbeWrites1795570523000 } from '../../migrations/1795570523000-probe-writes.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -70,4 +71,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   IssueKeysForConnections1795570510000,
   RememberVersions1795570520000,
   GroupRefusedRecords1795570521000,
+  ProbeWrites1795570523000,
 ];

@@ -16,6 +16,8 @@ export const SQLSTATE = {
   undefinedTable: '42P01',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',
+  diskFull: '53100',
+  tooManyConnections: '53300',
 } as const;
 
 /** The server could not be reached, refused the connection, or the connection was lost; `cause` is the reason. */

@@ -1,6 +1,7 @@
 import { QueryFailedError } from 'typeorm';
 import { StartupError } from '../config/startup-error.js';
-import { isDatabaseSlow, isDatabaseUnavailable } from './postgres-errors.js';
+import { outageSentence } from './outage.js';
+import { isDatabaseUnavailable } from './postgres-errors.js';
 
 /** Describes an error for an operator: its message if the operator can remove the reason, else with its stack. */
 export function reasonOf(error: unknown): string {
@@ -16,8 +17,7 @@ const isSystemError = (error: Error): boolean => 'errno' in error && 'syscall' i
 /** One sentence that names the variable, if the database failed. */
 function unavailableReason(error: unknown): string | undefined {
   if (!isDatabaseUnavailable(error)) return undefined;
-  const what = isDatabaseSlow(error) ? 'did not answer in time' : 'cannot be reached';
-  return `DATABASE_URL: the database ${what}: ${innermost(error as Error)}`;
+  return `DATABASE_URL: ${outageSentence(error)}: ${innermost(error as Error)}`;
 }
 
 /** Codes of Node.js for a certificate whose signer is unknown. Its own sentences are about Node.js. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, unavailable } from '../errors/app-error.js';
 import type { Entry } from './batcher.js';
+import { outageSentence } from './outage.js';
 import { isDatabaseUnavailable, isLockTimeout, mayHaveCommitted } from './postgres-errors.js';
 
 /**
@@ -64,7 +65,7 @@ function rejectUndecided<Value, Result>(
   );
   entries.forEach((entry, i) => {
     const later = found.then((outcomes) => outcomes[i]);
-    entry.reject(unavailable('the service cannot reach its database; try again shortly', { cause, later }));
+    entry.reject(unavailable(`${outageSentence(cause)}; try again shortly`, { cause, later }));
   });
 }
 

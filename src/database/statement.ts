@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type pg from 'pg';
 
 /** pg's types do not have the timeout of a single query. */
@@ -8,11 +9,14 @@ export interface TimedQuery extends pg.QueryConfig<unknown[]> {
 /** The name of each prepared statement, by its text. */
 const statementNames = new Map<string, string>();
 
-/** A fixed set of texts: each stays prepared. */
+/**
+ * A fixed set of texts: each stays prepared. The name is a hash of the text: behind a pooler another process may have prepared
+ * a statement in the same session, and one name must never mean two texts.
+ */
 export function nameOf(sql: string): string {
   let name = statementNames.get(sql);
   if (name === undefined) {
-    name = `hb_${statementNames.size}`;
+    name = `hb_${createHash('sha256').update(sql).digest('base64url').slice(0, 22)}`;
     statementNames.set(sql, name);
   }
   return name;

@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { type ErrorKind, kindOf } from '../contracts/common/api-contract.js';
-import { AppError, type Overload, unexpected } from './app-error.js';
+import { AppError, unexpected } from './app-error.js';
 import { errorReply } from './error-body.js';
 import { helpAddressOf } from './help-address.js';
 
@@ -40,7 +40,7 @@ export class CommonErrorFilter implements ExceptionFilter {
   constructor(
     private readonly translations: readonly Translate[],
     private readonly allowedMethods: AllowedMethods,
-    private readonly countOverload: (overload: Overload) => void,
+    private readonly countUnavailable: (error: AppError, request: Request) => void,
   ) {}
 
   catch(exception: unknown, host: ArgumentsHost): void {
@@ -50,7 +50,7 @@ export class CommonErrorFilter implements ExceptionFilter {
 
   reply(exception: unknown, request: Request, response: Response): void {
     const error = this.expected(exception, request, response) ?? this.unexpected(exception, request, response);
-    if (error.overload !== undefined) this.countOverload(error.overload);
+    if (error.kind === 'unavailable') this.countUnavailable(error, request);
     if (error.later !== undefined) (request as UndecidedRequest).later = error.later;
     if (response.headersSent) {
       // Closing the connection shows the caller that the response is incomplete.

@@ -40,6 +40,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly unavailable = new Counter({
+    name: 'unavailable_answers_total',
+    help: 'Answers 503 by cause: what the database lacks, the storage, or a limit of this instance',
+    labelNames: ['cause'],
+    registers: [this.registry],
+  });
+
   readonly undeclaredAnswers = new Counter({
     name: 'undeclared_answers_total',
     help: 'Answers with a status that the contract of the operation does not list, which is an error of this service',

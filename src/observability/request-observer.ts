@@ -3,11 +3,13 @@ import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
 
 /** A request that has reached the guard of its route, which may have identified the caller. */
-interface ObservedRequest extends Request {
+export interface ObservedRequest extends Request {
   principal?: { readonly haulerId: string | null; readonly keyPrefix: string };
   served?: { readonly route: { readonly operation: string }; readonly statuses: ReadonlySet<number> };
   /** The fault that the sandbox injects: it may have any status. */
   scenario?: { readonly name: string };
+  /** The cause of a 503. */
+  outage?: string;
 }
 
 /** Logged instead of the status when the caller disconnected before the response was complete. */
@@ -47,6 +49,7 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
         haulerId: request.principal?.haulerId ?? undefined,
         keyPrefix: request.principal?.keyPrefix,
         scenario: scenario?.name,
+        outage: request.outage,
       });
     });
     next();

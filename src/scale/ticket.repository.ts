@@ -1,5 +1,6 @@
 import { type Columns, instantSql, rowArrays, rowsSql } from '../database/sql.js';
 import type { Session, Statement } from '../database/session.js';
+import { awaitStandbys } from '../database/await-standbys.js';
 import { isLostStatement, isTransient, isUniqueViolation } from '../database/postgres-errors.js';
 import {
   allReferencesExist,
@@ -168,7 +169,7 @@ export async function insertNewTickets(session: Session, pushes: readonly Push[]
  */
 export async function writeChanges(session: Session, changes: BatchChanges): Promise<void> {
   const { created, updated, renamed, revisions } = changes;
-  if (revisions.length === 0) return;
+  if (revisions.length === 0) return awaitStandbys(session);
   const write: Statement = [
     WRITE,
     [...rowArrays(REVISION, revisions), ...rowArrays(TICKET, created), ...rowArrays(TICKET, updated)],

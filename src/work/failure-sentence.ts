@@ -1,5 +1,6 @@
 import type { Logger } from '@nestjs/common';
 import { storableText } from '../contracts/common/text.js';
+import { outageOf } from '../database/outage.js';
 import { isDatabaseSlow, isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { redactText } from '../observability/redaction.js';
 
@@ -27,7 +28,7 @@ export function failureSentence(error: unknown): FailureSentence {
     return { text, expected: true, ...(hasFlag(error, 'isLogged') ? { isLogged: true } : {}) };
   }
   if (isDatabaseUnavailable(error) && !isDatabaseSlow(error)) {
-    return { text: `The database was unavailable: ${text}`, expected: true };
+    return { text: `The database was unavailable (${outageOf(error)}): ${text}`, expected: true };
   }
   return {
     text: `An unexpected error happened: ${text}`,

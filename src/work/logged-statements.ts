@@ -1,4 +1,5 @@
 import type { Logger } from '@nestjs/common';
+import { outageOf, outageSentence } from '../database/outage.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 
 /** Runs statements that must not end a loop. A failure is logged once until the statement succeeds again. */
@@ -15,7 +16,8 @@ export class LoggedStatements {
       return result;
     } catch (error) {
       if (!this.failing.has(what)) {
-        if (isDatabaseUnavailable(error)) this.logger.warn(`cannot ${what}: the database is unavailable`);
+        if (isDatabaseUnavailable(error))
+          this.logger.warn({ outage: outageOf(error) }, `cannot ${what}: ${outageSentence(error)}`);
         else this.logger.error({ err: error }, `cannot ${what}`);
       }
       this.failing.add(what);

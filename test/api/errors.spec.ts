@@ -239,7 +239,7 @@ describe('health', () => {
 
   it('asks the database once for concurrent requests, and again for a later one', async () => {
     const readiness = service.app.get(ReadinessService);
-    const use = jest.spyOn(service.app.get(Database).general, 'use');
+    const use = jest.spyOn(service.app.get(Database).general, 'takesWrites');
     const asked = () => use.mock.calls.length;
     try {
       await Promise.all([1, 2, 3].map(() => readiness.assertReady()));
@@ -264,7 +264,7 @@ describe('health', () => {
     await migrate(database.url);
     await readiness.assertReady();
     await connections.onApplicationShutdown();
-    await expectRefused('the database is unavailable');
+    await expectRefused('the service cannot reach its database');
     readiness.beforeApplicationShutdown();
     await expectRefused('this instance is stopping');
     await database.drop();

@@ -35,6 +35,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'lanes',
     'storage_roots',
     'schema_version',
+    'write_probes',
   ],
   reference: [
     'reference_site_data',

@@ -31,6 +31,8 @@ describe('a path that leads to a standby for a while', () => {
     const [first, second] = ['primary', 'standby'].map((name) => join(testServer().folder, name)) as [string, string];
     primary = await startEmbeddedPostgres({ dataDir: first, log, durable: false });
     await migrate(primary.url);
+    // The servers of tests do not wait for the disk.
+    await onServer(primary.url, (client) => client.query('ALTER ROLE current_user SET synchronous_commit = on'));
     await primary.stop();
     mkdirSync(second);
     execFileSync('cp', ['-a', join(first, 'postgres'), join(second, 'postgres')]);
@@ -134,6 +136,39 @@ describe('a path that leads to a standby for a while', () => {
       await client.query('SELECT pg_reload_conf()');
     });
     await expectServing();
+  });
+
+  test('a push whose commit no standby has is refused, also when it is sent again', async () => {
+    const waitFor = (names: string) =>
+      onServer(primary.url, async (client) => {
+        await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+        await client.query('SELECT pg_reload_conf()');
+      });
+    await expectServing();
+    const { key: other } = await issueKey(service, ['account'], { haulerId: house.haulerId });
+    const ticket = house.ticket({ inboundFlow: { ticketNumber: 'replicated', updatedAt: '2026-01-31T08:30:00Z' } });
+    const account = { headers: { 'PLATFORM-API-KEY': other }, body: { accountName: 'Replicated' } };
+    const create = () => service.call('POST', '/platform-api/v1/accounts', account);
+    const refusals = async () => (await Promise.all([house.push(ticket), create()])).map(({ status }) => status);
+    await waitFor('absent');
+    expect(await refusals()).toEqual([503, 503]);
+    expect(await ready()).toBe(503);
+    // What a restart of the primary does: the commits are visible, and no standby has them.
+    await onServer(primary.url, (client) =>
+      client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"),
+    );
+    const [row] = await onServer(primary.url, (client) =>
+      client.query<{ count: number }>("SELECT count(*)::int FROM tickets WHERE inbound_number = 'replicated'"),
+    ).then(({ rows }) => rows);
+    expect(row?.count).toBe(1);
+    expect(await refusals()).toEqual([503, 503]);
+    await waitFor('');
+    await eventually(async () => {
+      const { status, headers } = await house.push(ticket);
+      expect([status, headers.get('Ticket-Result')]).toEqual([200, 'unchanged']);
+      expect((await create()).status).toBe(409);
+      expect(await ready()).toBe(200);
+    }, BACK_WITHIN_MS);
   });
 
   test('a standby that is promoted serves writes soon', async () => {

@@ -239,7 +239,7 @@ describe('a statement that fails', () => {
       'the database is unavailable',
       new DatabaseConnectionError(new Error('Connection terminated unexpectedly')),
       'warn',
-      ['cannot claim: the database is unavailable'],
+      [{ outage: 'unreachable' }, 'cannot claim: the service cannot reach its database'],
     ],
     [
       'the statement has an error',

@@ -32,7 +32,7 @@ export const SERVICE_API = defineApi({
       response: Health,
       path: '/health/ready',
       summary: 'Whether the instance can serve requests',
-      description: '503 while the database is unavailable, migrations are missing, or the instance is stopping.',
+      description: '503 while a push could not be stored, with the reason, or while the instance is stopping.',
     },
     getMetrics: {
       ...INSTANCE,

@@ -1,0 +1,32 @@
+import type { Session } from '../database/session.js';
+import type { Querying } from '../database/sql.js';
+
+/** More than half a page. */
+const FILLER_BYTES = 4_200;
+
+/** Writes a page and commits it, as a push does. Nothing is left but space that PostgreSQL uses again. */
+export async function writePage(session: Session): Promise<void> {
+  await session.inSequence(
+    ['INSERT INTO write_probes SELECT repeat($1, $2::int)', ['-', FILLER_BYTES]],
+    ['DELETE FROM write_probes', []],
+  );
+}
+
+/** Commits a few bytes of the log. The commit waits for the disk and for the synchronous standbys, as that of a push does. */
+export async function commitNothing(session: Session): Promise<void> {
+  await session.query("SELECT pg_logical_emit_message(true, 'haulbridge', 'ready')", []);
+}
+
+/**
+ * Whether a commit of this role has waited for a synchronous standby for more than a second. It may wait for hours, so that a
+ * check must not begin another one.
+ */
+export async function isCommitWaiting(database: Querying): Promise<boolean> {
+  const [row] = await database.query<{ isWaiting: boolean }[]>(
+    `SELECT EXISTS (SELECT FROM pg_stat_activity
+                     WHERE datname = current_database() AND usename = current_user AND wait_event = 'SyncRep'
+                       AND state_change < now() - interval '1 second') AS "isWaiting"`,
+    [],
+  );
+  return row?.isWaiting === true;
+}
