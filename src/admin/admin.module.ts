@@ -22,6 +22,7 @@ import { HaulersController } from './haulers.controller.js';
 import { HostedController } from './hosted.controller.js';
 import { OverviewController } from './overview.controller.js';
 import { OutboundReplay } from './outbound-replay.service.js';
+import { CoverageController } from './coverage.controller.js';
 import { RecordingsController } from './recordings.controller.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
 import { SyncRunsController } from './sync-runs.controller.js';
@@ -54,6 +55,7 @@ export class AdminModule {}
     ConnectionsController,
     SyncRunsController,
     VideoRequestsController,
+    CoverageController,
     RecordingsController,
   ],
   providers: [OutboundReplay, PlatformAttention],

@@ -4,24 +4,20 @@ import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { RecordingQuery } from '../contracts/admin/recording.dto.js';
-import { CoverageQuery, FleetCoverageQuery } from '../contracts/admin/coverage.dto.js';
 import { RetryRecordings } from '../contracts/admin/recording-retry.dto.js';
 import { RetentionRequest } from '../contracts/admin/storage.dto.js';
 import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
 import { JsonBody } from '../http/json-body.js';
-import { CoverageService, FleetCoverage } from '../vision/coverage/coverage.service.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
 import { Recordings } from '../vision/recordings/recordings.service.js';
 import { Retention } from '../vision/recordings/retention.job.js';
 
-/** Recordings of the platform side, their coverage and the errors in partners' lists. */
+/** Recordings of the platform side, and the errors in partners' lists. */
 @Controller()
 export class RecordingsController {
   constructor(
     private readonly recordings: Recordings,
-    private readonly coverage: CoverageService,
-    private readonly fleet: FleetCoverage,
     private readonly findings: VisionFindings,
     private readonly retention: Retention,
     private readonly retries: DownloadRetry,
@@ -50,16 +46,6 @@ export class RecordingsController {
   @Route(ADMIN_API, 'getRecordingContent')
   content(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response) {
     return this.recordings.sendContent(id, request, response);
-  }
-
-  @Route(ADMIN_API, 'getCoverage')
-  getCoverage(@Query() query: CoverageQuery) {
-    return this.coverage.of(query);
-  }
-
-  @Route(ADMIN_API, 'listFleetCoverage')
-  listFleetCoverage(@Query() query: FleetCoverageQuery) {
-    return this.fleet.list(query);
   }
 
   @Route(ADMIN_API, 'listVisionFindings')

@@ -89,7 +89,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   coverage: {
     description: 'stored and missing video over time',
-    commands: { show: 'getCoverage', fleet: 'listFleetCoverage' },
+    commands: { show: 'getCoverage', summary: 'getCoverageSummary', fleet: 'listFleetCoverage' },
   },
   'vision-finding': { description: "errors in partners' video lists", commands: { list: 'listVisionFindings' } },
   sandbox: {

@@ -22,7 +22,10 @@ import { WindowReadingJob } from './continuous/window-reading.job.js';
 import { WindowsRepository } from './continuous/windows.repository.js';
 import { CoverageBuckets } from './coverage/coverage-sums.repository.js';
 import { CoverageRepository } from './coverage/coverage.repository.js';
-import { CoverageService, FleetCoverage } from './coverage/coverage.service.js';
+import { CoveragePieces } from './coverage/coverage-pieces.service.js';
+import { CoverageService } from './coverage/coverage.service.js';
+import { CoverageSummaries } from './coverage/coverage-summary.service.js';
+import { FleetCoverage } from './coverage/fleet-coverage.service.js';
 import { DownloadMetrics } from './downloads/download-metrics.js';
 import { DownloadJob } from './downloads/download.job.js';
 import { DownloadRepository } from './downloads/download.repository.js';
@@ -65,7 +68,9 @@ import { Retention } from './recordings/retention.job.js';
     RemovedClips,
     CoverageRepository,
     CoverageBuckets,
+    CoveragePieces,
     CoverageService,
+    CoverageSummaries,
     FleetCoverage,
     DownloadRepository,
     RelinkService,
@@ -85,6 +90,7 @@ import { Retention } from './recordings/retention.job.js';
     Recordings,
     StoredHours,
     CoverageService,
+    CoverageSummaries,
     FleetCoverage,
     Retention,
     DownloadRetry,

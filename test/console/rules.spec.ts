@@ -3,7 +3,7 @@ import { describe, expect, it, test } from '@jest/globals';
 import type { AttentionItem } from '../../src/contracts/admin/attention.dto.js';
 import type { OverviewHour } from '../../src/contracts/admin/overview.dto.js';
 import type { StoredRecording } from '../../src/contracts/admin/recording.dto.js';
-import type { CoverageBucket, CoverageInterval } from '../../src/contracts/admin/coverage.dto.js';
+import type { CameraCoverage, CoverageBucket, CoverageInterval } from '../../src/contracts/admin/coverage.dto.js';
 import type { SyncRunCounts } from '../../src/contracts/admin/sync-run.dto.js';
 import { codecOf } from '../../src/console/pages/codec.rules.js';
 import { checksInOrder, dayBars, TICKET_SERIES, totalOf, unknownChecks } from '../../src/console/pages/home.rules.js';
@@ -14,6 +14,7 @@ import {
   resolutionOf,
   zoomed,
 } from '../../src/console/pages/coverage.rules.js';
+import { cameraLabel, sentenceOf, timeText } from '../../src/console/pages/coverage-sentence.rules.js';
 import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../src/console/pages/playback.rules.js';
 import { barsOf } from '../../src/console/pages/run.rules.js';
 import { dayOf, localTime, momentOf, ticksOf } from '../../src/console/parts/zone.rules.js';
@@ -122,6 +123,47 @@ describe('lanes of coverage', () => {
       'TRUCK-7,front,1970-01-01T00:01:35.000Z,1970-01-01T00:01:39.000Z,4,not recorded,The partner lists no recording.,parked',
       '',
     ]);
+  });
+});
+
+describe('the sentence of a camera', () => {
+  const none = { names: [], stored: 0, available: 0, expired: 0, missing: 0, failed: 0, causes: [] };
+  const of = (fields: Partial<CameraCoverage>) =>
+    sentenceOf({ cameraId: 'front', ...none, ...fields }, (time) => time.slice(0, 10));
+
+  it('says how much is missing, why, and whose part it is', () => {
+    const lost = (cause: 'notListed' | 'linkRefused' | 'unreachable', side: 'partner' | 'network') => {
+      return { cause, side, seconds: 1200 };
+    };
+    const causes = [lost('notListed', 'partner'), lost('linkRefused', 'partner'), lost('unreachable', 'network')];
+    expect(of({ stored: 60, expired: 1200, failed: 2400, causes })).toEqual({
+      text: 'Front: 60 min missing; 20 not listed by the partner, 20 dead links, 20 of a host that was not reached.',
+      sides: 'Whose part: the partner 40, the network 20',
+      isBad: true,
+    });
+  });
+
+  it('calls nothing missing that was not recorded, and names a camera that recorded nothing', () => {
+    const parked = { cause: 'notRecorded', side: 'parked', seconds: 12 * 3600 } as const;
+    expect(of({ stored: 12 * 3600, causes: [parked] })).toMatchObject({
+      text: 'Front: nothing missing of 12 h recorded. The partner lists nothing for 12 h.',
+      isBad: false,
+    });
+    expect(of({ lastRecordedAt: '2026-01-20T05:30:00Z', causes: [parked] })).toMatchObject({
+      text: 'Front: nothing recorded in this time; its last recording began 2026-01-20. The partner lists nothing for 12 h.',
+      isBad: true,
+    });
+  });
+
+  it('has times that can be read at once, and names in place of bare numbers', () => {
+    expect([45, 3600, 9 * 3600 + 1200, 100 * 3600].map(timeText)).toEqual([
+      '45 s',
+      '60 min',
+      '9 h 20 min',
+      '4 days 4 h',
+    ]);
+    expect(cameraLabel('2')).toBe('Camera 2');
+    expect(cameraLabel('2', ['2', 'rear'])).toBe('Rear (2)');
   });
 });
 

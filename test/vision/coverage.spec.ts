@@ -476,57 +476,173 @@ describe('the gaps of a clip', () => {
   });
 });
 
+interface Truck {
+  readonly haulerId: string;
+  readonly haulerName: string;
+  readonly truckId: string;
+  readonly absent: object[];
+  readonly days: Record<string, unknown>[];
+}
+
 describe('the coverage of a fleet', () => {
   const fleet = (query: Record<string, string>) =>
-    app.admin<{ data: object[]; pagination: object }>(
-      'GET',
-      `/coverage/fleet?${new URLSearchParams(query).toString()}`,
+    app.admin<{ data: Truck[]; pagination: object }>('GET', `/coverage/fleet?${new URLSearchParams(query).toString()}`);
+  const subscribe = (haulerId: string, id: string, truckId: string, camera: string | null = null) =>
+    app.dataSource.query(
+      `INSERT INTO video_subscriptions (hauler_id, id, connection_id, customer_id, truck_id, camera_id, start_time,
+         interval_seconds, enabled, read_until, created_at, updated_at)
+       VALUES ($1, gen_random_uuid(), $2, 'c', $3, $4, '2026-01-01', 300, true, '2026-01-01', now(), now())`,
+      [haulerId, id, truckId, camera],
     );
+  const hour = { seconds: 3600, status: 'stored' };
+  const none = { stored: 0, available: 0, expired: 0, failed: 0 };
 
-  test('has one row per truck and day, with the seconds of all its cameras', async () => {
+  test('has one row per truck, the worst first, with the seconds of all its cameras by day', async () => {
     const { haulerId, id } = await connectVision(app, 'https://partner.invalid');
     const other = await connectVision(app, 'https://partner.invalid');
-    const hour = { seconds: 3600, status: 'stored' };
     await addRecordings(haulerId, id, [
       { ...hour, truckId: 'T1', camera: 'front', start: '2026-01-30T23:30:00Z' },
       { ...hour, truckId: 'T1', camera: 'rear', start: '2026-01-31T10:00:00Z', status: 'available' },
       { ...hour, truckId: 'T2', camera: 'front', start: '2026-01-31T05:30:00Z', status: 'expired' },
+      { ...hour, truckId: 'T4', camera: 'front', start: '2026-01-31T05:30:00Z' },
+      { ...hour, truckId: 'T4', camera: 'rear', start: '2026-01-20T05:30:00Z' },
       { ...hour, truckId: 'T9', camera: 'front', start: '2025-12-01T05:30:00Z' },
     ]);
     await addRecordings(other.haulerId, other.id, [
-      { ...hour, truckId: 'T1', camera: 'front', start: '2026-01-31T05:30:00Z' },
+      { ...hour, truckId: 'O1', camera: 'front', start: '2026-01-31T05:30:00Z', seconds: 7200, status: 'failed' },
     ]);
-    await app.dataSource.query(
-      `INSERT INTO video_subscriptions (hauler_id, id, connection_id, customer_id, truck_id, start_time, interval_seconds,
-         enabled, read_until, created_at, updated_at)
-       VALUES ($1, gen_random_uuid(), $2, 'c', 'T3', '2026-01-01', 300, true, '2026-01-01', now(), now())`,
-      [haulerId, id],
-    );
+    await subscribe(haulerId, id, 'T3');
     const query = { haulerId, from: '2026-01-30T12:00:00Z', to: '2026-02-01T00:00:00Z' };
-    const none = { stored: 0, available: 0, expired: 0, failed: 0 };
-    const row = (truckId: string, day: string, cameras: number, seconds: object) => ({
-      ...{ connectionId: id, truckId, day, cameras },
-      ...seconds,
+    const half = { day: '2026-01-30', startTime: query.from, endTime: '2026-01-31T00:00:00Z' };
+    const whole = { day: '2026-01-31', startTime: half.endTime, endTime: query.to };
+    const row = (truckId: string, cameras: number, absent: object[], days: object[]) => ({
+      ...{ haulerId, haulerName: 'Test', connectionId: id, truckId, cameras, absent },
+      days: days.map((seconds, i) => ({ ...[half, whole][i], ...none, ...seconds })),
     });
     const rows = [
-      row('T1', '2026-01-30', 2, { ...none, stored: 1800, missing: 86_400 - 1800 }),
-      row('T1', '2026-01-31', 2, { ...none, stored: 1800, available: 3600, missing: 2 * 86_400 - 5400 }),
-      row('T2', '2026-01-30', 1, { ...none, missing: 43_200 }),
-      row('T2', '2026-01-31', 1, { ...none, expired: 3600, missing: 86_400 - 3600 }),
-      row('T3', '2026-01-30', 1, { ...none, missing: 43_200 }),
-      row('T3', '2026-01-31', 1, { ...none, missing: 86_400 }),
+      row('T2', 1, [], [{ missing: 43_200 }, { expired: 3600, missing: 86_400 - 3600 }]),
+      row('T3', 1, [{}], [{ missing: 43_200 }, { missing: 86_400 }]),
+      row(
+        'T4',
+        2,
+        [{ cameraId: 'rear', lastRecordedAt: '2026-01-20T05:30:00Z' }],
+        [{ missing: 86_400 }, { stored: 3600, missing: 2 * 86_400 - 3600 }],
+      ),
+      row(
+        'T1',
+        2,
+        [],
+        [
+          { stored: 1800, missing: 86_400 - 1800 },
+          { stored: 1800, available: 3600, missing: 2 * 86_400 - 5400 },
+        ],
+      ),
     ];
     const all = await fleet(query);
     expect(all.body.data).toEqual(rows);
     const pages = await Promise.all(['1', '2', '3'].map((page) => fleet({ ...query, page, pageSize: '3' })));
     expect(pages.map(({ body }) => body.data)).toEqual([rows.slice(0, 3), rows.slice(3), []]);
-    expect(pages[1]?.body.pagination).toMatchObject({ page: 2, pageSize: 3, totalItems: 6, totalPages: 2 });
+    expect(pages[1]?.body.pagination).toMatchObject({ page: 2, pageSize: 3, totalItems: 4, totalPages: 2 });
+
+    const haulers = (await fleet({ from: query.from, to: query.to, pageSize: '100' })).body.data.filter((truck) =>
+      [haulerId, other.haulerId].includes(truck.haulerId),
+    );
+    expect(haulers.map(({ truckId }) => truckId)).toEqual(['O1', 'T2', 'T3', 'T4', 'T1']);
+  });
+
+  test('counts the days of a zone, also those with 23 and 25 hours, and a clip that never came', async () => {
+    const { haulerId, id } = await connectVision(app, 'https://partner.invalid');
+    const at = { ...hour, truckId: 'T1', camera: 'front' };
+    await addRecordings(haulerId, id, [
+      { ...at, start: '2026-03-08T05:30:00Z' },
+      { ...at, start: '2026-03-09T04:30:00Z' },
+    ]);
+    const range = { startTime: '2026-03-09T12:00:00Z', endTime: '2026-03-09T12:30:00Z' };
+    const order = { connectionId: id, truckId: 'T1', cameraId: 'front', ...range };
+    const { body: request } = await app.admin<{ id: string }>('POST', '/video-requests', order);
+    for (const table of ['video_requests', 'video_request_parts']) {
+      const key = table === 'video_requests' ? 'id' : 'request_id';
+      await app.dataSource.query(`UPDATE ${table} SET status = 'failed', reason = 'no such truck' WHERE ${key} = $1`, [
+        request.id,
+      ]);
+    }
+    const week = { from: '2026-03-07T06:00:00Z', to: '2026-03-10T05:00:00Z', zone: 'America/Chicago' };
+    const { body } = await fleet({ haulerId, ...week });
+    expect(body.data[0]?.days.map(({ day, stored, failed, missing }) => [day, stored, failed, missing])).toEqual([
+      ['2026-03-07', 1800, 0, 86_400 - 1800],
+      ['2026-03-08', 3600 - 1800 + 1800, 0, 23 * 3600 - 3600],
+      ['2026-03-09', 1800, 1800, 86_400 - 1800],
+    ]);
+    expect(body.data[0]?.days[1]).toMatchObject({ startTime: '2026-03-08T06:00:00Z', endTime: '2026-03-09T05:00:00Z' });
+    const autumn = { from: '2026-10-31T05:00:00Z', to: '2026-12-01T06:00:00Z', zone: 'America/Chicago' };
+    expect((await fleet({ haulerId, ...autumn })).status).toBe(200);
+    expect(await fleet({ haulerId, ...week, zone: 'Mars/Olympus' })).toMatchObject({
+      status: 400,
+      body: { error: { details: { violations: [{ path: 'zone' }] } } },
+    });
+    const day = { connectionId: id, truckId: 'T1', from: '2026-03-09T11:00:00Z', to: '2026-03-09T13:00:00Z' };
+    expect((await coverage(id, day)).body.data.map(({ cause }) => cause)).toEqual([
+      'notSubscribed',
+      'clipFailed',
+      'notSubscribed',
+    ]);
   });
 
   test('of a hauler without trucks is empty, and a range of more than 31 days is refused', async () => {
     const range = { from: DAY.from, to: DAY.to };
     expect((await fleet({ haulerId: randomUUID(), ...range })).body).toMatchObject({ data: [] });
     expect((await fleet({ haulerId: randomUUID(), from: '2025-01-01T00:00:00Z', to: DAY.to })).status).toBe(400);
+  });
+});
+
+describe('the summary of a truck', () => {
+  interface Summary {
+    readonly data: { cameraId?: string; lastRecordedAt?: string; failed: number; causes: object[] }[];
+  }
+  const summary = (connectionId: string, range: Record<string, string>) => {
+    const query = new URLSearchParams({ connectionId, truckId: 'TRUCK-7', ...range });
+    return app.admin<Summary>('GET', `/coverage/summary?${query.toString()}`);
+  };
+
+  test('adds up the intervals of each camera by cause, the worst first, and has the cameras that recorded nothing', async () => {
+    const { id, haulerId } = await connectVision(app, 'https://partner.invalid');
+    const chunk = (camera: string, start: string, status: string) => ({ camera, start, seconds: 1200, status });
+    await addRecordings(haulerId, id, [
+      chunk('front', '2026-01-31T08:00:00Z', 'stored'),
+      chunk('rear', '2026-01-31T08:00:00Z', 'stored'),
+      ...['09:00', '10:00', '11:00'].map((time) => chunk('rear', `2026-01-31T${time}:00Z`, 'failed')),
+      chunk('rear', '2026-01-31T12:00:00Z', 'expired'),
+      chunk('side', '2026-01-10T08:00:00Z', 'stored'),
+    ]);
+    await app.dataSource.query(
+      `UPDATE recordings SET reason_code = CASE start_time::time WHEN '09:00' THEN 'linkRefused' WHEN '10:00' THEN 'invalidFile'
+         WHEN '12:00' THEN 'notListed' ELSE 'linkRefused' END WHERE connection_id = $1 AND status <> 'stored'`,
+      [id],
+    );
+    const range = { from: '2026-01-29T00:00:00Z', to: '2026-02-02T00:00:00Z' };
+    const { body } = await summary(id, range);
+    expect(body.data.map(({ cameraId }) => cameraId)).toEqual(['rear', 'front', 'side']);
+    expect(body.data[0]).toMatchObject({ stored: 1200, expired: 1200, failed: 3600 });
+    expect(body.data[0]?.causes).toEqual([
+      { cause: 'notSubscribed', side: 'platform', seconds: 4 * 86_400 - 6000 },
+      { cause: 'linkRefused', side: 'partner', seconds: 2400 },
+      { cause: 'invalidFile', side: 'partner', seconds: 1200 },
+      { cause: 'notListed', side: 'partner', seconds: 1200 },
+    ]);
+    expect(body.data[2]).toMatchObject({ stored: 0, failed: 0, lastRecordedAt: '2026-01-10T08:00:00Z' });
+    // The same cameras at every zoom.
+    const cameras = (rows: { cameraId?: string }[]) => [...new Set(rows.map(({ cameraId }) => cameraId))];
+    expect(cameras((await coverage(id, range)).body.data)).toEqual(['front', 'rear', 'side']);
+    expect(cameras((await coverage<Buckets>(id, { ...range, resolution: '3600' })).body.data)).toEqual([
+      'front',
+      'rear',
+      'side',
+    ]);
+  });
+
+  test('of an unknown connection, or of too long a time: 400', async () => {
+    expect((await summary(randomUUID(), DAY)).status).toBe(400);
+    expect((await summary(await connect(), { from: '2025-01-01T00:00:00Z', to: DAY.to })).status).toBe(400);
   });
 });
 

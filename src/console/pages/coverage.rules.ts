@@ -72,9 +72,9 @@ function segmentOf(row: Row): Segment {
   return { start, end, shares: Object.fromEntries(shares) as Segment['shares'] };
 }
 
-/** Without a recording nothing is lost: the camera, or the list of the partner, has none. */
-const stateOf = ({ state, recordingId }: CoverageInterval): LaneState =>
-  state === 'missing' && recordingId === undefined ? 'none' : state;
+/** Without a recording or a requested clip nothing is lost: the camera, or the list of the partner, has none. */
+const stateOf = ({ state, recordingId, cause }: CoverageInterval): LaneState =>
+  state === 'missing' && recordingId === undefined && cause !== 'clipFailed' ? 'none' : state;
 
 /** In words, where the service gives no reason. */
 const CAUSE_TITLES: Readonly<Partial<Record<CoverageCause, string>>> = {

@@ -1,8 +1,8 @@
 import { change, linkTo, type PageProps } from '../client/address.js';
-import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
-import { Filters, HaulerFilter, SelectFilter, zoneOf } from '../parts/filters.js';
+import { useConnections, useHaulerName } from '../client/haulers.js';
+import { Filters, HaulerFilter, pick, SelectFilter, ZoneChoice, zoneOf } from '../parts/filters.js';
 import { fieldText, Input, Select } from '../parts/forms.js';
-import { BackLink, Loading } from '../parts/states.js';
+import { BackLink } from '../parts/states.js';
 import { FleetCoverage } from './fleet-coverage.js';
 import { TruckCoverage } from './truck-coverage.js';
 
@@ -19,21 +19,21 @@ export function CoveragePage({ query }: PageProps) {
   if (truckId === null || connectionId === null) return <FleetPage query={query} />;
   return (
     <>
-      <BackLink href={linkTo('coverage', { haulerId: query.get('haulerId') ?? undefined })}>The fleet</BackLink>
+      <BackLink href={linkTo('coverage', pick(query, 'haulerId', 'zone'))}>The fleet</BackLink>
       <TruckCoverage key={truckId} truckId={truckId} connectionId={connectionId} query={query} zone={zoneOf(query)} />
     </>
   );
 }
 
 function FleetPage({ query }: PageProps) {
-  const haulerId = useChosenHauler(query);
   return (
     <>
       <Filters>
-        <HaulerFilter query={query} defaultValue={haulerId} />
+        <HaulerFilter query={query} />
         <SelectFilter name="days" label="Time" query={query} all={null} defaultValue="7" choices={DAYS} />
+        <ZoneChoice query={query} />
       </Filters>
-      {haulerId === undefined ? <Loading /> : <FleetCoverage haulerId={haulerId} query={query} />}
+      <FleetCoverage query={query} />
       <section class="card">
         <h2>One truck</h2>
         <OneTruck query={query} />
@@ -62,12 +62,4 @@ function OneTruck({ query }: PageProps) {
       <button type="submit">Show the truck</button>
     </form>
   );
-}
-
-/** The hauler of the address; by default that of the newest vision connection, or the newest one. */
-function useChosenHauler(query: URLSearchParams): string | undefined {
-  const connections = useConnections('vision');
-  const { haulers } = useHaulers();
-  const byDefault = connections === undefined ? undefined : (connections[0]?.haulerId ?? haulers[0]?.id);
-  return query.get('haulerId') ?? byDefault;
 }

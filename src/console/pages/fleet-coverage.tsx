@@ -1,88 +1,124 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { List } from '../../contracts/admin/list.dto.js';
-import type { TruckDayCoverage } from '../../contracts/admin/coverage.dto.js';
-import { type Change, linkTo, type PageProps } from '../client/address.js';
+import { useEffect, useRef } from 'preact/hooks';
+import type { AbsentCamera, TruckCoverage, TruckDay } from '../../contracts/admin/coverage.dto.js';
+import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
+import { pick, zoneOf } from '../parts/filters.js';
 import { PageButtons } from '../parts/listing.js';
-import { Empty, ErrorBox, Loading } from '../parts/states.js';
+import { Empty, Loadable } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
-import { DAY_MS } from '../parts/zone.rules.js';
+import { DAY_MS, dayOf, localTime, momentOf } from '../parts/zone.rules.js';
+import { cameraLabel } from './coverage-sentence.rules.js';
 
-/** Of the last call, and the number of trucks that it returned. */
-type Position = List<unknown>['pagination'] & { readonly shown: number };
-
-/** Rows of a response; each row is one day of a truck. */
-const MAX_ROWS = 100;
 const MAX_DAYS = 31;
 const TRUCKS_PER_PAGE = 24;
+const LIVE_MS = 30_000;
 /** With this number of days or more, a square has no text. */
 const COMPACT_DAYS = 14;
 
-/** Share of the recorded time of each truck and day that is stored. Days are UTC, as the service counts them. */
-export function FleetCoverage({ haulerId, query }: PageProps & { haulerId: string }) {
+/** Share of what was recorded of each truck on each local day that is stored. The worst truck first. */
+export function FleetCoverage({ query }: PageProps) {
+  const zone = zoneOf(query);
   const count = Math.min(MAX_DAYS, Math.max(1, Math.floor(Number(query.get('days') ?? 7)) || 7));
-  const page = Math.max(1, Number(query.get('page') ?? 1) || 1);
-  const tomorrow = Math.ceil(Date.now() / DAY_MS) * DAY_MS;
-  const days = Array.from({ length: count }, (_, index) => tomorrow - (count - index) * DAY_MS);
-  const trucksPerCall = Math.floor(MAX_ROWS / count);
-  const calls = Math.ceil(TRUCKS_PER_PAGE / trucksPerCall);
-  const cursor = query.get('cursor');
-  const start = cursor === null ? { page: (page - 1) * calls + 1 } : { cursor };
-  const [end, setEnd] = useState<Position>();
+  const days = lastDays(count, zone);
+  const fleet = useLoad(
+    '/coverage/fleet',
+    {
+      ...pick(query, 'haulerId', 'page', 'cursor'),
+      from: new Date(days[0] ?? 0).toISOString(),
+      to: new Date(dayOf(Date.now(), zone)[1]).toISOString(),
+      zone,
+      pageSize: TRUCKS_PER_PAGE,
+    },
+    LIVE_MS,
+  );
   const box = useRef<HTMLDivElement>(null);
+  const hasRows = fleet.data !== undefined;
   // Where not all days fit, it shows the newest ones.
-  useEffect(() => void box.current?.scrollTo({ left: box.current.scrollWidth }), [count]);
+  useEffect(() => void box.current?.scrollTo({ left: box.current.scrollWidth }), [count, hasRows]);
   return (
     <section class="card" aria-label="Fleet">
       <h2>Fleet</h2>
-      <ScaleLegend />
-      <div class="scroll" role="region" aria-label="Fleet coverage" tabIndex={0} ref={box}>
-        <table class={`fleet ${count >= COMPACT_DAYS ? 'compact' : ''}`}>
-          <thead>
-            <tr>
-              <th scope="col">Truck</th>
-              {days.map((day, index) => (
-                <th key={day} scope="col">
-                  <DayName day={day} isFirst={index === 0} isCompact={count >= COMPACT_DAYS} />
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <FleetRows
-            key={JSON.stringify([count, haulerId, start])}
-            start={start}
-            calls={calls}
-            pageSize={trucksPerCall * count}
-            haulerId={haulerId}
-            days={days}
-            onEnd={setEnd}
-          />
-        </table>
-      </div>
-      {end !== undefined && <FleetPager {...end} calls={calls} trucksPerCall={trucksPerCall} days={count} />}
+      <ScaleLegend zone={zone} />
+      <Loadable of={fleet}>
+        {({ data, pagination }) =>
+          data.length === 0 ? (
+            <Empty title="No truck was recorded in this time.">
+              Subscribe to a truck with <code>POST /admin/v1/video-subscriptions</code>, or choose another hauler.
+            </Empty>
+          ) : (
+            <>
+              <div class="scroll" role="region" aria-label="Fleet coverage" tabIndex={0} ref={box}>
+                <table
+                  class={`fleet ${count >= COMPACT_DAYS ? 'compact' : ''} ${fleet.isLoading ? 'stale' : ''}`}
+                  aria-busy={fleet.isLoading}
+                >
+                  <Head days={days} zone={zone} isCompact={count >= COMPACT_DAYS} />
+                  {data.map((truck) => (
+                    <Truck key={`${truck.connectionId} ${truck.truckId}`} truck={truck} query={query} zone={zone} />
+                  ))}
+                </table>
+              </div>
+              {pagination.totalPages > 1 && (
+                <PageButtons page={pagination.page} last={pagination.totalPages} next={pagination.next}>
+                  Trucks {formatCount((pagination.page - 1) * TRUCKS_PER_PAGE + 1)} to{' '}
+                  {formatCount((pagination.page - 1) * TRUCKS_PER_PAGE + data.length)} of{' '}
+                  {formatCount(pagination.totalItems)}, the worst first
+                </PageButtons>
+              )}
+            </>
+          )
+        }
+      </Loadable>
     </section>
   );
 }
 
+/** The starts of the last days that a calendar in the zone has, today included. */
+function lastDays(count: number, zone: string): number[] {
+  const tomorrow = localTime(dayOf(Date.now(), zone)[1], zone);
+  return Array.from({ length: count }, (_, index) => momentOf(tomorrow - (count - index) * DAY_MS, zone));
+}
+
+function Head({ days, zone, isCompact }: { days: readonly number[]; zone: string; isCompact: boolean }) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">Truck</th>
+        {days.map((day, index) => (
+          <th key={day} scope="col">
+            <DayName day={day} zone={zone} isFirst={index === 0} isCompact={isCompact} />
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}
+
+interface DayNameProps {
+  readonly day: number;
+  readonly zone: string;
+  readonly isFirst: boolean;
+  readonly isCompact: boolean;
+}
+
 /** A compact name is the day of the month, with the month at its first day. */
-function DayName({ day, isFirst, isCompact }: { day: number; isFirst: boolean; isCompact: boolean }) {
-  const date = new Date(day);
+function DayName({ day, zone, isFirst, isCompact }: DayNameProps) {
   const text = (options: Intl.DateTimeFormatOptions) =>
-    date.toLocaleDateString(undefined, { timeZone: 'UTC', ...options });
+    new Date(day).toLocaleDateString(undefined, { timeZone: zone, ...options });
   if (!isCompact) return <>{text({ weekday: 'short', day: 'numeric', month: 'short' })}</>;
-  const hasMonth = isFirst || date.getUTCDate() === 1;
+  const date = new Date(localTime(day, zone)).getUTCDate();
   return (
     <>
-      <span class="month">{hasMonth ? text({ month: 'short' }) : ''}</span>
-      {date.getUTCDate()}
+      <span class="month">{isFirst || date === 1 ? text({ month: 'short' }) : ''}</span>
+      {date}
     </>
   );
 }
 
-function ScaleLegend() {
+function ScaleLegend({ zone }: { zone: string }) {
   return (
     <p class="hint scale">
-      Stored share of what was recorded on each day (UTC). Choose a square to see the cameras.{' '}
+      Stored share of what was recorded or requested on each day ({zone}). Choose a square to see the cameras.{' '}
       <span class="scale-colours" aria-hidden="true">
         0 %
         {[0, 1, 2, 3, 4, 5].map((level) => (
@@ -98,123 +134,70 @@ function ScaleLegend() {
   );
 }
 
-interface RangeProps {
-  readonly haulerId: string;
-  readonly days: readonly number[];
+interface TruckProps {
+  readonly truck: TruckCoverage;
+  readonly query: URLSearchParams;
+  readonly zone: string;
 }
 
-const rangeOf = ({ haulerId, days }: RangeProps) => ({
-  haulerId,
-  from: new Date(days[0] ?? 0).toISOString(),
-  to: new Date((days.at(-1) ?? 0) + DAY_MS).toISOString(),
-});
-
-interface RowsProps extends RangeProps {
-  /** The page or the cursor of the first call. */
-  readonly start: Change;
-  /** Calls that are left, each for the trucks after those of the one before. */
-  readonly calls: number;
-  readonly pageSize: number;
-  /** Receives the position of the last call. */
-  readonly onEnd: (position: Position) => void;
-}
-
-function FleetRows(props: RowsProps) {
-  const { start, calls, pageSize, haulerId, days, onEnd } = props;
-  const { data, error, reload } = useLoad('/coverage/fleet', {
-    ...rangeOf({ haulerId, days }),
-    ...start,
-    pageSize,
-  });
-  const next = data?.pagination.next ?? null;
-  const isLast = calls === 1 || next === null;
-  useEffect(() => {
-    if (isLast && data !== undefined) onEnd({ ...data.pagination, shown: data.data.length / days.length });
-  }, [isLast, data]);
-  const trucks = Map.groupBy(data?.data ?? [], ({ connectionId, truckId }) => JSON.stringify([connectionId, truckId]));
-  const isEmpty = start['page'] === 1 && data !== undefined && trucks.size === 0;
+/** A row of squares, and a sentence for each camera that should have recorded and did not. */
+function Truck({ truck, query, zone }: TruckProps) {
+  const { haulerId, haulerName, truckId, absent, days } = truck;
   return (
-    <>
-      <tbody>
-        {(error !== undefined || isEmpty || data === undefined) && (
-          <tr>
-            <td colSpan={days.length + 1}>
-              {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-              {error === undefined && data === undefined && <Loading />}
-              {isEmpty && (
-                <Empty title="No truck of this hauler was recorded in this time.">
-                  Subscribe to a truck with <code>POST /admin/v1/video-subscriptions</code>, or choose another hauler.
-                </Empty>
-              )}
-            </td>
-          </tr>
-        )}
-        {[...trucks.values()].map((rows) => (
-          <FleetRow key={`${rows[0]?.connectionId} ${rows[0]?.truckId}`} rows={rows} haulerId={haulerId} />
+    <tbody>
+      <tr>
+        <th scope="row">
+          {truckId}
+          {!query.has('haulerId') && (
+            <span class="hint owner" title={haulerId}>
+              {haulerName}
+            </span>
+          )}
+        </th>
+        {days.map((day) => (
+          <td key={day.startTime}>
+            <Square truck={truck} day={day} query={query} />
+          </td>
         ))}
-      </tbody>
-      {!isLast && <FleetRows {...props} start={{ cursor: next }} calls={calls - 1} />}
-    </>
-  );
-}
-
-interface FleetPagerProps extends Position {
-  readonly calls: number;
-  readonly trucksPerCall: number;
-  readonly days: number;
-}
-
-/** Shown if the trucks need more than one page. */
-function FleetPager({ calls, trucksPerCall, days, shown, ...position }: FleetPagerProps) {
-  const { page: call, totalItems, totalPages, more, next } = position;
-  const page = Math.ceil(call / calls);
-  const to = (call - 1) * trucksPerCall + shown;
-  const trucks = Math.max(to, Math.floor(totalItems / days));
-  if (page === 1 && next === null) return null;
-  return (
-    <PageButtons page={page} last={Math.ceil(totalPages / calls)} next={next}>
-      Trucks {formatCount((page - 1) * calls * trucksPerCall + 1)} to {formatCount(to)} of {formatCount(trucks)}
-      {more && '+'}
-    </PageButtons>
-  );
-}
-
-function FleetRow({ rows, haulerId }: { rows: readonly TruckDayCoverage[]; haulerId: string }) {
-  return (
-    <tr>
-      <th scope="row">{rows[0]?.truckId}</th>
-      {rows.map((row) => (
-        <td key={row.day}>
-          <Square row={row} haulerId={haulerId} />
-        </td>
+      </tr>
+      {absent.map((camera) => (
+        <tr key={camera.cameraId ?? ''} class="absent">
+          <td colSpan={days.length + 1}>
+            <span>{absence(camera, zone)}</span>
+          </td>
+        </tr>
       ))}
-    </tr>
+    </tbody>
   );
+}
+
+function absence({ cameraId, lastRecordedAt }: AbsentCamera, zone: string): string {
+  if (cameraId === undefined) return 'No camera of this truck has sent a recording yet.';
+  const last =
+    lastRecordedAt === undefined
+      ? 'it has no recording at all'
+      : `its last recording began ${new Date(lastRecordedAt).toLocaleString(undefined, { timeZone: zone, dateStyle: 'medium', timeStyle: 'short' })}`;
+  return `${cameraLabel(cameraId)}: nothing recorded in this time; ${last}.`;
 }
 
 /** A day of a truck. A day without recordings looks different from one whose recordings are not stored. */
-function Square({ row, haulerId }: { row: TruckDayCoverage; haulerId: string }) {
-  const start = Date.parse(row.day);
-  const address = linkTo('coverage', {
-    haulerId,
-    connectionId: row.connectionId,
-    truckId: row.truckId,
-    from: new Date(start).toISOString(),
-    to: new Date(start + DAY_MS).toISOString(),
-  });
+function Square({ truck, day, query }: { truck: TruckCoverage; day: TruckDay; query: URLSearchParams }) {
+  const { connectionId, truckId } = truck;
+  const { stored, available, expired, failed, startTime: from, endTime: to } = day;
+  const place = { haulerId: query.get('haulerId') ?? undefined, zone: query.get('zone') ?? undefined };
   // Of what was recorded: a truck that drives half a day is complete with half a day.
-  const recorded = row.stored + row.available + row.expired + row.failed;
-  const share = recorded === 0 ? 0 : row.stored / recorded;
+  const recorded = stored + available + expired + failed;
+  const share = recorded === 0 ? 0 : stored / recorded;
   const part = (seconds: number) => percent(seconds / (recorded || 1));
   const label =
     recorded === 0
-      ? `${row.truckId}, ${row.day}: not recorded, 0% stored`
-      : `${row.truckId}, ${row.day}: ${percent(share)} stored, ${part(row.available)} available, ${part(row.expired)} expired, ${part(row.failed)} failed`;
+      ? `${truckId}, ${day.day}: not recorded, 0% stored`
+      : `${truckId}, ${day.day}: ${percent(share)} stored, ${part(available)} available, ${part(expired)} expired, ${part(failed)} failed`;
   const level = recorded === 0 ? 'none' : Math.ceil(share * 5);
   return (
     <a
-      class={`square level-${level} ${row.expired + row.failed > 0 ? 'lost' : ''}`}
-      href={address}
+      class={`square level-${level} ${expired + failed > 0 ? 'lost' : ''}`}
+      href={linkTo('coverage', { ...place, connectionId, truckId, from, to })}
       title={label}
       aria-label={label}
     >
@@ -223,4 +206,8 @@ function Square({ row, haulerId }: { row: TruckDayCoverage; haulerId: string }) 
   );
 }
 
-const percent = (share: number): string => `${share > 0 && share < 0.01 ? '<1' : Math.round(share * 100)}%`;
+/** Only what is whole is 100 %. */
+function percent(share: number): string {
+  if (share > 0 && share < 0.01) return '<1%';
+  return `${share < 1 ? Math.min(99, Math.round(share * 100)) : 100}%`;
+}

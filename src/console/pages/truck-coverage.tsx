@@ -7,6 +7,7 @@ import { useLoad } from '../client/load.js';
 import { ZoneChoice } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
 import { Loadable } from '../parts/states.js';
+import { CameraSentences } from './camera-sentences.js';
 import { ClipRequest } from './clip-request.js';
 import { Lanes } from './lanes.js';
 import { ClipRequests } from './retries.js';
@@ -52,6 +53,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
         </h2>
         <ZoneChoice query={query} />
       </div>
+      <CameraSentences range={range} zone={zone} />
       <RangeButtons from={from} to={to} zone={zone} onRange={show} />
       <Loadable of={coverage}>
         {({ data }) =>

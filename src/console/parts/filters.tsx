@@ -78,20 +78,9 @@ export function SelectFilter({ name, label, query, choices, all = 'All', default
   );
 }
 
-/** With a default hauler the page cannot show all haulers. */
-export function HaulerFilter({ query, defaultValue }: Pick<SelectFilterProps, 'query' | 'defaultValue'>) {
+export function HaulerFilter({ query }: PageProps) {
   const { choices } = useHaulers();
-  const all = defaultValue === undefined ? 'All haulers' : null;
-  return (
-    <SelectFilter
-      name="haulerId"
-      label="Hauler"
-      query={query}
-      choices={choices}
-      all={all}
-      defaultValue={defaultValue}
-    />
-  );
+  return <SelectFilter name="haulerId" label="Hauler" query={query} choices={choices} all="All haulers" />;
 }
 
 export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all?: string }) {

@@ -1,4 +1,5 @@
 import { Documented } from '../common/fields/documented.js';
+import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import {
   EnumField,
   InstantField,
@@ -50,6 +51,7 @@ export const COVERAGE_CAUSES = [
   ...ENDINGS,
   FILE_REMOVED,
   'gap',
+  'clipFailed',
   'notRecorded',
   'unread',
   'notReadYet',
@@ -90,7 +92,7 @@ export class CoverageInterval {
 
   @EnumField({
     description:
-      'The same as a code, unless it is stored. `waiting`: not downloaded yet; the codes of a recording that failed or expired; `gap`: a clip without this part; `notRecorded`: the partner was asked and lists nothing; `unread`: its list could not be read; `notReadYet`; `notSubscribed`; `connectionDeleted`; `future`: still to come',
+      'The same as a code, unless it is stored. `waiting`: not downloaded yet; the codes of a recording that failed or expired; `gap`: a clip without this part; `clipFailed`: a clip of it was requested, and the request failed or expired; `notRecorded`: the partner was asked and lists nothing; `unread`: its list could not be read; `notReadYet`; `notSubscribed`; `connectionDeleted`; `future`: still to come',
     values: COVERAGE_CAUSES,
     optional: true,
     example: 'linkRefused',
@@ -129,7 +131,7 @@ class CoverageSeconds {
   @seconds('without a recording, or with one that failed')
   missing!: number;
 
-  @seconds('of these with a recording that failed')
+  @seconds('of these with a recording, or a requested clip, that failed')
   failed!: number;
 }
 
@@ -156,11 +158,14 @@ export class Coverage {
   data!: CoverageInterval[] | CoverageBucket[];
 }
 
-export class FleetCoverageQuery extends ListQuery {
-  @UuidField({ description: 'Hauler of the trucks', example: ID })
-  haulerId!: string;
+export class CoverageSummaryQuery {
+  @UuidField(CONNECTION)
+  connectionId!: string;
 
-  @InstantField({ description: 'Start of the range', inQuery: true, example: '2026-01-01T00:00:00Z' })
+  @TextField(TRUCK)
+  truckId!: string;
+
+  @InstantField({ description: 'Start of the range', inQuery: true, example: '2026-01-31T00:00:00Z' })
   from!: Instant;
 
   @InstantField({
@@ -171,17 +176,114 @@ export class FleetCoverageQuery extends ListQuery {
   to!: Instant;
 }
 
-/** The seconds of all cameras of one truck on one day (UTC). */
-export class TruckDayCoverage extends CoverageSeconds {
+/** The seconds of one camera that have no stored file for one cause. */
+export class CoverageCauseSeconds {
+  @EnumField({ description: 'Cause, as in `cause` of an interval', values: COVERAGE_CAUSES, example: 'linkRefused' })
+  cause!: CoverageCause;
+
+  @EnumField({ description: 'Whose part it is', values: COVERAGE_SIDES, example: 'partner' })
+  side!: CoverageSide;
+
+  @NumberField({ description: 'Seconds. To the millisecond', example: 1200 })
+  seconds!: number;
+}
+
+/** One camera over the whole range. */
+export class CameraCoverage extends CoverageSeconds {
+  @TextField({ ...CAMERA, optional: true })
+  cameraId?: string;
+
+  @TextListField({ description: 'Every name that the partner uses for it', maxLength: 255, example: ['front', '1'] })
+  names!: string[];
+
+  @InstantField({
+    description: 'Start of its newest recording before the end of the range; absent if it has none',
+    optional: true,
+    example: '2026-01-31T08:30:00Z',
+  })
+  lastRecordedAt?: string;
+
+  @ArrayField(() => CoverageCauseSeconds, { description: 'Why time is not stored, the longest first', max: 100 })
+  causes!: CoverageCauseSeconds[];
+}
+
+export class CoverageSummary {
+  @ArrayField(() => CameraCoverage, {
+    description: 'The cameras of the truck, that with the most lost time first; also those that recorded nothing',
+    max: 1_000,
+  })
+  data!: CameraCoverage[];
+}
+
+export class FleetCoverageQuery extends ListQuery {
+  @UuidField({ description: 'Hauler of the trucks; without it those of all haulers', optional: true, example: ID })
+  haulerId?: string;
+
+  @InstantField({ description: 'Start of the range', inQuery: true, example: '2026-01-01T00:00:00Z' })
+  from!: Instant;
+
+  @InstantField({
+    description: 'End of the range, at most 31 days later',
+    inQuery: true,
+    example: '2026-02-01T00:00:00Z',
+  })
+  to!: Instant;
+
+  @TextField({
+    description: 'Time zone whose days are counted; `UTC` by default',
+    min: 1,
+    max: 100,
+    optional: true,
+    example: 'America/Chicago',
+  })
+  zone?: string;
+}
+
+/** The seconds of all cameras of one truck on one local day. */
+export class TruckDay extends CoverageSeconds {
+  @TextField({ description: 'Day in the zone of the query', max: 10, example: '2026-01-31' })
+  day!: string;
+
+  @InstantField({ description: 'Start of the day within the range', example: '2026-01-31T06:00:00Z' })
+  startTime!: string;
+
+  @InstantField({ description: 'End of the day within the range', example: '2026-02-01T06:00:00Z' })
+  endTime!: string;
+}
+
+/** A camera that recorded in the month before, or that a subscription names, and that has no recording in the range. */
+export class AbsentCamera {
+  @TextField({ ...CAMERA, optional: true })
+  cameraId?: string;
+
+  @InstantField({
+    description: 'Start of its newest recording before the end of the range; absent if it has none',
+    optional: true,
+    example: '2026-01-31T08:30:00Z',
+  })
+  lastRecordedAt?: string;
+}
+
+/** One truck over the days of the range. */
+export class TruckCoverage {
+  @UuidField({ description: 'Hauler of the truck', example: ID })
+  haulerId!: string;
+
+  @TextField({ description: 'Name of the hauler', max: 255, example: 'Lone Star Hauling' })
+  haulerName!: string;
+
   @UuidField(CONNECTION)
   connectionId!: string;
 
   @TextField(TRUCK)
   truckId!: string;
 
-  @TextField({ description: 'Day (UTC)', max: 10, example: '2026-01-31' })
-  day!: string;
-
   @IntegerField({ description: 'Cameras of the truck, at least 1', min: 1, max: 1000, example: 2 })
   cameras!: number;
+
+  @ArrayField(() => AbsentCamera, { description: 'Of these, the ones without a recording in the range', max: 1_000 })
+  absent!: AbsentCamera[];
+
+  @ArrayField(() => TruckDay, { description: 'Its days, in order', max: 33 })
+  days!: TruckDay[];
 }

@@ -6,8 +6,10 @@ import {
   CoverageBucket,
   CoverageInterval,
   CoverageQuery,
+  CoverageSummary,
+  CoverageSummaryQuery,
   FleetCoverageQuery,
-  TruckDayCoverage,
+  TruckCoverage,
 } from './coverage.dto.js';
 import { RetriedRecordings, RetryRecordings } from './recording-retry.dto.js';
 import { OrderVideoRequest, OrderedVideoRequest, VideoRequest, VideoRequestQuery } from './video-request.dto.js';
@@ -172,12 +174,23 @@ export const VIDEO_ROUTES = {
     variants: [CoverageInterval, CoverageBucket],
     returns: 'The intervals or buckets',
   },
+  getCoverageSummary: {
+    method: 'GET',
+    path: '/coverage/summary',
+    summary: 'Read why footage of a truck is missing',
+    description:
+      'The seconds of each camera over the whole range by state and cause: what the intervals of the coverage add up to.',
+    query: CoverageSummaryQuery,
+    status: 200,
+    response: CoverageSummary,
+    returns: 'The cameras',
+  },
   listFleetCoverage: {
-    ...page(TruckDayCoverage, 'days of trucks'),
+    ...page(TruckCoverage, 'trucks'),
     path: '/coverage/fleet',
     summary: 'Read the recording coverage of a fleet',
     description:
-      "One row per truck and day (UTC), by truck and then by day. Includes the hauler's trucks with a recording or a subscription in this time.",
+      'One row per truck with its days, the truck with the most lost footage first, then those with an absent camera. Includes the trucks with a recording or a subscription in this time.',
     query: FleetCoverageQuery,
   },
   listVisionFindings: {

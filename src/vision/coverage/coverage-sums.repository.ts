@@ -3,15 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
 import { arrivedAt } from '../../database/waiting.js';
+import { FAILED_CLIPS, type TruckCamera } from './coverage.repository.js';
 import { type BucketGrid, CameraSweep, type StateSeconds } from './coverage.rules.js';
 import { type PackedRecordings, sweep, unpacked } from './packed-recordings.js';
-
-/** A camera of a truck, by every name that the partner uses for it. */
-export interface TruckCamera {
-  readonly connectionId: string;
-  readonly truckId: string;
-  readonly names: readonly string[];
-}
 
 type PackedRow = PackedRecordings & { readonly camera: number };
 
@@ -42,7 +36,7 @@ const CHUNKS = `
 const LONG = "interval '1 hour'";
 const LONG_MS = 3_600_000;
 
-/** The recorded pieces of clips, and of all recordings of more than an hour that start before `[$2, $3)`. */
+/** The recorded pieces of clips, all recordings of more than an hour that start before `[$2, $3)`, and clips that never came. */
 const PIECES = `
   SELECT camera, ${packed('greatest(lower(piece), $2)', 'upper(piece)')}
   FROM ${CAMERAS}, unnest(names) AS name, LATERAL (
@@ -53,7 +47,11 @@ const PIECES = `
     SELECT r.start_time, r.end_time, r.status, r.gaps FROM recordings r
     WHERE ${OF_CAMERA} AND r.camera_id = name AND r.end_time - r.start_time > ${LONG}
       AND r.start_time > $2::timestamptz - interval '31 days' AND r.start_time < $2::timestamptz - ${LONG}
-      AND r.end_time > $2) AS r,
+      AND r.end_time > $2
+    UNION ALL
+    SELECT part.start_time, part.end_time, 'failed', NULL FROM ${FAILED_CLIPS}
+    WHERE (q.hauler_id, q.connection_id, q.truck_id) = (connections.hauler_id, connection, truck) AND q.camera_id = name
+      AND part.start_time < $3 AND part.end_time > $2) AS r,
     unnest(tstzmultirange(tstzrange(r.start_time, r.end_time)) - coalesce((
       SELECT range_agg(tstzrange("startTime", "endTime"))
       FROM jsonb_to_recordset(r.gaps) AS gap ("startTime" timestamptz, "endTime" timestamptz)), '{}')) AS piece

@@ -2,9 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/coverage.dto.js';
+import type { Instant } from '../../contracts/common/instant.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';
+
+export type TruckRange = Pick<CoverageQuery, 'connectionId' | 'truckId' | 'from' | 'to'>;
+type FleetRange = Pick<FleetCoverageQuery, 'haulerId' | 'from' | 'to'>;
+
+/** A camera of a truck, by every name that the partner uses for it. */
+export interface TruckCamera extends Truck {
+  readonly names: readonly string[];
+}
 
 export interface CoverageRecordingRow {
   readonly id: string;
@@ -17,6 +26,14 @@ export interface CoverageRecordingRow {
   /** Retention has deleted the file. */
   readonly is_removed: boolean;
   readonly gaps: readonly StoredGap[] | null;
+}
+
+/** A part of a request that failed or expired without a recording. */
+export interface FailedClipRow {
+  readonly camera_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly reason: string | null;
 }
 
 export interface CoverageSubscriptionRow {
@@ -35,12 +52,27 @@ export interface CoverageSubscriptionRow {
 }
 
 /** A camera by all its names, or a camera without a name if none of the truck is known: its whole time is missing. */
-export type CoveredCamera = Pick<Camera, 'names'> & Partial<Pick<Camera, 'name'>>;
+export interface CoveredCamera extends Pick<Camera, 'names'>, Partial<Pick<Camera, 'name'>> {
+  /** It has no recording in the time of the query. */
+  readonly isAbsent: boolean;
+}
 
-export const UNKNOWN_CAMERA: CoveredCamera = { names: new Set() };
+const UNKNOWN_CAMERA: CoveredCamera = { names: new Set(), isAbsent: true };
+
+export interface FleetTruck extends Truck {
+  readonly haulerId: string;
+  readonly haulerName: string;
+  /** Of recordings and clips that failed or expired. Overlaps count twice: it only orders the trucks. */
+  readonly lostSeconds: number;
+}
 
 const OF_TRUCK = `(r.hauler_id, r.connection_id, r.truck_id)
   = (connections.hauler_id, trucks.connection_id, trucks.truck_id)`;
+
+/** The parts of clip requests that ended without any recording. */
+export const FAILED_CLIPS = `video_requests AS q JOIN video_request_parts AS part
+      ON (part.hauler_id, part.request_id) = (q.hauler_id, q.id) AND part.status IN ('failed', 'expired')
+        AND NOT EXISTS (SELECT FROM recordings WHERE (hauler_id, part_id) = (part.hauler_id, part.id))`;
 
 /** Reads the rows from which coverage is computed. */
 @Injectable()
@@ -49,7 +81,7 @@ export class CoverageRepository {
 
   /** At most `limit` recordings of the truck that overlap the time. `cameras` null: of all cameras. */
   recordings(
-    { connectionId, truckId, from, to }: CoverageQuery,
+    { connectionId, truckId, from, to }: TruckRange,
     cameras: readonly string[] | null,
     limit: number,
   ): Promise<CoverageRecordingRow[]> {
@@ -64,7 +96,7 @@ export class CoverageRepository {
   }
 
   subscriptions(
-    { connectionId, truckId, from, to }: CoverageQuery,
+    { connectionId, truckId, from, to }: TruckRange,
     cameras: readonly string[] | null,
   ): Promise<CoverageSubscriptionRow[]> {
     return this.dataSource.query(
@@ -88,41 +120,101 @@ export class CoverageRepository {
     );
   }
 
-  /**
-   * The hauler's trucks with a subscription, or with a recording that starts in this time or at most a day before. Steps from
-   * truck to truck by an index; it does not read their recordings.
-   */
-  trucks({ haulerId, from, to }: FleetCoverageQuery): Promise<Truck[]> {
+  /** The parts of the truck's clip requests that ended without a recording. */
+  failedClips(
+    { connectionId, truckId, from, to }: TruckRange,
+    cameras: readonly string[] | null,
+  ): Promise<FailedClipRow[]> {
     return this.dataSource.query(
-      `WITH RECURSIVE known (connection_id, truck_id) AS (
-         SELECT id, (SELECT min(truck_id) FROM recordings r WHERE r.connection_id = connections.id)
-         FROM connections WHERE hauler_id = $1 AND interface = 'vision'
-         UNION ALL
-         SELECT connection_id, (SELECT min(r.truck_id) FROM recordings r
-           WHERE r.connection_id = known.connection_id AND r.truck_id > known.truck_id)
-         FROM known WHERE truck_id IS NOT NULL)
-       SELECT connection_id AS "connectionId", truck_id AS "truckId" FROM known
-       WHERE truck_id IS NOT NULL AND EXISTS (SELECT 1 FROM recordings r
-         WHERE r.connection_id = known.connection_id AND r.truck_id = known.truck_id
-           AND r.start_time > $2::timestamptz - interval '1 day' AND r.start_time < $3)
-       UNION
-       SELECT connection_id, truck_id FROM video_subscriptions
-       WHERE hauler_id = $1 AND deleted_at IS NULL AND start_time < $3
-       ORDER BY 2, 1`,
-      [haulerId, from, to],
+      `SELECT q.camera_id, part.start_time, part.end_time, coalesce(part.reason, q.reason) AS reason FROM ${FAILED_CLIPS}
+       WHERE q.connection_id = $1 AND q.truck_id = $2 AND part.start_time < $4 AND part.end_time > $3
+         AND ($5::text[] IS NULL OR q.camera_id = ANY($5))`,
+      [connectionId, truckId, from, to, cameras],
     );
   }
 
   /**
-   * The cameras of each truck that recorded in this time or up to 31 days before; `UNKNOWN_CAMERA` if there is none. Steps
-   * from camera to camera by an index; it does not read their chunks.
+   * The trucks with a subscription, or with a recording that starts in this time or at most a day before: those that lost
+   * most first. Steps from truck to truck by an index; it does not read their recordings.
    */
-  async cameras(
-    trucks: readonly Truck[],
-    { from, to }: Pick<CoverageQuery, 'from' | 'to'>,
-  ): Promise<CoveredCamera[][]> {
-    const rows = await this.dataSource.query<{ place: number; names: string[] }[]>(
-      `SELECT place::integer AS place, ARRAY(
+  trucks({ haulerId, from, to }: FleetRange): Promise<FleetTruck[]> {
+    return this.dataSource.query(
+      `WITH RECURSIVE known (hauler_id, connection_id, truck_id) AS (
+         SELECT hauler_id, id, (SELECT min(truck_id) FROM recordings r WHERE r.connection_id = connections.id)
+         FROM connections WHERE ($1::uuid IS NULL OR hauler_id = $1) AND interface = 'vision'
+         UNION ALL
+         SELECT hauler_id, connection_id, (SELECT min(r.truck_id) FROM recordings r
+           WHERE r.connection_id = known.connection_id AND r.truck_id > known.truck_id)
+         FROM known WHERE truck_id IS NOT NULL),
+       fleet AS (
+         SELECT hauler_id, connection_id, truck_id FROM known
+         WHERE truck_id IS NOT NULL AND EXISTS (SELECT 1 FROM recordings r
+           WHERE r.connection_id = known.connection_id AND r.truck_id = known.truck_id
+             AND r.start_time > $2::timestamptz - interval '1 day' AND r.start_time < $3)
+         UNION
+         SELECT hauler_id, connection_id, truck_id FROM video_subscriptions
+         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND deleted_at IS NULL AND start_time < $3),
+       lost AS (
+         SELECT connection_id, truck_id, sum(extract(epoch FROM
+           least(end_time, $3::timestamptz) - greatest(start_time, $2::timestamptz)))::float8 AS seconds
+         FROM (
+           SELECT connection_id, truck_id, start_time, end_time FROM recordings
+           WHERE status IN ('failed', 'expired') AND deleted_at IS NULL
+             AND start_time > $2::timestamptz - interval '1 day' AND start_time < $3 AND end_time > $2
+           UNION ALL
+           SELECT connection_id, truck_id, start_time, end_time FROM video_requests
+           WHERE status IN ('failed', 'expired') AND start_time < $3 AND end_time > $2) AS footage
+         GROUP BY connection_id, truck_id)
+       SELECT hauler_id AS "haulerId", haulers.name AS "haulerName", connection_id AS "connectionId",
+         truck_id AS "truckId", coalesce(lost.seconds, 0) AS "lostSeconds"
+       FROM fleet JOIN haulers ON haulers.id = hauler_id LEFT JOIN lost USING (connection_id, truck_id)
+       ORDER BY truck_id, connection_id`,
+      [haulerId ?? null, from, to],
+    );
+  }
+
+  /** When each camera last recorded before the end of the time; undefined if it never did. */
+  async lastRecorded(cameras: readonly TruckCamera[], to: Instant): Promise<(Date | undefined)[]> {
+    const rows = await this.dataSource.query<{ place: number; at: Date }[]>(
+      `SELECT place, max(newest.start_time) AS at
+       FROM json_to_recordset($1::json) AS cameras (place integer, connection uuid, truck text, names text[])
+         JOIN connections ON connections.id = connection, unnest(names) AS name, LATERAL (
+         (SELECT start_time FROM recordings r WHERE (r.hauler_id, r.connection_id, r.truck_id, r.camera_id)
+            = (connections.hauler_id, connection, truck, name) AND source = 'continuous' AND start_time < $2
+          ORDER BY start_time DESC LIMIT 1)
+         UNION ALL
+         (SELECT start_time FROM recordings r WHERE (r.connection_id, r.truck_id, r.camera_id) = (connection, truck, name)
+            AND source = 'on-demand' AND start_time < $2
+          ORDER BY start_time DESC LIMIT 1)) AS newest
+       GROUP BY place`,
+      [
+        JSON.stringify(
+          cameras.map(({ connectionId, truckId, names }, place) => {
+            return { place, connection: connectionId, truck: truckId, names };
+          }),
+        ),
+        to,
+      ],
+    );
+    const times = new Map(rows.map(({ place, at }) => [place, at]));
+    return cameras.map((_, i) => times.get(i));
+  }
+
+  /**
+   * The cameras of each truck that recorded in this time or up to 31 days before, that a subscription or a clip names, and
+   * one without a name if there is none. Steps from camera to camera by an index; it does not read their chunks.
+   */
+  async cameras(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<CoveredCamera[][]> {
+    const rows = await this.dataSource.query<{ place: number; names: string[]; present: string[] }[]>(
+      `SELECT place::integer AS place, names, ARRAY(
+         SELECT name FROM unnest(names) AS name WHERE EXISTS (SELECT 1 FROM recordings r
+           WHERE ${OF_TRUCK} AND r.source = 'continuous' AND r.camera_id = name
+             AND r.start_time > $3::timestamptz - interval '1 day' AND r.start_time < $4 AND r.end_time > $3)
+           OR EXISTS (SELECT 1 FROM recordings r
+           WHERE ${OF_TRUCK} AND r.source = 'on-demand' AND r.camera_id = name
+             AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4 AND r.end_time > $3)) AS present
+       FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
+         JOIN connections ON connections.id = connection_id, LATERAL (SELECT ARRAY(
          SELECT camera_id FROM (
            WITH RECURSIVE known (camera_id) AS (
              SELECT min(r.camera_id) FROM recordings r WHERE ${OF_TRUCK} AND r.source = 'continuous'
@@ -139,15 +231,24 @@ export class CoverageRepository {
          WHERE r.connection_id = trucks.connection_id AND r.truck_id = trucks.truck_id AND r.source = 'on-demand'
            AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4
          UNION
+         SELECT q.camera_id FROM video_requests q
+         WHERE (q.connection_id, q.truck_id) = (trucks.connection_id, trucks.truck_id)
+           AND q.status IN ('failed', 'expired') AND q.start_time < $4 AND q.end_time > $3
+         UNION
          SELECT camera_id FROM video_subscriptions s
          WHERE (s.connection_id, s.truck_id) = (trucks.connection_id, trucks.truck_id)
-           AND s.deleted_at IS NULL AND s.camera_id IS NOT NULL) AS names
-       FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
-         JOIN connections ON connections.id = connection_id
+           AND s.deleted_at IS NULL AND s.camera_id IS NOT NULL) AS names) AS listed
        ORDER BY place`,
       [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
     );
     const pairs = await namePairsOf(this.dataSource, trucks);
-    return rows.map(({ names }, i) => (names.length === 0 ? [UNKNOWN_CAMERA] : camerasOf(names, pairs[i] ?? [])));
+    return rows.map(({ names, present }, i) =>
+      names.length === 0
+        ? [UNKNOWN_CAMERA]
+        : camerasOf(names, pairs[i] ?? []).map((camera) => ({
+            ...camera,
+            isAbsent: !present.some((name) => camera.names.has(name)),
+          })),
+    );
   }
 }

@@ -3,9 +3,18 @@ import type { CoverageCause, CoverageSide } from '../../contracts/admin/coverage
 import type { Violation } from '../../contracts/common/violation.js';
 
 const MAX_RANGE_MS = 31 * 86_400_000;
+/** 31 local days have an hour more where summer time ends. */
+const LOCAL_DAYS_MS = MAX_RANGE_MS + 3_600_000;
 
-export function rangeViolations({ from, to }: { readonly from: Instant; readonly to: Instant }): Violation[] {
-  if (to > from && epochMillis(to) - epochMillis(from) <= MAX_RANGE_MS) return [];
+interface QueriedRange {
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly zone?: string;
+}
+
+export function rangeViolations({ from, to, zone }: QueriedRange): Violation[] {
+  const longest = zone === undefined ? MAX_RANGE_MS : LOCAL_DAYS_MS;
+  if (to > from && epochMillis(to) - epochMillis(from) <= longest) return [];
   return [{ path: 'to', rule: 'isRange', message: 'to must be after from, and at most 31 days later' }];
 }
 
@@ -13,8 +22,8 @@ export function rangeViolations({ from, to }: { readonly from: Instant; readonly
 const COVERAGE_STATES = ['stored', 'available', 'expired', 'missing'] as const;
 export type CoverageState = (typeof COVERAGE_STATES)[number];
 
-/** Ranks below every recording: what is still to come, then an unread window, the range of a subscription, then a time without subscription. */
-const [FUTURE_RANK, UNREAD_RANK, SUBSCRIBED_RANK, UNSUBSCRIBED_RANK] = [4, 5, 6, 7];
+/** Ranks below every recording: what is still to come, a clip in vain, an unread window, the range of a subscription, a time without one. */
+const [FUTURE_RANK, CLIP_RANK, UNREAD_RANK, SUBSCRIBED_RANK, UNSUBSCRIBED_RANK] = [4, 5, 6, 7, 8];
 
 /** A state of one camera over a time; milliseconds since the epoch, the end excluded. */
 export interface Piece {
@@ -43,6 +52,7 @@ export const SIDES: Readonly<Record<CoverageCause, CoverageSide>> = {
   interrupted: 'platform',
   fileRemoved: 'platform',
   gap: 'partner',
+  clipFailed: 'partner',
   notRecorded: 'parked',
   unread: 'unknown',
   notReadYet: 'platform',
@@ -144,6 +154,10 @@ export const missingPieces = (subscriptions: readonly Subscribed[], now = FOREVE
   missing(UNSUBSCRIBED_RANK, -FOREVER, FOREVER, 'No subscription includes the truck at this time.', 'notSubscribed'),
 ];
 
+/** A requested clip that never came. */
+export const clipPiece = (start: number, end: number, reason: string): Piece =>
+  missing(CLIP_RANK, start, end, reason, 'clipFailed');
+
 const missing = (rank: number, start: number, end: number, reason: string, cause: CoverageCause): Piece => ({
   start,
   end,
@@ -166,11 +180,15 @@ export interface BucketGrid {
   readonly stepMs: number;
   readonly fromMs: number;
   readonly toMs: number;
+  /** The borders of buckets that are not equal, from `fromMs` to `toMs`. */
+  readonly edges?: readonly number[];
 }
 
-export const bucketCount = ({ originMs, stepMs, toMs }: BucketGrid): number => Math.ceil((toMs - originMs) / stepMs);
+export const bucketCount = ({ originMs, stepMs, toMs, edges }: BucketGrid): number =>
+  edges === undefined ? Math.ceil((toMs - originMs) / stepMs) : edges.length - 1;
 
-export function bucketRange({ originMs, stepMs, fromMs, toMs }: BucketGrid, bucket: number): [number, number] {
+export function bucketRange({ originMs, stepMs, fromMs, toMs, edges }: BucketGrid, bucket: number): [number, number] {
+  if (edges !== undefined) return [edges[bucket] ?? toMs, edges[bucket + 1] ?? toMs];
   const start = originMs + bucket * stepMs;
   return [Math.max(start, fromMs), Math.min(start + stepMs, toMs)];
 }
@@ -201,8 +219,10 @@ export class CameraSweep {
   private readonly origin: number;
   private readonly step: number;
   private readonly to: number;
+  private readonly edges: readonly number[] | undefined;
 
   constructor(private readonly grid: BucketGrid) {
+    this.edges = grid.edges?.map((edge) => edge * 1000);
     [this.origin, this.step, this.to] = [grid.originMs * 1000, grid.stepMs * 1000, grid.toMs * 1000];
     this.reached = new Float64Array(RANKS.length).fill(grid.fromMs * 1000);
     const none = () => RANKS.map(() => new Float64Array(bucketCount(grid)));
@@ -224,13 +244,24 @@ export class CameraSweep {
   }
 
   private cover(buckets: Float64Array, start: number, to: number): void {
-    let bucket = Math.floor((start - this.origin) / this.step);
-    for (let from = start; from < to; bucket++) {
-      const bucketEnd = this.origin + (bucket + 1) * this.step;
+    for (let from = start, bucket = this.bucketAt(start); from < to; bucket++) {
+      const bucketEnd = this.endOf(bucket);
       const cut = bucketEnd < to ? bucketEnd : to;
       buckets[bucket] = (buckets[bucket] as number) + cut - from;
       from = cut;
     }
+  }
+
+  private bucketAt(time: number): number {
+    if (this.edges === undefined) return Math.floor((time - this.origin) / this.step);
+    return Math.max(
+      0,
+      this.edges.findLastIndex((edge) => edge <= time),
+    );
+  }
+
+  private endOf(bucket: number): number {
+    return this.edges === undefined ? this.origin + (bucket + 1) * this.step : (this.edges[bucket + 1] ?? this.to);
   }
 
   /** The seconds of each state, by bucket. */

@@ -1,0 +1,32 @@
+import { Controller, Query } from '@nestjs/common';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { CoverageQuery, CoverageSummaryQuery, FleetCoverageQuery } from '../contracts/admin/coverage.dto.js';
+import { CoverageService } from '../vision/coverage/coverage.service.js';
+import { CoverageSummaries } from '../vision/coverage/coverage-summary.service.js';
+import { FleetCoverage } from '../vision/coverage/fleet-coverage.service.js';
+
+/** Which footage is stored, of one truck and of all. */
+@Controller()
+export class CoverageController {
+  constructor(
+    private readonly coverage: CoverageService,
+    private readonly summaries: CoverageSummaries,
+    private readonly fleet: FleetCoverage,
+  ) {}
+
+  @Route(ADMIN_API, 'getCoverage')
+  getCoverage(@Query() query: CoverageQuery) {
+    return this.coverage.of(query);
+  }
+
+  @Route(ADMIN_API, 'getCoverageSummary')
+  getCoverageSummary(@Query() query: CoverageSummaryQuery) {
+    return this.summaries.of(query);
+  }
+
+  @Route(ADMIN_API, 'listFleetCoverage')
+  listFleetCoverage(@Query() query: FleetCoverageQuery) {
+    return this.fleet.list(query);
+  }
+}

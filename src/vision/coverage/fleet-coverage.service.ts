@@ -1,0 +1,91 @@
+import { Injectable } from '@nestjs/common';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { AbsentCamera, FleetCoverageQuery, TruckCoverage } from '../../contracts/admin/coverage.dto.js';
+import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { positionedPage } from '../../database/list-page.js';
+import { invalid } from '../../errors/app-error.js';
+import { CoverageBuckets } from './coverage-sums.repository.js';
+import { type CoveredCamera, CoverageRepository, type FleetTruck } from './coverage.repository.js';
+import { rangeViolations, sumOf } from './coverage.rules.js';
+import { isZone, type LocalDay, localDays } from './local-days.rules.js';
+
+const DAY_MS = 86_400_000;
+
+interface Covered {
+  readonly truck: FleetTruck;
+  readonly cameras: readonly CoveredCamera[];
+}
+
+/** The coverage of all trucks, by local day. */
+@Injectable()
+export class FleetCoverage {
+  constructor(
+    private readonly coverage: CoverageRepository,
+    private readonly buckets: CoverageBuckets,
+  ) {}
+
+  /** The worst truck first. Reads the recordings of the page's trucks only. */
+  async list(query: FleetCoverageQuery): Promise<List<TruckCoverage>> {
+    const { zone = 'UTC' } = query;
+    const violations = rangeViolations(query);
+    if (!isZone(zone)) {
+      violations.push({ path: 'zone', rule: 'isEnum', message: 'zone must be a time zone, such as America/Chicago' });
+    }
+    if (violations.length > 0) throw invalid(violations);
+    const trucks = await this.coverage.trucks(query);
+    const cameras = await this.coverage.cameras(trucks, query);
+    const ranked = trucks.map((truck, i): Covered => ({ truck, cameras: cameras[i] ?? [] })).sort(byLoss);
+    const { first, end, pagination } = positionedPage('coverage/fleet', query, ranked.length);
+    const days = localDays(epochMillis(query.from), epochMillis(query.to), zone);
+    return { data: await this.rows(ranked.slice(first, end), query, days), pagination };
+  }
+
+  private async rows(
+    shown: readonly Covered[],
+    { to }: FleetCoverageQuery,
+    days: readonly LocalDay[],
+  ): Promise<TruckCoverage[]> {
+    const ofTrucks = (isShown: (camera: CoveredCamera) => boolean) =>
+      shown.flatMap(({ truck: { connectionId, truckId }, cameras }) =>
+        cameras.filter(isShown).map(({ names }) => ({ connectionId, truckId, names: [...names] })),
+      );
+    const [fromMs = 0, ...ends] = [days[0]?.start ?? 0, ...days.map((day) => day.end)];
+    const grid = { originMs: fromMs, stepMs: DAY_MS, fromMs, toMs: ends.at(-1) ?? 0, edges: [fromMs, ...ends] };
+    const seconds = (
+      await this.buckets.of(
+        ofTrucks(() => true),
+        grid,
+      )
+    ).values();
+    const lastTimes = (
+      await this.coverage.lastRecorded(
+        ofTrucks(({ isAbsent }) => isAbsent),
+        to,
+      )
+    ).values();
+    return shown.map(({ truck: { haulerId, haulerName, connectionId, truckId }, cameras }) => {
+      const own = cameras.map(() => seconds.next().value ?? []);
+      return {
+        ...{ haulerId, haulerName, connectionId, truckId, cameras: cameras.length },
+        absent: cameras.filter(({ isAbsent }) => isAbsent).map(({ name }) => absentOf(name, lastTimes.next().value)),
+        days: days.map(({ day, start, end }, i) => ({
+          day,
+          startTime: formatInstant(new Date(start)),
+          endTime: formatInstant(new Date(end)),
+          ...sumOf(own.flatMap((buckets) => buckets[i] ?? [])),
+        })),
+      };
+    });
+  }
+}
+
+const absentOf = (name: string | undefined, at: Date | undefined): AbsentCamera => ({
+  ...(name === undefined ? {} : { cameraId: name }),
+  ...(at === undefined ? {} : { lastRecordedAt: formatInstant(at) }),
+});
+
+/** Lost footage, then absent cameras; the others by name. */
+function byLoss(one: Covered, other: Covered): number {
+  const absent = ({ cameras }: Covered) => cameras.filter(({ isAbsent }) => isAbsent).length;
+  return other.truck.lostSeconds - one.truck.lostSeconds || absent(other) - absent(one);
+}
