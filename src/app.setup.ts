@@ -53,7 +53,7 @@ export async function createApp(
   app.use(
     inSequence(
       setRequestId,
-      observeRequests(logger, app.get(Metrics)),
+      observeRequests(logger, app.get(Metrics), env),
       setCommonHeaders,
       refuseWithoutPlace(adapter),
       captureInbound(app.get(ExchangeLog)),

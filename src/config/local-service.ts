@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PRIVATE_FILE } from './private-modes.js';
-import { VARIABLES } from './env.js';
+import { VARIABLES } from './variables.js';
+import { readSecretFiles } from './secret-files.js';
 
 /** The service that a command calls by default. */
 export interface LocalService {
@@ -20,10 +21,11 @@ export function storeServiceAddress(dataDir: string, url: string): void {
 }
 
 /**
- * HAULBRIDGE_URL and HAULBRIDGE_TOKEN; else, with an embedded database, the files in DATA_DIR; else ADMIN_TOKEN and the
+ * HAULBRIDGE_URL and HAULBRIDGE_TOKEN (or HAULBRIDGE_TOKEN_FILE); else, with an embedded database, the files in DATA_DIR; else ADMIN_TOKEN and the
  * default address with PORT. A token found on this machine does not belong to another address in HAULBRIDGE_URL.
  */
-export function findLocalService(env: NodeJS.ProcessEnv = process.env): LocalService {
+export function findLocalService(environment: NodeJS.ProcessEnv = process.env): LocalService {
+  const env = readSecretFiles(environment).source;
   const given = (name: string) => env[name]?.trim() || undefined;
   const dataDir = resolve(given('DATA_DIR') ?? VARIABLES.DATA_DIR.fallback);
   const stored = (file: string, field: string) =>

@@ -1,5 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
+import type { Env } from '../config/env.js';
+import { RESULT_HEADER } from '../contracts/scale/scale.dto.js';
 import type { Metrics } from './metrics.js';
 
 /** A request that has reached the guard of its route, which may have identified the caller. */
@@ -25,7 +27,7 @@ const HEALTH_PATH = '/health/';
  * Logs one line and records one metric for each response. A key is logged by its prefix. Query strings and headers are not
  * logged: they contain keys and signatures.
  */
-export function observeRequests(logger: Logger, metrics: Metrics): RequestHandler {
+export function observeRequests(logger: Logger, metrics: Metrics, env: Pick<Env, 'LOG_ACCESS'>): RequestHandler {
   return (request: ObservedRequest, response, next) => {
     const started = performance.now();
     const bytesBefore = request.socket.bytesWritten;
@@ -39,12 +41,14 @@ export function observeRequests(logger: Logger, metrics: Metrics): RequestHandle
       else metrics.requests.observe({ method: request.method, route: routeOf(request), status }, milliseconds / 1000);
       if (response.headersSent) reportUndeclared(request, response, logger, metrics);
       if (status === 200 && request.path.startsWith(HEALTH_PATH)) return;
+      if (status < 400 && env.LOG_ACCESS === 'failures') return;
       logger.info({
         requestId: response.getHeader('X-Request-Id'),
         address,
         method: request.method,
         path: request.path,
         status,
+        result: response.getHeader(RESULT_HEADER),
         ms: Math.round(milliseconds * 100) / 100,
         haulerId: request.principal?.haulerId ?? undefined,
         keyPrefix: request.principal?.keyPrefix,

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { VARIABLES } from '../../src/config/env.js';
+import { VARIABLES } from '../../src/config/variables.js';
 import { testServer } from '../support/test-database.js';
 
 const ROOT = join(import.meta.dirname, '../..');

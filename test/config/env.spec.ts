@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { describe, expect, it } from '@jest/globals';
-import { InvalidEnvironmentError, readEnv, VARIABLES } from '../../src/config/env.js';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { InvalidEnvironmentError, readEnv } from '../../src/config/env.js';
+import { VARIABLES } from '../../src/config/variables.js';
 
 const production = {
   DATABASE_URL: 'postgres://u:secret-in-url@db/haulbridge',
@@ -348,6 +350,35 @@ describe('configuration', () => {
     'accepts PUBLIC_URL=%s unchanged',
     (address) => expect(readEnv({ PUBLIC_URL: address }).PUBLIC_URL).toBe(address),
   );
+
+  describe('a secret in a file', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'haulbridge-secret-files-'));
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const file = (name: string, content: string) => {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    };
+
+    it('is read, without blanks and the end of the line', () => {
+      const env = readEnv({
+        DATABASE_URL_FILE: file('url', ' postgres://u:p@db/x\n'),
+        ADMIN_TOKEN_FILE: file('token', 'a-token-of-a-file\n'),
+        SECRETS_KEY_FILE: file('key', `${'ab'.repeat(32)}\n`),
+      });
+      expect([env.EMBEDDED, env.ADMIN_TOKEN]).toEqual([false, 'a-token-of-a-file']);
+    });
+
+    it.each([
+      [{ ADMIN_TOKEN_FILE: join(folder, 'absent') }, 'ADMIN_TOKEN_FILE names a file that cannot be read (ENOENT)'],
+      [{ ADMIN_TOKEN_FILE: folder }, 'ADMIN_TOKEN_FILE names a file that cannot be read (EISDIR)'],
+      [{ ADMIN_TOKEN_FILE: file('empty', '\n') }, 'ADMIN_TOKEN_FILE names a file that is empty'],
+      [
+        { ADMIN_TOKEN: 'the-token-of-a-test', ADMIN_TOKEN_FILE: file('other', 'another-token-of-a-test') },
+        'ADMIN_TOKEN and ADMIN_TOKEN_FILE are both set; remove one of them',
+      ],
+      [{ SECRETS_KEY_FILE: file('short', 'abc') }, 'SECRETS_KEY must'],
+    ])('is refused: %j', (source, fault) => expect(faultsOf(source)).toEqual([expect.stringContaining(fault)]));
+  });
 
   it('refuses with all faults at once, and repeats no value', () => {
     const faults = faultsOf({

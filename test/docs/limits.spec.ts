@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { VARIABLES } from '../../src/config/env.js';
+import { VARIABLES } from '../../src/config/variables.js';
 import { MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../../src/contracts/common/answer-limits.js';
 import { MAX_JSON_DEPTH } from '../../src/contracts/common/json.js';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/contracts/common/pagination.dto.js';

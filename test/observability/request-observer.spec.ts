@@ -34,6 +34,7 @@ const ROUTES: Readonly<Record<string, (response: Response) => void>> = {
 let adapter: HttpAdapter;
 let url: string;
 let metrics: Metrics;
+const access: { LOG_ACCESS: 'all' | 'failures' } = { LOG_ACCESS: 'all' };
 let lines: { readonly path: string; readonly status: number; readonly ms: number }[];
 
 beforeAll(async () => {
@@ -41,7 +42,7 @@ beforeAll(async () => {
   const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line) as (typeof lines)[number]) });
   adapter = new HttpAdapter(SERVER_LIMITS);
   adapter.initHttpServer();
-  adapter.use(observeRequests(logger, metrics));
+  adapter.use(observeRequests(logger, metrics, access));
   const application = adapter.getInstance<Application>();
   for (const [name, answer] of Object.entries(ROUTES))
     application.get(`/${name}`, (_request: Request, response: Response) => answer(response));
@@ -115,4 +116,12 @@ test('the logged and counted duration is that of the request', async () => {
   expect(ms).toBeLessThan(performance.now() - asked);
   const counted = /_sum\{method="GET",route="\/timed",status="200"\} (\S+)/.exec(await metrics.registry.metrics())?.[1];
   expect(Number(counted) * 1000).toBeCloseTo(ms, 1);
+});
+
+test('with LOG_ACCESS=failures only failed requests have a line, and all are counted', async () => {
+  access.LOG_ACCESS = 'failures';
+  await fetch(`${url}/ended`);
+  await fetch(`${url}/absent`);
+  await eventually(() => expect(lines).toMatchObject([{ path: '/absent', status: 404 }]));
+  expect(await metrics.registry.metrics()).toMatch(/_count\{method="GET",route="\/ended",status="200"\} [1-9]/);
 });
