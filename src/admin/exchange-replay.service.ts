@@ -7,7 +7,7 @@ import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { HaulersService } from '../auth/haulers.service.js';
 import type { Principal, ReplayedRequest } from '../auth/principal.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { ReplayExchangesRequest } from '../contracts/admin/exchange.dto.js';
+import type { ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
 import {
   MAX_FAILURE_LENGTH,
   MAX_REPLAYS,

@@ -2,10 +2,12 @@ import { Controller, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { ExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange.dto.js';
+import { ExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
+import { ExchangeReasonsQuery } from '../contracts/admin/exchange-reason.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
+import { ExchangeReasonCounts } from '../exchanges/exchange-reasons.service.js';
 import { type BodyRequest, JsonBody } from '../http/json-body.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 
@@ -14,12 +16,18 @@ import { ExchangeReplay } from './exchange-replay.service.js';
 export class ExchangesController {
   constructor(
     private readonly exchanges: ExchangeQueries,
+    private readonly reasons: ExchangeReasonCounts,
     private readonly replays: ExchangeReplay,
   ) {}
 
   @Route(ADMIN_API, 'listExchanges')
   list(@Query() query: ExchangeQuery, @Req() request: Request) {
     return this.exchanges.list(query, Object.keys(request.query));
+  }
+
+  @Route(ADMIN_API, 'countExchangeReasons')
+  countReasons(@Query() query: ExchangeReasonsQuery, @Req() request: Request) {
+    return this.reasons.count(query, Object.keys(request.query));
   }
 
   @Route(ADMIN_API, 'getExchange')

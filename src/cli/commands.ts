@@ -104,7 +104,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   exchange: {
     description: 'HTTP exchanges in both directions',
-    commands: { list: 'listExchanges', show: 'getExchange' },
+    commands: { list: 'listExchanges', reasons: 'countExchangeReasons', show: 'getExchange' },
   },
   attention: { description: 'what needs attention, the most urgent first', commands: { list: 'getAttention' } },
   overview: { description: 'the last 24 hours in numbers', commands: { show: 'getOverview' } },

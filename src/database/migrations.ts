@@ -34,6 +34,7 @@ import { IssueKeysForConnections1795570510000 } from '../../migrations/179557051
 import { RememberVersions1795570520000 } from '../../migrations/1795570520000-remember-versions.js';
 import { GroupRefusedRecords1795570521000 } from '../../migrations/1795570521000-group-refused-records.js';
 import { ProbeWrites1795570523000 } from '../../migrations/1795570523000-probe-writes.js';
+import { IndexFailedExchanges1795570524500 } from '../../migrations/1795570524500-index-failed-exchanges.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -72,4 +73,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   RememberVersions1795570520000,
   GroupRefusedRecords1795570521000,
   ProbeWrites1795570523000,
+  IndexFailedExchanges1795570524500,
 ];

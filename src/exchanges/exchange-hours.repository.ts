@@ -124,7 +124,7 @@ export class ExchangeHours {
       [from],
     );
     return rows.map(({ interface: name, status, error_code, result, count, last_id }) => {
-      const reason = result.replace(/^\d{3} ?/, '');
+      const [, reason = ''] = /^\d{3} (.+)$/.exec(result) ?? [];
       return {
         interface: name,
         status,

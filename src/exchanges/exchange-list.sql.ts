@@ -2,6 +2,7 @@ import type { InterfaceName } from '../contracts/common/api-contract.js';
 import type { Reference } from '../contracts/common/references.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import type { Direction } from './exchange-record.js';
+import { IS_FAILED, REASON, REASON_COLUMN } from './exchange-reason.sql.js';
 import { soughtElement } from './exchange-references.rules.js';
 
 export interface ExchangeFilter {
@@ -14,6 +15,9 @@ export interface ExchangeFilter {
   readonly status?: readonly [number, number] | undefined;
   readonly errorCode?: string | undefined;
   readonly requestId?: string | undefined;
+  readonly reason?: string | undefined;
+  /** Whether it has a reason. */
+  readonly failed?: boolean | undefined;
   readonly reference?: Reference | undefined;
   /** Milliseconds since the epoch; the first is included, the second is not. */
   readonly from?: number | undefined;
@@ -24,11 +28,12 @@ export interface ExchangeFilter {
 
 /** The columns of a list. */
 export const LISTED = `id, hauler_id, connection_id, api_key_id, replay_of, request_bytes, response_bytes, duration_ms, status,
-  direction, interface, route, method, path, key_prefix, request_id, failure, error_code, result, scenario, ignored_fields, refs`;
+  direction, interface, route, method, path, key_prefix, request_id, failure, error_code, result, scenario, ignored_fields, refs,
+  ${REASON_COLUMN}`;
 
 /**
  * All statements have these parameters: $1 first id, $2 id behind the last, $3 limit, $4 hauler, $5 connection, $6 API key, $7 first status,
- * $8 last status, $9 error code, $10 request id, $11 direction, $12 interface; null where the filter has none. A condition of a null is
+ * $8 last status, $9 error code, $10 request id, $11 direction, $12 interface, $13 reason, $14 whether it failed; null where the filter has none. A condition of a null is
  * true before the statement is planned. `coalesce` keeps the planner from choosing an index for a condition whose frequency it
  * guesses: each statement below names its index by its order, and reads it from the newest end until the page is full.
  */
@@ -40,7 +45,9 @@ const MATCHES = `id >= $1::uuid AND id < $2::uuid
   AND coalesce(error_code = $9::text, $9::text IS NULL)
   AND coalesce(request_id = $10::text, $10::text IS NULL)
   AND coalesce(direction = $11::text, true)
-  AND coalesce(interface = $12::text, true)`;
+  AND coalesce(interface = $12::text, true)
+  AND coalesce(CASE WHEN ${IS_FAILED} THEN ${REASON} END = $13::text, $13::text IS NULL)
+  AND coalesce(${IS_FAILED} = $14::boolean, true)`;
 
 const DIRECTIONS = `unnest(CASE WHEN $11::text IS NULL THEN '{inbound,outbound}' ELSE ARRAY[$11::text] END) AS d (direction)`;
 const INTERFACES = `unnest(CASE WHEN $12::text IS NULL THEN '{scale,account,site,vision}' ELSE ARRAY[$12::text] END) AS i (interface)`;
@@ -91,6 +98,11 @@ const BY_HAULER_AND_CODE = `SELECT ${LISTED} FROM exchanges
   WHERE hauler_id = ANY (ARRAY[$4::uuid]) AND error_code = $9::text AND ${MATCHES}
   ORDER BY hauler_id DESC, error_code DESC, id DESC LIMIT $3`;
 
+const BY_REASON = `SELECT ${LISTED} FROM exchanges WHERE ${IS_FAILED} AND ${REASON} = ANY (ARRAY[$13::text]) AND ${MATCHES}
+  ORDER BY ${REASON} DESC, id DESC LIMIT $3`;
+
+const BY_FAILURE = `SELECT ${LISTED} FROM exchanges WHERE ${IS_FAILED} AND ${MATCHES} ORDER BY id DESC LIMIT $3`;
+
 /** A key or connection of another hauler has no exchange of this hauler: nothing is read. */
 const KEY_IS_OF_HAULER = `coalesce((SELECT o.hauler_id FROM api_keys o WHERE o.id = $6::uuid) = $4::uuid, true)`;
 const CONNECTION_IS_OF_HAULER = `coalesce((SELECT o.hauler_id FROM connections o WHERE o.id = $5::uuid) = $4::uuid, true)`;
@@ -115,9 +127,14 @@ export function listSql({
   errorCode,
   status,
   haulerId,
+  reason,
+  failed,
   ...rest
 }: ExchangeFilter): string {
   if (requestId !== undefined) return BY_REQUEST;
+  // Few exchanges fail: the others of a connection or key are not read.
+  if (reason !== undefined) return BY_REASON;
+  if (failed === true) return BY_FAILURE;
   if (connectionId !== undefined) return BY_CONNECTION;
   // The failures of a key are found among those of its hauler.
   if (apiKeyId !== undefined && haulerId === undefined) return BY_KEY;
@@ -129,25 +146,38 @@ export function listSql({
 }
 
 /**
- * The newest exchanges of a filter that have one of the elements $13, at most $14, among the newest $3; `seen` is how many those are.
+ * The newest exchanges of a filter that have one of the elements $15, at most $16, among the newest $3; `seen` is how many those are.
  * Enough for a frequent value. There is a row of nulls if none has an element.
  */
 export const newestWithReferenceSql = (filter: ExchangeFilter): string =>
   `WITH newest AS MATERIALIZED (${listSql(filter)})
    SELECT seen.count AS seen, found.* FROM (SELECT count(*)::int AS count FROM newest) AS seen
-     LEFT JOIN (SELECT * FROM newest WHERE refs && $13::text[] ORDER BY id DESC LIMIT $14) AS found ON true
+     LEFT JOIN (SELECT * FROM newest WHERE refs && $15::text[] ORDER BY id DESC LIMIT $16) AS found ON true
     ORDER BY id DESC`;
 
-/** The newest exchanges that have one of the elements $13. The bounds are those of one day: its statistics are its own. */
+/** The newest exchanges that have one of the elements $15. The bounds are those of one day: its statistics are its own. */
 export const withReferenceSql = (columns: string): string =>
-  `SELECT ${columns} FROM (SELECT * FROM exchanges WHERE refs && $13::text[] AND ${MATCHES} OFFSET 0) AS e
+  `SELECT ${columns} FROM (SELECT * FROM exchanges WHERE refs && $15::text[] AND ${MATCHES} OFFSET 0) AS e
     ORDER BY id DESC LIMIT $3`;
 
-/** $1 to $12. */
+/** $1 to $14. */
 export function parametersOf(filter: ExchangeFilter, limit: number): unknown[] {
   const { haulerId, connectionId, apiKeyId, status = [], errorCode, requestId, direction, interface: name } = filter;
+  const { reason, failed } = filter;
   const { first, end } = idsOf(filter);
-  const values = [haulerId, connectionId, apiKeyId, status[0], status[1], errorCode, requestId, direction, name];
+  const values = [
+    haulerId,
+    connectionId,
+    apiKeyId,
+    status[0],
+    status[1],
+    errorCode,
+    requestId,
+    direction,
+    name,
+    reason,
+    failed,
+  ];
   return [first, end, limit, ...values.map((value) => value ?? null)];
 }
 
@@ -156,6 +186,6 @@ export function idsOf({ from, to, before }: ExchangeFilter): { readonly first: s
   return { first: from === undefined ? MIN_ID : minUuidv7Of(from), end: ends[0] ?? MAX_ID };
 }
 
-/** $13. */
+/** $15. */
 export const elementsOf = ({ haulerId }: ExchangeFilter, references: readonly Reference[]): string[] =>
   references.map((reference) => soughtElement(reference, haulerId));

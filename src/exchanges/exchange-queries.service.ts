@@ -1,4 +1,3 @@
-import type { Violation } from '../contracts/common/violation.js';
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
@@ -8,24 +7,23 @@ import {
   type ExchangeDetail,
   type ExchangeList,
   type ExplainedExchangeList,
-  ExchangeQuery,
-  PartnerExchangeQuery,
-  ReplayExchangesRequest,
 } from '../contracts/admin/exchange.dto.js';
+import { ExchangeQuery, PartnerExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
 import { fieldsOf } from '../contracts/common/fields/documented.js';
-import { epochMillis, formatInstant } from '../contracts/common/instant.js';
+import { formatInstant } from '../contracts/common/instant.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
-import { parseReference, type Reference } from '../contracts/common/references.js';
+import type { Reference } from '../contracts/common/references.js';
 import { cursorOf, filtersOf, partsOf } from '../database/cursor.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
-import { apiError, invalid } from '../errors/app-error.js';
+import { apiError } from '../errors/app-error.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { BASE64, REDACTED_FORM, TRUNCATED } from './body-cells.js';
 import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
-import type { ExchangeFilter } from './exchange-list.sql.js';
+import { filterOf, refuseUnknown } from './exchange-filter.rules.js';
 import { shownReferences } from './exchange-references.rules.js';
 import { factsOf, type StoredPushes, ticketIdIn } from './explanation-facts.js';
 import { explain } from './explanation.rules.js';
+import { reasonSentence } from './reasons.rules.js';
 import { redactBody } from './redaction.rules.js';
 
 /** Only exchanges of this key, or only calls to the partner of this connection. The hauler helps to find them. */
@@ -154,42 +152,6 @@ export class ExchangeQueries {
   }
 }
 
-function refuseUnknown(names: readonly string[], known: readonly string[]): void {
-  const violations = names
-    .filter((name) => !known.includes(name))
-    .map((name): Violation => ({
-      path: name.slice(0, 100),
-      rule: 'isKnown',
-      message: `${name.slice(0, 100)} is not a filter: use ${known.join(', ')}`,
-    }));
-  if (violations.length > 0) throw invalid(violations);
-}
-
-/** The filter without the cursor. */
-function filterOf(query: Omit<ExchangeQuery, 'cursor' | 'pageSize'>): ExchangeFilter {
-  const { direction, interface: name, haulerId, connectionId, apiKeyId, errorCode, requestId } = query;
-  return {
-    direction,
-    interface: name,
-    haulerId,
-    connectionId,
-    apiKeyId,
-    errorCode,
-    requestId,
-    status: statusRange(query.status),
-    reference: query.reference === undefined ? undefined : parseReference(query.reference),
-    from: query.from === undefined ? undefined : epochMillis(query.from),
-    to: query.to === undefined ? undefined : epochMillis(query.to),
-  };
-}
-
-function statusRange(status: string | undefined): [number, number] | undefined {
-  if (status === undefined) return undefined;
-  if (status === 'none') return [0, 0];
-  const hundreds = Number(status[0]) * 100;
-  return status.endsWith('xx') ? [hundreds, hundreds + 99] : [Number(status), Number(status)];
-}
-
 const isWithin = (row: ExchangeListRow, scope: ExchangeScope): boolean =>
   scope.connectionId === undefined ? row.api_key_id === scope.apiKeyId : row.connection_id === scope.connectionId;
 
@@ -214,6 +176,7 @@ function toExchange(row: ExchangeListRow): Exchange {
     status: row.status === 0 ? null : row.status,
     ...optional('failure', row.failure),
     ...optional('errorCode', row.error_code),
+    ...(row.reason === null ? {} : { reason: row.reason, reasonText: reasonSentence({ ...row, reason: row.reason }) }),
     ...optional('result', row.result),
     ...optional('ignoredFields', row.ignored_fields),
     durationMs: row.duration_ms,

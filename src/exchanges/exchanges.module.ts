@@ -4,6 +4,8 @@ import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangeHistory } from './exchange-history.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { ExchangeQueries } from './exchange-queries.service.js';
+import { ExchangeReasonsRepository } from './exchange-reasons.repository.js';
+import { ExchangeReasonCounts } from './exchange-reasons.service.js';
 import { ExchangeRetention } from './exchange-retention.job.js';
 import { FailingCallsRepository } from './failing-calls.repository.js';
 import { ExchangesRepository } from './exchanges.repository.js';
@@ -20,11 +22,21 @@ import { OutboundCapture } from './outbound-capture.js';
     ExchangesRepository,
     FailingCallsRepository,
     ExchangeQueries,
+    ExchangeReasonsRepository,
+    ExchangeReasonCounts,
     ExchangeHistory,
     ExchangeRetention,
     OutboundCapture,
     { provide: OUTBOUND_LOG, useExisting: OutboundCapture },
   ],
-  exports: [ExchangeLog, ExchangeHistory, ExchangeHours, ExchangeQueries, FailingCallsRepository, OUTBOUND_LOG],
+  exports: [
+    ExchangeLog,
+    ExchangeHistory,
+    ExchangeHours,
+    ExchangeQueries,
+    ExchangeReasonCounts,
+    FailingCallsRepository,
+    OUTBOUND_LOG,
+  ],
 })
 export class ExchangesModule {}

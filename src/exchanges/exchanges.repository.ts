@@ -13,6 +13,7 @@ import {
   parametersOf,
   withReferenceSql,
 } from './exchange-list.sql.js';
+import { REASON_COLUMN } from './exchange-reason.sql.js';
 import type { Direction } from './exchange-record.js';
 import { minUuidv7Of, timeOfUuidv7 } from '../database/uuid.js';
 
@@ -40,6 +41,8 @@ export interface ExchangeListRow {
   readonly scenario: string | null;
   readonly ignored_fields: string | null;
   readonly refs: string[] | null;
+  /** Null of one that succeeded. */
+  readonly reason: string | null;
 }
 
 export interface FullExchangeRow extends ExchangeListRow {
@@ -109,7 +112,10 @@ export class ExchangesRepository {
   }
 
   async get(id: string): Promise<FullExchangeRow | undefined> {
-    const [row] = await this.dataSource.query<FullExchangeRow[]>('SELECT * FROM exchanges WHERE id = $1', [id]);
+    const [row] = await this.dataSource.query<FullExchangeRow[]>(
+      `SELECT *, ${REASON_COLUMN} FROM exchanges WHERE id = $1`,
+      [id],
+    );
     return row;
   }
 

@@ -11,7 +11,7 @@ const RESULTS: Readonly<Record<string, string>> = {
     'The Idempotency-Key was used before: this is the first response again, and nothing was done twice. A new request needs a new key.',
 };
 
-const FAILURES: Readonly<Record<string, string>> = {
+export const FAILURES: Readonly<Record<string, string>> = {
   'cut-off':
     'The connection closed before the response was complete. The work may have been committed: send the request again.',
   'timed-out': 'The partner did not respond in time.',
@@ -26,7 +26,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   cancelled: 'The service ended the call, because the work was stopped.',
 };
 
-const STATUSES: Readonly<Record<number, string>> = {
+export const STATUSES: Readonly<Record<number, string>> = {
   401: 'The API key was missing, wrong, expired, revoked or issued for another interface. The body was not read.',
   404: 'No route has this path, or the key does not know the named record.',
   405: 'The path exists and takes another method.',
@@ -39,7 +39,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 };
 
 /** What a partner's refusal of our call says. */
-const PARTNER_STATUSES: Readonly<Record<number, string>> = {
+export const PARTNER_STATUSES: Readonly<Record<number, string>> = {
   401: 'The partner did not accept our API key.',
   404: 'The partner does not know the path or the named record.',
   429: 'The partner asked for fewer calls.',

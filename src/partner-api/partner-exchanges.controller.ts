@@ -2,7 +2,7 @@ import { Controller, Param, Query, Req } from '@nestjs/common';
 import { principalOf } from '../auth/caller.js';
 import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
-import { PartnerExchangeQuery } from '../contracts/admin/exchange.dto.js';
+import { PartnerExchangeQuery } from '../contracts/admin/exchange-query.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { ExchangeQueries, type ExchangeScope } from '../exchanges/exchange-queries.service.js';

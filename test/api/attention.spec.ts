@@ -268,7 +268,7 @@ describe('keys, pushes and the storage', () => {
       const headers = { 'PLATFORM-API-KEY': key };
       for (let n = 0; n < 3; n++) await service.call('POST', '/platform-api/v1/tickets', { headers, body: {} });
       expect(await ofKind(service, 'refused-pushes')).toMatchObject([
-        { severity: 'soon', count: 3, page: expect.stringMatching(/errorCode=INVALID_PAYLOAD&from=/) },
+        { severity: 'soon', count: 3, page: expect.stringMatching(/errorCode=INVALID_PAYLOAD&reason=isDefined&from=/) },
       ]);
     } finally {
       await service.close();

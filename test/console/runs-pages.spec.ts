@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { DEMO } from '../../src/demo/demo-data.js';
 import { createHauler } from '../support/api-keys.js';
 import { eventually } from '../support/eventually.js';
 import { type ScriptedPartner, startScriptedPartner } from '../support/scripted-partner.js';
@@ -47,7 +48,7 @@ describe('the page of a run', () => {
     const id = await synchronise({ sites: [site('a')], kiosks: [kiosk('k', 'a')], materials });
     await visit(`sync?run=${id}`);
     const quarantine = region('Quarantine');
-    await quarantine.getByText('144 records, page 1 of 2').waitFor();
+    await quarantine.getByText('144 records, page 1 of 8').waitFor();
     expect(await quarantine.getByRole('list', { name: 'By rule' }).getByRole('link').allInnerTexts()).toEqual([
       '143 × wrong unit',
       '1 × neither site nor kiosk',
@@ -61,5 +62,40 @@ describe('the page of a run', () => {
     await quarantine.getByText('Show', { exact: true }).click();
     await json.getByText('"measureUnit"').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
+  });
+});
+
+describe('the exchanges page', () => {
+  it('counts failed calls by reason, opens each, and keeps three views before many filters', async () => {
+    const { page, region, service, demo, visit } = scene;
+    const push = (body: object) =>
+      service.call('POST', '/platform-api/v1/tickets', { headers: { 'PLATFORM-API-KEY': demo.keys.platform }, body });
+    const unknown = {
+      siteId: DEMO.siteId,
+      materials: [{ id: idOf('nothing'), name: 'Debris', unitOfMeasure: 'Ton', quantity: 1 }],
+      inboundFlow: { ticketNumber: 'IN-1', updatedAt: '2026-01-31T08:00:00Z' },
+    };
+    for (let n = 0; n < 3; n++) await push(unknown);
+    await push({ ...unknown, siteId: 'nonsense' });
+    await visit('exchanges');
+    await page.getByRole('button', { name: 'Refused pushes' }).click();
+    await page.waitForURL(/direction=inbound&failed=true/);
+    expect(await page.getByLabel('Error code').isVisible()).toBe(false);
+    const reasons = region('Reasons');
+    await reasons.getByRole('link', { name: '3 × materialExists' }).click();
+    await page.waitForURL(/reason=materialExists/);
+    const rows = region('Exchanges').getByRole('row');
+    await rows.nth(4).waitFor({ state: 'detached' });
+    expect(await rows.count()).toBe(4);
+    await rows.nth(1).getByText('The platform has no material with this id for your hauler.').waitFor();
+    await page.reload();
+    await rows.nth(3).waitFor();
+    expect(await rows.count()).toBe(4);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('Error code').fill('NOT_A_CODE');
+    await page.getByText('Nothing matches these filters.').waitFor();
+    await page.getByRole('button', { name: 'Everything of the last hour' }).click();
+    await rows.nth(4).waitFor();
   });
 });

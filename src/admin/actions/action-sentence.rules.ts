@@ -98,7 +98,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   hosted: 'recording of the reference partner',
   'api-key': 'key',
   'sync-run': 'synchronisation',
-  'video-request': 'clip request',
+  'video-request': 'clip',
   'video-subscription': 'subscription',
 };
 

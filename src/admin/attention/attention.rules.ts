@@ -252,6 +252,7 @@ export function refusalNotice(pushes: RefusedPushes, from: Date): Notice {
       interface: name,
       status,
       ...(errorCode === undefined ? {} : { errorCode }),
+      reason: reason ?? errorCode ?? `http-${status}`,
       from: from.toISOString(),
     }),
   };

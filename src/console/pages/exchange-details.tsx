@@ -53,9 +53,23 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
           Time: <Time value={exchange.at} />,
           Path: <code>{exchange.path}</code>,
           Duration: `${formatCount(exchange.durationMs)} ms`,
-          Hauler: !isPartner && haulerId !== null && haulerName(haulerId),
+          Hauler: !isPartner && haulerId !== null && (
+            <>
+              {haulerName(haulerId)} <Id value={haulerId} />
+            </>
+          ),
+          Reason: exchange.reason !== undefined && (
+            <a href={linkTo('exchanges', { direction: exchange.direction, reason: exchange.reason })}>
+              {exchange.reason}
+            </a>
+          ),
           Connection: !isPartner && connectionId !== null && (
-            <a href={linkTo('connections', { id: connectionId })}>open</a>
+            <>
+              <a href={linkTo('connections', { id: connectionId })}>
+                {exchange.interface} connection of {haulerName(haulerId)}
+              </a>{' '}
+              <Id value={connectionId} />
+            </>
           ),
           Key: keyPrefix === null ? undefined : <KeyPrefix value={keyPrefix} />,
           'Request id': requestId === null ? undefined : <Id value={requestId} />,

@@ -5,6 +5,7 @@ import { useLoad } from '../client/load.js';
 import { Json } from '../parts/json.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
+import { Prose } from '../parts/values.js';
 import type { RunPath } from './run-changes.js';
 
 const PLACE = { page: 'quarantinePage', cursor: 'quarantineCursor' } as const;
@@ -22,14 +23,15 @@ function groupIn(query: URLSearchParams): Record<string, string> {
 /** What a run refused or flagged: how many by rule, and the records of all rules or of one. */
 export function Refusals({ run, path, query }: PageProps & { run: SyncRun; path: RunPath }) {
   const filters = groupIn(query);
+  const { refusals = [] } = run;
+  const chosen = query.get('refused');
   const list = useLoad(`${path}/quarantine`, {
     ...filters,
     page: query.get(PLACE.page) ?? undefined,
     cursor: query.get(PLACE.cursor) ?? undefined,
-    pageSize: 100,
+    // All rules together are a look at them: each group lists its own.
+    pageSize: refusals.length > 0 && chosen === null ? 20 : 100,
   });
-  const { refusals = [] } = run;
-  const chosen = query.get('refused');
   return (
     <section class="card" aria-label="Quarantine">
       <h2>Refused and flagged records</h2>
@@ -76,11 +78,9 @@ function Group({ group, query, isChosen }: PageProps & { group: RefusedRecords; 
             , rule <code>{ruleId}</code>
           </>
         )}
-        . {cause} {remedy}
+        . <Prose text={`${cause} ${remedy}`} />
       </p>
-      <p class="hint clamp one" title={example}>
-        For example: {example}
-      </p>
+      <p class="hint">For example: {example}</p>
     </li>
   );
 }

@@ -13,12 +13,19 @@ interface FilterProps {
 
 const TYPING_MS = 300;
 
+interface FiltersProps {
+  readonly label?: string;
+  readonly children: ComponentChildren;
+  /** Where there are many: the first three are shown, and a button for the others; unless one of those is set. */
+  readonly folded?: boolean | undefined;
+}
+
 /** Filters of a list, which the address contains. A phone shows the first two, and a button for the others. */
-export function Filters({ label = 'Filters', children }: { label?: string; children: ComponentChildren }) {
-  const [isOpen, setOpen] = useState(location.search !== '');
+export function Filters({ label = 'Filters', children, folded }: FiltersProps) {
+  const [isOpen, setOpen] = useState(folded === undefined ? location.search !== '' : !folded);
   return (
     <form
-      class={`filters ${isOpen ? 'open' : ''}`}
+      class={`filters ${isOpen ? 'open' : ''} ${folded === undefined ? '' : 'many'}`}
       role="search"
       aria-label={label}
       onSubmit={(event) => event.preventDefault()}

@@ -57,6 +57,11 @@ export function Facts({ of }: { of: Readonly<Record<string, ComponentChildren>> 
   );
 }
 
+/** Text of the service whose words in backticks are code. */
+export const Prose = ({ text }: { text: string }) => (
+  <>{text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
+);
+
 /** The first characters of a key, by which people recognise it. */
 export const KeyPrefix = ({ value }: { value: string }) => <code class="prefix">{value}…</code>;
 

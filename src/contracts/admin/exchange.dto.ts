@@ -1,114 +1,13 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
 import { Documented } from '../common/fields/documented.js';
-import {
-  BooleanField,
-  EnumField,
-  InstantField,
-  IntegerField,
-  TextField,
-  UuidField,
-} from '../common/fields/scalar-fields.js';
-import type { Instant } from '../common/instant.js';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../common/pagination.dto.js';
-import { CURSOR, NEXT_CURSOR } from './list.dto.js';
-import { parseReference, REFERENCE_KINDS, type Reference } from '../common/references.js';
+import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
+import { MAX_PAGE_SIZE } from '../common/pagination.dto.js';
+import { NEXT_CURSOR } from './list.dto.js';
+import { REFERENCE_KINDS, type Reference } from '../common/references.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const MAX_BYTES = Number.MAX_SAFE_INTEGER;
-const REFERENCE_FORM = `kind:value with one of the kinds ${REFERENCE_KINDS.join(', ')}`;
-
-/** Filters of exchanges. All given filters apply. */
-export class ExchangeFilters {
-  @EnumField({
-    description: 'Calls to this service, or calls of this service',
-    values: ['inbound', 'outbound'],
-    optional: true,
-  })
-  direction?: 'inbound' | 'outbound';
-
-  @EnumField({ description: 'Exchanges of this interface only', values: INTERFACES, optional: true })
-  interface?: InterfaceName;
-
-  @TextField({
-    description: 'A status, a class of statuses, or `none` for exchanges without a response',
-    max: 4,
-    pattern: /^([1-5]\d\d|[1-5]xx|none)$/,
-    form: 'a status such as 422, 4xx or none',
-    optional: true,
-  })
-  status?: string;
-
-  @TextField({ description: '`error.code` of the response', min: 1, max: 100, optional: true })
-  errorCode?: string;
-
-  @TextField({ description: '`X-Request-Id` of the response', min: 1, max: 128, optional: true })
-  requestId?: string;
-
-  @TextField({
-    description: `A value that the exchange names, as \`ticketNumber:IN-204817\`. It is compared exactly. Kinds: ${REFERENCE_KINDS.join(', ')}`,
-    min: 3,
-    max: 600,
-    check: (value) => parseReference(value) !== undefined,
-    rule: 'isReference',
-    form: REFERENCE_FORM,
-    optional: true,
-  })
-  reference?: string;
-
-  @InstantField({ description: 'Exchanges that began at this time or later', optional: true, inQuery: true })
-  from?: Instant;
-
-  @InstantField({ description: 'Exchanges that began before this time', optional: true, inQuery: true })
-  to?: Instant;
-}
-
-/** Filters of the exchanges of one API key. */
-export class PartnerExchangeQuery extends ExchangeFilters {
-  @TextField(CURSOR)
-  cursor?: string;
-
-  @IntegerField({
-    description: 'Items per page',
-    min: 1,
-    max: MAX_PAGE_SIZE,
-    default: DEFAULT_PAGE_SIZE,
-    optional: true,
-    inQuery: true,
-  })
-  pageSize?: number;
-}
-
-const HAULER = { description: 'Exchanges of this hauler only', optional: true };
-const CONNECTION = { description: 'Outbound calls of this connection only', optional: true };
-const API_KEY = { description: 'Inbound calls with this API key only', optional: true };
-
-/** Filters of all exchanges. */
-export class ExchangeQuery extends PartnerExchangeQuery {
-  @UuidField(HAULER)
-  haulerId?: string;
-
-  @UuidField(CONNECTION)
-  connectionId?: string;
-
-  @UuidField(API_KEY)
-  apiKeyId?: string;
-}
-
-/** Filters of the exchanges that are replayed. */
-export class ReplayExchangesRequest extends ExchangeFilters {
-  @UuidField(HAULER)
-  haulerId?: string;
-
-  @UuidField(CONNECTION)
-  connectionId?: string;
-
-  @UuidField(API_KEY)
-  apiKeyId?: string;
-
-  @BooleanField({ description: 'Send nothing, and report what would be sent', optional: true, example: true })
-  dryRun?: boolean;
-}
 
 /** A value by which the exchange is found. */
 export class ExchangeReference implements Reference {
@@ -193,6 +92,23 @@ export class Exchange {
 
   @TextField({ description: '`error.code` of the response', max: 100, optional: true, example: 'VALIDATION_ERROR' })
   errorCode?: string;
+
+  @TextField({
+    description:
+      'Why it failed: the codes of what the service decided, else the code of the response, the failure, or `http-` with the status. Absent for a call that succeeded',
+    max: 300,
+    optional: true,
+    example: 'materialExists',
+  })
+  reason?: string;
+
+  @TextField({
+    description: 'The reason as a sentence',
+    max: 1_000,
+    optional: true,
+    example: 'The platform has no material with this id for your hauler.',
+  })
+  reasonText?: string;
 
   @TextField({
     description: 'What the service decided: the ticket result, or status and reason',

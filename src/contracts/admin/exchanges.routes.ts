@@ -1,5 +1,7 @@
 import type { RouteDefinition } from '../common/api-contract.js';
-import { ExchangeDetail, ExchangeList, ExchangeQuery, ReplayExchangesRequest } from './exchange.dto.js';
+import { ExchangeDetail, ExchangeList } from './exchange.dto.js';
+import { ExchangeQuery, ReplayExchangesRequest } from './exchange-query.dto.js';
+import { ExchangeReasons, ExchangeReasonsQuery } from './exchange-reason.dto.js';
 import { IdParam } from './list.dto.js';
 import { REPLAY_EXAMPLES, ReplayExchangeRequest, ReplayedExchange, ReplayedExchanges } from './replay.dto.js';
 import { read } from './route-parts.js';
@@ -16,6 +18,16 @@ export const EXCHANGE_ROUTES = {
     status: 200,
     response: ExchangeList,
     returns: 'A page of exchanges',
+  },
+  countExchangeReasons: {
+    method: 'GET',
+    path: '/exchanges/reasons',
+    summary: 'Count failed HTTP exchanges by reason',
+    description: 'Those of a filter that were refused, failed or have no response. The newest 20,000 are read.',
+    query: ExchangeReasonsQuery,
+    status: 200,
+    response: ExchangeReasons,
+    returns: 'The reasons',
   },
   getExchange: {
     ...read(ExchangeDetail, 'exchange'),

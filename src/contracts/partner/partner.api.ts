@@ -1,5 +1,6 @@
 import { Connection } from '../admin/connection.dto.js';
-import { ExplainedExchangeList, PartnerExchangeQuery } from '../admin/exchange.dto.js';
+import { ExplainedExchangeList } from '../admin/exchange.dto.js';
+import { PartnerExchangeQuery } from '../admin/exchange-query.dto.js';
 import { EXCHANGE_ROUTES } from '../admin/exchanges.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from '../admin/reference-partner.routes.js';
 import {
