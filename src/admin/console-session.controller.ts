@@ -9,6 +9,7 @@ import { Route } from '../auth/route.js';
 import { ENV, type Env } from '../config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/access.dto.js';
 import { SERVICE_API } from '../contracts/admin/service.api.js';
+import { DEMO_HAULER_ID } from '../contracts/sandbox/demo.js';
 import { AppError } from '../errors/app-error.js';
 import { JsonBody } from '../http/json-body.js';
 import { findConnection } from '../partner-client/connections.service.js';
@@ -19,7 +20,7 @@ const COOKIE: CookieOptions = { httpOnly: true, sameSite: 'strict', path: '/' };
 @Controller()
 export class ConsoleSessionController {
   constructor(
-    @Inject(ENV) private readonly env: Pick<Env, 'SIDES'>,
+    @Inject(ENV) private readonly env: Pick<Env, 'SANDBOX' | 'SIDES'>,
     private readonly sessions: ConsoleSessions,
     private readonly keys: ApiKeyService,
     private readonly guesses: GuessLimit,
@@ -76,10 +77,10 @@ export class ConsoleSessionController {
   }
 
   private async viewOf(caller: TokenKind | Principal): Promise<SessionView> {
-    const sides = [...this.env.SIDES];
-    if (typeof caller === 'string') return { kind: caller, sides };
+    const service = { sides: [...this.env.SIDES], sandbox: this.env.SANDBOX, demoHaulerId: DEMO_HAULER_ID };
+    if (typeof caller === 'string') return { kind: caller, ...service };
     const { keyPrefix, haulerId, connectionId, customerId } = caller;
-    const view = { kind: 'partner', sides, keyPrefix, haulerId, connectionId, customerId } as const;
+    const view = { kind: 'partner', ...service, keyPrefix, haulerId, connectionId, customerId } as const;
     if (haulerId === null || connectionId === null) return view;
     const connection = await findConnection(this.dataSource.manager, haulerId, connectionId);
     return connection === undefined ? view : { ...view, connectionInterface: connection.interface };

@@ -22,6 +22,11 @@ export class SandboxController {
     return this.sandbox.catalogue();
   }
 
+  @Route(ADMIN_API, 'listRunningScenarios')
+  running() {
+    return this.sandbox.running();
+  }
+
   @Route(ADMIN_API, 'listActiveScenarios')
   list(@Param() subject: SandboxSubjectParam) {
     return this.sandbox.list(subject);

@@ -96,6 +96,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     description: 'simulated faults, and the clock of the reference partner',
     commands: {
       scenarios: 'listSandboxScenarios',
+      list: 'listRunningScenarios',
       active: 'listActiveScenarios',
       start: 'startScenario',
       end: 'endScenario',

@@ -19,6 +19,7 @@ import { SandboxPage } from './pages/sandbox.js';
 import { SyncPage } from './pages/sync.js';
 import { TicketsPage } from './pages/tickets.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
+import { SandboxBanner } from './parts/sandbox-banner.js';
 import { SignIn, SignInDialog } from './parts/sign-in.js';
 import './styles/base.css';
 import './styles/parts.css';
@@ -163,6 +164,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         </ul>
       </nav>
       <main id="main" ref={main} tabIndex={-1}>
+        <SandboxBanner />
         <h1>{title}</h1>
         <HaulersProvider>
           <Content key={path} query={query} />

@@ -1,8 +1,9 @@
 import { fileURLToPath } from 'node:url';
+import { DEMO_HAULER_ID } from '../contracts/sandbox/demo.js';
 
 /** Fixed identifiers, so that the examples of the README work as pasted on every machine. */
 export const DEMO = {
-  haulerId: '5f0c1f2e-7a3b-4c8d-9e10-112233445566',
+  haulerId: DEMO_HAULER_ID,
   haulerName: 'Demo Hauling',
   siteId: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10',
   materialId: '7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21',

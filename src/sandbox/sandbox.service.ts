@@ -4,6 +4,7 @@ import {
   type ActiveSandboxScenario,
   type ActiveSandboxScenarios,
   MAX_SANDBOX_SECONDS,
+  type RunningScenarios,
   type SandboxCatalogue,
   type StartScenarioRequest,
   type Subject,
@@ -37,6 +38,17 @@ export class SandboxService {
         parameters: scenario.parameters ?? {},
         magicValue: scenario.magicValue ?? null,
       })),
+    };
+  }
+
+  /** Of all haulers and customers. */
+  async running(): Promise<RunningScenarios> {
+    const rows = await this.scenarios.running();
+    return {
+      data: rows.map((row) => {
+        const { subject, subjectId, haulerName } = row;
+        return { ...toScenarioDto(row), subject, subjectId, haulerName };
+      }),
     };
   }
 

@@ -44,6 +44,18 @@ export class ScenariosRepository {
     );
   }
 
+  /** With the name of the hauler, or of those whose connections name the customer. */
+  async running(): Promise<(ScenarioRow & { readonly haulerName: string | null })[]> {
+    return this.dataSource.query(
+      `SELECT ${COLUMNS}, coalesce(
+           (SELECT string_agg(DISTINCT haulers.name, ', ') FROM connections
+              JOIN haulers ON haulers.id = connections.hauler_id
+              WHERE subject = 'customers' AND connections.interface = 'vision' AND connections.customer_id = subject_id),
+           (SELECT haulers.name FROM haulers WHERE haulers.id::text = subject_id)) AS "haulerName"
+       FROM sandbox_scenarios WHERE ${IS_ACTIVE} ORDER BY created_at, name LIMIT 1000`,
+    );
+  }
+
   async list({ subject, subjectId }: ScenarioSubject): Promise<ScenarioRow[]> {
     return this.dataSource.query(
       `SELECT ${COLUMNS} FROM sandbox_scenarios WHERE (subject, subject_id) = ($1, $2) AND ${IS_ACTIVE}

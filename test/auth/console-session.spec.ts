@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { DEMO } from '../../src/demo/demo-data.js';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { createKey } from '../../src/auth/api-key.js';
 import { ConsoleSessions } from '../../src/auth/console-sessions.js';
@@ -28,7 +29,10 @@ const call = (method: string, path: string, headers: Record<string, string>, bod
 describe('a sign-in to the console', () => {
   it('exchanges the admin token for a cookie that scripts and other sites cannot use', async () => {
     const { status, body, headers } = await signIn({ token: service.env.ADMIN_TOKEN });
-    expect([status, body]).toEqual([200, { kind: 'admin', sides: ['platform', 'partner'] }]);
+    expect([status, body]).toEqual([
+      200,
+      { kind: 'admin', sides: ['platform', 'partner'], sandbox: true, demoHaulerId: DEMO.haulerId },
+    ]);
     const cookie = headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(/^haulbridge_session=[\w-]+; /);
     for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) expect(cookie).toContain(part);
@@ -53,6 +57,8 @@ describe('a sign-in to the console', () => {
     expect((await call('GET', PATH, { Cookie: cookie })).body).toEqual({
       kind: 'admin',
       sides: ['platform', 'partner'],
+      sandbox: true,
+      demoHaulerId: DEMO.haulerId,
     });
     expect((await call('DELETE', PATH, { Cookie: cookie })).status).toBe(401);
     const { status, headers } = await call('DELETE', PATH, { Cookie: cookie, 'X-Console': '1' });

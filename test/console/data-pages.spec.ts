@@ -441,8 +441,9 @@ describe('the sandbox page', () => {
     const { page, service, demo, follow } = scene;
     await follow('Sandbox');
     await page.getByLabel('Scenarios of').selectOption({ label: 'Hauler Demo Hauling' });
-    const row = page.getByRole('listitem').filter({ hasText: 'server-error' });
-    await row.getByRole('switch').click();
+    const toggle = page.getByRole('switch', { name: 'server-error' });
+    const row = page.getByRole('listitem').filter({ has: toggle });
+    await toggle.click();
     await row.getByText(/ends in (10:00|9:5\d)/).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     const call = () =>
@@ -450,12 +451,12 @@ describe('the sandbox page', () => {
         headers: { 'API-KEY': demo.keys.partner },
       });
     expect((await call()).status).toBe(500);
-    await row.getByRole('switch').click();
+    await toggle.click();
     await row.getByLabel('For').waitFor();
     await eventually(async () => expect((await call()).status).toBe(200));
 
     await page.getByLabel('Scenarios of').selectOption({ label: 'Customer Demo Hauling' });
-    await page.getByRole('button', { name: '+ 1 hour' }).click();
+    await page.getByRole('button', { name: 'Move it on by 1 hour' }).click();
     await page.getByText(/^It is now/).waitFor();
   });
 });

@@ -5,7 +5,7 @@ import { type CallError, callErrorOf, configure, get, send } from './api.js';
 
 export type Session = SessionView;
 
-export const SessionContext = createContext<Session>({ kind: 'reader', sides: [] });
+export const SessionContext = createContext<Session>({ kind: 'reader', sides: [], sandbox: false, demoHaulerId: '' });
 
 export function useSession() {
   const session = useContext(SessionContext);
@@ -14,6 +14,10 @@ export function useSession() {
     isPartner: session.kind === 'partner',
     /** The interface of the connection whose key this session has. */
     connectionInterface: session.connectionInterface,
+    hasSandbox: session.sandbox,
+    demoHaulerId: session.demoHaulerId,
+    /** The hauler and the customer of the key of a partner. */
+    owners: [session.haulerId, session.customerId].filter((id) => typeof id === 'string'),
     hasPlatform: session.sides.includes('platform'),
   };
 }

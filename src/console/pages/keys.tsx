@@ -63,6 +63,8 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
   const list = useLoad('/api-keys', filters);
   const haulerName = useHaulerName();
   const nameOf = useConnectionName();
+  // A customer is a hauler unless the partner has a name of its own for it.
+  const customerName = (id: string) => (haulerName(id) === id ? id : `${haulerName(id)} (${id})`);
   const columns: readonly Column<ApiKey>[] = [
     {
       title: 'Key',
@@ -74,7 +76,7 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
             {connectionId !== null && (
               <a href={linkTo('connections', { id: connectionId })}>partner of {nameOf(connectionId)}</a>
             )}
-            {allCustomers ? ', all customers' : customerId !== null && `, customer ${customerId}`}
+            {allCustomers ? ', all customers' : customerId !== null && `, customer ${customerName(customerId)}`}
           </div>
         </>
       ),

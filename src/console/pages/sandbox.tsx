@@ -1,22 +1,28 @@
 import { useState } from 'preact/hooks';
-import type { SandboxClock, SandboxScenario } from '../../contracts/admin/sandbox.dto.js';
+import type { ActiveSandboxScenario, SandboxClock, SandboxScenario } from '../../contracts/admin/sandbox.dto.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
+import { useConnections, useHaulers } from '../client/haulers.js';
 import { useLoad, useNow } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { SelectFilter } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
 import { Empty, ErrorBox, Loadable, Loading } from '../parts/states.js';
 import { Time } from '../parts/values.js';
+import { isRunning } from '../parts/sandbox-banner.js';
+import { type Choice, choicesOf, isRealKey } from './sandbox.rules.js';
 import { ScenarioRow, type ScenariosPath } from './scenario-row.js';
 
 const LIVE_MS = 3_000;
 
 type ClockPath = '/sandbox/clock' | `/sandbox/customers/${string}/clock`;
 
-/** The paths of the calls for one hauler or customer. */
+/** Whose calls are faulted, and the paths for them. */
 interface Subject {
+  /** Within a sentence. */
+  readonly name: string;
+  /** Its calls are no exercise: each fault is confirmed. */
+  readonly isReal: boolean;
   /** The active scenarios. */
   readonly list: '/sandbox' | `/sandbox/${string}/${string}`;
   readonly scenarios: ScenariosPath;
@@ -24,7 +30,7 @@ interface Subject {
 }
 
 export function SandboxPage({ query }: PageProps) {
-  const { isPartner } = useSession();
+  const { isPartner, owners, demoHaulerId } = useSession();
   const catalogue = useLoad('/sandbox/scenarios');
   if (catalogue.error?.status === 404) {
     return (
@@ -33,47 +39,32 @@ export function SandboxPage({ query }: PageProps) {
       </Empty>
     );
   }
+  const own = {
+    name: 'your own calls',
+    isReal: isRealKey(owners, demoHaulerId),
+    list: '/sandbox',
+    scenarios: '/sandbox/scenarios',
+    clock: '/sandbox/clock',
+  } as const;
   return (
     <>
       <p>Each switch simulates a fault for one hauler or customer. It ends by itself.</p>
       <Loadable of={catalogue}>
         {({ data }) =>
-          isPartner ? (
-            <Switches catalogue={data} subject={PARTNER} />
-          ) : (
-            <AdminScenarios catalogue={data} query={query} />
-          )
+          isPartner ? <Switches catalogue={data} subject={own} /> : <AdminScenarios catalogue={data} query={query} />
         }
       </Loadable>
     </>
   );
 }
 
-const PARTNER: Subject = { list: '/sandbox', scenarios: '/sandbox/scenarios', clock: '/sandbox/clock' };
-
-const NO_HAULERS = (
-  <Empty title="No hauler yet.">
-    Create one with <code>POST /admin/v1/haulers</code>.
-  </Empty>
-);
-
 function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly SandboxScenario[] }) {
+  const { demoHaulerId } = useSession();
   const { haulers, isLoaded } = useHaulers();
-  const hauler = useHaulerName();
-  const connections = useConnections('vision') ?? [];
-  const customers = [...new Set(connections.map(({ customerId, haulerId }) => customerId ?? haulerId))];
-  const choices = [
-    ...haulers.map(({ id, name }) => [`haulers/${id}`, `Hauler ${name}`] as const),
-    ...customers.map((id) => [`customers/${encodeURIComponent(id)}`, `Customer ${hauler(id)}`] as const),
-  ];
-  const chosen = query.get('for') ?? choices[0]?.[0];
-  if (chosen === undefined) return isLoaded ? NO_HAULERS : <Loading />;
-  const path = `/sandbox/${chosen}` as `/sandbox/${string}/${string}`;
-  const isCustomer = chosen.startsWith('customers/');
-  const clock = `${path}/clock` as `/sandbox/customers/${string}/clock`;
-  const ofSubject = catalogue.filter((each) =>
-    [each.interface].flat().some((name) => (name === 'vision') === isCustomer),
-  );
+  const choices = choicesOf(haulers, useConnections('vision') ?? [], demoHaulerId);
+  // A real hauler is chosen by a person.
+  const value = query.get('for') ?? choices.find(({ isReal }) => !isReal)?.value;
+  if (!isLoaded) return <Loading />;
   return (
     <>
       <div class="narrow">
@@ -81,32 +72,55 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly 
           name="for"
           label="Scenarios of"
           query={query}
-          all={null}
-          defaultValue={chosen}
-          choices={choices}
+          all={value === undefined ? 'Choose …' : null}
+          defaultValue={value}
+          choices={choices.map((each) => [each.value, each.label] as const)}
         />
       </div>
-      <Switches
-        catalogue={ofSubject}
-        subject={{ list: path, scenarios: `${path}/scenarios`, clock: isCustomer ? clock : undefined }}
-      />
+      {value === undefined ? (
+        <Empty title="Choose whose calls are faulted.">
+          This service has no demo, so that each scenario faults the calls of a real hauler. You are asked before it
+          does.
+        </Empty>
+      ) : (
+        <Switches catalogue={ofSubject(catalogue, value)} subject={subjectOf(value, choices)} />
+      )}
     </>
   );
+}
+
+/** Scenarios of Vision belong to a customer, all others to a hauler. */
+const ofSubject = (catalogue: readonly SandboxScenario[], value: string): SandboxScenario[] =>
+  catalogue.filter((each) =>
+    [each.interface].flat().some((name) => (name === 'vision') === value.startsWith('customers/')),
+  );
+
+/** One that the list does not have, as in an old address, counts as real. */
+function subjectOf(value: string, choices: readonly Choice[]): Subject {
+  const path = `/sandbox/${value}` as `/sandbox/${string}/${string}`;
+  const { name, isReal } = choices.find((each) => each.value === value) ?? { name: value, isReal: true };
+  const clock = `${path}/clock` as `/sandbox/customers/${string}/clock`;
+  return { name, isReal, list: path, scenarios: `${path}/scenarios`, clock: value.startsWith('c') ? clock : undefined };
 }
 
 function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[]; subject: Subject }) {
   const active = useLoad(subject.list, {}, LIVE_MS);
   const now = useNow(1_000);
-  // One that has ended since the last answer is off.
-  const running = (active.data?.data ?? []).filter(({ endsAt }) => endsAt === null || Date.parse(endsAt) > now);
+  const all: readonly ActiveSandboxScenario[] = active.data?.data ?? [];
+  const running = all.filter((each) => isRunning(each, now));
   return (
     <>
+      {subject.isReal && (
+        <p class="notice warn">
+          <strong>These calls are real:</strong> a scenario faults {subject.name}. You are asked before it does.
+        </p>
+      )}
       {active.error !== undefined && <ErrorBox error={active.error} onRetry={active.reload} />}
-      {subject.clock !== undefined && <Clock path={subject.clock} />}
+      {subject.clock !== undefined && <Clock path={subject.clock} subject={subject} />}
       {running.length > 1 && (
         <p class="actions">
           <ActionButton
-            label="End all"
+            label={`End all scenarios of ${subject.name}`}
             work={() => Promise.all(running.map(({ name }) => send('DELETE', `${subject.scenarios}/${name}`)))}
           />
         </p>
@@ -114,10 +128,12 @@ function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[
       <ul class="scenarios">
         {catalogue.map((scenario) => (
           <ScenarioRow
-            key={scenario.name}
+            key={`${subject.list} ${scenario.name}`}
             scenario={scenario}
             active={running.find(({ name }) => name === scenario.name)}
+            isKnown={active.data !== undefined}
             path={`${subject.scenarios}/${scenario.name}`}
+            confirmFor={subject.isReal ? subject.name : undefined}
           />
         ))}
       </ul>
@@ -135,12 +151,12 @@ const STEPS = [
 ] as const;
 
 /** Moves the time of the reference partner forward. */
-function Clock({ path }: { path: ClockPath }) {
+function Clock({ path, subject }: { path: ClockPath; subject: Subject }) {
   const [clock, setClock] = useState<SandboxClock>();
   return (
     <section class="card" aria-label="Clock">
       <h2>Clock of the reference partner</h2>
-      <p class="hint">It moves forward only, for this customer alone.</p>
+      <p class="hint">It moves forward only, for {subject.name} alone.</p>
       {clock !== undefined && (
         <p role="status">
           It is now <Time value={clock.now} />.
@@ -150,7 +166,8 @@ function Clock({ path }: { path: ClockPath }) {
         {STEPS.map(([label, body]) => (
           <ActionButton
             key={label}
-            label={'advanceTo' in body ? `Until ${label}` : `+ ${label}`}
+            label={'advanceTo' in body ? `Move it until ${label}` : `Move it on by ${label}`}
+            confirm={subject.isReal ? `The clock moves on for ${subject.name}, and never back.` : undefined}
             work={async () => setClock(await send('POST', path, body))}
           />
         ))}

@@ -15,19 +15,26 @@ const BOUNDS = [
   ['forSeconds:3600', '1 hour'],
 ] as const;
 
+const labelOf = (bound: string): string => BOUNDS.find(([value]) => value === bound)?.[1] ?? bound;
+
 /** Of the key's own hauler and customer, or of another one. */
 export type ScenariosPath = '/sandbox/scenarios' | `/sandbox/${string}/${string}/scenarios`;
 
 interface RowProps {
   readonly scenario: SandboxScenario;
   readonly active: ActiveSandboxScenario | undefined;
+  /** The service has said which scenarios are on. */
+  readonly isKnown: boolean;
   /** The path of its calls. */
   readonly path: `${ScenariosPath}/${string}`;
+  /** Whose real calls it faults: asked for before it is switched on. */
+  readonly confirmFor: string | undefined;
 }
 
 /** A scenario as a switch, with the requests and the time that remain. */
-export function ScenarioRow({ scenario, active, path }: RowProps) {
+export function ScenarioRow({ scenario, active, isKnown, path, confirmFor }: RowProps) {
   const { canWrite } = useSession();
+  const [isAsking, setAsking] = useState(false);
   const [bound, setBound] = useState<string>(BOUNDS[3][0]);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
   const action = useAction<boolean>(async (isOn) => {
@@ -48,8 +55,11 @@ export function ScenarioRow({ scenario, active, path }: RowProps) {
           class="switch"
           aria-checked={isOn}
           aria-labelledby={id}
-          disabled={!canWrite || action.isRunning}
-          onClick={() => void action.run(!isOn).catch(reportError)}
+          disabled={!canWrite || !isKnown || action.isRunning}
+          onClick={() => {
+            if (isOn || confirmFor === undefined) action.run(!isOn).catch(reportError);
+            else setAsking(true);
+          }}
         />
         <div>
           <strong id={id}>{scenario.name}</strong> <span class="hint">{[scenario.interface].flat().join(', ')}</span>
@@ -60,6 +70,26 @@ export function ScenarioRow({ scenario, active, path }: RowProps) {
         <Remaining active={active} />
       ) : (
         <ScenarioOptions scenario={scenario} bound={bound} onBound={setBound} values={values} onValues={setValues} />
+      )}
+      {isAsking && confirmFor !== undefined && (
+        <div class="confirm" role="group" aria-label={`Confirm ${scenario.name}`}>
+          <span>
+            {scenario.name} faults the real calls of <strong>{confirmFor}</strong> for {labelOf(bound)}.
+          </span>
+          <button
+            type="button"
+            class="danger"
+            onClick={() => {
+              setAsking(false);
+              action.run(true).catch(reportError);
+            }}
+          >
+            Switch {scenario.name} on for {confirmFor}
+          </button>
+          <button type="button" onClick={() => setAsking(false)}>
+            Cancel
+          </button>
+        </div>
       )}
       {action.error !== undefined && <ErrorBox error={action.error} />}
     </li>

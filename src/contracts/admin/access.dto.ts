@@ -245,6 +245,12 @@ export class SessionView {
   @EnumListField({ description: 'Sides that the service has (SIDES)', values: SIDES, max: SIDES.length })
   sides!: (typeof SIDES)[number][];
 
+  @BooleanField({ description: 'Whether the sandbox is on (SANDBOX)', example: false })
+  sandbox!: boolean;
+
+  @UuidField({ description: 'The hauler of the demo: its calls are an exercise', example: HAULER_ID })
+  demoHaulerId!: string;
+
   @TextField({ description: 'First characters of the key of a partner', max: 11, optional: true })
   keyPrefix?: string;
 

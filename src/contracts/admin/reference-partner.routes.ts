@@ -16,6 +16,7 @@ import {
   ActiveSandboxScenarios,
   AdvanceClockRequest,
   CLOCK_EXAMPLES,
+  RunningScenarios,
   SCENARIO_EXAMPLES,
   SandboxCatalogue,
   SandboxClock,
@@ -84,6 +85,17 @@ export const REFERENCE_PARTNER_ROUTES = {
     status: 200,
     response: SandboxCatalogue,
     returns: 'The catalogue',
+    fails: { notFound: 'SANDBOX is off' },
+  },
+  listRunningScenarios: {
+    method: 'GET',
+    path: '/sandbox',
+    summary: 'List the active scenarios of all haulers and customers',
+    description:
+      'The first 1,000, each with the name of the hauler whose calls it faults, and with what is left of it.',
+    status: 200,
+    response: RunningScenarios,
+    returns: 'The active scenarios',
     fails: { notFound: 'SANDBOX is off' },
   },
   listActiveScenarios: {

@@ -183,6 +183,28 @@ export class ActiveSandboxScenarios {
   data!: ActiveSandboxScenario[];
 }
 
+/** An active scenario of any hauler or customer. */
+export class RunningScenario extends ActiveSandboxScenario {
+  @EnumField({ description: 'Kind of the subject', values: SUBJECTS, example: 'haulers' })
+  subject!: Subject;
+
+  @TextField({ ...ID, description: 'Id of the hauler or customer' })
+  subjectId!: string;
+
+  @TextField({
+    description: 'Name of the hauler, or of those whose connections name the customer; null if there is none',
+    max: 10_000,
+    nullable: true,
+    example: 'Demo Hauling',
+  })
+  haulerName!: string | null;
+}
+
+export class RunningScenarios {
+  @Documented({ description: 'In the order of their start', type: RunningScenario, isArray: true, maxItems: 1_000 })
+  data!: RunningScenario[];
+}
+
 /** One of the two fields. */
 export class AdvanceClockRequest {
   @IntegerField({ description: 'Seconds', min: 1, max: MAX_SANDBOX_SECONDS, optional: true, example: 3_600 })
