@@ -1,0 +1,203 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
+import { createHauler } from '../support/api-keys.js';
+import { eventually } from '../support/eventually.js';
+import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from './console-pages.js';
+
+const MAX_CLICKS = 4;
+const READ_TOKEN = 'read-only-token-0123456789';
+
+let scene: ConsoleScene;
+/** Presses of the mouse since the task began. */
+let clicks = 0;
+beforeAll(async () => {
+  scene = await startConsole({ ADMIN_READ_TOKEN: READ_TOKEN });
+  await count(scene.page);
+  await seed();
+}, 120_000);
+afterAll(() => scene.close());
+afterEach(async () => expect(await scene.endCase()).toEqual([]));
+
+const list = async <T>(path: string): Promise<T[]> => (await scene.service.admin<{ data: T[] }>('GET', path)).body.data;
+const push = (path: string, body: object) =>
+  scene.service.call('POST', `/platform-api/v1${path}`, {
+    headers: { 'PLATFORM-API-KEY': scene.demo.keys.platform },
+    body,
+  });
+const pushTicket = (
+  ticketNumber: string,
+  quantity: number,
+  unitOfMeasure = 'Ton',
+  updatedAt = '2026-01-31T08:01:00Z',
+) =>
+  push('/tickets', {
+    siteId: DEMO.siteId,
+    materials: [{ id: DEMO.materialId, name: 'Mixed construction debris', unitOfMeasure, quantity }],
+    inboundFlow: { ticketNumber, updatedAt },
+  });
+
+/** A morning: tickets, one of them corrected and one refused, an account, a second hauler, and footage of a truck. */
+async function seed(): Promise<void> {
+  for (let n = 0; n < 30; n++) await pushTicket(`IN-2048${10 + n}`, 8 + n);
+  await pushTicket('IN-204817', 12.48, 'Ton', '2026-01-31T08:05:00Z');
+  expect((await pushTicket('IN-204990', 9, 'Tons')).status).toBe(400);
+  await push('/accounts', { accountName: 'Lone Star Demolition LLC', primaryContact: { email: 'dana@example.com' } });
+  await createHauler(scene.service, 'Red Mesa Hauling');
+  await eventually(async () => {
+    const stored = await list('/recordings?status=stored&source=continuous&pageSize=100');
+    expect(stored.length).toBeGreaterThanOrEqual(20);
+  });
+}
+
+/** Counts what a person presses. Typing, keys and addresses are no clicks. */
+async function count(page: Page): Promise<void> {
+  await page.exposeFunction('countClick', () => (clicks += 1));
+  await page.addInitScript({ content: "addEventListener('pointerdown', () => countClick(), true)" });
+}
+
+/** A task of an admin: begins on the first page, takes few clicks, and ends on a page without a serious finding of axe-core. */
+function task(title: string, work: (page: Page) => Promise<Page | void>): void {
+  it(`${title} in at most ${MAX_CLICKS} clicks`, async () => {
+    await scene.visit('');
+    await scene.page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+    clicks = 0;
+    const page = (await work(scene.page)) ?? scene.page;
+    expect(clicks).toBeGreaterThan(0);
+    expect(clicks).toBeLessThanOrEqual(MAX_CLICKS);
+    expect(await accessibilityFindings(page)).toEqual([]);
+  }, 60_000);
+}
+
+const to = (page: Page, title: string) =>
+  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title, exact: true }).click();
+const part = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true });
+
+task('sees what needs attention, and opens the first item', async (page) => {
+  const items = part(page, 'Needs attention').getByRole('listitem');
+  await items.first().waitFor();
+  await items.filter({ hasText: 'Refused pushes' }).getByRole('link').first().click();
+  await page.getByRole('link', { name: 'POST createTicket' }).first().waitFor();
+});
+
+task('decides on a held run', async (page) => {
+  const { service } = scene;
+  const [connection] = await list<{ id: string }>('/connections?interface=site');
+  await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, { ...DEMO_SITE_DATA, materials: [] });
+  const { body } = await service.admin<{ runId: string }>('POST', `/connections/${connection?.id}/sync`);
+  await page.getByRole('link', { name: /The removal of 5 of 5 materials waits/ }).click({ timeout: 20_000 });
+  await page.getByLabel('Note for a rejection').fill('The export was empty');
+  await page.getByRole('button', { name: /^Reject/ }).click();
+  await eventually(async () => {
+    const { body: run } = await service.admin<{ status: string }>('GET', `/sync-runs/${body.runId}`);
+    expect(run.status).toBe('rejected');
+  });
+  await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, DEMO_SITE_DATA);
+});
+
+task("reads a ticket's story", async (page) => {
+  await to(page, 'Tickets');
+  await page.getByLabel('Ticket number').fill('204817');
+  await page.getByRole('link', { name: 'IN-204817' }).click();
+  await part(page, 'Steps').getByText('Weight corrected from 15 to 12.48 t').waitFor();
+});
+
+task('finds why pushes are refused', async (page) => {
+  await part(page, 'Needs attention')
+    .getByRole('link', { name: /refused: 400/ })
+    .first()
+    .click();
+  await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+  await part(page, 'Exchange').getByText('POST /platform-api/v1/tickets received 400').waitFor();
+  await part(page, 'Request body').getByText('"Tons"').waitFor();
+});
+
+task('rotates a key', async (page) => {
+  await to(page, 'API keys');
+  await page
+    .getByRole('row', { name: /Demo: platform/ })
+    .getByRole('button', { name: 'Rotate this key' })
+    .click();
+  await page.getByRole('button', { name: 'Rotate the key' }).click();
+  await part(page, 'New key').getByRole('button', { name: 'Copy the key' }).click();
+  expect(await part(page, 'New key').locator('.secret code').innerText()).toMatch(/^hb_/);
+});
+
+task('creates a connection, which is checked', async (page) => {
+  await to(page, 'Connections');
+  await page.getByRole('link', { name: 'New connection' }).click();
+  // A person chooses by typing the first letters.
+  await page.getByLabel('Hauler').selectOption({ label: 'Red Mesa Hauling' });
+  await page.getByLabel('Address of the partner').fill(scene.service.url);
+  await page.getByLabel('Key that the partner issued').fill(scene.demo.keys.partner);
+  await page.getByRole('button', { name: 'Create and check the connection' }).click();
+  await part(page, 'Result of the check').getByText('Reachable').waitFor();
+  expect((await list<{ haulerId: string }>('/connections?pageSize=1'))[0]?.haulerId).not.toBe(DEMO.haulerId);
+});
+
+task('finds an account', async (page) => {
+  await to(page, 'Accounts');
+  await page.getByLabel('Name, number or e-mail').fill('lone star');
+  await page.getByRole('link', { name: 'Lone Star Demolition LLC' }).click();
+  await part(page, 'Account').getByText('dana@example.com').waitFor();
+});
+
+task('replays a push', async (page) => {
+  await part(page, 'Needs attention')
+    .getByRole('link', { name: /refused: 400/ })
+    .first()
+    .click();
+  await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+  await page.getByRole('button', { name: 'Replay' }).click();
+  await page
+    .getByRole('group', { name: /^Replay/ })
+    .getByRole('button', { name: /^Replay/ })
+    .click();
+  await page.getByText(/The response was 400 and is now 400/).waitFor();
+});
+
+task('simulates a fault, and ends it', async (page) => {
+  await to(page, 'Sandbox');
+  await page.getByRole('switch', { name: 'server-error' }).click();
+  await part(page, 'Simulated faults').getByText('server-error for Demo Hauling').waitFor();
+  await part(page, 'Simulated faults').getByRole('button', { name: 'End server-error' }).click();
+  await part(page, 'Simulated faults').waitFor({ state: 'detached' });
+});
+
+task('checks a connection with the read-only token, and can change nothing', async () => {
+  const page = await scene.visitor();
+  await count(page);
+  await signIn(page, READ_TOKEN);
+  await part(page, 'Needs attention').waitFor();
+  clicks = 0;
+  await to(page, 'Connections');
+  await page.getByRole('link', { name: 'Demo Hauling, site' }).click();
+  await page.getByRole('button', { name: 'Check this partner now' }).click();
+  await part(page, 'Result of the check').waitFor();
+  expect(await page.getByRole('button', { name: 'Delete this connection' }).isDisabled()).toBe(true);
+  return page;
+});
+
+task('sees as a partner what became of a push', async () => {
+  const page = await scene.visitor();
+  await count(page);
+  await signIn(page, scene.demo.keys.platform, 'API key of a partner');
+  await page.getByRole('link', { name: 'POST createTicket' }).first().waitFor();
+  clicks = 0;
+  await page.getByRole('link', { name: 'POST createTicket' }).first().click();
+  await part(page, 'Request body').waitFor();
+  return page;
+});
+
+task('shares an address that shows the same to a colleague', async (page) => {
+  await to(page, 'Tickets');
+  await page.getByLabel('Ticket number').fill('20481');
+  await page.waitForURL(/search=20481/);
+  await page.getByText('10 records', { exact: true }).waitFor();
+  const colleague = await scene.visitor();
+  await signIn(colleague, READ_TOKEN);
+  await colleague.goto(page.url());
+  await colleague.getByText('10 records', { exact: true }).waitFor();
+  expect(await colleague.getByLabel('Ticket number').inputValue()).toBe('20481');
+  return colleague;
+});
