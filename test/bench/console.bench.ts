@@ -175,7 +175,7 @@ function viewsOf({ connectionId, haulerId }: Fleet): readonly View[] {
     { name: 'truck of a million recordings, an hour', path: truck(BIG_TRUCK, HOUR_MS), shown: lanes },
     { name: 'truck of a million recordings, a day', path: truck(BIG_TRUCK, DAY_MS), shown: lanes },
     { name: 'truck of a million recordings, a month', path: truck(BIG_TRUCK, 31 * DAY_MS), shown: lanes },
-    { name: 'recordings', path: 'recordings', shown: row },
+    { name: 'recordings', path: 'recordings?view=list', shown: row },
     { name: 'recordings of a truck, expired', path: 'recordings?truckId=TRUCK-0777&status=expired', shown: row },
     { name: 'exchanges', path: 'exchanges', shown: row },
     { name: 'exchanges, refused', path: 'exchanges?status=4xx', shown: row },

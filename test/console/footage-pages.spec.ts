@@ -1,4 +1,9 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { DEMO, demoRecording } from '../../src/demo/demo-data.js';
+import { demoClient } from '../../src/demo/seed.js';
+import { eventually } from '../support/eventually.js';
 import { accessibilityFindings, type ConsoleScene, startConsole } from './console-pages.js';
 
 let scene: ConsoleScene;
@@ -132,5 +137,224 @@ describe('the page of a truck', () => {
       );
     }
     expect(await accessibilityFindings(page)).toEqual([]);
+  });
+});
+
+const MINUTE_MS = 60_000;
+const TRUCK = 'TRUCK-9';
+const LATE_MS = 120_000;
+
+interface Recording {
+  readonly id: string;
+  readonly connectionId: string;
+  readonly cameraId: string;
+  readonly startTime: string;
+}
+
+const list = async <T>(path: string): Promise<T[]> => (await scene.service.admin<{ data: T[] }>('GET', path)).body.data;
+
+/** What a partner recorded: 25 min of the front camera, nothing for 10 min, and then 3 min of both cameras. */
+async function record(): Promise<{ first: Recording; gap: number; later: number; connectionId: string }> {
+  const admin = demoClient(scene.service.url, scene.service.env);
+  const start = (Math.floor(Date.now() / MINUTE_MS) - 45) * MINUTE_MS;
+  const upload = async (cameraId: string, minute: number) => {
+    const at = start + minute * MINUTE_MS;
+    const file = demoRecording('front', new Date(at));
+    const [startTime, endTime] = [at, at + MINUTE_MS].map((time) => new Date(time).toISOString()) as [string, string];
+    const query = { customerId: DEMO.haulerId, truckId: TRUCK, cameraId, startTime, endTime };
+    const content = { content: createReadStream(file), sizeBytes: (await stat(file)).size };
+    await admin.call('uploadHostedRecording', { query, upload: content });
+  };
+  for (let minute = 0; minute < 25; minute++) await upload('front', minute);
+  for (let minute = 35; minute < 38; minute++) for (const camera of ['front', '2']) await upload(camera, minute);
+  const connectionId = (await list<{ id: string }>('/connections?interface=vision')).at(-1)?.id ?? '';
+  const subscription = { connectionId, truckId: TRUCK, intervalSeconds: 30 };
+  const startTime = new Date(start - MINUTE_MS).toISOString();
+  await scene.service.admin('POST', '/video-subscriptions', { ...subscription, startTime });
+  await scene.service.dataSource.query("INSERT INTO partner_camera_names VALUES ($1, $2, $3, 'rear', '2')", [
+    DEMO.haulerId,
+    connectionId,
+    TRUCK,
+  ]);
+  const recordings = await eventually(async () => {
+    const all = await list<Recording>(`/recordings?status=stored&truckId=${TRUCK}&pageSize=100`);
+    expect(all).toHaveLength(31);
+    return all;
+  }, LATE_MS);
+  const first = recordings.find(({ startTime: at }) => Date.parse(at) === start)!;
+  return { first, connectionId, gap: start + 25 * MINUTE_MS, later: start + 35 * MINUTE_MS };
+}
+
+describe('footage that can be played', () => {
+  let footage: Awaited<ReturnType<typeof record>>;
+  beforeAll(async () => void (footage = await record()), LATE_MS);
+  const truck = (from: number, to: number) =>
+    `coverage?connectionId=${footage.connectionId}&truckId=${TRUCK}&from=${new Date(from).toISOString()}&to=${new Date(to).toISOString()}`;
+  const player = (at: number, cameras: string) =>
+    `recordings?play=${footage.first.id}&at=${new Date(at).toISOString()}&cameras=${cameras}`;
+  const time = (at: number) => new Date(at).toISOString().slice(11, 16);
+
+  it('a click on a lane plays all cameras at that moment, which the address keeps', async () => {
+    const { page, visit } = scene;
+    const { later } = footage;
+    await visit(truck(later - 3 * MINUTE_MS, later + 3 * MINUTE_MS));
+    await page.locator('.lane-stored').first().waitFor();
+    const lane = (await page.locator('.lane-frame').nth(1).boundingBox())!;
+    await page.mouse.click(lane.x + lane.width * 0.75, lane.y + lane.height / 2);
+    await page.waitForURL(/cameras=front%2C2|cameras=2%2Cfront/);
+    for (const camera of ['front', '2']) await page.locator(`video[aria-label="Camera ${camera}"]`).waitFor();
+    const shown = () => page.getByRole('slider', { name: 'Time' }).inputValue();
+    const at = Number(await shown());
+    expect(Math.abs(at - (later + 1.5 * MINUTE_MS))).toBeLessThan(10_000);
+    await page.reload();
+    await page.getByRole('slider', { name: 'Time' }).waitFor();
+    expect(Number(await shown())).toBe(at);
+    // A jump to another file is in the address too.
+    const end = async () => Number(await page.getByRole('slider', { name: 'Time' }).getAttribute('max'));
+    await eventually(async () => expect(await end()).toBe(later + 3 * MINUTE_MS));
+    await page.getByRole('slider', { name: 'Time' }).fill(String(later + 150_000));
+    await page.waitForURL((url) => Date.parse(url.searchParams.get('at') ?? '') === later + 150_000);
+  });
+
+  it('a selected time is zoomed or requested, by mouse and by keyboard; what is to come is not requested', async () => {
+    const { page, visit } = scene;
+    const { later } = footage;
+    const panel = page.getByRole('group', { name: 'Clip of the selected range' });
+    await visit(truck(later - 10 * MINUTE_MS, later + 10 * MINUTE_MS));
+    await page.locator('.lane-stored').first().waitFor();
+    const lane = (await page.locator('.lane-frame').first().boundingBox())!;
+    const y = lane.y + lane.height / 2;
+    await page.mouse.move(lane.x + lane.width * 0.5, y);
+    await page.mouse.down();
+    await page.mouse.move(lane.x + lane.width * 0.6, y, { steps: 4 });
+    await page.mouse.up();
+    await panel.getByRole('button', { name: 'Request the clip' }).waitFor();
+    expect(await panel.innerText()).toMatch(/Camera 2, .+:\d\d:\d\d .+ to .+:\d\d:\d\d .+\(/);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await panel.getByRole('button', { name: 'Zoom to this time' }).click();
+    const rangeOf = (url: URL) => ['from', 'to'].map((name) => Date.parse(url.searchParams.get(name) ?? ''));
+    await page.waitForURL((url) => Math.abs(rangeOf(url)[1]! - rangeOf(url)[0]! - 2 * MINUTE_MS) < 10_000);
+
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('ArrowRight');
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Enter');
+    await panel.getByRole('button', { name: 'Zoom to this time' }).waitFor();
+    await eventually(async () =>
+      expect(await page.evaluate('document.activeElement.innerText')).toBe('Zoom to this time'),
+    );
+    const before = page.url();
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.href !== before);
+
+    await visit(truck(Date.now() + 10 * MINUTE_MS, Date.now() + 20 * MINUTE_MS));
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('Enter');
+    await panel.getByText('This time is still to come: no camera has recorded it yet.').waitFor();
+    expect(await panel.getByRole('button', { name: 'Request the clip' }).count()).toBe(0);
+  }, 40_000);
+
+  it.each([
+    [1280, 720],
+    [390, 844],
+  ])(
+    'its controls are on the screen of %d × %d without scrolling, with a scale and the names of cameras',
+    async (width, height) => {
+      const { page, visit } = scene;
+      await page.setViewportSize({ width, height });
+      await visit(player(footage.later, 'front,2'));
+      await page.locator('video').nth(1).waitFor();
+      await page.getByText('Rear (2)').first().waitFor();
+      for (const control of [
+        page.getByRole('slider', { name: 'Time' }),
+        page.getByRole('button', { name: 'Play', exact: true }),
+        page.getByLabel('Speed'),
+        page.locator('.clock'),
+      ]) {
+        const box = (await control.boundingBox())!;
+        expect(box.y + box.height).toBeLessThanOrEqual(height);
+      }
+      expect(await page.locator('.time-scale span').allInnerTexts()).toContainEqual(
+        expect.stringMatching(/^\d\d:\d0$/),
+      );
+      await page.setViewportSize({ width: 1280, height: 800 });
+    },
+  );
+
+  it('stops at a gap, says why nothing is there, and goes on after it', async () => {
+    const { page, visit } = scene;
+    const { gap, later } = footage;
+    await visit(player(gap - 1_000, 'front'));
+    await page.locator('video').waitFor();
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    const onward = page.getByRole('button', { name: `Continue at ${time(later)}` });
+    await onward.waitFor();
+    await page.getByText(/^No recording at this time: The partner lists no recording/).waitFor();
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await onward.click();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    expect(Number(await page.getByRole('slider', { name: 'Time' }).inputValue())).toBeGreaterThanOrEqual(later);
+  });
+
+  it('sends no flood of requests when it plays on for more than 15 minutes', async () => {
+    const { page, visit } = scene;
+    await visit(player(Date.parse(footage.first.startTime), 'front'));
+    await page.locator('video').waitFor();
+    let calls = 0;
+    page.on('request', (request) => {
+      const url = request.url();
+      if (url.includes('/admin/v1/') && !url.includes('content')) calls += 1;
+    });
+    await page
+      .getByRole('slider', { name: 'Time' })
+      .fill(String(Date.parse(footage.first.startTime) + 15 * MINUTE_MS - 3_000));
+    await page.getByLabel('Speed').selectOption('2');
+    await page.getByRole('button', { name: 'Play', exact: true }).click();
+    await eventually(async () => {
+      const at = Number(await page.getByRole('slider', { name: 'Time' }).inputValue());
+      expect(at).toBeGreaterThan(Date.parse(footage.first.startTime) + 15 * MINUTE_MS + 6_000);
+    }, 30_000);
+    // The recording, the facts around it and the next recordings; ten a second before.
+    expect(calls).toBeLessThan(12);
+  }, 45_000);
+});
+
+describe('the recordings', () => {
+  it('are a gallery by truck and hour; pictures are drawn as they come into view, few at once, and only once', async () => {
+    const { page, follow } = scene;
+    const [asked, open] = [new Set<string>(), new Map<string, number>()];
+    let most = 0;
+    const count = (url: string, change: number) => {
+      if (!url.endsWith('/content')) return;
+      if (change > 0) asked.add(url);
+      open.set(url, (open.get(url) ?? 0) + change);
+      most = Math.max(most, [...open.values()].filter((requests) => requests > 0).length);
+    };
+    page.on('request', (request) => count(request.url(), 1));
+    page.on('requestfinished', (request) => count(request.url(), -1));
+    page.on('requestfailed', (request) => count(request.url(), -1));
+    await follow('Recordings');
+    await page.locator('.poster.drawn').nth(2).waitFor();
+    const tiles = await page.locator('.gallery li').count();
+    expect(tiles).toBeGreaterThan(40);
+    expect(asked.size).toBeLessThan(tiles);
+    expect(most).toBeLessThanOrEqual(3);
+    const colours = "[...document.querySelector('.poster.drawn').getContext('2d').getImageData(9, 9, 9, 9).data]";
+    expect(new Set(await page.evaluate<number[]>(colours)).size).toBeGreaterThan(2);
+    expect(await page.getByRole('heading', { level: 2 }).first().innerText()).toMatch(/TRUCK-\d .+:00 Demo Hauling/);
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    const idsOf =
+      "[...document.querySelectorAll('.gallery a:has(.drawn)')].map((link) => new URL(link.href).searchParams.get('play'))";
+    const drawn = await page.evaluate<string[]>(idsOf);
+    const go = (name: string) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
+    await go('Tickets');
+    asked.clear();
+    await go('Recordings');
+    await page.locator('.poster.drawn').nth(2).waitFor();
+    expect(drawn.filter((id) => [...asked].some((url) => url.includes(id)))).toEqual([]);
+    await page.getByRole('link', { name: 'List', exact: true }).click();
+    await page.getByRole('region', { name: 'Recordings' }).waitFor();
   });
 });

@@ -9,15 +9,21 @@ const MAX_PAGES = 20;
 export interface LoadedRecordings {
   readonly recordings: readonly StoredRecording[];
   readonly isLoaded: boolean;
+  /** The time that is loaded, for a call. */
+  readonly range: Readonly<Record<'from' | 'to', string>>;
   /** Loads more before the clock reaches the end of what is loaded. */
   readonly follow: (time: number) => void;
 }
 
 /** The stored recordings of a truck around the moment that is played. */
-export function useRecordingsAround({ connectionId, truckId, startTime }: StoredRecording): LoadedRecordings {
-  const [center, setCenter] = useState(Date.parse(startTime));
+export function useRecordingsAround({ connectionId, truckId }: StoredRecording, moment: number): LoadedRecordings {
+  const [center, setCenter] = useState(moment);
   const [byId, setById] = useState<ReadonlyMap<string, StoredRecording>>(new Map());
   const [isLoaded, setLoaded] = useState(false);
+  const [from, to] = [center - AROUND_MS, center + AROUND_MS].map((time) => new Date(time).toISOString()) as [
+    string,
+    string,
+  ];
   useEffect(() => {
     let isCurrent = true;
     const load = async () => {
@@ -26,8 +32,8 @@ export function useRecordingsAround({ connectionId, truckId, startTime }: Stored
           connectionId,
           truckId,
           status: 'stored',
-          from: new Date(center - AROUND_MS).toISOString(),
-          to: new Date(center + AROUND_MS).toISOString(),
+          from,
+          to,
           pageSize: 100,
           page,
         });
@@ -44,5 +50,5 @@ export function useRecordingsAround({ connectionId, truckId, startTime }: Stored
   }, [connectionId, truckId, center]);
   // By the latest centre: a picture that plays calls the `follow` of its start, ten times a second.
   const follow = (time: number) => setCenter((now) => (Math.abs(time - now) > AROUND_MS / 2 ? time : now));
-  return { recordings: [...byId.values()], isLoaded, follow };
+  return { recordings: [...byId.values()], isLoaded, range: { from, to }, follow };
 }

@@ -1,8 +1,9 @@
+import type { RefObject } from 'preact';
 import { useState } from 'preact/hooks';
 import type { OrderedVideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { linkTo } from '../client/address.js';
 import { get, send } from '../client/api.js';
-import { useLoad } from '../client/load.js';
+import { useLoad, useNow } from '../client/load.js';
 import { ActionButton } from '../parts/forms.js';
 import { Badge, Loadable } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
@@ -14,15 +15,22 @@ interface ClipRequestProps {
   readonly selection: Selection;
   readonly zone: string;
   readonly onClose: () => void;
+  readonly onZoom: (range: readonly [number, number]) => void;
+  /** Receives the panel, to which the keyboard goes. */
+  readonly panel: RefObject<HTMLDivElement | null>;
 }
 
-/** Asks the partner for the clip of the selected range, or for the list of its continuous recordings once more. */
-export function ClipRequest({ connectionId, truckId, selection, zone, onClose }: ClipRequestProps) {
+/** What to do with the selected time: zoom, ask the partner for its clip, or for the list of its recordings once more. */
+export function ClipRequest({ connectionId, truckId, selection, zone, onClose, onZoom, panel }: ClipRequestProps) {
   const [ordered, setOrdered] = useState<OrderedVideoRequest>();
   const [isListed, setListed] = useState(false);
   const { camera, start } = selection;
+  const now = useNow(1_000);
+  const isFuture = start >= now;
   // Nothing is recorded of what is still to come.
-  const end = Math.max(start + 1_000, Math.min(selection.end, Date.now()));
+  const end = isFuture
+    ? selection.end
+    : Math.max(start + 1_000, Math.min(selection.end, Math.floor(now / 1_000) * 1_000));
   const [startTime, endTime] = [start, end].map((time) => new Date(time).toISOString()) as [string, string];
   const text = (time: number) => new Date(time).toLocaleString(undefined, { timeZone: zone });
   const order = async () =>
@@ -44,16 +52,29 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose }:
     setListed(true);
   };
   return (
-    <div class="notice" role="group" aria-label="Clip of the selected range">
+    <div
+      class="notice"
+      role="group"
+      aria-label="Clip of the selected range"
+      ref={panel}
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+    >
       <p>
         Camera <strong>{camera}</strong>, {text(start)} to {text(end)} ({zone}),{' '}
         {formatSeconds(Math.round((end - start) / 1_000))}
       </p>
+      {isFuture && <p role="status">This time is still to come: no camera has recorded it yet.</p>}
+      {!isFuture && end < selection.end && (
+        <p class="hint">Until now: the rest of the selected time is still to come.</p>
+      )}
       {isListed && <p role="status">The partner is asked again; recordings that it listed late appear in the lane.</p>}
       {ordered === undefined ? (
         <p class="actions">
-          <ActionButton label="Request the clip" kind="primary" work={order} />
-          {!isListed && <ActionButton label="List its recordings again" work={listAgain} />}
+          <button type="button" onClick={() => onZoom([start, selection.end])}>
+            Zoom to this time
+          </button>
+          {!isFuture && <ActionButton label="Request the clip" kind="primary" work={order} />}
+          {!isFuture && !isListed && <ActionButton label="List its recordings again" work={listAgain} />}
           <button type="button" onClick={onClose}>
             Clear the selection
           </button>

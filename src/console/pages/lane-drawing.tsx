@@ -28,6 +28,9 @@ export function Patterns() {
   );
 }
 
+/** A number alone does not say that it is a camera. */
+export const laneName = ({ camera }: Lane): string => (/^\d+$/.test(camera) ? `camera ${camera}` : camera);
+
 interface LaneDrawingProps {
   readonly lane: Lane;
   readonly index: number;
@@ -42,7 +45,7 @@ export function LaneDrawing({ lane, index, x, width, requests, expiring }: LaneD
   return (
     <g>
       <text class="lane-name" x="0" y={top + 13}>
-        {lane.camera}
+        {laneName(lane)}
       </text>
       {lane.segments.map((segment) => (
         <Bar key={segment.start} segment={segment} x={x} top={top + NAME_HEIGHT} />

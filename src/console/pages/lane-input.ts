@@ -16,6 +16,8 @@ interface View {
   readonly width: number;
   readonly selection: Selection | undefined;
   readonly onSelect: (selection: Selection | undefined) => void;
+  /** Moves to the choice of what to do with the selection. */
+  readonly onChoose: () => void;
   readonly onRange: (range: readonly [number, number]) => void;
 }
 
@@ -108,8 +110,9 @@ export function pressLaneKey(
   view: View,
   last: Cursor | undefined,
   setCursor: SetCursor,
+  onPlay: SetCursor,
 ): boolean {
-  const { lanes, from, to, selection, onSelect, onRange } = view;
+  const { lanes, from, to, selection, onSelect, onChoose, onRange } = view;
   const step = (to - from) / 100;
   const cursor = last ?? { lane: 0, time: Math.round((from + to) / 2) };
   const move = (lane: number, time: number) => {
@@ -127,7 +130,11 @@ export function pressLaneKey(
     PageDown: () => onRange([from + (to - from) / 2, to + (to - from) / 2]),
     '+': () => onRange(zoomed(from, to, 0.5, cursor.time)),
     '-': () => onRange(zoomed(from, to, 2, cursor.time)),
-    Enter: () => onSelect(selectionOf(view, cursor, cursor.time + MINUTE_MS)),
+    Enter: () => {
+      if (selection === undefined) onSelect(selectionOf(view, cursor, cursor.time + MINUTE_MS));
+      onChoose();
+    },
+    ' ': () => onPlay(cursor),
     Escape: () => onSelect(undefined),
   };
   const command = keys[event.key];

@@ -1,9 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
-import { linkTo } from '../client/address.js';
 import { useNow } from '../client/load.js';
-import { diamond, LANE_HEIGHT, LaneDrawing, Patterns, TOP } from './lane-drawing.js';
+import { diamond, LANE_HEIGHT, LaneDrawing, laneName, Patterns, TOP } from './lane-drawing.js';
 import { type Cursor, pressLaneKey, useDrag, useWheel } from './lane-input.js';
 import { describe, type Lane, LANE_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
 import { ticksOf } from '../parts/zone.rules.js';
@@ -20,6 +19,7 @@ export interface LanesProps {
   /** Plays a camera at a moment. */
   readonly onPlay: (camera: string, time: number) => void;
   readonly onSelect: (selection: Selection | undefined) => void;
+  readonly onChoose: () => void;
   readonly onRange: (range: readonly [number, number]) => void;
 }
 
@@ -27,7 +27,7 @@ export interface LanesProps {
 export function Lanes(props: LanesProps) {
   const { lanes, from, to, zone, width } = props;
   const [cursor, setCursor] = useState<Cursor>();
-  const { text, recordingId } = explain(props, cursor);
+  const text = explain(props, cursor);
   const now = useNow(5_000);
   const x = (time: number) => ((time - from) / (to - from)) * width;
   const height = TOP + lanes.length * LANE_HEIGHT + 4;
@@ -40,25 +40,18 @@ export function Lanes(props: LanesProps) {
   const drag = useDrag(props, setCursor, play);
   return (
     <>
-      <p class="explanation">
-        {text}{' '}
-        {recordingId !== undefined && (
-          <a href={linkTo('recordings', { play: recordingId, at: new Date(cursor?.time ?? from).toISOString(), zone })}>
-            Play from here
-          </a>
-        )}
-      </p>
+      <p class="explanation">{text}</p>
       <div
         class="lanes"
         role="slider"
         tabIndex={0}
-        aria-label="Time within the shown range. Arrow keys move, plus and minus zoom, Enter asks for the clip"
+        aria-label="Time within the shown range. Arrow keys move, with shift they select, plus and minus zoom, space plays, Enter offers to zoom or to request"
         aria-valuemin={from}
         aria-valuemax={to}
         aria-valuenow={cursor?.time ?? from}
         aria-valuetext={text}
         onKeyDown={(event) => {
-          if (pressLaneKey(event, props, cursor, setCursor)) event.preventDefault();
+          if (pressLaneKey(event, props, cursor, setCursor, play)) event.preventDefault();
         }}
       >
         <svg ref={svg} width={width} height={height} role="presentation" {...drag}>
@@ -125,18 +118,19 @@ function Legend() {
         a link expires
       </li>
       <li class="hint">
-        A click plays there, a drag selects a range, the wheel or + and − zoom, shift and wheel move.
+        A click or the space bar plays there; a drag, or shift and arrows and Enter, selects a time to zoom or to
+        request; the wheel or + and − zoom, shift and wheel move.
       </li>
     </ul>
   );
 }
 
-/** The text for the cursor, and the recording there. */
-function explain({ lanes, zone }: LanesProps, cursor: Cursor | undefined): { text: string; recordingId?: string } {
+/** The text for the cursor. */
+function explain({ lanes, zone }: LanesProps, cursor: Cursor | undefined): string {
   const lane = cursor === undefined ? undefined : lanes[cursor.lane];
-  if (lane === undefined || cursor === undefined) return { text: 'Point at a lane, or use the arrow keys.' };
+  if (lane === undefined || cursor === undefined) return 'Point at a lane, or use the arrow keys.';
   const segment = segmentAt(lane, cursor.time);
   const time = new Date(cursor.time).toLocaleString(undefined, { timeZone: zone });
   const state = segment === undefined ? 'outside of the range' : describe(segment);
-  return { ...segment, text: `${lane.camera}, ${time}: ${state}` };
+  return `${laneName(lane)}, ${time}: ${state}`;
 }

@@ -8,12 +8,15 @@ export interface Chunk {
   readonly end: number;
 }
 
-/** The files that can be played, in order of their start. */
-export function chunksOf(recordings: readonly StoredRecording[]): Chunk[] {
+/** The files that can be played, in order of their start, each under the name by which the page knows its camera. */
+export function chunksOf(
+  recordings: readonly StoredRecording[],
+  nameOf: (cameraId: string) => string = (name) => name,
+): Chunk[] {
   return recordings
     .filter(({ status }) => status === 'stored')
     .map(({ id, cameraId, startTime, endTime }) => {
-      return { id, cameraId, start: Date.parse(startTime), end: Date.parse(endTime) };
+      return { id, cameraId: nameOf(cameraId), start: Date.parse(startTime), end: Date.parse(endTime) };
     })
     .sort((one, other) => one.start - other.start || other.end - one.end);
 }
@@ -42,3 +45,15 @@ export function resumeAt(
 
 export const camerasOf = (chunks: readonly Chunk[]): string[] =>
   [...new Set(chunks.map(({ cameraId }) => cameraId))].sort();
+
+/** Cameras beside each other, and below each other; on a phone too. */
+export function gridOf(count: number): Readonly<Record<string, number>> {
+  const columns = count < 2 ? 1 : count <= 4 ? 2 : 3;
+  const narrow = count <= 2 ? 1 : 2;
+  return {
+    '--columns': columns,
+    '--rows': Math.ceil(count / columns),
+    '--narrow-columns': narrow,
+    '--narrow-rows': Math.ceil(count / narrow),
+  };
+}

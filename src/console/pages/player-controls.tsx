@@ -1,7 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { Options } from '../parts/forms.js';
+import { ticksOf } from '../parts/zone.rules.js';
 import type { Chunk } from './playback.rules.js';
 
+/** Of a phone, in pixels. */
+const NARROW = 760;
 const FRAME_MS = 40;
 const JUMP_MS = 10_000;
 const STEPS = [
@@ -63,7 +66,7 @@ export function PlayerControls(props: ControlsProps) {
           {clockText(time, zone)} <span class="hint">{zone}</span>
         </output>
       </div>
-      <p class="hint">
+      <p class="hint keys">
         Keys: the space bar plays and pauses, the arrows jump 10 s, comma and full stop step one frame.
       </p>
     </>
@@ -91,6 +94,13 @@ function Timeline({ chunks, cameras, time, onSeek, zone }: ControlsProps) {
             ))}
         </div>
       ))}
+      <div class="time-scale" aria-hidden="true">
+        {ticksOf(start, end, zone, innerWidth < NARROW ? 5 : 10).map(({ time: at, label }) => (
+          <span key={at} style={{ left: share(at) }}>
+            {label}
+          </span>
+        ))}
+      </div>
       <input
         type="range"
         aria-label="Time"

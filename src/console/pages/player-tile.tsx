@@ -10,7 +10,11 @@ const EXACT_SECONDS = 0.01;
 
 export interface TileProps {
   readonly cameraId: string;
+  /** Its name for people. */
+  readonly label: string;
   readonly chunk: Chunk | undefined;
+  /** Why there is no file. */
+  readonly cause: string | undefined;
   readonly time: number;
   readonly isPlaying: boolean;
   readonly rate: number;
@@ -22,16 +26,16 @@ export interface TileProps {
 
 /** One camera: its file at the time of the clock. */
 export function PlayerTile(props: TileProps) {
-  const { cameraId, chunk } = props;
+  const { cameraId, label, chunk, cause } = props;
   return (
     <figure class="tile">
       {chunk === undefined ? (
-        <div class="screen">No recording at this time</div>
+        <div class="screen">No recording at this time{cause !== undefined && `: ${cause}`}</div>
       ) : (
         <Picture key={chunk.id} {...props} chunk={chunk} />
       )}
       <figcaption>
-        <span>{cameraId}</span>
+        <span>{label}</span>
         {chunk !== undefined && (
           <a
             href={contentUrl(chunk.id)}

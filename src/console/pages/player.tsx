@@ -1,63 +1,86 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
-import { change, linkTo } from '../client/address.js';
+import { type Change, change, linkTo } from '../client/address.js';
 import { Empty } from '../parts/states.js';
-import { formatSeconds } from '../parts/values.js';
 import { AROUND_MS, useRecordingsAround } from './chunk-loading.js';
-import { ZoneChoice, zoneOf } from '../parts/filters.js';
-import { camerasOf, type Chunk, chunkAt, chunksOf, resumeAt } from './playback.rules.js';
+import { useFootageFacts } from './footage-facts.js';
+import { pick, ZoneChoice, zoneOf } from '../parts/filters.js';
+import { camerasOf, type Chunk, chunkAt, chunksOf, gridOf, resumeAt } from './playback.rules.js';
 import { PlayerControls } from './player-controls.js';
 import { PlayerTile } from './player-tile.js';
 
 /** Interval of the clock if no picture sets it. */
 const TICK_MS = 100;
+/** A shorter gap between two files is no gap to a viewer. */
+const SMALL_GAP_MS = 2_000;
 
 /** Plays a recording and the recordings of the same truck around it. */
 export function Player({ recording, query }: { recording: StoredRecording; query: URLSearchParams }) {
-  const start = momentOf(recording, query.get('at'));
-  const { recordings, isLoaded, follow } = useRecordingsAround(recording);
-  const chunks = chunksOf(recordings.some(({ id }) => id === recording.id) ? recordings : [...recordings, recording]);
+  const [start] = useState(momentOf(recording, query.get('at')));
+  const { recordings, isLoaded, range, follow } = useRecordingsAround(recording, start);
+  const truck = { connectionId: recording.connectionId, truckId: recording.truckId };
+  const { nameOf, labelOf, causeAt } = useFootageFacts({ ...truck, ...range });
+  const isListed = recordings.some(({ id }) => id === recording.id);
+  const isNear = Math.abs(Date.parse(recording.startTime) - start) <= AROUND_MS;
+  const chunks = chunksOf(isListed || !isNear ? recordings : [...recordings, recording], nameOf);
   if (isLoaded && chunks.length === 0) {
     return <Empty title="No stored recording of this truck is near this time." />;
   }
   const cameras = camerasOf(chunks);
-  const chosen = (query.get('cameras') ?? '').split(',');
+  const chosen = (query.get('cameras') ?? '').split(',').map(nameOf);
   const isChosen = cameras.some((each) => chosen.includes(each));
-  const shown = cameras.filter((each) => (isChosen ? chosen.includes(each) : each === recording.cameraId));
+  const shown = cameras.filter((each) => (isChosen ? chosen : [nameOf(recording.cameraId)]).includes(each));
   return (
     <section class="card player" aria-label="Player">
-      <div class="head">
-        <div>
-          <h2>
-            {recording.truckId}{' '}
-            <a class="hint" href={linkTo('coverage', { ...around(recording), zone: query.get('zone') ?? undefined })}>
-              coverage of this time
-            </a>
-          </h2>
-          <CameraChoice cameras={cameras} shown={shown} />
-        </div>
-        <ZoneChoice query={query} />
-      </div>
+      <h2>
+        {recording.truckId}{' '}
+        <a class="hint" href={linkTo('coverage', { ...truck, ...range, zone: query.get('zone') ?? undefined })}>
+          coverage of this time
+        </a>
+      </h2>
       {shown.length > 0 && (
         <Playback
           chunks={chunks}
           cameras={shown}
           first={{ time: start, id: recording.id }}
           zone={zoneOf(query)}
+          labelOf={labelOf}
+          causeAt={causeAt}
           onTime={follow}
+          onRest={(time) => moveAddress(query, { at: new Date(time).toISOString() })}
         />
       )}
+      <div class="head">
+        <CameraChoice
+          cameras={cameras}
+          shown={shown}
+          labelOf={labelOf}
+          onChoose={(next) => moveAddress(query, { cameras: next.join(',') })}
+        />
+        <ZoneChoice query={query} />
+      </div>
     </section>
   );
 }
 
-/** The moment of the address, if the recording has it; else its start. */
-function momentOf({ startTime, endTime }: StoredRecording, at: string | null): number {
-  const [start, end, moment] = [Date.parse(startTime), Date.parse(endTime), Date.parse(at ?? '')];
-  return moment >= start && moment < end ? moment : start;
+/** The moment of the address; else the start of the recording. */
+function momentOf({ startTime }: StoredRecording, at: string | null): number {
+  const moment = Date.parse(at ?? '');
+  return Number.isNaN(moment) ? Date.parse(startTime) : moment;
 }
 
-function CameraChoice({ cameras, shown }: { cameras: readonly string[]; shown: readonly string[] }) {
+/** A link to what is shown now. The page of the list stays, to which the user goes back. */
+const moveAddress = (query: URLSearchParams, patch: Change) =>
+  change({ ...pick(query, 'page', 'cursor'), ...patch }, { replace: true });
+
+interface CameraChoiceProps {
+  readonly cameras: readonly string[];
+  readonly shown: readonly string[];
+  readonly labelOf: (camera: string) => string;
+  readonly onChoose: (cameras: readonly string[]) => void;
+}
+
+function CameraChoice({ cameras, shown, labelOf, onChoose }: CameraChoiceProps) {
   return (
     <fieldset class="choice">
       <legend>Cameras</legend>
@@ -66,22 +89,14 @@ function CameraChoice({ cameras, shown }: { cameras: readonly string[]; shown: r
           <input
             type="checkbox"
             checked={shown.includes(camera)}
-            onChange={(event) => change({ cameras: toggled(shown, camera, event.currentTarget.checked).join(',') })}
+            onChange={(event) => onChoose(toggled(shown, camera, event.currentTarget.checked))}
           />{' '}
-          {camera}
+          {labelOf(camera)}
         </label>
       ))}
     </fieldset>
   );
 }
-
-/** The truck in the hour around a recording. */
-const around = ({ connectionId, truckId, startTime, endTime }: StoredRecording) => ({
-  connectionId,
-  truckId,
-  from: new Date(Date.parse(startTime) - AROUND_MS).toISOString(),
-  to: new Date(Date.parse(endTime) + AROUND_MS).toISOString(),
-});
 
 const toggled = (shown: readonly string[], camera: string, isOn: boolean): string[] =>
   isOn ? [...shown, camera] : shown.filter((each) => each !== camera);
@@ -91,28 +106,39 @@ interface PlaybackProps {
   readonly cameras: readonly string[];
   readonly first: { readonly time: number; readonly id: string };
   readonly zone: string;
+  readonly labelOf: (camera: string) => string;
+  /** Why a camera has nothing stored at a moment. */
+  readonly causeAt: (camera: string, time: number) => string | undefined;
   /** Called when the clock moves. */
   readonly onTime: (time: number) => void;
+  /** Called when the clock stands still. */
+  readonly onRest: (time: number) => void;
 }
 
-function Playback({ chunks, cameras, first, zone, onTime }: PlaybackProps) {
+const REST_MS = 400;
+
+function Playback({ chunks, cameras, first, zone, labelOf, causeAt, onTime, onRest }: PlaybackProps) {
   const [time, setTime] = useState(first.time);
   const [isPlaying, setPlaying] = useState(false);
   const [rate, setRate] = useState(1);
-  const [message, setMessage] = useState('');
   const [unplayable, setUnplayable] = useState<readonly string[]>([]);
   const current = cameras.map((camera) => chunkAt(chunks, camera, time, first.id));
   const leading = current.findIndex((chunk) => chunk !== undefined && !unplayable.includes(chunk.id));
-  const moveTo = (wanted: number, isStep = false) => {
-    const next = isStep ? { time: wanted, gapMs: 0 } : resumeAt(chunks, cameras, wanted);
-    if (next === undefined) {
-      setPlaying(false);
-      setMessage(`No recording is stored in the next ${AROUND_MS / 60_000} minutes.`);
-      return;
-    }
-    if (next.gapMs > 0) setMessage(`Jumped over a gap of ${formatSeconds(Math.round(next.gapMs / 1_000))}.`);
-    setTime(next.time);
-    onTime(next.time);
+  const next = resumeAt(chunks, cameras, time);
+  const isGap = next?.gapMs !== 0;
+  const seek = (wanted: number) => {
+    setTime(wanted);
+    onTime(wanted);
+  };
+  const moveTo = (wanted: number) => {
+    const there = resumeAt(chunks, cameras, wanted);
+    const isSmall = there !== undefined && there.gapMs <= SMALL_GAP_MS;
+    if (!isSmall) setPlaying(false);
+    seek(isSmall ? there.time : wanted);
+  };
+  const play = (wanted: boolean) => {
+    if (wanted && next !== undefined) seek(next.time);
+    setPlaying(wanted && next !== undefined);
   };
   // Without a playable picture a timer moves the clock.
   useEffect(() => {
@@ -120,27 +146,42 @@ function Playback({ chunks, cameras, first, zone, onTime }: PlaybackProps) {
     const timer = setInterval(() => moveTo(time + TICK_MS * rate), TICK_MS);
     return () => clearInterval(timer);
   }, [isPlaying, leading, time, rate]);
-  const play = (wanted: boolean) => {
-    setMessage('');
-    if (wanted) moveTo(time);
-    setPlaying(wanted);
-  };
+  useEffect(() => {
+    if (isPlaying || time === first.time) return undefined;
+    const timer = setTimeout(() => onRest(time), REST_MS);
+    return () => clearTimeout(timer);
+  }, [isPlaying, time]);
   return (
     <>
-      <div class="tiles">
-        {cameras.map((camera, index) => (
-          <PlayerTile
-            key={camera}
-            cameraId={camera}
-            chunk={current[index]}
-            time={time}
-            isPlaying={isPlaying}
-            rate={rate}
-            isLeading={index === leading}
-            onTime={moveTo}
-            onUnplayable={({ id }) => setUnplayable((all) => [...all, id])}
-          />
-        ))}
+      <div class="stage">
+        <div class="tiles" style={gridOf(cameras.length)}>
+          {cameras.map((camera, index) => (
+            <PlayerTile
+              key={camera}
+              label={labelOf(camera)}
+              cameraId={camera}
+              cause={current[index] === undefined ? causeAt(camera, time) : undefined}
+              chunk={current[index]}
+              time={time}
+              isPlaying={isPlaying}
+              rate={rate}
+              isLeading={index === leading}
+              onTime={moveTo}
+              onUnplayable={({ id }) => setUnplayable((all) => [...all, id])}
+            />
+          ))}
+        </div>
+        {isGap && (
+          <p class="gap" role="status">
+            {next === undefined ? (
+              `No recording is stored in the next ${AROUND_MS / 60_000} minutes.`
+            ) : (
+              <button type="button" class="primary" onClick={() => play(true)}>
+                Continue at {timeOfDay(next.time, zone)}
+              </button>
+            )}
+          </p>
+        )}
       </div>
       <PlayerControls
         chunks={chunks}
@@ -150,12 +191,16 @@ function Playback({ chunks, cameras, first, zone, onTime }: PlaybackProps) {
         rate={rate}
         onPlay={play}
         onRate={setRate}
-        onSeek={(wanted) => moveTo(wanted, true)}
+        onSeek={seek}
         zone={zone}
       />
-      <p class="hint" role="status">
-        {message}
-      </p>
     </>
   );
 }
+
+/** With seconds where it is no whole minute. */
+const timeOfDay = (time: number, zone: string): string =>
+  new Date(time).toLocaleTimeString(undefined, {
+    ...{ timeZone: zone, hourCycle: 'h23', hour: '2-digit', minute: '2-digit' },
+    ...(time % 60_000 === 0 ? {} : { second: '2-digit' }),
+  });

@@ -6,6 +6,7 @@ import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
 import { formatBytes, formatSeconds, Time } from '../parts/values.js';
 import { Player } from './player.js';
+import { RecordingGallery } from './recording-gallery.js';
 import { RetryFiltered, RetryRecording } from './retries.js';
 
 const LIVE_MS = 5_000;
@@ -14,8 +15,32 @@ const SOURCES = ['continuous', ['on-demand', 'on demand']] as const;
 
 export function RecordingsPage({ query }: PageProps) {
   const id = query.get('play');
-  return id === null ? <RecordingList query={query} /> : <RecordingDetails key={id} id={id} query={query} />;
+  if (id !== null) return <RecordingDetails key={id} id={id} query={query} />;
+  const isList = viewOf(query) === 'list';
+  return (
+    <>
+      <p class="actions views">
+        {(['gallery', 'list'] as const).map((view) => (
+          <a
+            key={view}
+            class="button"
+            href={linkWith('recordings', query, { ...AT_START, view })}
+            aria-current={(view === 'list') === isList ? 'true' : undefined}
+          >
+            {view === 'list' ? 'List' : 'Gallery'}
+          </a>
+        ))}
+      </p>
+      {isList ? <RecordingList query={query} /> : <RecordingGallery query={query} />}
+    </>
+  );
 }
+
+const AT_START = { page: undefined, cursor: undefined };
+
+/** Recordings in another state have no picture, so that a filter by state or source opens the list. */
+const viewOf = (query: URLSearchParams): string =>
+  query.get('view') ?? (query.has('status') || query.has('source') ? 'list' : 'gallery');
 
 function RecordingList({ query }: PageProps) {
   const filters = pick(

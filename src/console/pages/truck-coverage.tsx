@@ -1,8 +1,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { CoverageInterval } from '../../contracts/admin/coverage.dto.js';
-import { change, linkTo, open } from '../client/address.js';
-import { get } from '../client/api.js';
+import { change } from '../client/address.js';
+import { callErrorOf, get } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { ZoneChoice } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
@@ -10,6 +9,7 @@ import { Loadable } from '../parts/states.js';
 import { CameraSentences } from './camera-sentences.js';
 import { ClipRequest } from './clip-request.js';
 import { Lanes } from './lanes.js';
+import { playAt } from './play-at.js';
 import { ClipRequests } from './retries.js';
 import { lanesOf, missingFootage, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
 import { dayOf, rangeText } from '../parts/zone.rules.js';
@@ -32,6 +32,8 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
   const [from, to] = rangeOf(query, zone);
   const [width, ruler] = useWidth();
   const [selection, setSelection] = useState<Selection>();
+  const [message, setMessage] = useState('');
+  const panel = useRef<HTMLDivElement>(null);
   const truck = { connectionId, truckId };
   const range = { ...truck, from: iso(from), to: iso(to) };
   // By the width of the window, so that the call does not wait for the layout of the page.
@@ -67,15 +69,28 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
               requests={requests.data?.data ?? []}
               expiring={expiring.data?.data ?? []}
               selection={selection}
-              onSelect={setSelection}
-              onPlay={(camera, time) =>
-                void playAt({ ...truck, camera, time, zone, slack: ((to - from) / width) * 4 }).catch(reportError)
-              }
+              onSelect={(next) => {
+                setMessage('');
+                setSelection(next);
+              }}
+              // After the panel is drawn.
+              onChoose={() => setTimeout(() => panel.current?.querySelector('button')?.focus())}
+              onPlay={(camera, time) => {
+                const cameras = lanesOf(data).map((lane) => lane.camera);
+                playAt({ ...truck, camera, cameras, time, zone, slack: ((to - from) / width) * 4 })
+                  .then(setMessage)
+                  .catch((error: unknown) => setMessage(callErrorOf(error).message));
+              }}
               onRange={show}
             />
           )
         }
       </Loadable>
+      {message !== '' && (
+        <p class="notice" role="status">
+          {message}
+        </p>
+      )}
       {selection !== undefined && (
         <ClipRequest
           key={`${selection.start}`}
@@ -84,6 +99,11 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
           selection={selection}
           zone={zone}
           onClose={() => setSelection(undefined)}
+          onZoom={(next) => {
+            setSelection(undefined);
+            show(next);
+          }}
+          panel={panel}
         />
       )}
       <ClipRequests requests={requests.data?.data ?? []} from={from} to={to} zone={zone} />
@@ -92,43 +112,6 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
       </p>
     </section>
   );
-}
-
-/** Before a click, where a picture may have begun: chunks are minutes long, and lanes of a month show no single one. */
-const NEAR_MS = 15 * 60_000;
-
-interface Moment {
-  readonly connectionId: string;
-  readonly truckId: string;
-  readonly camera: string;
-  readonly time: number;
-  /** Milliseconds that a few pixels are. */
-  readonly slack: number;
-  readonly zone: string;
-}
-
-/** Opens the stored recording of a moment, or the nearest one; nothing where none is near. */
-async function playAt({ connectionId, truckId, camera, time, slack, zone }: Moment): Promise<void> {
-  const near = async (distance: number) => {
-    const { data } = await get('/recordings', {
-      connectionId,
-      truckId,
-      cameraId: camera,
-      status: 'stored',
-      from: iso(time - distance),
-      to: iso(time + distance),
-      pageSize: 100,
-    });
-    return nearest(data, time);
-  };
-  const found = (await near(NEAR_MS)) ?? (await near(Math.max(NEAR_MS, slack)));
-  if (found !== undefined) open(linkTo('recordings', { play: found.id, at: iso(time), zone }));
-}
-
-function nearest(recordings: readonly StoredRecording[], time: number): StoredRecording | undefined {
-  const distance = ({ startTime, endTime }: StoredRecording) =>
-    Math.max(Date.parse(startTime) - time, time - Date.parse(endTime), 0);
-  return recordings.toSorted((one, other) => distance(one) - distance(other))[0];
 }
 
 function rangeOf(query: URLSearchParams, zone: string): readonly [number, number] {

@@ -95,7 +95,8 @@ export function NoRows({ filters, empty }: { filters: Change; empty: ComponentCh
   return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
 }
 
-function Pager({ page, totalItems, totalPages, more, next, place }: List<unknown>['pagination'] & Placed) {
+/** The position of a page of records. */
+export function Pager({ page, totalItems, totalPages, more, next, place }: List<unknown>['pagination'] & Placed) {
   const position = page > totalPages ? formatCount(page) : `${formatCount(page)} of ${formatCount(totalPages)}`;
   return (
     <PageButtons page={page} last={totalPages} next={next} place={place}>

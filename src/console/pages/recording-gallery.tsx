@@ -1,0 +1,152 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { linkTo, linkWith, type PageProps } from '../client/address.js';
+import { urlOf } from '../client/api.js';
+import { useHaulerName } from '../client/haulers.js';
+import { useLoad } from '../client/load.js';
+import { Filters, pick, TextFilter, TimeFilter, VisionConnectionFilter, ZoneChoice, zoneOf } from '../parts/filters.js';
+import { NoRows, Pager } from '../parts/listing.js';
+import { Empty, Loadable } from '../parts/states.js';
+import { formatSeconds } from '../parts/values.js';
+import { localTime } from '../parts/zone.rules.js';
+import { cameraLabel } from './coverage-sentence.rules.js';
+import { drawPoster, keptPoster } from './posters.js';
+
+const LIVE_MS = 15_000;
+const TILES_PER_PAGE = 60;
+const HOUR_MS = 3_600_000;
+
+/** The stored recordings by truck and hour, each with a picture. The newest first. */
+export function RecordingGallery({ query }: PageProps) {
+  const zone = zoneOf(query);
+  const filters = pick(query, 'connectionId', 'truckId', 'cameraId', 'from', 'to', 'page', 'cursor');
+  const list = useLoad('/recordings', { ...filters, status: 'stored', pageSize: TILES_PER_PAGE }, LIVE_MS);
+  const haulerName = useHaulerName();
+  return (
+    <>
+      <Filters>
+        <VisionConnectionFilter query={query} />
+        <TextFilter name="truckId" label="Truck" query={query} />
+        <TextFilter name="cameraId" label="Camera" query={query} />
+        <TimeFilter name="from" label="Starts from" query={query} />
+        <TimeFilter name="to" label="Starts before" query={query} />
+        <ZoneChoice query={query} />
+      </Filters>
+      <Loadable of={list}>
+        {({ data, pagination }) =>
+          data.length === 0 ? (
+            <NoRows
+              filters={filters}
+              empty={
+                <Empty title="No recording is stored yet.">
+                  Subscribe to a truck or request a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
+                </Empty>
+              }
+            />
+          ) : (
+            <>
+              {hoursOf(data, zone).map(({ key, recordings, first }) => (
+                <section key={key} class="card" aria-label={`${first.truckId}, ${hourText(first, zone)}`}>
+                  <h2>
+                    {first.truckId} <span class="range">{hourText(first, zone)}</span>{' '}
+                    <span class="hint">{haulerName(first.haulerId)}</span>
+                  </h2>
+                  <ul class="gallery">
+                    {recordings.map((recording) => (
+                      <Tile key={recording.id} recording={recording} query={query} zone={zone} />
+                    ))}
+                  </ul>
+                </section>
+              ))}
+              <Pager {...pagination} />
+            </>
+          )
+        }
+      </Loadable>
+    </>
+  );
+}
+
+/** In the order in which their first recording comes. */
+function hoursOf(recordings: readonly StoredRecording[], zone: string) {
+  const hour = ({ connectionId, truckId, startTime }: StoredRecording) =>
+    JSON.stringify([connectionId, truckId, Math.floor(localTime(Date.parse(startTime), zone) / HOUR_MS)]);
+  return [...Map.groupBy(recordings, hour)].flatMap(([key, group]) => {
+    const inOrder = group.toSorted(
+      (one, other) =>
+        Date.parse(one.startTime) - Date.parse(other.startTime) || (one.cameraId < other.cameraId ? -1 : 1),
+    );
+    return inOrder[0] === undefined ? [] : [{ key, recordings: inOrder, first: inOrder[0] }];
+  });
+}
+
+const hourText = ({ startTime }: StoredRecording, zone: string): string => {
+  const hour = Math.floor(Date.parse(startTime) / HOUR_MS) * HOUR_MS;
+  return new Date(hour).toLocaleString(undefined, {
+    ...{ timeZone: zone, weekday: 'short', month: 'short', day: 'numeric' },
+    ...{ hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  });
+};
+
+interface TileProps extends PageProps {
+  readonly recording: StoredRecording;
+  readonly zone: string;
+}
+
+function Tile({ recording, query, zone }: TileProps) {
+  const { id, truckId, cameraId, startTime, durationSeconds } = recording;
+  const camera = cameraLabel(cameraId);
+  const time = new Date(startTime).toLocaleTimeString(undefined, { timeZone: zone, hourCycle: 'h23' });
+  return (
+    <li>
+      <a href={linkWith('recordings', query, { play: id })}>
+        <Picture url={urlOf(`/recordings/${id}/content`)} />
+        <span class="hidden">Play {truckId}, </span>
+        <span>{camera}</span>
+        <span class="hint">
+          {time}, {formatSeconds(durationSeconds)}
+        </span>
+      </a>
+    </li>
+  );
+}
+
+/** Drawn when it comes into view. */
+function Picture({ url }: { url: string }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [poster, setPoster] = useState(keptPoster(url));
+  useEffect(() => {
+    const element = canvas.current;
+    if (element === null || poster !== undefined) return undefined;
+    let isVisible = false;
+    let isAsked = false;
+    const observer = new IntersectionObserver(([entry]) => {
+      isVisible = entry?.isIntersecting === true;
+      if (!isVisible || isAsked) return;
+      isAsked = true;
+      const isWanted = () => (isAsked = isVisible);
+      drawPoster({ url, isWanted, done: (drawn) => setPoster(drawn) });
+    });
+    observer.observe(element);
+    return () => {
+      isVisible = false;
+      observer.disconnect();
+    };
+  }, [url, poster]);
+  useEffect(() => {
+    const element = canvas.current;
+    if (element === null || poster == null) return;
+    element.width = poster.width;
+    element.height = poster.height;
+    element.getContext('2d')?.drawImage(poster, 0, 0);
+  }, [poster]);
+  return (
+    <canvas
+      ref={canvas}
+      class={`poster ${poster === undefined ? 'waiting' : poster === null ? 'unknown' : 'drawn'}`}
+      width={320}
+      height={180}
+      aria-hidden="true"
+    />
+  );
+}
