@@ -25,6 +25,7 @@ const SHELF = {
     ['docs/rules.md', 'Rules of the conformance kit'],
     ['docs/performance.md', 'Performance'],
     ['docs/reliability.md', 'Reliability'],
+    ['docs/backup-format.md', 'Format of a backup'],
     ['CHANGELOG.md', 'Changelog'],
   ],
   Downloads: [['clients/README.md', 'Clients for Python and TypeScript']],

@@ -3,6 +3,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { AdminModule, PartnerAdminModule, PlatformAdminModule } from './admin/admin.module.js';
 import { AuthModule } from './auth/auth.module.js';
+import { BackupModule } from './backup/backup.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { ResolvedEnv, Side } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -39,6 +40,7 @@ export class AppModule {
         // Express matches routes in this order: the busiest come first.
         ...[...env.SIDES].flatMap((side) => SIDE_MODULES[side]),
         HealthModule,
+        BackupModule,
         AdminModule,
         PartnerApiModule,
       ],

@@ -23,6 +23,7 @@ import {
 import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
+import { addDatabaseCommands } from './database-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { exactValue, render } from './output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
@@ -75,6 +76,7 @@ function createProgram(streams: Streams, local: LocalService): Command {
     }
   }
   addCommand(program.command('doctor'), 'checkStorage', streams, local);
+  addDatabaseCommands(program, streams);
   configure(program, streams);
   return program;
 }

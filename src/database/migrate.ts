@@ -11,7 +11,7 @@ import type { Querying } from './sql.js';
 import { type TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */
-const MIGRATION_LOCK = 4_867_391_202;
+export const MIGRATION_LOCK = 4_867_391_202;
 
 const LOCK_RETRY_MS = 100;
 

@@ -35,6 +35,7 @@ import { RememberVersions1795570520000 } from '../../migrations/1795570520000-re
 import { GroupRefusedRecords1795570521000 } from '../../migrations/1795570521000-group-refused-records.js';
 import { ProbeWrites1795570523000 } from '../../migrations/1795570523000-probe-writes.js';
 import { IndexFailedExchanges1795570524500 } from '../../migrations/1795570524500-index-failed-exchanges.js';
+import { CreateBackupVerifications1795570530000 } from '../../migrations/1795570530000-create-backup-verifications.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -74,4 +75,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   GroupRefusedRecords1795570521000,
   ProbeWrites1795570523000,
   IndexFailedExchanges1795570524500,
+  CreateBackupVerifications1795570530000,
 ];

@@ -1,7 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { asDatabaseError, endsConnection, isLostStatement, isReadOnlyServer, isTransient } from './postgres-errors.js';
 import { nameOf, sendAll, type TimedQuery, WatchedRows } from './statement.js';
 import { beginSql, beginWithoutSessionSql, type Settings } from './session-settings.js';
@@ -123,11 +123,25 @@ export class Session {
   }
 
   /** Sends `rows`, in the text format of COPY, to a statement `COPY … FROM STDIN`. For lanes that are not pipelined. */
-  async copy(sql: string, rows: Iterable<string> | AsyncIterable<string>): Promise<void> {
+  async copy(sql: string, rows: Iterable<string> | AsyncIterable<string | Buffer>): Promise<void> {
     const source = new WatchedRows(rows);
     await this.guard(() => pipeline(source, this.borrowed.client.query(copyFrom(sql)))).catch((error: unknown) => {
       throw source.error ?? error;
     });
+  }
+
+  /** The output of a statement `COPY … TO STDOUT`, in its text format. For lanes that are not pipelined. */
+  async *copyOut(sql: string): AsyncGenerator<Buffer> {
+    let isComplete = false;
+    try {
+      yield* this.borrowed.client.query(copyTo(sql)) as AsyncIterable<Buffer>;
+      isComplete = true;
+    } catch (cause) {
+      throw this.failure(cause);
+    } finally {
+      // The rest of the output is on the connection.
+      if (!isComplete) this.isLost = true;
+    }
   }
 
   /** `copy`, and then statements without parameters, as one transaction in one round trip. */
@@ -242,17 +256,21 @@ export class Session {
     try {
       return await run();
     } catch (cause) {
-      const error = asDatabaseError(cause);
-      if (endsConnection(error)) this.isLost = true;
-      if (isReadOnlyServer(error)) {
-        this.isReadOnly = true;
-        this.source.withdrawTrust();
-      }
-      if (isLostStatement(error)) this.source.reportLostStatement();
-      throw error;
+      throw this.failure(cause);
     } finally {
       this.running--;
     }
+  }
+
+  private failure(cause: unknown): unknown {
+    const error = asDatabaseError(cause);
+    if (endsConnection(error)) this.isLost = true;
+    if (isReadOnlyServer(error)) {
+      this.isReadOnly = true;
+      this.source.withdrawTrust();
+    }
+    if (isLostStatement(error)) this.source.reportLostStatement();
+    return error;
   }
 
   private async replace(): Promise<void> {

@@ -48,9 +48,9 @@ async function oneByOne(
 export class WatchedRows {
   error: unknown;
 
-  constructor(private readonly rows: Iterable<string> | AsyncIterable<string>) {}
+  constructor(private readonly rows: Iterable<string> | AsyncIterable<string | Buffer>) {}
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<string> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<string | Buffer> {
     try {
       yield* this.rows;
     } catch (error) {

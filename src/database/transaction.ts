@@ -45,8 +45,12 @@ export function onConnection<T>(
 
 /** Sends rows to a statement `COPY … FROM STDIN`, in the transaction of `manager` on a lane that is not pipelined. */
 export async function copyRows(manager: EntityManager, sql: string, rows: AsyncIterable<string>): Promise<void> {
-  const connection = (await manager.queryRunner?.connect()) as TypeOrmConnection;
-  await connection.session.copy(sql, rows);
+  await (await sessionOf(manager)).copy(sql, rows);
+}
+
+/** The connection of the transaction of `manager`. */
+export async function sessionOf(manager: EntityManager): Promise<Session> {
+  return ((await manager.queryRunner?.connect()) as TypeOrmConnection).session;
 }
 
 async function runOnce<T>(

@@ -39,8 +39,11 @@ export async function openCluster(
       `The data in ${folder} was written by PostgreSQL ${version}, and this haulbridge contains PostgreSQL ${binaries.major}: move the folder away to begin with an empty database, or serve it with PostgreSQL ${version} and set DATABASE_URL.`,
     );
   }
-  return read(folder, PASSWORD_FILE);
+  return passwordOf(folder);
 }
+
+/** The password of an existing data folder. */
+export const passwordOf = (folder: string): string => read(folder, PASSWORD_FILE);
 
 async function createCluster(
   folder: string,

@@ -8,6 +8,9 @@ export interface FolderLock {
   readonly release: () => void;
 }
 
+/** Another process holds the lock. */
+export class FolderInUseError extends StartupError {}
+
 const SQLITE_BUSY = 5;
 
 /** Two processes that start at the same moment collide briefly. Without a timeout both would fail. */
@@ -29,7 +32,7 @@ export function lockFolder(folder: string): FolderLock {
     if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) {
       throw new StartupError(`DATA_DIR ${folder} cannot be written by this user.`, { cause: error });
     }
-    throw new StartupError(
+    throw new FolderInUseError(
       `Another haulbridge${holderOf(holder)} already runs on DATA_DIR ${folder}: stop it, or start this one with another DATA_DIR.`,
     );
   }

@@ -8,6 +8,7 @@ import { StartupError } from '../config/startup-error.js';
 interface Postmaster {
   readonly pid: number;
   readonly ready: boolean;
+  readonly port: number;
 }
 
 /** Undefined if the file does not exist or is not complete. */
@@ -15,7 +16,7 @@ export function readPostmaster(folder: string): Postmaster | undefined {
   try {
     const lines = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
-    return pid > 0 ? { pid, ready: lines[7]?.trim() === 'ready' } : undefined;
+    return pid > 0 ? { pid, ready: lines[7]?.trim() === 'ready', port: Number(lines[3]) } : undefined;
   } catch (error) {
     if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
     throw error;

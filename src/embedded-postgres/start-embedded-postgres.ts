@@ -27,7 +27,7 @@ export interface EmbeddedPostgres {
   readonly stop: () => Promise<void>;
 }
 
-const DATABASE = 'haulbridge';
+export const DATABASE = 'haulbridge';
 
 // Test data is short-lived. Autovacuum would visit each of the hundreds of databases of a test run.
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', autovacuum_naptime: '1h' };

@@ -7,8 +7,6 @@ import {
   type ListMultipartUploadsOutput as UploadPage,
   paginateListObjectsV2,
   PutObjectCommand,
-  type PutObjectCommandInput,
-  S3Client,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { randomBytes } from 'node:crypto';
@@ -22,6 +20,17 @@ import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
 import {
+  type Checksum,
+  expectAnswer,
+  isAbsent,
+  nameOf,
+  type S3Place,
+  s3Place,
+  SHORT,
+  viaS3,
+  withBody,
+} from './s3-client.js';
+import {
   type ByteRange,
   isStorageName,
   safeFolder,
@@ -30,33 +39,10 @@ import {
   type StorageHealth,
   type StoredFile,
 } from './storage.js';
-import {
-  errorCode,
-  fullDisk,
-  ifNotStored,
-  isErrorLike,
-  isStorageError,
-  NotStoredError,
-  sentenceOf,
-  StorageUnavailableError,
-} from './storage-errors.js';
+import { ifNotStored, NotStoredError, sentenceOf } from './storage-errors.js';
 
 /** Two parts are in memory while a file is uploaded. S3 accepts 10,000 parts, so 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;
-
-/** For every call but those that move a file. A call has three attempts, so a server that is silent fails in 8 s. */
-const SHORT = { requestTimeout: 2500 };
-
-interface S3Place {
-  readonly client: S3Client;
-  readonly bucket: string;
-  /** Empty, or ends in a slash. */
-  readonly prefix: string;
-  /** Sent with each body. Set once the bucket has refused one without. */
-  checksum: Checksum;
-}
-
-type Checksum = Pick<PutObjectCommandInput, 'ChecksumAlgorithm'>;
 
 /**
  * Stores objects `<prefix>recordings/ab/<uuid>.mp4`. Drafts are local files in `spool`, and a whole draft is uploaded, so
@@ -88,32 +74,6 @@ export function s3Storage(config: S3StorageConfig, spool: string): Storage {
   };
 }
 
-/** Credentials come from the usual places of the AWS SDK: environment, profile, role of the machine. */
-function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): S3Place {
-  const client = new S3Client({
-    region,
-    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
-    // Some S3 servers do not support checksums: `withBody` adds them. Size and SHA-256 are in the database.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    maxAttempts: 3,
-    // 120 s, because joining the parts of a large file may take that long.
-    requestHandler: { connectionTimeout: 5000, requestTimeout: 120_000, throwOnRequestTimeout: true },
-  });
-  return { client, bucket, prefix, checksum: {} };
-}
-
-/** Sends a body, once more with a checksum if it was refused: a bucket with Object Lock takes none without. */
-async function withBody(place: S3Place, send: (checksum: Checksum) => Promise<unknown>): Promise<void> {
-  try {
-    await send(place.checksum);
-  } catch (error) {
-    if (statusOf(error) !== 400 || place.checksum.ChecksumAlgorithm !== undefined) throw error;
-    await send({ ChecksumAlgorithm: 'CRC32' });
-    place.checksum = { ChecksumAlgorithm: 'CRC32' };
-  }
-}
-
 async function upload(place: S3Place, path: string, name: string): Promise<void> {
   const { client, bucket, prefix } = place;
   const at = { Bucket: bucket, Key: prefix + name };
@@ -125,13 +85,6 @@ async function upload(place: S3Place, path: string, name: string): Promise<void>
     });
   });
   await rm(dirname(path), { recursive: true, force: true });
-}
-
-/** The parts of a file may take long, so a silent server is noticed before the first of them. A refusal is an answer. */
-async function expectAnswer(client: S3Client, at: { Bucket: string; Key: string }): Promise<void> {
-  await client.send(new HeadObjectCommand(at), SHORT).catch((error: unknown) => {
-    if (statusOf(error) === undefined) throw error;
-  });
 }
 
 async function statObject(place: S3Place, name: string): Promise<StoredFile | undefined> {
@@ -219,18 +172,6 @@ async function uploadsAfter({ client, bucket, prefix }: S3Place, last?: UploadPa
   return (await ifSupported(() => client.send(new ListMultipartUploadsCommand(input), SHORT))) ?? {};
 }
 
-const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull', 'XMinioAdminBucketQuotaExceeded']);
-
-const nameOf = (error: unknown): string => (isErrorLike(error) ? String(error.name) : '');
-
-/** Undefined if the server did not answer. */
-const statusOf = (error: unknown): number | undefined =>
-  isErrorLike(error) && '$metadata' in error
-    ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode
-    : undefined;
-
-const isAbsent = (error: unknown): boolean => ['NoSuchKey', 'NotFound'].includes(nameOf(error));
-
 /** Undefined if the server does not support the call, or the upload is gone. */
 const ifSupported = <T>(call: () => Promise<T>): Promise<T | undefined> =>
   viaS3(() =>
@@ -239,19 +180,3 @@ const ifSupported = <T>(call: () => Promise<T>): Promise<T | undefined> =>
       return undefined;
     }),
   );
-
-const viaS3 = <T>(work: () => Promise<T>): Promise<T> =>
-  work().catch((error: unknown) => {
-    throw s3Failure(error);
-  });
-
-/** Converts a failure of the S3 server or of the connection to it; errors of our own stay unchanged. */
-function s3Failure(error: unknown): unknown {
-  if (!isErrorLike(error) || isStorageError(error) || error instanceof TypeError) return error;
-  const status = statusOf(error);
-  // A system error of the local draft: `Draft` converts it.
-  if (status === undefined && 'path' in error) return error;
-  const words = [errorCode(error) ?? nameOf(error), ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ');
-  if (FULL.has(nameOf(error)) || status === 507) return fullDisk(words, error);
-  return new StorageUnavailableError('failed', `The video storage (S3) failed: ${words}.`, error);
-}

@@ -4,7 +4,7 @@ const L0 = ['contracts', 'config'];
 const L1 = ['conformance', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
 const L2 = ['auth', 'exchanges', 'partner-client', 'storage', 'work', 'idempotency', 'sandbox'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
-const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console'];
+const L4 = ['admin', 'backup', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console'];
 const ENTRY = '^src/(app\\.module|app\\.setup|cluster|main)\\.ts$';
 
 const above = {
@@ -93,10 +93,17 @@ module.exports = {
     },
     {
       name: 'cli-is-a-client',
-      comment: 'the command line uses the admin API over HTTP, by its contract',
+      comment:
+        'the command line uses the admin API over HTTP, by its contract; the commands of the database load src/backup',
       severity: 'error',
-      from: { path: '^src/cli/' },
+      from: { path: '^src/cli/', pathNot: '^src/cli/database-commands\\.ts$' },
       to: { path: '^src/', pathNot: '^src/(cli|contracts|config)/' },
+    },
+    {
+      name: 'database-commands-load-backup-alone',
+      severity: 'error',
+      from: { path: '^src/cli/database-commands\\.ts$' },
+      to: { path: '^src/', pathNot: '^src/(cli|contracts|config|backup)/' },
     },
     {
       name: 'console-is-a-client',
@@ -138,7 +145,10 @@ module.exports = {
     {
       name: 'only-the-start-uses-the-embedded-database',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts)' },
+      from: {
+        path: '^src/',
+        pathNot: '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts|backup/command-database\\.ts)',
+      },
       to: { path: '^src/embedded-postgres/' },
     },
     {

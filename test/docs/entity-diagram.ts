@@ -36,6 +36,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'storage_roots',
     'schema_version',
     'write_probes',
+    'backup_verifications',
   ],
   reference: [
     'reference_site_data',

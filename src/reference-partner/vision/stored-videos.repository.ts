@@ -67,7 +67,7 @@ const CLIPS: VideoTable = { table: 'reference_clips', columns: [...COLUMNS, 'req
 const VIDEO_TABLES: Readonly<Record<VideoKind, VideoTable>> = { recordings: RECORDINGS, clips: CLIPS };
 
 /** The files of the reference partner in the storage, and the rows that refer to them. */
-export const referenceInventories = (dataSource: DataSource): Inventory[] => [
+export const referenceInventories = (dataSource: Querying): Inventory[] => [
   inventoryOf(dataSource, { table: RECORDINGS.table, folder: VIDEO_FOLDERS.recordings, where: 'true' }),
   inventoryOf(dataSource, { table: CLIPS.table, folder: VIDEO_FOLDERS.clips, where: 'true' }),
 ];

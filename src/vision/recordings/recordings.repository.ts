@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
-import { instantSql } from '../../database/sql.js';
+import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
@@ -197,7 +197,7 @@ export class RecordingsRepository {
 }
 
 /** The files of the platform side in the storage. */
-export const recordingInventory = (dataSource: DataSource): Inventory =>
+export const recordingInventory = (dataSource: Querying): Inventory =>
   inventoryOf(dataSource, { table: 'recordings', folder: RECORDINGS_FOLDER, where: "status = 'stored'" });
 
 /** One array each of: the partner's id, truck, camera, start, end. */
