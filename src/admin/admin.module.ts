@@ -25,6 +25,8 @@ import { OutboundReplay } from './outbound-replay.service.js';
 import { CoverageController } from './coverage.controller.js';
 import { RecordingsController } from './recordings.controller.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
+import { RunTreeRepository } from './sync-runs/run-tree.repository.js';
+import { RunTree } from './sync-runs/run-tree.service.js';
 import { SyncRunsController } from './sync-runs.controller.js';
 import { TicketsController } from './tickets.controller.js';
 import { VideoRequestsController } from './video-requests.controller.js';
@@ -58,7 +60,7 @@ export class AdminModule {}
     CoverageController,
     RecordingsController,
   ],
-  providers: [OutboundReplay, PlatformAttention],
+  providers: [OutboundReplay, PlatformAttention, RunTree, RunTreeRepository],
 })
 export class PlatformAdminModule {}
 

@@ -9,6 +9,7 @@ import { RejectSyncRunRequest, SyncRunQuery } from '../contracts/admin/sync-run.
 import { JsonBody } from '../http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
 import { SyncRunHistory } from '../site-sync/sync/sync-run-history.service.js';
+import { RunTree } from './sync-runs/run-tree.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 
 /** Synchronisation runs and the catalog that they maintain. */
@@ -16,6 +17,7 @@ import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 export class SyncRunsController {
   constructor(
     private readonly runs: SyncRunsService,
+    private readonly tree: RunTree,
     private readonly history: SyncRunHistory,
     private readonly catalog: CatalogLists,
   ) {}
@@ -38,6 +40,11 @@ export class SyncRunsController {
   @Route(ADMIN_API, 'listSyncRunChanges')
   changes(@Param() { id }: IdParam, @Query() query: SyncChangeQuery) {
     return this.runs.listChanges(id, query);
+  }
+
+  @Route(ADMIN_API, 'listSyncRunTree')
+  listTree(@Param() { id }: IdParam, @Query() query: ListQuery) {
+    return this.tree.list(id, query);
   }
 
   @Route(ADMIN_API, 'rejectSyncRun')

@@ -49,6 +49,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
       history: 'listSyncRunHistory',
       quarantine: 'listQuarantinedRecords',
       changes: 'listSyncRunChanges',
+      tree: 'listSyncRunTree',
       confirm: 'confirmSyncRun',
       reject: 'rejectSyncRun',
     },

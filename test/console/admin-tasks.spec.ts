@@ -86,8 +86,8 @@ task('decides on a held run', async (page) => {
   await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, { ...DEMO_SITE_DATA, materials: [] });
   const { body } = await service.admin<{ runId: string }>('POST', `/connections/${connection?.id}/sync`);
   await page.getByRole('link', { name: /The removal of 5 of 5 materials waits/ }).click({ timeout: 20_000 });
-  await page.getByLabel('Note for a rejection').fill('The export was empty');
-  await page.getByRole('button', { name: /^Reject/ }).click();
+  await page.getByLabel('Note, if you keep the stored data').fill('The export was empty');
+  await page.getByRole('button', { name: 'Keep the stored data' }).click();
   await eventually(async () => {
     const { body: run } = await service.admin<{ status: string }>('GET', `/sync-runs/${body.runId}`);
     expect(run.status).toBe('rejected');

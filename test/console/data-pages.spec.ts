@@ -183,9 +183,10 @@ describe('the home page', () => {
 
     await held.getByRole('link', { name: /The removal of 5 of 5 materials waits/ }).click();
     await region('Held removals').getByText('lacks 5 of 5 active materials (100 %)').waitFor();
-    await region('Records that would be removed').getByRole('cell', { name: 'Municipal solid waste' }).waitFor();
+    const site = region('Held removals').getByRole('listitem').filter({ hasText: 'Municipal solid waste' }).last();
+    await site.getByText('would be removed').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Confirm the removals' }).click();
+    await page.getByRole('button', { name: 'Remove 5 materials' }).click();
     await region('Run').getByText('succeeded').waitFor();
     expect((await runOf(id)).status).toBe('succeeded');
   });
@@ -267,8 +268,8 @@ describe('the synchronisation page', () => {
     await eventually(async () => expect((await runOf(before.id)).status).toBe('succeeded'));
     const { id } = await synchronise({ kiosks: [], materials: [] });
     await visit(`sync?run=${id}`);
-    await page.getByLabel('Note for a rejection').fill('The export was empty');
-    await page.getByRole('button', { name: 'Reject' }).click();
+    await page.getByLabel('Note, if you keep the stored data').fill('The export was empty');
+    await page.getByRole('button', { name: 'Keep the stored data' }).click();
     await region('Run').getByText('Rejected: The export was empty').waitFor();
     await region('Changes').getByRole('cell', { name: 'Inbound scale' }).waitFor();
     await page.getByLabel('Other run').selectOption({ index: 1 });

@@ -6,7 +6,8 @@ import { useSession } from '../client/session.js';
 import { type Column, Table } from '../parts/listing.js';
 import { BackLink, Loadable, RunBadge } from '../parts/states.js';
 import { Count, Facts, Id, Time } from '../parts/values.js';
-import { HeldRun, RunChanges } from './run-changes.js';
+import { RunChanges } from './run-changes.js';
+import { HeldRun } from './run-held.js';
 import { KINDS } from './run.rules.js';
 import { RunComparison } from './run-comparison.js';
 import { Refusals } from './run-refusals.js';
@@ -38,7 +39,7 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
       <Loadable of={run}>
         {(data) => (
           <>
-            {data.status === 'held' && <HeldRun run={data} path={path} />}
+            {data.status === 'held' && <HeldRun run={data} path={path} query={query} />}
             <RunFacts run={data} />
             <Refusals run={data} path={path} query={query} />
             <RunChanges path={path} query={query} />

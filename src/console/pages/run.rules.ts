@@ -2,6 +2,15 @@ import type { SyncCounts, SyncRunCounts } from '../../contracts/admin/sync-run.d
 
 export const KINDS = ['sites', 'kiosks', 'materials'] as const;
 
+/** `3 sites and 12 materials`, without what there is none of. */
+export function countsOf(counts: readonly (readonly [count: number, kind: (typeof KINDS)[number]])[]): string {
+  const parts = counts
+    .filter(([count]) => count > 0)
+    .map(([count, kind]) => `${count.toLocaleString()} ${count === 1 ? kind.slice(0, -1) : kind}`);
+  const last = parts.pop() ?? 'no record';
+  return parts.length === 0 ? last : `${parts.join(', ')} and ${last}`;
+}
+
 /** The changes of a run in the order in which a bar stacks them. */
 export const CHANGES = [
   { name: 'created', title: 'Created' },

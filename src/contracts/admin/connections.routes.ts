@@ -1,3 +1,5 @@
+import { ListQuery } from './list.dto.js';
+import { SyncTreeSite } from './sync-tree.dto.js';
 import type { RouteDefinition } from '../common/api-contract.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from './catalog.dto.js';
 import { CheckConnectionRequest, ConnectionCheck } from './connection-check.dto.js';
@@ -116,6 +118,15 @@ export const CONNECTION_ROUTES = {
       'Each record before and after. A held run also lists the removals that a confirmation applies. The service keeps at most 10,000 changes of each kind and type of a run, for the newest 100 runs of a connection that changed something.',
     ...ofOne('run'),
     query: SyncChangeQuery,
+  },
+  listSyncRunTree: {
+    ...page(SyncTreeSite, 'sites'),
+    path: '/sync-runs/{id}/tree',
+    summary: 'List what a run changed by site',
+    description:
+      'The sites with their changed kiosks and materials, first those of which a confirmation would remove most, and how many disposal tickets of the last 30 days use them. It is made from the stored changes of the run.',
+    ...ofOne('run'),
+    query: ListQuery,
   },
   rejectSyncRun: {
     ...read(SyncRun, 'run'),

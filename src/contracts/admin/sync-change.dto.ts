@@ -6,7 +6,8 @@ import { ListQuery } from './list.dto.js';
 import { SYNC_KINDS, type SyncKind } from './sync-kinds.js';
 
 const ID = '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24';
-const SYNC_CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'] as const;
+export const SYNC_CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'] as const;
+export type SyncChangeName = (typeof SYNC_CHANGES)[number];
 
 export class SyncChangeQuery extends ListQuery {
   @EnumField({ description: 'Records of this kind only', values: SYNC_KINDS, optional: true })
@@ -29,7 +30,7 @@ export class SyncChange {
     values: SYNC_CHANGES,
     example: 'updated',
   })
-  change!: (typeof SYNC_CHANGES)[number];
+  change!: SyncChangeName;
 
   @UuidField({ description: "The partner's id of the record", example: ID })
   externalId!: string;

@@ -43,6 +43,11 @@ export class SyncRunsService {
     return toSyncRunDto(await this.required(id, connectionId));
   }
 
+  /** Throws `notFound`. */
+  async haulerOf(id: string): Promise<string> {
+    return (await this.required(id)).hauler_id;
+  }
+
   /** Quarantined and flagged records in the order of the answer, kind by kind. */
   async quarantine(id: string, query: QuarantineQuery, connectionId?: string): Promise<List<QuarantinedRecord>> {
     await this.required(id, connectionId);
@@ -166,11 +171,16 @@ export function attentionOf(counts: RunRow['counts']): { attention?: string } {
   return { attention: `${share} are in quarantine, and not stored as sent: ${kinds}.` };
 }
 
-/** Adds the names of the fields that differ. */
-function toChangeDto({ position: _position, ...row }: ChangeRow): SyncChange {
+const toChangeDto = ({ position: _position, ...row }: ChangeRow): SyncChange => ({
+  ...row,
+  changes: changedFields(row),
+});
+
+/** The names of the fields that differ. */
+export function changedFields(row: Pick<ChangeRow, 'before' | 'after'>): string[] {
   const [before, after] = [row.before ?? {}, row.after ?? {}];
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return { ...row, changes: names.filter((name) => !isDeepStrictEqual(before[name], after[name])).sort() };
+  return names.filter((name) => !isDeepStrictEqual(before[name], after[name])).sort();
 }
 
 /** A text that was cut is not JSON and is returned as a string. */
