@@ -242,13 +242,14 @@ export class CoverageRepository {
       [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
     );
     const pairs = await namePairsOf(this.dataSource, trucks);
-    return rows.map(({ names, present }, i) =>
-      names.length === 0
-        ? [UNKNOWN_CAMERA]
-        : camerasOf(names, pairs[i] ?? []).map((camera) => ({
-            ...camera,
-            isAbsent: !present.some((name) => camera.names.has(name)),
-          })),
-    );
+    const found = new Map(rows.map((row) => [row.place, row]));
+    return trucks.map((_, i) => {
+      const { names, present } = found.get(i + 1) ?? { names: [], present: [] };
+      if (names.length === 0) return [UNKNOWN_CAMERA];
+      return camerasOf(names, pairs[i] ?? []).map((camera) => ({
+        ...camera,
+        isAbsent: !present.some((name) => camera.names.has(name)),
+      }));
+    });
   }
 }
