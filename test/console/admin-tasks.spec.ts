@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
@@ -44,10 +45,34 @@ async function seed(): Promise<void> {
   expect((await pushTicket('IN-204990', 9, 'Tons')).status).toBe(400);
   await push('/accounts', { accountName: 'Lone Star Demolition LLC', primaryContact: { email: 'dana@example.com' } });
   await createHauler(scene.service, 'Red Mesa Hauling');
+  await loseFootage();
   await eventually(async () => {
     const stored = await list('/recordings?status=stored&source=continuous&pageSize=100');
     expect(stored.length).toBeGreaterThanOrEqual(20);
   });
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Yesterday a truck recorded an hour with two cameras. The links of one of them were dead; its partner is never called. */
+async function loseFootage(): Promise<void> {
+  const haulerId = await createHauler(scene.service, 'West Hauling');
+  const { body } = await scene.service.admin<{ id: string }>('POST', '/connections', {
+    haulerId,
+    interface: 'vision',
+    baseUrl: 'https://partner.invalid',
+    apiKey: 'k',
+    enabled: false,
+  });
+  const start = new Date(Math.floor(Date.now() / (24 * HOUR_MS)) * 24 * HOUR_MS - 12 * HOUR_MS);
+  await scene.service.dataSource.query(
+    `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
+       start_time, end_time, duration_seconds, status, reason_code, fetch_by, created_at, updated_at)
+     SELECT $1, gen_random_uuid(), $2, 'continuous', gen_random_uuid(), 'c', 'T-WEST', camera, $3::timestamptz,
+       $3::timestamptz + interval '1 hour', 3600, status, code, now(), now(), now()
+     FROM (VALUES ('front', 'failed', 'linkRefused'), ('rear', 'stored', NULL)) AS chunks (camera, status, code)`,
+    [haulerId, body.id, start],
+  );
 }
 
 /** Counts what a person presses. Typing, keys and addresses are no clicks. */
@@ -78,6 +103,68 @@ task('sees what needs attention, and opens the first item', async (page) => {
   await items.first().waitFor();
   await items.filter({ hasText: 'Refused pushes' }).getByRole('link').first().click();
   await page.getByRole('link', { name: 'POST createTicket' }).first().waitFor();
+});
+
+const truckOf = (page: Page, truck: string) =>
+  part(page, 'Fleet coverage').getByRole('link', { name: new RegExp(`^${truck}, .* stored`) });
+
+task('finds out why footage is missing, and whose part it is', async (page) => {
+  await to(page, 'Coverage');
+  await part(page, 'Fleet coverage')
+    .getByRole('link', { name: /^T-WEST, .*: 50% stored/ })
+    .click();
+  const front = page.getByRole('list', { name: 'Cameras' }).getByRole('listitem').filter({ hasText: 'Front' });
+  await front.getByText('60 min missing; 60 dead links').waitFor();
+  await front.getByText('Whose part: the partner').waitFor();
+});
+
+task('saves the missing footage of a truck as CSV', async (page) => {
+  await to(page, 'Coverage');
+  await part(page, 'Fleet coverage')
+    .getByRole('link', { name: /^T-WEST, .*: 50% stored/ })
+    .click();
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Missing footage (CSV)' }).click();
+  const csv = await readFile(await (await download).path(), 'utf8');
+  expect(csv).toMatch(/^truck,camera,start,end,[^]*\r\nT-WEST,front,\S+,3600,missing,[^\r]*,partner\r\n/);
+});
+
+task('watches footage of two cameras across two files', async (page) => {
+  await to(page, 'Recordings');
+  await page
+    .getByRole('link', { name: new RegExp(`Play ${DEMO.truckId}, front`, 'i') })
+    .nth(3)
+    .click();
+  await page.getByRole('checkbox', { name: /rear/i }).click();
+  const time = page.getByRole('slider', { name: 'Time' });
+  await page.locator('video').nth(1).waitFor();
+  const start = Number(await time.inputValue());
+  await time.fill(String(start + 58_500));
+  await page.getByRole('button', { name: 'Play', exact: true }).click();
+  await eventually(async () => expect(Number(await time.inputValue())).toBeGreaterThan(start + 60_500));
+  await page.keyboard.press(' ');
+  await page.getByRole('button', { name: 'Play', exact: true }).waitFor();
+});
+
+task('requests a clip by dragging over the time', async (page) => {
+  await to(page, 'Coverage');
+  // Just after midnight the last hour is a part of yesterday.
+  const minutes = await page.evaluate<number>('new Date().getHours() * 60 + new Date().getMinutes()');
+  await truckOf(page, DEMO.truckId)
+    .nth(minutes < 60 ? -2 : -1)
+    .click();
+  await page.locator('.lane-stored').first().waitFor();
+  const lane = (await page.locator('.lane-frame').first().boundingBox())!;
+  const end = lane.x + lane.width * (minutes < 60 ? 0.995 : minutes / 1_440) - 2;
+  const y = lane.y + lane.height / 2;
+  await page.mouse.move(end - 20, y);
+  await page.mouse.down();
+  await page.mouse.move(end, y, { steps: 4 });
+  await page.mouse.up();
+  await page.getByRole('button', { name: 'Request the clip' }).click();
+  const panel = page.getByRole('group', { name: 'Clip of the selected range' });
+  await panel.getByText(/^The clip:/).waitFor();
+  await part(page, 'Clip requests').waitFor();
 });
 
 task('decides on a held run', async (page) => {

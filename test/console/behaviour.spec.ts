@@ -152,22 +152,22 @@ describe('footage that was given up', () => {
     await visit(`recordings?play=${recordings[0]!.id}`);
     await page.getByText('This recording is not stored').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByRole('button', { name: 'Fetch this recording again' }).click();
     await page.getByText('This recording is not stored').waitFor({ state: 'detached' });
 
     // The next listing revives it too: then there is nothing to fetch again, and it fails once more.
     await eventually(async () => {
       await fails();
       await visit(`recordings?connectionId=${CONNECTION()}&status=failed`);
-      await page.getByRole('button', { name: 'Try them all again' }).click();
-      await page.getByText('All failed and expired recordings of this connection are fetched again.').waitFor();
-      await page.getByRole('button', { name: 'Try them all again' }).click();
+      await page.getByRole('button', { name: 'Fetch all of these again' }).click();
+      await page.getByText('All failed and expired recordings of Demo Hauling, vision are fetched again.').waitFor();
+      await page.getByRole('button', { name: 'Fetch all of these again' }).click();
       expect(await page.getByText('Fetched again: ').innerText()).toBe('Fetched again: 1');
     });
     // A retry does not know cameras: it would fetch more than is shown.
     await visit(`recordings?connectionId=${CONNECTION()}&status=failed&cameraId=front`);
     await page.getByRole('region', { name: 'Recordings' }).or(page.getByText('Nothing matches')).first().waitFor();
-    expect(await page.getByRole('button', { name: 'Try them all again' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Fetch all of these again' }).count()).toBe(0);
   });
 
   it('is tried again: a clip request', async () => {
@@ -185,7 +185,7 @@ describe('footage that was given up', () => {
     await failed.getByText('roof').first().waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     const asked = page.waitForResponse((response) => response.url().endsWith(`/video-requests/${body.id}/retry`));
-    await page.getByRole('button', { name: 'Try again: roof' }).click();
+    await page.getByRole('button', { name: 'Ask again for the clip of roof' }).click();
     expect((await asked).status()).toBe(202);
 
     await eventually(async () => expect(await statusOf()).toBe('failed'));
@@ -193,7 +193,7 @@ describe('footage that was given up', () => {
     await signIn(reader, 'read-only-token-0123456789');
     await reader.goto(`/console/${truck}`);
     await reader.getByRole('region', { name: 'Clip requests' }).waitFor();
-    expect(await reader.getByRole('button', { name: /^Try/ }).count()).toBe(0);
+    expect(await reader.getByRole('button', { name: /again/i }).count()).toBe(0);
   });
 });
 

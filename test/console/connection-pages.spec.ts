@@ -154,7 +154,7 @@ describe('the key of a Vision connection', () => {
     const failed = region(page, 'Recordings that failed');
     await failed.getByText('The file is not a valid MP4.').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
-    await failed.getByRole('button', { name: 'Try again' }).click();
+    await failed.getByRole('button', { name: 'Fetch this recording again' }).click();
     await failed.waitFor({ state: 'detached' });
 
     await page.getByRole('link', { name: 'Recordings', exact: true }).click();

@@ -122,8 +122,10 @@ describe('the tickets page', () => {
     const steps = region('Steps').getByRole('row');
     await steps.nth(4).waitFor();
     expect((await steps.allInnerTexts()).slice(1)).toEqual([
-      expect.stringMatching(/Weight corrected from 14\.9 to 12\.48 t\s+updated\s+push 3\s+hb_\S+\s+open/),
-      expect.stringMatching(/Refused \(422 siteExists\): site \S+ is unknown\s+refused\s+hb_\S+\s+open/),
+      expect.stringMatching(
+        /Weight corrected from 14\.9 to 12\.48 t\s+updated\s+push 3\s+hb_\S+ Demo: platform\s+open/,
+      ),
+      expect.stringMatching(/Refused \(422 siteExists\): site \S+ is unknown\s+refused\s+hb_\S+ Demo: platform\s+open/),
       expect.stringMatching(/Older than what is stored: nothing changed\s+stale\s+push 2/),
       expect.stringMatching(/Created with 14\.9 t of Mixed construction debris; inbound flow IN-8101\s+created/),
     ]);
@@ -330,9 +332,9 @@ describe('the exchanges page', () => {
     await region('Exchange').getByText('the original exchange').waitFor();
 
     await visit('exchanges?reference=ticketNumber:IN-7001&status=422');
-    await page.getByRole('button', { name: 'Replay all of these …' }).click();
+    await page.getByRole('button', { name: 'Count what can be replayed' }).click();
     await page.getByText('1 of 1 exchanges are sent again as they were.').waitFor();
-    await page.getByRole('button', { name: 'Replay all', exact: true }).click();
+    await page.getByRole('button', { name: 'Replay 1 exchange again' }).click();
     await page.getByText('1 of 1 exchanges were replayed.').waitFor();
   });
 });

@@ -93,7 +93,7 @@ export function runNotice(run: TroubledRun, now: number): Notice {
       count: run.failures,
       since: run.failing_since ?? run.finished_at,
       sentence: `${counted(run.failures, 'synchronisation')} in a row failed. ${last} ${error ?? ''}`.trim(),
-      action: { title: 'Synchronise now', method: 'POST', path: `/connections/${id}/sync` },
+      action: { title: 'Synchronise its sites now', method: 'POST', path: `/connections/${id}/sync` },
     };
   }
   const sum = (name: 'quarantined' | 'held' | 'received') => {
@@ -130,7 +130,7 @@ export function callNotice(calls: FailingCalls): Notice {
     connection: { id, interface: calls.interface },
     subject: route,
     since: new Date(timeOfUuidv7(calls.first_id)),
-    action: { title: 'Check the connection', method: 'POST', path: `/connections/${id}/check` },
+    action: { title: 'Check this partner now', method: 'POST', path: `/connections/${id}/check` },
   } as const;
   const last = consolePage('exchanges', { id: calls.last_id });
   if (status === 401) {
@@ -174,7 +174,12 @@ export function riskNotice(row: RiskRow, now: number): Notice {
     deadline,
     sentence: `${counted(count, 'download')} of ${truckId} may be lost: ${parts.join('; ')}.`,
     page: consolePage('recordings', { status: 'available', connectionId, truckId }),
-    action: { title: 'Try them now', method: 'POST', path: '/recordings/retry', body: { connectionId, truckId } },
+    action: {
+      title: 'Fetch its recordings now',
+      method: 'POST',
+      path: '/recordings/retry',
+      body: { connectionId, truckId },
+    },
   };
 }
 
@@ -203,7 +208,12 @@ export function lossNotice(row: LostRow, now: number): Notice {
     since: row.since,
     sentence: `${counted(count, 'recording')} of ${truckId} ${OUTCOMES[status]}: ${named.join(', ')}.`,
     page: consolePage('recordings', { status, connectionId, truckId }),
-    action: { title: 'Fetch them again', method: 'POST', path: '/recordings/retry', body: { connectionId, truckId } },
+    action: {
+      title: 'Fetch its recordings again',
+      method: 'POST',
+      path: '/recordings/retry',
+      body: { connectionId, truckId },
+    },
   };
 }
 

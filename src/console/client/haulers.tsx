@@ -47,6 +47,12 @@ export function useConnectionName(): (id: string) => string {
   };
 }
 
+/** The name of a key by its first characters, for a hauler; undefined if it has none. */
+export function useKeyName(haulerId: string): (prefix: string) => string | undefined {
+  const keys = useLoad('/api-keys', { haulerId, pageSize: 100 }).data?.data ?? [];
+  return (prefix) => keys.find((key) => key.prefix === prefix)?.name ?? undefined;
+}
+
 /** The connections of an interface, or of both; undefined until they are loaded, without the platform side, and for partners. */
 export function useConnections(kind?: Connection['interface']): readonly Connection[] | undefined {
   const { hasPlatform, isPartner } = useSession();

@@ -3,7 +3,7 @@ import type { ExchangeDetail } from '../../contracts/admin/exchange.dto.js';
 import type { ReplayedExchange, ReplayedExchanges } from '../../contracts/admin/replay.dto.js';
 import { type Change, linkTo } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useHaulers } from '../client/haulers.js';
+import { useHaulerName, useHaulers } from '../client/haulers.js';
 import { ActionButton, Options } from '../parts/forms.js';
 import { StatusBadge } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
@@ -13,6 +13,7 @@ export function ReplayOne({ exchange }: { exchange: ExchangeDetail }) {
   const [haulerId, setHaulerId] = useState('');
   const [result, setResult] = useState<ReplayedExchange>();
   const { choices } = useHaulers();
+  const haulerName = useHaulerName();
   const { direction, method, route } = exchange;
   const isPush = direction === 'inbound' && method === 'POST';
   if (!isPush && (direction === 'inbound' || method !== 'GET' || route === 'download')) {
@@ -24,8 +25,12 @@ export function ReplayOne({ exchange }: { exchange: ExchangeDetail }) {
     <div class="replay">
       <div class="actions">
         <ActionButton
-          label="Replay"
-          confirm={isPush ? 'The push is processed again, as it was received.' : 'The same call is made again.'}
+          label={isPush ? 'Replay this push' : 'Replay this call'}
+          confirm={
+            isPush
+              ? `The push is processed again, as it was received, for ${haulerName(haulerId === '' ? exchange.haulerId : haulerId)}.`
+              : 'The same call is made again.'
+          }
           work={replay}
         />
         {isPush && (
@@ -69,7 +74,7 @@ export function ReplayAll({ filters }: { filters: Change }) {
     );
   }
   if (counted === undefined) {
-    return <ActionButton label="Replay all of these …" work={async () => setCounted(await call(true))} />;
+    return <ActionButton label="Count what can be replayed" work={async () => setCounted(await call(true))} />;
   }
   const count = counted.matched - counted.skipped.length;
   const reasons = [...new Set(counted.skipped.map(({ reason }) => reason))];
@@ -81,7 +86,12 @@ export function ReplayAll({ filters }: { filters: Change }) {
           : `${formatCount(count)} of ${formatCount(counted.matched)} exchanges are sent again as they were.`}
         {reasons.length > 0 && <span class="hint"> Skipped: {reasons.slice(0, 3).join('; ')}.</span>}
       </span>
-      {count > 0 && <ActionButton label="Replay all" work={async () => setDone(await call(false))} />}
+      {count > 0 && (
+        <ActionButton
+          label={`Replay ${formatCount(count)} ${count === 1 ? 'exchange' : 'exchanges'} again`}
+          work={async () => setDone(await call(false))}
+        />
+      )}
       <button type="button" onClick={() => setCounted(undefined)}>
         Cancel
       </button>

@@ -3,6 +3,7 @@ import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { type Change, linkTo } from '../client/address.js';
 import { send } from '../client/api.js';
+import { useConnectionName } from '../client/haulers.js';
 import { useSession } from '../client/session.js';
 import { ActionButton } from '../parts/forms.js';
 import { type Column, Table } from '../parts/listing.js';
@@ -18,7 +19,7 @@ export function RetryRecording({ recording }: { recording: StoredRecording }) {
   return (
     <p class="actions">
       <ActionButton
-        label="Try again"
+        label="Fetch this recording again"
         kind="primary"
         busy="Asking the partner …"
         work={() => send('POST', `/recordings/${recording.id}/retry`)}
@@ -30,6 +31,7 @@ export function RetryRecording({ recording }: { recording: StoredRecording }) {
 /** Fetches all recordings of the filter again that failed or expired. A retry knows neither cameras nor sources. */
 export function RetryFiltered({ filters }: { filters: Change }) {
   const { canWrite } = useSession();
+  const connectionName = useConnectionName();
   const [matched, setMatched] = useState<number>();
   const { connectionId, truckId, from, to, cameraId, source, status } = filters;
   const isRetry = typeof status === 'string' && hasEnded({ status });
@@ -38,12 +40,12 @@ export function RetryFiltered({ filters }: { filters: Change }) {
   const text = (name: 'truckId' | 'from' | 'to', value: Change[string]) =>
     value === undefined ? {} : { [name]: String(value) };
   const body = { connectionId, ...text('truckId', truckId), ...text('from', from), ...text('to', to) };
-  const owner = truckId === undefined ? 'of this connection' : `of ${truckId}`;
+  const owner = truckId === undefined ? `of ${connectionName(connectionId)}` : `of ${truckId}`;
   const time = from === undefined && to === undefined ? '' : ' in this time';
   return (
     <p class="actions">
       <ActionButton
-        label="Try them all again"
+        label="Fetch all of these again"
         confirm={`All failed and expired recordings ${owner}${time} are fetched again.`}
         work={async () => setMatched((await send('POST', '/recordings/retry', body)).matched)}
       />
@@ -84,7 +86,7 @@ export function ClipRequests({ requests, from, to, zone }: ClipRequestsProps) {
       hasEnded({ status }) &&
       reasonCode === undefined && (
         <ActionButton
-          label={`Try again: ${cameraId}`}
+          label={`Ask again for the clip of ${cameraId}`}
           busy="Asking the partner …"
           work={() => send('POST', `/video-requests/${id}/retry`)}
         />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
 import { linkTo } from '../client/address.js';
+import { useKeyName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty, type Tone } from '../parts/states.js';
@@ -13,11 +14,15 @@ export const NO_STORY = { ...NO_PUSHES, [STORY.page]: undefined, [STORY.cursor]:
 
 const LIVE_MS = 10_000;
 
-const COLUMNS: readonly Column<HistoryEntry>[] = [
+const columnsOf = (keyName: (prefix: string) => string | undefined): readonly Column<HistoryEntry>[] => [
   { title: 'Time', cell: ({ at }) => <Time value={at} /> },
   { title: 'Step', cell: ({ sentence, text }) => <span class="sentence">{sentence ?? text}</span> },
   { title: 'Result', cell: (entry) => <ResultBadge entry={entry} /> },
-  { title: 'Key', cell: ({ keyPrefix }) => (keyPrefix === undefined ? '–' : <KeyPrefix value={keyPrefix} />) },
+  {
+    title: 'Key',
+    cell: ({ keyPrefix }) =>
+      keyPrefix === undefined ? '–' : <KeyPrefix value={keyPrefix} name={keyName(keyPrefix)} />,
+  },
   {
     title: 'Exchange',
     cell: ({ exchangeId }) =>
@@ -26,7 +31,8 @@ const COLUMNS: readonly Column<HistoryEntry>[] = [
 ];
 
 /** What happened to a ticket, newest first; below, two of its pushes can be compared as they were sent. */
-export function Story({ id, query }: { id: string; query: URLSearchParams }) {
+export function Story({ id, haulerId, query }: { id: string; haulerId: string; query: URLSearchParams }) {
+  const keyName = useKeyName(haulerId);
   const list = useLoad(
     `/tickets/${encodeURIComponent(id)}/history`,
     { page: query.get(STORY.page) ?? undefined, cursor: query.get(STORY.cursor) ?? undefined },
@@ -39,7 +45,7 @@ export function Story({ id, query }: { id: string; query: URLSearchParams }) {
         <Listing
           label="Steps"
           list={list}
-          columns={COLUMNS}
+          columns={columnsOf(keyName)}
           keyOf={({ at, revision, exchangeId }) => `${at} ${revision ?? exchangeId}`}
           empty={<Empty title="No push is stored." />}
           place={STORY}

@@ -78,7 +78,7 @@ function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
         {(data) => (
           <>
             <Contents ticket={data} />
-            <Story id={id} query={query} />
+            <Story id={id} haulerId={data.haulerId} query={query} />
           </>
         )}
       </Loadable>

@@ -61,7 +61,7 @@ export class AttentionConnection {
 
 /** A call of the admin API that deals with an item. */
 export class AttentionAction {
-  @TextField({ description: 'What it does', max: 100, example: 'Fetch them again' })
+  @TextField({ description: 'What it does', max: 100, example: 'Fetch its recordings again' })
   title!: string;
 
   @EnumField({ description: 'Method', values: ['POST'], example: 'POST' })
