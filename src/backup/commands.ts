@@ -22,6 +22,8 @@ import { checkVideos, type VideoDifferences } from './video-check.js';
 export interface CommandResult {
   readonly sentence: string;
   readonly details: Readonly<Record<string, unknown>>;
+  /** The command has found something wrong. */
+  readonly failure?: string;
 }
 
 export interface CommandContext {

@@ -1,8 +1,5 @@
-import { StartupError } from '../config/startup-error.js';
-import { isDatabaseUnavailable, sqlState } from '../database/postgres-errors.js';
-import { reasonOf } from '../database/reason.js';
-import { isStorageError } from '../storage/storage-errors.js';
 import { BackupError } from './backup-error.js';
+import { failureOf } from './failure-sentence.js';
 import type { CommandContext, CommandResult } from './commands.js';
 import { Progress } from './progress.js';
 
@@ -29,13 +26,3 @@ export async function runCommand(
     for (const signal of signals) process.removeListener(signal, abort);
   }
 }
-
-/** One sentence if an operator can remove the reason. */
-function failureOf(error: unknown): string | undefined {
-  if (error instanceof BackupError || error instanceof StartupError || isStorageError(error))
-    return (error as Error).message;
-  if (isDatabaseUnavailable(error) || isErrorOfSystem(error)) return reasonOf(error);
-  return sqlState(error) === undefined ? undefined : `the database refused it: ${(error as Error).message}`;
-}
-
-const isErrorOfSystem = (error: unknown): boolean => error instanceof Error && 'errno' in error && 'syscall' in error;

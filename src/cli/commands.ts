@@ -110,6 +110,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   attention: { description: 'what needs attention, the most urgent first', commands: { list: 'getAttention' } },
   overview: { description: 'the last 24 hours in numbers', commands: { show: 'getOverview' } },
+  storage: { description: 'stored video files', commands: { check: 'checkStorage' } },
   action: { description: 'changes by admins and partners', commands: { list: 'listActions' } },
   retention: { description: 'deletion of stored video by age', commands: { run: 'runRetention' } },
   'hosted-site-data': {

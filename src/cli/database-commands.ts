@@ -43,6 +43,13 @@ export function addDatabaseCommands(program: Command, streams: Streams): void {
   onRun(restore, streams, async (options: Parameters<typeof import('../backup/commands.js').restore>[0], context) =>
     (await import('../backup/commands.js')).restore(options, context),
   );
+  const doctor = program
+    .command('doctor')
+    .summary('Check the database, the storage and the backups')
+    .description(
+      'Shows version and role of the database, replication, migrations, partitions, due work, storage, the last verified backup and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing.',
+    );
+  onRun(doctor, streams, async (_options, context) => (await import('../backup/doctor.js')).doctor(context));
 }
 
 function onRun<Options>(
@@ -56,7 +63,8 @@ function onRun<Options>(
     const options = command.opts() as Options;
     const outcome = await runCommand((context) => run(options, context), streams.err);
     if ('failure' in outcome) throw new CommandError(outcome.failure, FAILURE);
-    const { sentence, details } = outcome.result;
+    const { sentence, details, failure } = outcome.result;
     streams.out(json ? render(details, true) : `${sentence}\n`);
+    if (failure !== undefined) throw new CommandError(failure, FAILURE);
   });
 }

@@ -75,7 +75,6 @@ function createProgram(streams: Streams, local: LocalService): Command {
       addReplay(group.command('replay'), streams, local);
     }
   }
-  addCommand(program.command('doctor'), 'checkStorage', streams, local);
   addDatabaseCommands(program, streams);
   configure(program, streams);
   return program;

@@ -8,7 +8,7 @@ export interface InventoryFile extends Published {
   readonly name: string;
 }
 
-/** The files that the rows of one table name. `doctor` compares them with the storage. */
+/** The files that the rows of one table name. `storage check` compares them with the storage. */
 export interface Inventory {
   /** The storage's folder that belongs to this table alone. */
   readonly folder: string;

@@ -43,28 +43,25 @@ describe('the commands', () => {
   );
 
   test('cover every route of the admin API but the download of a recording', () => {
-    // `exchange replay` and `doctor` are no commands of one route in a group.
-    const others = ['checkStorage', 'getRecordingContent', 'replayExchange', 'replayExchanges'];
+    // `exchange replay` is no command of one route in a group.
+    const others = ['getRecordingContent', 'replayExchange', 'replayExchanges'];
     const routes = [...commands.map(([, route]) => route), ...others].sort();
     expect(routes).toEqual(Object.keys(ADMIN_ROUTES).sort());
   });
 
-  test.each([...commands, ['doctor', 'checkStorage'] as const])(
-    '%s --help names an option for each field of %s',
-    async (words, name: AdminRouteName) => {
-      const { code, out, err } = await run(...words.split(' '), '--help');
-      expect([code, err]).toEqual([0, '']);
-      expect(out).toContain(`Usage: npm run cli -- ${words} `);
-      const { params, query, body } = ADMIN_ROUTES[name];
-      const fields = [params, query, body].flatMap((type) => (type === undefined ? [] : [...fieldsOf(type).keys()]));
-      const flags = fields.map((field) => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
-      // The id of a resource is an argument, and the end of an imported recording follows from its length.
-      const left = name === 'uploadHostedRecording' ? 'end-time' : params === IdParam ? 'id' : undefined;
-      const expected = flags.filter((flag) => flag !== left);
-      const everywhere = ['json', 'url', 'token', 'token-file', 'insecure'];
-      expect(new Set(out.match(/(?<=^ +--)[a-z-]+/gm))).toEqual(new Set([...expected, ...everywhere]));
-    },
-  );
+  test.each(commands)('%s --help names an option for each field of %s', async (words, name: AdminRouteName) => {
+    const { code, out, err } = await run(...words.split(' '), '--help');
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toContain(`Usage: npm run cli -- ${words} `);
+    const { params, query, body } = ADMIN_ROUTES[name];
+    const fields = [params, query, body].flatMap((type) => (type === undefined ? [] : [...fieldsOf(type).keys()]));
+    const flags = fields.map((field) => field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`));
+    // The id of a resource is an argument, and the end of an imported recording follows from its length.
+    const left = name === 'uploadHostedRecording' ? 'end-time' : params === IdParam ? 'id' : undefined;
+    const expected = flags.filter((flag) => flag !== left);
+    const everywhere = ['json', 'url', 'token', 'token-file', 'insecure'];
+    expect(new Set(out.match(/(?<=^ +--)[a-z-]+/gm))).toEqual(new Set([...expected, ...everywhere]));
+  });
 
   test.each([[['help']], [['help', 'key']], [['key', 'help', 'issue']], [['--help', 'key']], [['hauler', '--help']]])(
     '%j shows the usage',

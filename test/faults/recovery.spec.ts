@@ -40,13 +40,13 @@ interface Findings {
 }
 
 async function doctor(...words: string[]): Promise<{ code: number; err: string; found: Findings }> {
-  const { code, out, err } = await runCommand('doctor', '--json', ...words);
+  const { code, out, err } = await runCommand('storage', 'check', '--json', ...words);
   return { code, err, found: JSON.parse(out) as Findings };
 }
 
 const videosOf = (service: TestApp) => join(service.env.DATA_DIR, 'videos');
 
-describe('doctor compares storage and database', () => {
+describe('storage check compares storage and database', () => {
   let service: TestApp;
   let leave: () => void;
   let stopPartner: () => Promise<void>;
@@ -103,7 +103,7 @@ describe('doctor compares storage and database', () => {
     const { code, err, found } = await doctor('--checksums');
     expect([code, err, found.data]).toEqual([0, '', []]);
     expect(found.examined).toBe(10);
-    expect(await runCommand('doctor')).toEqual({
+    expect(await runCommand('storage', 'check')).toEqual({
       code: 0,
       out: 'storage and database agree: examined 10 rows and files\n',
       err: '',
@@ -137,7 +137,7 @@ describe('doctor compares storage and database', () => {
     async (folder) => {
       const path = resolve(videosOf(service), folder);
       renameSync(path, `${path}.aside`);
-      const reports = [await runCommand('doctor'), await runCommand('doctor', '--json')];
+      const reports = [await runCommand('storage', 'check'), await runCommand('storage', 'check', '--json')];
       renameSync(`${path}.aside`, path);
       const err = expect.stringMatching(/^error: The video storage failed: .+\. Mount (it\.|[a-z-]+;) .+\.\n$/);
       expect(reports).toEqual([1, 2].map(() => ({ code: 1, out: '', err })));
@@ -177,7 +177,7 @@ describe('doctor compares storage and database', () => {
     const file = fileOf('recordings', ids.fetched);
     renameSync(file, `${file}.aside`);
     symlinkSync(file, file);
-    const outcome = await runCommand('doctor');
+    const outcome = await runCommand('storage', 'check');
     rmSync(file);
     renameSync(`${file}.aside`, file);
     expect(outcome).toEqual({

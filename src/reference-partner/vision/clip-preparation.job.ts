@@ -112,7 +112,7 @@ export class ClipPreparationJob implements OnModuleInit {
     try {
       await this.insertClip(run, id, clip, stored);
     } catch (error) {
-      // The commit may have succeeded, and a row must have its file. `doctor` reports a file without a row.
+      // The commit may have succeeded, and a row must have its file. `storage check` reports a file without a row.
       if (!isDatabaseUnavailable(error)) await this.storage.delete(videoFileName('clips', id));
       throw error;
     }

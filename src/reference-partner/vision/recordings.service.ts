@@ -46,7 +46,7 @@ export class ReferenceRecordings {
     try {
       await this.insertRecording(id, query, size, sha256);
     } catch (error) {
-      // The commit may have succeeded, and a row must have its file. `doctor` reports a file without a row.
+      // The commit may have succeeded, and a row must have its file. `storage check` reports a file without a row.
       if (!isDatabaseUnavailable(error)) await this.storage.delete(videoFileName('recordings', id));
       throw isUniqueViolation(error, 'reference_recordings_start_key') ? startConflict(camera) : error;
     }

@@ -1,0 +1,94 @@
+import type { Querying } from '../database/sql.js';
+
+export interface CheckedDatabase {
+  readonly version: string;
+  readonly isStandby: boolean;
+  readonly isReadOnly: boolean;
+  readonly synchronousNames: string;
+}
+
+export async function checkedDatabase(database: Querying): Promise<CheckedDatabase> {
+  const [row] = await database.query<CheckedDatabase[]>(
+    `SELECT current_setting('server_version') AS version, pg_is_in_recovery() AS "isStandby",
+            current_setting('transaction_read_only')::boolean AS "isReadOnly",
+            current_setting('synchronous_standby_names') AS "synchronousNames"`,
+    [],
+  );
+  return row as CheckedDatabase;
+}
+
+/** A standby that is connected. Without pg_monitor, PostgreSQL hides all but its name. */
+export interface Standby {
+  readonly name: string;
+  readonly state: string | null;
+  readonly syncState: string | null;
+  readonly lagSeconds: number;
+}
+
+export const standbys = (database: Querying): Promise<Standby[]> =>
+  database.query(
+    `SELECT coalesce(nullif(application_name, ''), 'a standby') AS name, state, sync_state AS "syncState",
+            coalesce(extract(epoch FROM replay_lag), 0)::float8 AS "lagSeconds"
+       FROM pg_stat_replication WHERE application_name NOT LIKE '%basebackup%' ORDER BY 1`,
+    [],
+  );
+
+export interface PartitionedTable {
+  readonly name: string;
+  readonly partitions: number;
+  /** Of those by day: how far the newest one is ahead of today (UTC). */
+  readonly daysAhead: number | null;
+}
+
+export const partitionedTables = (database: Querying): Promise<PartitionedTable[]> =>
+  database.query(
+    `SELECT t.relname AS name, count(p.relname)::int AS partitions,
+            max(to_date(substring(p.relname FROM '_(\\d{8})$'), 'YYYYMMDD')) - (now() AT TIME ZONE 'UTC')::date AS "daysAhead"
+       FROM pg_class t LEFT JOIN pg_inherits i ON i.inhparent = t.oid LEFT JOIN pg_class p ON p.oid = i.inhrelid
+      WHERE t.relkind = 'p' AND t.relnamespace = current_schema()::regnamespace
+      GROUP BY t.relname ORDER BY t.relname`,
+    [],
+  );
+
+/** The tables of scheduled work, and their rows that may run. */
+export const WORK: readonly { readonly kind: string; readonly table: string; readonly where: string }[] = [
+  {
+    kind: 'synchronisations',
+    table: 'connections',
+    where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
+  },
+  { kind: 'downloads', table: 'recordings', where: 'relinks >= 0' },
+  { kind: 'requests for clips', table: 'video_request_parts', where: `status = 'submitting'` },
+  { kind: 'polls of clips', table: 'video_polls', where: 'true' },
+  { kind: 'subscriptions', table: 'video_subscriptions', where: 'enabled AND deleted_at IS NULL' },
+  { kind: 'lists of recordings', table: 'video_windows', where: 'true' },
+  { kind: 'clips of the reference partner', table: 'reference_video_requests', where: 'true' },
+];
+
+export interface WaitingWork {
+  readonly kind: string;
+  readonly waitedSeconds: number;
+}
+
+/** How long the oldest due row of each kind has waited. */
+export async function waitingWork(database: Querying): Promise<WaitingWork[]> {
+  const found: WaitingWork[] = [];
+  for (const { kind, table, where } of WORK) {
+    const [row] = await database.query<{ waited: number | null }[]>(
+      `SELECT extract(epoch FROM now() - min(due_at))::float8 AS waited FROM ${table}
+        WHERE due_at <= now() AND started_at IS NULL AND ${where}`,
+      [],
+    );
+    found.push({ kind, waitedSeconds: row?.waited ?? 0 });
+  }
+  return found;
+}
+
+/** Milliseconds since the epoch. */
+export async function databaseClock(database: Querying): Promise<number> {
+  const [row] = await database.query<{ now: number }[]>(
+    'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now',
+    [],
+  );
+  return row?.now ?? 0;
+}

@@ -1,0 +1,94 @@
+import { readCommandEnv } from '../config/command-env.js';
+import { pendingMigrations } from '../database/migrate.js';
+import { schemaFault } from '../database/schema-faults.js';
+import { appliedMigrations } from '../database/schema.repository.js';
+import type { Session } from '../database/session.js';
+import { openStorage } from '../storage/open-storage.js';
+import { knownRoots } from '../storage/storage-roots.repository.js';
+import { withDatabase } from './command-database.js';
+import type { CommandContext, CommandResult } from './commands.js';
+import { checkedDatabase, databaseClock, partitionedTables, standbys, waitingWork } from './doctor.repository.js';
+import {
+  backupVerdict,
+  clockVerdict,
+  databaseVerdict,
+  type Finding,
+  migrationsVerdict,
+  partitionsVerdict,
+  replicationVerdict,
+  workVerdict,
+} from './doctor.rules.js';
+import { failureOf } from './failure-sentence.js';
+import { backupLane } from './load-archive.js';
+import { lastVerification } from './verification.repository.js';
+
+/** What the operator should know about the database and the storage, one line each. Changes nothing. */
+export async function doctor({ source }: CommandContext): Promise<CommandResult> {
+  const env = readCommandEnv(undefined, source);
+  const findings = await withDatabase(env, async (databaseUrl) => {
+    const lane = backupLane(databaseUrl);
+    try {
+      return await lane.use((session) => examine(session, env.STORAGE_URL));
+    } finally {
+      await lane.close();
+    }
+  });
+  const wrong = findings.filter(({ ok }) => !ok);
+  const width = Math.max(...findings.map(({ name }) => name.length));
+  const lines = findings.map(({ name, ok, text }) => `${ok ? 'ok   ' : 'WRONG'}  ${name.padEnd(width)}  ${text}`);
+  return {
+    sentence: lines.join('\n'),
+    details: { checks: findings },
+    ...(wrong.length === 0 ? {} : { failure: `to be put right: ${wrong.map(({ name }) => name).join(', ')}` }),
+  };
+}
+
+async function examine(session: Session, storageUrl: string): Promise<Finding[]> {
+  const checks: readonly [string, () => Promise<Omit<Finding, 'name'>>][] = [
+    ['database', async () => databaseVerdict(await checkedDatabase(session))],
+    [
+      'replication',
+      async () => replicationVerdict(await standbys(session), (await checkedDatabase(session)).synchronousNames),
+    ],
+    ['migrations', () => migrations(session)],
+    ['partitions', async () => partitionsVerdict(await partitionedTables(session))],
+    ['due work', async () => workVerdict(await waitingWork(session))],
+    ['storage', () => storage(session, storageUrl)],
+    ['backup', async () => backupVerdict(await lastVerification(session), (await databaseClock(session)) / 1000)],
+    ['clock', () => clock(session)],
+  ];
+  const findings: Finding[] = [];
+  for (const [name, check] of checks) findings.push({ name, ...(await check().catch(failed)) });
+  return findings;
+}
+
+function failed(error: unknown): Omit<Finding, 'name'> {
+  const text = failureOf(error);
+  if (text === undefined) throw error;
+  return { ok: false, text };
+}
+
+const migrations = async (session: Session) =>
+  migrationsVerdict(
+    (await appliedMigrations(session)).length,
+    await pendingMigrations(session),
+    await schemaFault(session),
+  );
+
+async function storage(session: Session, storageUrl: string): Promise<Omit<Finding, 'name'>> {
+  const opened = await openStorage(storageUrl, { roots: knownRoots(session) });
+  try {
+    const { writable, reason = '', advice } = await opened.check();
+    const text = writable ? `takes files; storage check compares them with the database` : `STORAGE_URL: ${reason}`;
+    return { ok: writable, text: advice === undefined ? text : `${text}. ${advice}` };
+  } finally {
+    opened.close();
+  }
+}
+
+/** The answer is taken for the middle of the time that it took. */
+async function clock(session: Session): Promise<Omit<Finding, 'name'>> {
+  const before = Date.now();
+  const database = await databaseClock(session);
+  return clockVerdict((before + Date.now()) / 2 - database);
+}
