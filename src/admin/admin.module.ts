@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { OutboundModule } from '../outbound/outbound.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { ReferencePartnerModule } from '../reference-partner/reference-partner.module.js';
 import { ScaleModule } from '../scale/scale.module.js';
@@ -12,6 +13,7 @@ import { ActionsController } from './actions/actions.controller.js';
 import { NamedActions } from './actions/actions.service.js';
 import { AttentionController } from './attention/attention.controller.js';
 import { AttentionService } from './attention/attention.service.js';
+import { OutboundAttention } from './attention/outbound-attention.js';
 import { PlatformAttention } from './attention/platform-attention.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
@@ -20,6 +22,7 @@ import { ExchangeReplay } from './exchange-replay.service.js';
 import { ExchangesController } from './exchanges.controller.js';
 import { HaulersController } from './haulers.controller.js';
 import { HostedController } from './hosted.controller.js';
+import { OutboundController } from './outbound.controller.js';
 import { OverviewController } from './overview.controller.js';
 import { OutboundReplay } from './outbound-replay.service.js';
 import { CoverageController } from './coverage.controller.js';
@@ -50,7 +53,15 @@ export class AdminModule {}
 
 /** Administration of the platform side; loaded with that side. */
 @Module({
-  imports: [AdminModule, AccountsModule, PartnerClientModule, ScaleModule, SiteSyncModule, VisionModule],
+  imports: [
+    AdminModule,
+    AccountsModule,
+    OutboundModule,
+    PartnerClientModule,
+    ScaleModule,
+    SiteSyncModule,
+    VisionModule,
+  ],
   controllers: [
     OverviewController,
     TicketsController,
@@ -59,8 +70,9 @@ export class AdminModule {}
     VideoRequestsController,
     CoverageController,
     RecordingsController,
+    OutboundController,
   ],
-  providers: [OutboundReplay, PlatformAttention, RunTree, RunTreeRepository],
+  providers: [OutboundAttention, OutboundReplay, PlatformAttention, RunTree, RunTreeRepository],
 })
 export class PlatformAdminModule {}
 

@@ -112,6 +112,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   overview: { description: 'the last 24 hours in numbers', commands: { show: 'getOverview' } },
   storage: { description: 'stored video files', commands: { check: 'checkStorage' } },
   action: { description: 'changes by admins and partners', commands: { list: 'listActions' } },
+  outbound: {
+    description: 'the switch of all calls to partners',
+    commands: { show: 'getOutbound', set: 'setOutbound' },
+  },
   retention: { description: 'deletion of stored video by age', commands: { run: 'runRetention' } },
   'hosted-site-data': {
     description: "haulers' sites, kiosks and materials on the partner side",

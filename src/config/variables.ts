@@ -92,6 +92,11 @@ export const VARIABLES = {
     'demo hauler, keys, partner data and connections',
     'true with the embedded database outside production, else false',
   ),
+  OUTBOUND: declare(
+    oneOf('on', 'off'),
+    'on',
+    'off: no partner is called and no file is fetched; due work waits, as for a copy of a database',
+  ),
   OUTBOUND_ALLOW_PRIVATE: declare(
     boolean,
     undefined,

@@ -25,6 +25,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   materials:
     'active connection_id created_at deactivated_at external_id flagged_reason hauler_id id kiosk_external_id material_type measure_unit more_kiosk_ids more_site_ids partner_updated_at site_external_id updated_at',
   migrations: 'id name timestamp',
+  outbound_stop: 'one reason since',
   partner_camera_names: 'connection_id hauler_id requested_name returned_name truck_id',
   recordings:
     'attempts camera_id connection_id created_at customer_id deleted_at draft_bytes draft_id draft_total draft_validator due_at duration_seconds end_time expires_at fetch_by fetch_ms gaps hauler_id id last_error link part_id partner_recording_id reason reason_code received_bytes relinks sha256 size_bytes source start_time started_at status stored_at tried_since truck_id updated_at',

@@ -36,6 +36,7 @@ import { GroupRefusedRecords1795570521000 } from '../../migrations/1795570521000
 import { ProbeWrites1795570523000 } from '../../migrations/1795570523000-probe-writes.js';
 import { IndexFailedExchanges1795570524500 } from '../../migrations/1795570524500-index-failed-exchanges.js';
 import { CreateBackupVerifications1795570530000 } from '../../migrations/1795570530000-create-backup-verifications.js';
+import { StopOutbound1795570531000 } from '../../migrations/1795570531000-stop-outbound.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -76,4 +77,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   ProbeWrites1795570523000,
   IndexFailedExchanges1795570524500,
   CreateBackupVerifications1795570530000,
+  StopOutbound1795570531000,
 ];

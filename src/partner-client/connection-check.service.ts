@@ -39,6 +39,7 @@ const PROBES: Record<PartnerInterface, Probe> = {
 const UNREACHABLE_KINDS: ReadonlySet<FailureKind> = new Set([
   'addressRefused',
   'unreachable',
+  'switchedOff',
   'broken',
   'timedOut',
   'connectionChanged',

@@ -43,6 +43,7 @@ const EXPECTED = [200, 400, 404];
 const PASSING: ReadonlySet<FailureKind> = new Set([
   'addressRefused',
   'unreachable',
+  'switchedOff',
   'broken',
   'timedOut',
   'tooLarge',

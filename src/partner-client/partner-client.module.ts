@@ -2,6 +2,7 @@ import { HttpModule } from '@nestjs/axios';
 import { Module } from '@nestjs/common';
 import { ENV } from '../config/env.js';
 import { OUTBOUND_POLICY, outboundPolicy } from '../outbound/address-guard.js';
+import { OutboundModule } from '../outbound/outbound.module.js';
 import { ConnectionRulesService } from './connection-rules.service.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionKeys } from './connection-keys.service.js';
@@ -11,7 +12,7 @@ import { PARTNER_SETTINGS, PartnerClient, partnerSettings } from './partner-clie
 
 /** Calls to partners, and the connections that they use. */
 @Module({
-  imports: [HttpModule.registerAsync({ inject: [ENV], useFactory: httpDefaults })],
+  imports: [OutboundModule, HttpModule.registerAsync({ inject: [ENV], useFactory: httpDefaults })],
   providers: [
     { provide: PARTNER_SETTINGS, inject: [ENV], useFactory: partnerSettings },
     { provide: OUTBOUND_POLICY, inject: [ENV], useFactory: outboundPolicy },

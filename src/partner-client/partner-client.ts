@@ -9,6 +9,7 @@ import { SCENARIO_HEADER } from '../http/recorded-request.js';
 import { Metrics } from '../observability/metrics.js';
 import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
 import type { Backoff } from '../outbound/backoff.js';
+import { OutboundSwitch } from '../outbound/outbound-switch.js';
 import { TargetBackoff } from '../outbound/target-backoff.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
 import type { PartnerConnection } from './connections.repository.js';
@@ -73,6 +74,9 @@ interface Answers {
   scenario: string | undefined;
 }
 
+/** Work that has begun before the calls were switched off asks again after this time. */
+const SWITCHED_OFF_MS = 60_000;
+
 /** The body of an error response is not read beyond this size. */
 const MAX_ERROR_BYTES = 65_536;
 
@@ -88,6 +92,7 @@ export class PartnerClient {
     @Inject(PARTNER_SETTINGS) private readonly settings: PartnerSettings,
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
     private readonly metrics: Metrics,
+    @Inject(OutboundSwitch) private readonly outbound: Pick<OutboundSwitch, 'isOn' | 'reason'>,
   ) {
     this.backoff = new TargetBackoff(settings.pauseAfter, settings.pauses);
   }
@@ -155,6 +160,12 @@ export class PartnerClient {
 
   /** Why the partner may not be called now. */
   private refusal(connection: PartnerConnection, call: PartnerCall, url: string): PartnerFailure | undefined {
+    if (!this.outbound.isOn) {
+      const reason = this.outbound.reason ?? 'the database has not been asked yet';
+      return new PartnerFailure('switchedOff', SENTENCES.switchedOff(reason), {
+        retryAt: new Date(Date.now() + SWITCHED_OFF_MS),
+      });
+    }
     const fault = urlFault(url, this.policy);
     if (fault !== undefined) return new PartnerFailure('addressRefused', fault);
     const until =

@@ -36,6 +36,8 @@ const RULES = {
   failed: { provesReachable: false },
   /** The partner was not called, because it failed several times in a row or asked for fewer calls. */
   circuitOpen: {},
+  /** The partner was not called, because calls to partners are switched off. */
+  switchedOff: { provesReachable: false },
   /** The partner was not called, because an admin deleted the connection or changed its address. */
   connectionChanged: {},
 } as const satisfies Record<string, FailureRule>;
@@ -165,6 +167,7 @@ export const SENTENCES = {
   failed: (host: string, status: number, detail: string) => `${host} failed with status ${status}${detail}.`,
   circuitOpen: (host: string, until: Date) =>
     `${host} is not called before ${until.toISOString().slice(0, 19)}Z, because it failed several times in a row or asked for fewer calls.`,
+  switchedOff: (reason: string) => `Calls to partners are switched off: ${reason}.`,
   connectionChanged: () => 'The connection was deleted or its address was changed before the partner was called.',
 } as const;
 

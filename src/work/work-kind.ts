@@ -41,6 +41,8 @@ export interface WorkKind<Row extends object = object> {
    * scheduled, and each of its occurrences has a cap of its own.
    */
   readonly attempts?: AttemptLimit<Row>;
+  /** Its runs call partners or fetch their files: nothing is started while that is switched off. */
+  readonly callsPartners?: true;
   /** While it returns false nothing is started, so no row loses an attempt. */
   canStart?(): boolean;
   /**

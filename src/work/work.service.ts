@@ -10,6 +10,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { inBackground } from '../errors/background.js';
+import { OutboundSwitch } from '../outbound/outbound-switch.js';
 import { DueRows, mayBeDue } from './due-rows.repository.js';
 import { LaneRunner } from './lane-runner.js';
 import { LaneOwners, OWNED_MS } from './lanes.repository.js';
@@ -41,6 +42,7 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     private readonly dataSource: DataSource,
     private readonly schedule: SchedulerRegistry,
     @Inject(ENV) private readonly env: ResolvedEnv,
+    private readonly outbound: OutboundSwitch,
   ) {
     this.owners = new LaneOwners(dataSource);
   }
@@ -48,8 +50,9 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
   /** Must be called in `onModuleInit`. */
   register<Row extends object>(kind: WorkKind<Row>): void {
     if (this.runners.has(kind.name)) throw new Error(`the work ${kind.name} is registered twice`);
+    const mayRun = () => (kind.callsPartners !== true || this.outbound.isOn) && kind.canStart?.() !== false;
     // `kind.columns` selects the columns of `Row`, which the runner does not know.
-    const runner = new LaneRunner(new DueRows(this.dataSource, kind), this.owners);
+    const runner = new LaneRunner(new DueRows(this.dataSource, { ...kind, canStart: mayRun }), this.owners);
     if (this.started) throw new Error(`the work ${kind.name} is registered after the start: nothing would run it`);
     this.runners.set(kind.name, runner);
   }

@@ -318,6 +318,7 @@ describe('the documented errors', () => {
       'POST /sync-runs/{id}/reject',
       'POST /video-requests/{id}/retry',
       'PUT /hosted/cameras',
+      'PUT /outbound',
     ]);
     expect(reply('confirmSyncRun', '409')?.description).toContain('newer run');
     expect(reply('rotateApiKey', '409')?.description).toContain('revoked');

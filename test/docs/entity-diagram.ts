@@ -37,6 +37,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'schema_version',
     'write_probes',
     'backup_verifications',
+    'outbound_stop',
   ],
   reference: [
     'reference_site_data',

@@ -106,6 +106,7 @@ export function partnerClient(
     all,
     { allowPrivate },
     new Metrics(),
+    { isOn: true, reason: undefined },
   );
 }
 

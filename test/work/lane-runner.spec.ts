@@ -108,7 +108,7 @@ describe('a runner of due rows', () => {
     [
       'an unavailable database',
       new DatabaseConnectionError(new Error('Connection terminated due to connection timeout')),
-      'The database was unavailable: no connection to the database: Connection terminated due to connection timeout',
+      'The database was unavailable (unreachable): no connection to the database: Connection terminated due to connection timeout',
       60_000,
     ],
     [

@@ -56,6 +56,7 @@ const PHRASES: Readonly<Record<Operation, Phrase>> = {
   retryRecordings: () => 'had recordings fetched again',
   replayExchange: verb('sent again'),
   replayExchanges: () => 'sent exchanges again',
+  setOutbound: (_thing, { enabled }) => `switched calls to partners ${enabled === true ? 'on' : 'off'}`,
   runRetention: () => 'deleted stored video by age',
   replaceHostedSiteData: verb('replaced the site data that the reference partner serves for'),
   setHostedCamera: () => 'set a camera of the reference partner',

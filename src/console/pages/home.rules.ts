@@ -14,6 +14,7 @@ interface Check {
 
 /** What each check looks at. */
 export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
+  'outbound-off': { title: 'Calls to partners', none: 'Partners are called' },
   'database-trouble': { title: 'Database', none: 'The database takes writes' },
   'storage-trouble': { title: 'Video storage', none: 'The video storage takes files' },
   'refused-keys': { title: 'Refused key', none: 'No partner refused our key at its last call' },

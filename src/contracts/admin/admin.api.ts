@@ -65,5 +65,6 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['sandbox', 'Simulated faults, and the clock of the reference partner'],
   ['actions', 'The action log: who changed what, and when'],
   ['doctor', 'Comparison of the video storage with the database'],
+  ['outbound', 'The switch of all calls to partners'],
   ['retention', 'Deletion of stored video by age'],
 ]);

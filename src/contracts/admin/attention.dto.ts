@@ -13,6 +13,7 @@ import {
 
 /** Each is one check over everything that the service stores. */
 export const ATTENTION_KINDS = [
+  'outbound-off',
   'database-trouble',
   'storage-trouble',
   'refused-keys',

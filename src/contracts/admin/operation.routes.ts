@@ -1,6 +1,7 @@
 import type { RouteDefinition } from '../common/api-contract.js';
 import { Action, ActionQuery } from './action.dto.js';
 import { Attention } from './attention.dto.js';
+import { OutboundRequest, OutboundState } from './outbound.dto.js';
 import { Overview } from './overview.dto.js';
 import { RetentionRequest, RetentionResult, StorageCheck, StorageCheckQuery } from './storage.dto.js';
 import { page } from './route-parts.js';
@@ -45,6 +46,27 @@ export const OPERATION_ROUTES = {
     status: 200,
     response: StorageCheck,
     returns: 'The differences',
+  },
+  getOutbound: {
+    method: 'GET',
+    path: '/outbound',
+    summary: 'Read whether partners are called',
+    description: 'A restored copy of a database calls no partner until an admin switches the calls on.',
+    status: 200,
+    response: OutboundState,
+    returns: 'Whether partners are called, and why not',
+  },
+  setOutbound: {
+    method: 'PUT',
+    path: '/outbound',
+    summary: 'Switch all calls to partners on or off',
+    description:
+      'Off: within 2 s no instance starts a call or a download; due work waits and loses no attempt, and video is missing only if partners no longer list it when the calls are on again.',
+    body: OutboundRequest,
+    status: 200,
+    response: OutboundState,
+    returns: 'The new state',
+    fails: { conflict: 'OUTBOUND=off in the environment of the service' },
   },
   runRetention: {
     method: 'POST',

@@ -53,6 +53,7 @@ export class SiteSyncJob implements OnModuleInit {
     key: { hauler_id: 'uuid', id: 'uuid' },
     columns: ['base_url', 'run_requested_at'],
     where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
+    callsPartners: true,
     lane: { by: 'id', type: 'uuid', concurrency: 1 },
     concurrency: CONCURRENCY,
     waitsAfterMs: SLOW_PARTNER_MS,

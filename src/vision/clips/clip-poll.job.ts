@@ -48,6 +48,7 @@ export class ClipPollJob implements OnModuleInit {
       table: 'video_polls',
       key: { hauler_id: 'uuid', connection_id: 'uuid', customer_id: 'text' },
       columns: ['last_error'],
+      callsPartners: true,
       lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
       concurrency: 8,
       waitsAfterMs: SLOW_PARTNER_MS,

@@ -114,6 +114,7 @@ type Failure = Pick<PartnerFailure, 'kind' | 'retryAt'>;
 const PARTNER_FAILURES: ReadonlySet<FailureKind> = new Set([
   'unreachable',
   'circuitOpen',
+  'switchedOff',
   'rateLimited',
   'unauthorized',
   'addressRefused',

@@ -41,6 +41,7 @@ export class ClipSubmitJob implements OnModuleInit {
       table: 'video_request_parts',
       key: { hauler_id: 'uuid', id: 'uuid' },
       where: "status = 'submitting'",
+      callsPartners: true,
       lane: { by: 'connection_id', type: 'uuid', concurrency: 8 },
       concurrency: 32,
       waitsAfterMs: SLOW_PARTNER_MS,

@@ -20,6 +20,7 @@ const SUBMIT_FAILURES: Readonly<Record<FailureKind, 'final' | 'counted' | 'waiti
   breach: 'counted',
   unreachable: 'waiting',
   circuitOpen: 'waiting',
+  switchedOff: 'waiting',
   rateLimited: 'waiting',
   unauthorized: 'waiting',
   connectionChanged: 'waiting',

@@ -39,6 +39,7 @@ const MAX_WINDOW_ATTEMPTS = 100;
 
 /** By connection, so that a partner that takes a minute for each page delays only its own subscriptions. */
 const LANES = {
+  callsPartners: true,
   lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
   concurrency: 8,
   waitsAfterMs: SLOW_PARTNER_MS,

@@ -65,6 +65,7 @@ export class DownloadJob implements OnModuleInit {
       key: { hauler_id: 'uuid', id: 'uuid' },
       columns: RECORDING_COLUMNS,
       order: ['fetch_by'],
+      callsPartners: true,
       lane: { by: 'connection_id', type: 'uuid', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
       backlog: this.recordings,
       concurrency: this.env.DOWNLOAD_CONCURRENCY,
