@@ -186,11 +186,13 @@ export function NextStep({ haulerId }: { haulerId: string }) {
   );
 }
 
-/** The steps of the only hauler on the first page, until it has a key and a connection. */
+/** The steps of the only hauler on the first page, until it has a key and a connection. It reads no more than that. */
 export function SetupReminder({ haulerId }: { haulerId: string }) {
-  const [key, ...connections] = useSteps(haulerId) ?? [];
-  if (key === undefined) return null;
-  const isBegun = key.done !== undefined && (connections.length === 0 || connections.some(({ done }) => done));
+  const { hasPlatform } = useSession();
+  const keys = useLoad('/api-keys', { haulerId, pageSize: 100 }).data?.data;
+  const connections = useLoad(hasPlatform ? '/connections' : undefined, { haulerId, ...ONE }).data?.data;
+  if (keys === undefined || (hasPlatform && connections === undefined)) return null;
+  const isBegun = keys.some(({ revokedAt }) => revokedAt === null) && connections?.length !== 0;
   return isBegun ? null : <SetupSteps haulerId={haulerId} />;
 }
 
