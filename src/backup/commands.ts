@@ -4,7 +4,10 @@ import { type CommandEnv, readCommandEnv } from '../config/command-env.js';
 import { parseStorageUrl } from '../config/storage-url.js';
 import { EnvError } from '../config/parse.js';
 import { MIGRATIONS } from '../database/migrations.js';
+import { thisRelease } from '../database/release.js';
+import { recordRelease } from '../database/schema.repository.js';
 import type { Session } from '../database/session.js';
+import { storeOutboundStop } from '../outbound/outbound-stop.repository.js';
 import { fingerprintOf, type Manifest } from './archive-format.js';
 import { archivePlace, type ArchivePlace } from './archive-place.js';
 import { checkArchive } from './archive-reader.js';
@@ -88,10 +91,12 @@ export async function restore(options: RestoreOptions, { source, progress }: Com
               `the database is not empty (it has ${found.join(', ')}${found.length === 3 ? ' and more' : ''}): restore into a new one, as by createdb`,
             );
           await loadArchive(manager, session, { place, manifest, progress, rereads: false });
+          await recordRelease(session, thisRelease());
+          await storeOutboundStop(session, `restored from a backup of ${manifest.createdAt}`);
         }),
       { creates: true },
     );
-    const restored = `restored ${summaryOf(manifest)}`;
+    const restored = `restored ${summaryOf(manifest)}, partners are not called until cli outbound set --enabled`;
     if (options.videos === undefined) return { sentence: restored, details: detailsOf(manifest) };
     const input = { place, manifest, progress, storageUrl: options.videos, comparesSums: options.checksums === true };
     const videos = await checkVideos(input);
