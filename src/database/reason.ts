@@ -1,6 +1,6 @@
 import { QueryFailedError } from 'typeorm';
 import { StartupError } from '../config/startup-error.js';
-import { outageSentence } from './outage.js';
+import { outageOf, outageSentence } from './outage.js';
 import { isDatabaseUnavailable } from './postgres-errors.js';
 
 /** Describes an error for an operator: its message if the operator can remove the reason, else with its stack. */
@@ -17,7 +17,8 @@ const isSystemError = (error: Error): boolean => 'errno' in error && 'syscall' i
 /** One sentence that names the variable, if the database failed. */
 function unavailableReason(error: unknown): string | undefined {
   if (!isDatabaseUnavailable(error)) return undefined;
-  return `DATABASE_URL: ${outageSentence(error)}: ${innermost(error as Error)}`;
+  const what = outageOf(error) === 'unreachable' ? 'the database cannot be reached' : outageSentence(error);
+  return `DATABASE_URL: ${what}: ${innermost(error as Error)}`;
 }
 
 /** Codes of Node.js for a certificate whose signer is unknown. Its own sentences are about Node.js. */
