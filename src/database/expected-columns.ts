@@ -37,6 +37,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   reference_site_data_chunks: 'bytes hauler_id position version',
   reference_video_requests:
     'attempts camera_id created_at customer_id due_at end_time finished_at id last_error message sandbox start_time started_at status truck_id',
+  request_counts: 'ends_at key_id requests',
   sandbox_scenarios: 'created_at ends_at name parameters remaining_times routes subject subject_id',
   schema_version: 'migrated_at oldest_compatible_version one version',
   sites:

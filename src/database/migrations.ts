@@ -37,6 +37,7 @@ import { ProbeWrites1795570523000 } from '../../migrations/1795570523000-probe-w
 import { IndexFailedExchanges1795570524500 } from '../../migrations/1795570524500-index-failed-exchanges.js';
 import { CreateBackupVerifications1795570530000 } from '../../migrations/1795570530000-create-backup-verifications.js';
 import { StopOutbound1795570531000 } from '../../migrations/1795570531000-stop-outbound.js';
+import { CountRequests1795570540000 } from '../../migrations/1795570540000-count-requests.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -78,4 +79,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   IndexFailedExchanges1795570524500,
   CreateBackupVerifications1795570530000,
   StopOutbound1795570531000,
+  CountRequests1795570540000,
 ];

@@ -38,6 +38,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'write_probes',
     'backup_verifications',
     'outbound_stop',
+    'request_counts',
   ],
   reference: [
     'reference_site_data',
