@@ -1,5 +1,5 @@
 # The compiler and the development packages stay in this stage.
-FROM node:26-slim AS build
+FROM node:26.10.0-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=optional
@@ -13,23 +13,29 @@ COPY CHANGELOG.md ./
 RUN npm run build
 
 # What runs: production packages only. The optional ones are a Node and a PostgreSQL, and the container brings both.
-FROM node:26-slim AS packages
+FROM node:26.10.0-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional
 
-FROM node:26-slim
+FROM node:26.10.0-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 # npm runs the commands there, and its home may be read-only.
 ENV npm_config_cache=/tmp/.npm npm_config_update_notifier=false
-RUN install -d -o node -g node /data
+# OpenShift runs a container as any user of the group 0.
+RUN install -d -o node -g 0 -m 0770 /data
+LABEL org.opencontainers.image.title=haulbridge \
+      org.opencontainers.image.description="Scale tickets, accounts, disposal sites and truck-camera video between a waste-hauling platform and its partners" \
+      org.opencontainers.image.licenses=MIT
 WORKDIR /app
 COPY package.json LICENSE THIRD-PARTY-NOTICES.md ./
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
-USER node
+# By number, so that Kubernetes can see that it is not root.
+USER 1000:0
 VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=5s --timeout=4s --start-period=20s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-CMD ["node", "--enable-source-maps", "dist/src/main.js"]
+# As `npm run start:prod`.
+CMD ["node", "dist/src/main.js"]

@@ -73,6 +73,7 @@ export class Metrics {
     // Prometheus sees no increase of a series that starts with its first count, and docs/alerts.yml needs these.
     for (const { name } of [SITE_API, VISION_API])
       this.partnerCalls.inc({ interface: name, outcome: 'unauthorized' }, 0);
+    for (const cause of ['full', 'read-only', 'storage']) this.unavailable.inc({ cause }, 0);
     for (const reason of OVERLOADS) this.overloads.inc({ reason }, 0);
     for (const status of ['failed', 'held']) this.syncRuns.inc({ status }, 0);
   }
