@@ -8,7 +8,7 @@ import { secretTexts } from './config/secret-texts.js';
 import { outageOf, outageSentence } from './database/outage.js';
 import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
-import { type AppError, unavailable } from './errors/app-error.js';
+import { AppError, unavailable } from './errors/app-error.js';
 import { CommonErrorFilter, type Translate } from './errors/exception.filter.js';
 import { setHelpAddress } from './errors/help-address.js';
 import { DtoPipe } from './errors/validation.pipe.js';
@@ -24,7 +24,7 @@ import { protectSecrets } from './observability/known-secrets.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { type ObservedRequest, observeRequests } from './observability/request-observer.js';
-import { StorageUnavailableError } from './storage/storage-errors.js';
+import { NotStoredError, StorageUnavailableError } from './storage/storage-errors.js';
 
 /** The interval at which a download retries after the storage has failed. */
 const STORAGE_RETRY_SECONDS = 5;
@@ -105,6 +105,13 @@ const countUnavailable =
 /** The log contains the reason. Callers learn nothing about disks and buckets. */
 function storageUnavailable(logger: Logger): Translate {
   return (error, { method, path, res }) => {
+    if (error instanceof NotStoredError) {
+      logger.error(
+        { requestId: res?.getHeader('X-Request-Id'), method, path },
+        `${error.file} is gone from the video storage`,
+      );
+      return new AppError('notFound', 'the file is gone from the video storage', { cause: error });
+    }
     if (!(error instanceof StorageUnavailableError)) return undefined;
     const requestId = res?.getHeader('X-Request-Id');
     logger.warn({ reason: error.message, requestId, method, path }, 'the video storage failed a request');

@@ -11,6 +11,7 @@ import { JsonBody } from '../http/json-body.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
 import { Recordings } from '../vision/recordings/recordings.service.js';
+import { RecordingContent } from '../vision/downloads/recording-content.service.js';
 import { Retention } from '../vision/recordings/retention.job.js';
 
 /** Recordings of the platform side, and the errors in partners' lists. */
@@ -21,6 +22,7 @@ export class RecordingsController {
     private readonly findings: VisionFindings,
     private readonly retention: Retention,
     private readonly retries: DownloadRetry,
+    private readonly contents: RecordingContent,
   ) {}
 
   @Route(ADMIN_API, 'listRecordings')
@@ -45,7 +47,7 @@ export class RecordingsController {
 
   @Route(ADMIN_API, 'getRecordingContent')
   content(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response) {
-    return this.recordings.sendContent(id, request, response);
+    return this.contents.send(id, request, response);
   }
 
   @Route(ADMIN_API, 'listVisionFindings')

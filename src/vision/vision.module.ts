@@ -32,6 +32,7 @@ import { DownloadRepository } from './downloads/download.repository.js';
 import { Downloader } from './downloads/downloader.js';
 import { DownloadCheck } from './downloads/download-check.service.js';
 import { RelinkService } from './downloads/relink.service.js';
+import { RecordingContent } from './downloads/recording-content.service.js';
 import { DownloadRetryRepository } from './downloads/download-retry.repository.js';
 import { DownloadRetry } from './downloads/download-retry.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
@@ -61,6 +62,7 @@ import { Retention } from './recordings/retention.job.js';
     RecordingsRepository,
     DownloadRetry,
     DownloadRetryRepository,
+    RecordingContent,
     FootageAttentionRepository,
     Recordings,
     StoredHours,
@@ -94,6 +96,7 @@ import { Retention } from './recordings/retention.job.js';
     FleetCoverage,
     Retention,
     DownloadRetry,
+    RecordingContent,
     FootageAttentionRepository,
   ],
 })

@@ -241,10 +241,10 @@ describe('the lists of the catalog in the admin API', () => {
       expect(await runsOf('?latest=false')).toEqual(runs);
     });
 
-    test('have the fields of the contract, `error` only where there is one', () => {
+    test('have the fields of the contract, `error` and `refusals` only where there are any', () => {
       const fields = ['id', 'connectionId', 'status', 'startedAt', 'finishedAt', 'counts'];
       expect(runs.map((run) => Object.keys(run).sort())).toEqual(
-        [fields, [...fields, 'error'], fields].map((names) => names.sort()),
+        [fields, [...fields, 'error'], [...fields, 'refusals']].map((names) => names.sort()),
       );
       const kinds = [
         'received',

@@ -41,6 +41,15 @@ export class DownloadRetryRepository {
     });
   }
 
+  /** A stored recording without its file waits again for it. Returns false if it is not stored any more. */
+  async refetch(id: string): Promise<boolean> {
+    const [, count] = await this.dataSource.query<[unknown[], number]>(
+      `UPDATE recordings SET ${REVIVED}, reason = NULL WHERE id = $1 AND status = 'stored'`,
+      [id],
+    );
+    return count > 0;
+  }
+
   /** Returns how many recordings of the filter failed or expired, which are fetched again. */
   async retryAll({ connectionId, truckId, from, to, reason }: RetryRecordings): Promise<number> {
     return inTransaction(this.dataSource, async (manager) => {

@@ -121,6 +121,21 @@ describe('in one service', () => {
   });
 
   describe('the content of a recording', () => {
+    test('that the storage has lost is 404, and the file is fetched again', async () => {
+      const body = sampleVideo(1_000);
+      const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
+      const { id: recordingId } = await becomes(app, id, { status: 'stored' });
+      const path = `/recordings/${recordingId}/content`;
+      await app.app.get<Storage>(STORAGE, { strict: false }).delete(recordingFile(recordingId));
+      const lost = await app.admin<{ error: { message: string } }>('GET', path);
+      expect([lost.status, lost.body.error.message]).toEqual([
+        404,
+        expect.stringContaining('is gone from the video storage'),
+      ]);
+      await becomes(app, id, { status: 'stored' });
+      expect((await app.admin('GET', path)).status).toBe(200);
+    });
+
     test('can be read with ranges, conditions and HEAD', async () => {
       const body = sampleVideo(1_000);
       const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
