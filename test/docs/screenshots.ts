@@ -113,7 +113,12 @@ test(
     await visit(`recordings?play=${middle.id}&cameras=front,rear&at=${at(middle.startTime, 0.4)}`);
     await page.getByRole('region', { name: 'Player' }).getByRole('link', { name: 'Download' }).nth(1).waitFor();
     // Both pictures are drawn.
-    await page.waitForFunction('[...document.querySelectorAll("video")].every((each) => each.readyState > 1)');
+    await eventually(async () => {
+      const states = await page
+        .locator('video')
+        .evaluateAll((all) => all.map((each) => (each as unknown as { readyState: number }).readyState));
+      expect(Math.min(...states)).toBeGreaterThan(1);
+    });
     await page.waitForTimeout(1_000);
     await take('player', 760);
     await loseFootage(stored);
@@ -135,7 +140,7 @@ test(
     await take('exchange', 900);
     const run = await holdRun();
     await visit(`sync?run=${run}`);
-    await page.getByRole('region', { name: 'Records that would be removed' }).waitFor();
+    await page.getByRole('region', { name: 'Held removals' }).waitFor();
     await take('held-run');
     await visit('');
     await page.getByRole('region', { name: 'Needs attention' }).waitFor();

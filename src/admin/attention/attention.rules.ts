@@ -11,6 +11,7 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../../database/uuid.js';
 import type { EndingKey } from '../../auth/access-lists.repository.js';
 import type { FailingCalls } from '../../exchanges/failing-calls.repository.js';
+import { reasonSentence } from '../../exchanges/reasons.rules.js';
 import type { TroubledRun } from '../../site-sync/sync/run-attention.repository.js';
 import type {
   LostClipsRow,
@@ -250,19 +251,21 @@ export function clipsNotice(row: LostClipsRow, now: number): Notice {
 export function refusalNotice(pushes: RefusedPushes, from: Date): Notice {
   const { interface: name, status, errorCode, reason, count, lastExchangeId } = pushes;
   const subject = [status, reason ?? errorCode].filter((part) => part !== undefined).join(' ');
+  const code = reason ?? errorCode ?? `http-${status}`;
+  const why = reasonSentence({ direction: 'inbound', reason: code, status });
   return {
     kind: 'refused-pushes',
     severity: status >= 500 ? 'now' : 'soon',
     count,
     subject,
     since: new Date(timeOfUuidv7(lastExchangeId)),
-    sentence: `${counted(count, 'push', 'pushes')} of the last day ${count === 1 ? 'was' : 'were'} refused: ${subject}.`,
+    sentence: `${counted(count, 'push', 'pushes')} of the last day ${count === 1 ? 'was' : 'were'} refused: ${subject}. ${why}`,
     page: consolePage('exchanges', {
       direction: 'inbound',
       interface: name,
       status,
       ...(errorCode === undefined ? {} : { errorCode }),
-      reason: reason ?? errorCode ?? `http-${status}`,
+      reason: code,
       from: from.toISOString(),
     }),
   };
