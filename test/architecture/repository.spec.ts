@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { Database } from '../../src/database/database.js';
 import { VARIABLES } from '../../src/config/variables.js';
 import { testServer } from '../support/test-database.js';
 
@@ -24,6 +25,18 @@ test('the operator guide names every variable, and the credentials of S3', () =>
   const table = read('docs/guides/operator.md');
   for (const name of Object.keys(VARIABLES)) expect(table).toMatch(new RegExp(`^\\| \`${name}\` `, 'm'));
   for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) expect(table).toContain(`\`${name}\``);
+});
+
+test('the operator guide says how many database connections a process opens', async () => {
+  const database = new Database({ DATABASE_URL: 'postgres://nowhere.invalid/db', DATABASE_POOL: 10 });
+  const { hot, general, bulk, exchanges } = database;
+  const own = [hot, bulk, exchanges].reduce((sum, lane) => sum + lane.options.connections, 0);
+  const guide = read('docs/guides/operator.md');
+  expect(guide).toContain(
+    `at most ${own} connections more than \`DATABASE_POOL\`, so ${own + general.options.connections} by default`,
+  );
+  expect(general.options.connections).toBe(VARIABLES.DATABASE_POOL.fallback);
+  await database.onApplicationShutdown();
 });
 
 test('the image contains the licence and the notices of its packages', () => {

@@ -4,17 +4,9 @@ import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { FailingCallsRepository } from '../../exchanges/failing-calls.repository.js';
 import { RunAttentionRepository } from '../../site-sync/sync/run-attention.repository.js';
 import { FootageAttentionRepository } from '../../vision/recordings/footage-attention.repository.js';
-import {
-  callNotice,
-  clipsNotice,
-  lossNotice,
-  type Notice,
-  refusalNotice,
-  riskNotice,
-  runNotice,
-  unreadNotice,
-} from './attention.rules.js';
+import { callNotice, type Notice, refusalNotice, runNotice } from './attention.rules.js';
 import { AttentionService, CannotCheckError } from './attention.service.js';
+import { clipsNotice, lossNotice, riskNotice, unreadNotice } from './footage-attention.rules.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
