@@ -216,6 +216,7 @@ describe('a service with the partner side alone', () => {
     const running = new Set<Request>();
     page.on('request', (request) => running.add(request));
     page.on('requestfinished', (request) => running.delete(request));
+    page.on('requestfailed', (request) => running.delete(request));
     page.on('response', (response) => !response.ok() && failed.push(`${response.status()} ${response.url()}`));
     const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
     expect(await pages.allInnerTexts()).toEqual(['Home', 'Exchanges', 'Haulers', 'API keys', 'Sandbox', 'Actions']);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
 import { issueKey } from '../support/api-keys.js';
@@ -15,6 +16,7 @@ import { onServer } from '../support/test-server.js';
 /** From the moment at which the path leads to the primary again. It takes 1 to 2 s, and longer on a busy machine. */
 const BACK_WITHIN_MS = 10_000;
 
+const ignore = () => undefined;
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
 const targetOf = ({ url }: EmbeddedPostgres): TcpTarget => ({ host: '127.0.0.1', port: Number(new URL(url).port) });
 
@@ -150,7 +152,22 @@ describe('a path that leads to a standby for a while', () => {
     const account = { headers: { 'PLATFORM-API-KEY': other }, body: { accountName: 'Replicated' } };
     const create = () => service.call('POST', '/platform-api/v1/accounts', account);
     const refusals = async () => (await Promise.all([house.push(ticket), create()])).map(({ status }) => status);
+    // Its connection is ended below while it waits.
+    const commit = async () => {
+      const client = new pg.Client(primary.url).on('error', ignore);
+      await client.connect();
+      await client.query("SELECT pg_logical_emit_message(true, 'test', '')");
+      await client.end();
+    };
     await waitFor('absent');
+    // The server takes the setting over when it likes to: from then on commits wait.
+    await eventually(async () => {
+      commit().catch(ignore);
+      const { rows } = await onServer(primary.url, (client) =>
+        client.query("SELECT FROM pg_stat_activity WHERE wait_event = 'SyncRep'"),
+      );
+      expect(rows.length).toBeGreaterThan(0);
+    });
     expect(await refusals()).toEqual([503, 503]);
     expect(await ready()).toBe(503);
     // What a restart of the primary does: the commits are visible, and no standby has them.

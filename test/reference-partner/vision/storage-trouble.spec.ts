@@ -207,12 +207,12 @@ it('a recording whose file is lost is an error in JSON, not a video', async () =
   const recording = await recorded(3);
   await storage.delete(videoFileName('recordings', recording.id));
   const response = await fetch(recording.downloadUrl, { headers: { Range: 'bytes=0-9' } });
-  expect(response.status).toBe(500);
+  expect(response.status).toBe(404);
   expect(response.headers.get('content-type')).toMatch(/^application\/json/);
   expect(['etag', 'content-range', 'accept-ranges'].map((name) => response.headers.get(name))).toEqual([
     null,
     null,
     null,
   ]);
-  expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'NOT_FOUND' } });
 });
