@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { EnvError } from '../config/parse.js';
 import { PRIVATE_FILE } from '../config/private-modes.js';
-import { isErrorLike, NotStoredError } from '../storage/storage-errors.js';
+import { isErrorLike, NotStoredError, StorageUnavailableError } from '../storage/storage-errors.js';
 import type { S3Object } from '../storage/s3-object.js';
 import { BackupError } from './backup-error.js';
 
@@ -85,10 +85,9 @@ async function syncPath(path: string, flags: string): Promise<void> {
 function objectPlace(object: S3Object, option: string): ArchivePlace {
   const failure = (error: unknown): unknown => {
     if (error instanceof NotStoredError) return new BackupError(`${option}: there is no object ${error.file}`);
-    const { message } = error as Error;
-    return /^The video storage/.test(message)
-      ? new BackupError(`${option}: ${message.replace('video storage', 'storage')}`)
-      : error;
+    if (!(error instanceof StorageUnavailableError)) return error;
+    // An archive is no video.
+    return new BackupError(`${option}: ${error.message.replace('video storage', 'storage')}`);
   };
   return {
     async write(chunks, signal) {

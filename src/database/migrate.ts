@@ -19,8 +19,8 @@ const LOCK_RETRY_MS = 100;
 const STATEMENT_TIMEOUT_MS = 24 * 3_600_000;
 
 /**
- * How long a migration waits for the lock of a table. Whoever wants the table meanwhile waits behind it, every push too, so
- * it lets them pass and tries again.
+ * How long a migration waits for the lock of a table. All statements on that table wait behind it, those of pushes too. So it
+ * gives up its place, and tries again later.
  */
 const TABLE_LOCK_MS = 1_000;
 const TABLE_RETRY_MS = 3_000;

@@ -85,9 +85,9 @@ export class PartnerExchangeQuery extends ExchangeFilters {
   pageSize?: number;
 }
 
-export const HAULER = { description: 'Exchanges of this hauler only', optional: true };
-export const CONNECTION = { description: 'Outbound calls of this connection only', optional: true };
-export const API_KEY = { description: 'Inbound calls with this API key only', optional: true };
+const HAULER = { description: 'Exchanges of this hauler only', optional: true };
+const CONNECTION = { description: 'Outbound calls of this connection only', optional: true };
+const API_KEY = { description: 'Inbound calls with this API key only', optional: true };
 
 /** Filters of all exchanges. */
 export class ExchangeQuery extends PartnerExchangeQuery {
@@ -101,8 +101,8 @@ export class ExchangeQuery extends PartnerExchangeQuery {
   apiKeyId?: string;
 }
 
-/** Filters of the exchanges that are replayed. */
-export class ReplayExchangesRequest extends ExchangeFilters {
+/** Filters of exchanges without pages, for an admin. */
+export class AllExchangeFilters extends ExchangeFilters {
   @UuidField(HAULER)
   haulerId?: string;
 
@@ -111,7 +111,10 @@ export class ReplayExchangesRequest extends ExchangeFilters {
 
   @UuidField(API_KEY)
   apiKeyId?: string;
+}
 
+/** Filters of the exchanges that are replayed. */
+export class ReplayExchangesRequest extends AllExchangeFilters {
   @BooleanField({ description: 'Send nothing, and report what would be sent', optional: true, example: true })
   dryRun?: boolean;
 }

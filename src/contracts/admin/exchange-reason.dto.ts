@@ -7,22 +7,13 @@ import {
   TextField,
   UuidField,
 } from '../common/fields/scalar-fields.js';
-import { API_KEY, CONNECTION, ExchangeFilters, HAULER } from './exchange-query.dto.js';
+import { AllExchangeFilters } from './exchange-query.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const MAX_REASONS = 50;
 
 /** The filters of the counted exchanges. */
-export class ExchangeReasonsQuery extends ExchangeFilters {
-  @UuidField(HAULER)
-  haulerId?: string;
-
-  @UuidField(CONNECTION)
-  connectionId?: string;
-
-  @UuidField(API_KEY)
-  apiKeyId?: string;
-}
+export class ExchangeReasonsQuery extends AllExchangeFilters {}
 
 /** Exchanges that failed for the same reason. */
 export class ExchangeReason {
