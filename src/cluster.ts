@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ResolvedEnv } from './config/env.js';
-import { WITHOUT_SECRET_FILES } from './config/secret-files.js';
+import { withoutSecretFiles } from './config/secret-files.js';
 import { StartupError } from './config/startup-error.js';
 import { inBackground } from './errors/background.js';
 
@@ -79,7 +79,7 @@ function environmentOf(env: ResolvedEnv): NodeJS.ProcessEnv {
     SANDBOX: String(env.SANDBOX),
     OUTBOUND_ALLOW_PRIVATE: String(env.OUTBOUND_ALLOW_PRIVATE),
     MIGRATE_ON_START: 'false',
-    ...WITHOUT_SECRET_FILES,
+    ...withoutSecretFiles('DATABASE_URL', 'ADMIN_TOKEN', 'SECRETS_KEY'),
   };
 }
 

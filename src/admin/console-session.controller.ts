@@ -2,12 +2,14 @@ import { DataSource } from 'typeorm';
 import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { CookieOptions, Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
-import { ConsoleSessions, SESSION_COOKIE, SESSION_MS, type TokenKind } from '../auth/console-sessions.js';
+import { ConsoleSessions, SESSION_COOKIE, SESSION_MS } from '../auth/console-sessions.js';
+import { type AdminCaller, AdminTokens } from '../auth/admin-caller.js';
 import { GuessLimit } from '../auth/guess-limit.js';
 import type { KeyPrincipal, Principal } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { ENV, type Env } from '../config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/access.dto.js';
+import { includesRole } from '../contracts/common/roles.js';
 import { SERVICE_API } from '../contracts/admin/service.api.js';
 import { DEMO_HAULER_ID } from '../contracts/sandbox/demo.js';
 import { AppError } from '../errors/app-error.js';
@@ -22,6 +24,7 @@ export class ConsoleSessionController {
   constructor(
     @Inject(ENV) private readonly env: Pick<Env, 'SANDBOX' | 'SIDES'>,
     private readonly sessions: ConsoleSessions,
+    private readonly tokens: AdminTokens,
     private readonly keys: ApiKeyService,
     private readonly guesses: GuessLimit,
     private readonly dataSource: DataSource,
@@ -38,7 +41,7 @@ export class ConsoleSessionController {
     // The browser replaces the cookie of an earlier session, which nobody could sign out any more.
     await this.sessions.end(request);
     const cookie = await this.sessions.start(
-      typeof caller === 'string' ? { token: secret.token ?? '' } : { keyId: caller.keyId },
+      'role' in caller ? { token: secret.token ?? '' } : { keyId: caller.keyId },
     );
     const { secure } = request;
     response.cookie(SESSION_COOKIE, cookie, { ...COOKIE, secure, maxAge: SESSION_MS });
@@ -49,7 +52,7 @@ export class ConsoleSessionController {
   async current(@Req() request: Request) {
     const session = await this.sessions.of(request);
     if (session === undefined) throw new AppError('unauthorized', 'sign in first');
-    return this.viewOf(session.key === undefined ? session.kind : session.key.principal);
+    return this.viewOf(session.caller ?? session.key.principal);
   }
 
   @Route(SERVICE_API, 'signOut')
@@ -60,14 +63,14 @@ export class ConsoleSessionController {
   }
 
   /** The rights of a token, or the caller that a key identifies. Counts a wrong secret. */
-  private async check({ token = '', apiKey }: SignInRequest, request: Request): Promise<TokenKind | KeyPrincipal> {
+  private async check({ token = '', apiKey }: SignInRequest, request: Request): Promise<AdminCaller | KeyPrincipal> {
     try {
       if (apiKey !== undefined) {
         return await this.keys.authenticatePartner({ rawHeaders: ['API-KEY', apiKey], socket: request.socket });
       }
-      const kind = this.sessions.kindOf(token);
-      if (kind !== undefined) return kind;
-      throw new AppError('unauthorized', 'this is neither the admin token nor the read-only token');
+      const caller = this.tokens.find(token);
+      if (caller !== undefined) return caller;
+      throw new AppError('unauthorized', 'this is no token of the admin API');
     } catch (error) {
       if (error instanceof AppError && error.kind === 'unauthorized') {
         await this.guesses.count('signIn', request, apiKey ?? token);
@@ -76,9 +79,12 @@ export class ConsoleSessionController {
     }
   }
 
-  private async viewOf(caller: TokenKind | Principal): Promise<SessionView> {
+  private async viewOf(caller: AdminCaller | Principal): Promise<SessionView> {
     const service = { sides: [...this.env.SIDES], sandbox: this.env.SANDBOX, demoHaulerId: DEMO_HAULER_ID };
-    if (typeof caller === 'string') return { kind: caller, ...service };
+    if ('role' in caller) {
+      const { role, name } = caller;
+      return { kind: includesRole(role, 'operator') ? 'admin' : 'reader', ...service, role, name };
+    }
     const { keyPrefix, haulerId, connectionId, customerId } = caller;
     const view = { kind: 'partner', ...service, keyPrefix, haulerId, connectionId, customerId } as const;
     if (haulerId === null || connectionId === null) return view;

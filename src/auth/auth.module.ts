@@ -1,7 +1,9 @@
 import { Global, Module } from '@nestjs/common';
 import { APP_GUARD } from '@nestjs/core';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import { ApiKeyService, LastUse } from './api-key.service.js';
 import { ActionLog } from './action-log.repository.js';
+import { AdminTokens } from './admin-caller.js';
 import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
 import { ConsoleSessions } from './console-sessions.js';
@@ -15,6 +17,8 @@ import { RouteGuard } from './route.guard.js';
 /** A module of its own that is not global, because Nest stops such a module before the global database module. */
 @Module({ providers: [LastUse], exports: [LastUse] })
 export class LastUseModule {}
+
+const adminTokens = { provide: AdminTokens, inject: [ENV], useFactory: (env: ResolvedEnv) => new AdminTokens(env) };
 
 const keyCache = {
   provide: KeyCache,
@@ -40,7 +44,7 @@ const exported = [
 @Global()
 @Module({
   imports: [LastUseModule],
-  providers: [...exported, KeyLookup, RateLimit, keyCache, guard],
-  exports: exported,
+  providers: [...exported, KeyLookup, RateLimit, adminTokens, keyCache, guard],
+  exports: [...exported, AdminTokens],
 })
 export class AuthModule {}

@@ -1,12 +1,12 @@
-import { createHmac, hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { hash, randomBytes } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Request } from 'express';
 import { DataSource } from 'typeorm';
-import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
+import { type AdminCaller, AdminTokens } from './admin-caller.js';
 import { findValidKey } from './api-key.repository.js';
 import { BatchedLookup } from './batched-lookup.js';
 import {
@@ -18,11 +18,9 @@ import {
 } from './console-session.repository.js';
 import { type KnownKey, knownKey } from './key-cache.js';
 
-export type TokenKind = 'admin' | 'reader';
-
 /** The rights of a session: those of a token of the admin API, or of a partner's key. */
 export type ConsoleSession =
-  { readonly kind: TokenKind; readonly key?: undefined } | { readonly kind: 'partner'; readonly key: KnownKey };
+  { readonly caller: AdminCaller; readonly key?: undefined } | { readonly key: KnownKey; readonly caller?: undefined };
 
 /** The secret of a sign-in, which has been checked. */
 export type SignIn = { readonly token: string } | { readonly keyId: string };
@@ -41,37 +39,26 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class ConsoleSessions {
-  private readonly macKey: Buffer;
-  private readonly tokens: readonly (readonly [kind: TokenKind, mac: Buffer])[];
   private readonly lookup: BatchedLookup<SessionRow>;
 
   constructor(
-    @Inject(ENV) env: Pick<ResolvedEnv, 'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'SECRETS_KEY'>,
+    private readonly tokens: AdminTokens,
     private readonly dataSource: DataSource,
     database: Database,
   ) {
-    this.macKey = Buffer.from(hkdfSync('sha256', env.SECRETS_KEY, '', 'haulbridge console sessions', 32));
-    const { ADMIN_TOKEN, ADMIN_READ_TOKEN } = env;
-    this.tokens = [
-      ['admin', this.macOf(ADMIN_TOKEN)],
-      ...(ADMIN_READ_TOKEN === undefined ? [] : [['reader', this.macOf(ADMIN_READ_TOKEN)] as const]),
-    ];
     this.lookup = new BatchedLookup(async (hashes) => {
       const rows = await database.hot.use((session) => findSessions(session, hashes));
       return rows.map((row) => [row.cookieHash.toString('base64url'), row]);
     });
   }
 
-  /** The rights of a token of the admin API. */
-  kindOf(token: string): TokenKind | undefined {
-    return this.kindOfMac(this.macOf(token));
-  }
-
   /** Starts a session. Returns the value of its cookie. */
   async start(signIn: SignIn): Promise<string> {
     const cookie = randomBytes(COOKIE_BYTES).toString('base64url');
     const secret =
-      'token' in signIn ? { tokenMac: this.macOf(signIn.token), keyId: null } : { tokenMac: null, keyId: signIn.keyId };
+      'token' in signIn
+        ? { tokenMac: this.tokens.macOf(signIn.token), keyId: null }
+        : { tokenMac: null, keyId: signIn.keyId };
     const row = { cookieHash: Buffer.from(hashOf(cookie), 'base64url'), ...secret };
     await insertSession(this.dataSource, row, SESSION_MS / 1_000);
     return cookie;
@@ -87,11 +74,11 @@ export class ConsoleSessions {
     const row = await this.lookup.find(hashOf(cookie));
     if (row === undefined) return undefined;
     if (row.keyId === null) {
-      const kind = row.tokenMac === null ? undefined : this.kindOfMac(row.tokenMac);
-      return kind && { kind };
+      const caller = row.tokenMac === null ? undefined : this.tokens.findMac(row.tokenMac);
+      return caller && { caller };
     }
     const key = await findValidKey(this.dataSource, row.keyId);
-    return key && { kind: 'partner', key: knownKey(key) };
+    return key && { key: knownKey(key) };
   }
 
   /** Ends the session of a request, if it has one. */
@@ -103,16 +90,6 @@ export class ConsoleSessions {
   @Interval('console sessions', SWEEP_INTERVAL_MS)
   async deleteExpired(): Promise<void> {
     await deleteExpiredSessions(this.dataSource);
-  }
-
-  /** Digests have one length, so the time of the comparison depends on neither length nor content. */
-  private kindOfMac(given: Buffer): TokenKind | undefined {
-    return this.tokens.find(([, mac]) => timingSafeEqual(given, mac))?.[0];
-  }
-
-  /** With a key, so that a copy of the table does not allow to guess a token. */
-  private macOf(token: string): Buffer {
-    return createHmac('sha256', this.macKey).update(token).digest();
   }
 }
 

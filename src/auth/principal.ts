@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import type { AdminCaller } from './admin-caller.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 
 /** The caller, as its API key identifies it (decisions 1, 2, 17). */
@@ -26,6 +27,8 @@ export type HaulerPrincipal = Principal & { readonly haulerId: string };
 
 export interface AuthenticatedRequest extends ReplayedRequest {
   principal?: Principal;
+  /** The caller of the admin API. */
+  admin?: AdminCaller;
 }
 
 /**

@@ -1,6 +1,9 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
+import type { ApiRoute } from '../contracts/common/api-contract.js';
+import { type AdminRole, includesRole } from '../contracts/common/roles.js';
+import { type AdminCaller, AdminTokens } from './admin-caller.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { apiError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
@@ -21,6 +24,7 @@ export class RouteGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly keys: ApiKeyService,
     private readonly sessions: ConsoleSessions,
+    private readonly tokens: AdminTokens,
     private readonly guesses: GuessLimit,
     private readonly rateLimit: RateLimit,
   ) {}
@@ -42,11 +46,10 @@ export class RouteGuard implements CanActivate {
       }
       case 'partner':
         return this.accept(this.partnerOf(request), request, http.getResponse<Response>());
-      case 'reader':
-      case 'admin':
-        return this.checkToken(request, served.route.role);
       case 'anyone':
         return true;
+      default:
+        return this.checkRole(request, served.route, served.route.role);
     }
   }
 
@@ -68,23 +71,34 @@ export class RouteGuard implements CanActivate {
     return key === undefined ? this.keys.authenticatePartner(request) : this.keys.authenticateSession(key);
   }
 
-  /** `Authorization: Bearer` with ADMIN_TOKEN, for a read also with ADMIN_READ_TOKEN, or a console session. */
-  private async checkToken(request: Call, role: 'reader' | 'admin'): Promise<true> {
-    const kind = await this.kindOf(request);
-    if (kind === 'admin' || (kind === 'reader' && role === 'reader')) return true;
-    const message =
-      kind === 'reader'
-        ? 'this token may only read; changes need the admin token'
-        : 'send the admin token as Authorization: Bearer <token>';
-    throw apiError(ADMIN_API, 'unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });
+  /** `Authorization: Bearer` with a token of the admin API, or a console session of a token or a person. */
+  private async checkRole(request: Call, route: ApiRoute, needed: AdminRole): Promise<true> {
+    const caller = await this.callerOf(request);
+    if (caller === undefined) throw unauthorized('send the admin token as Authorization: Bearer <token>');
+    if (!includesRole(caller.role, needed) && !(caller.isReadToken && route.isOpenToReadToken)) {
+      if (caller.isReadToken) throw unauthorized('this token may only read; changes need the admin token');
+      throw apiError(
+        ADMIN_API,
+        'forbidden',
+        `this needs the role ${needed}; ${caller.name} has the role ${caller.role}`,
+      );
+    }
+    if (caller.haulers !== undefined && route.isPerHauler !== true) {
+      throw apiError(ADMIN_API, 'forbidden', `this concerns all haulers; ${caller.name} is limited to some of them`);
+    }
+    request.admin = caller;
+    return true;
   }
 
-  private async kindOf(request: Call) {
-    if (request.headers.authorization === undefined) return (await this.sessions.of(request))?.kind;
+  private async callerOf(request: Call): Promise<AdminCaller | undefined> {
+    if (request.headers.authorization === undefined) return (await this.sessions.of(request))?.caller;
     const header = soleHeader(request, 'authorization') ?? '';
     const token = /^bearer +(.+)$/i.exec(header)?.[1] ?? '';
-    const kind = this.sessions.kindOf(token);
-    if (kind === undefined && token !== '') await this.guesses.count('token', request, token);
-    return kind;
+    const caller = this.tokens.find(token);
+    if (caller === undefined && token !== '') await this.guesses.count('token', request, token);
+    return caller;
   }
 }
+
+const unauthorized = (message: string) =>
+  apiError(ADMIN_API, 'unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });

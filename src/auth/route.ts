@@ -59,9 +59,12 @@ export function Route<const Api extends ApiContract, Name extends keyof Api['rou
 }
 
 /** None for the four interfaces: each costs time on the hot path. */
-function interceptorsOf({ name }: ApiContract, { role, method, file, isSecret }: ApiRoute): Type<NestInterceptor>[] {
+function interceptorsOf(
+  { name }: ApiContract,
+  { method, isOpenToReadToken, file, isSecret }: ApiRoute,
+): Type<NestInterceptor>[] {
   if (name !== 'admin' && name !== 'partner') return [];
-  const isRead = method === 'GET' || role === 'reader';
+  const isRead = method === 'GET' || isOpenToReadToken === true;
   return [
     ...(isRead ? [] : [ActionLogInterceptor]),
     // A new key is returned once, by the call that issues it.

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { tokenFaults } from './access-rules.js';
 import { withTls } from './database-url.js';
 import { EnvError } from './parse.js';
 import { readSecretFiles } from './secret-files.js';
@@ -76,6 +77,7 @@ export function readEnv(environment: NodeJS.ProcessEnv = process.env): Env {
       if (!source[name]?.trim()) faults.push(`${name} is required with DATABASE_URL`);
     }
   }
+  faults.push(...tokenFaults(values));
   const isNodeProduction = source['NODE_ENV']?.trim() === 'production';
   if (embedded && isNodeProduction && !values.EMBEDDED_DATABASE) {
     faults.push(

@@ -5,6 +5,7 @@ const SECRET_VARIABLES = [
   'DATABASE_URL',
   'ADMIN_TOKEN',
   'ADMIN_READ_TOKEN',
+  'ADMIN_TOKENS',
   'SECRETS_KEY',
   'HAULBRIDGE_TOKEN',
 ] as const;
@@ -44,7 +45,10 @@ function contentOf(path: string): string | { readonly fault: string } {
   }
 }
 
-/** Empty names of files, for a process that gets the values themselves. */
-export const WITHOUT_SECRET_FILES: Readonly<Record<string, string>> = Object.fromEntries(
-  SECRET_VARIABLES.map((name) => [`${name}_FILE`, '']),
-);
+type SecretVariable = (typeof SECRET_VARIABLES)[number];
+
+/** Empty names of files, for a process that gets these values themselves. */
+export const withoutSecretFiles = (...names: readonly SecretVariable[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(names.map((name) => [`${name}_FILE`, '']));
+
+export const WITHOUT_SECRET_FILES = withoutSecretFiles(...SECRET_VARIABLES);

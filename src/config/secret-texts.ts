@@ -6,14 +6,18 @@ const MIN_LENGTH = 12;
 /** Credentials of the storage, which the AWS SDK reads by itself. */
 const STORAGE_VARIABLES = ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID', 'AWS_SESSION_TOKEN'];
 
-type SecretVariables = Pick<ResolvedEnv, 'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'SECRETS_KEY' | 'DATABASE_URL'>;
+type SecretVariables = Pick<
+  ResolvedEnv,
+  'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'ADMIN_TOKENS' | 'SECRETS_KEY' | 'DATABASE_URL'
+>;
 
 /** The secrets of a configuration, as far as they are known. */
 export function secretTexts(env: Partial<SecretVariables>): string[] {
-  const { ADMIN_TOKEN, ADMIN_READ_TOKEN, SECRETS_KEY, DATABASE_URL } = env;
+  const { ADMIN_TOKEN, ADMIN_READ_TOKEN, ADMIN_TOKENS = [], SECRETS_KEY, DATABASE_URL } = env;
   const secrets = [
     ADMIN_TOKEN,
     ADMIN_READ_TOKEN,
+    ...ADMIN_TOKENS.map(({ token }) => token),
     SECRETS_KEY?.toString('hex'),
     SECRETS_KEY?.toString('base64'),
     ...passwordsIn(DATABASE_URL),

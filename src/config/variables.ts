@@ -17,6 +17,7 @@ import {
   string,
   trustedProxies,
 } from './parse.js';
+import { namedTokens } from './access-rules.js';
 import { storageUrl } from './storage-url.js';
 
 export interface Variable<T, D> {
@@ -78,6 +79,12 @@ export const VARIABLES = {
     secret,
     undefined,
     'a second bearer token of the admin API and /metrics, which may only read',
+    'none',
+  ),
+  ADMIN_TOKENS: declare(
+    namedTokens,
+    undefined,
+    'tokens with a role: `name:token:role`, separated by commas; `role@<hauler id>+<hauler id>` limits to haulers',
     'none',
   ),
   SECRETS_KEY: declare(

@@ -9,6 +9,7 @@ import { ACCEPTED, callWithKey, REFUSED, statusWithKey } from '../support/key-st
 
 const READ_TOKEN = 'read-only-token-0123456789';
 const PATH = '/console/api/session';
+const SERVICE = { sides: ['platform', 'partner'], sandbox: true, demoHaulerId: DEMO.haulerId };
 
 let service: TestApp;
 beforeAll(async () => void (service = await startTestApp({ env: { ADMIN_READ_TOKEN: READ_TOKEN, SANDBOX: true } })));
@@ -29,10 +30,7 @@ const call = (method: string, path: string, headers: Record<string, string>, bod
 describe('a sign-in to the console', () => {
   it('exchanges the admin token for a cookie that scripts and other sites cannot use', async () => {
     const { status, body, headers } = await signIn({ token: service.env.ADMIN_TOKEN });
-    expect([status, body]).toEqual([
-      200,
-      { kind: 'admin', sides: ['platform', 'partner'], sandbox: true, demoHaulerId: DEMO.haulerId },
-    ]);
+    expect([status, body]).toEqual([200, { ...SERVICE, kind: 'admin', role: 'admin', name: 'admin token' }]);
     const cookie = headers.get('set-cookie') ?? '';
     expect(cookie).toMatch(/^haulbridge_session=[\w-]+; /);
     for (const part of ['HttpOnly', 'SameSite=Strict', 'Path=/']) expect(cookie).toContain(part);
@@ -54,12 +52,8 @@ describe('a sign-in to the console', () => {
 
   it('shows who is signed in, and ends at the sign-out', async () => {
     const cookie = await cookieFor({ token: service.env.ADMIN_TOKEN });
-    expect((await call('GET', PATH, { Cookie: cookie })).body).toEqual({
-      kind: 'admin',
-      sides: ['platform', 'partner'],
-      sandbox: true,
-      demoHaulerId: DEMO.haulerId,
-    });
+    const shown = { ...SERVICE, kind: 'admin', role: 'admin', name: 'admin token' };
+    expect((await call('GET', PATH, { Cookie: cookie })).body).toEqual(shown);
     expect((await call('DELETE', PATH, { Cookie: cookie })).status).toBe(401);
     const { status, headers } = await call('DELETE', PATH, { Cookie: cookie, 'X-Console': '1' });
     expect(status).toBe(204);

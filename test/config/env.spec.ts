@@ -296,6 +296,29 @@ describe('configuration', () => {
     ['ADMIN_TOKEN', 'x'.repeat(15), 'must have at least 16 characters'],
     ['ADMIN_TOKEN', 'sixteen-charäcters', 'must have visible ASCII characters only'],
     ['SECRETS_KEY', 'xyz', 'must be 32 bytes in hex: 64 hexadecimal digits'],
+    ['ADMIN_TOKENS', 'ci', 'must have name:token:role in entry 1; a name has letters, digits, - _ and . only'],
+    ['ADMIN_TOKENS', 'ci:short:viewer', 'has in entry 1 a token that must have at least 16 characters'],
+    [
+      'ADMIN_TOKENS',
+      'ci:token-of-the-pipeline:reader',
+      'has an unknown role in entry 1: it must be one of viewer, viewer+video, operator, admin',
+    ],
+    [
+      'ADMIN_TOKENS',
+      'ci:token-of-the-pipeline:viewer@north, a b:token-of-the-backups:admin',
+      'must name haulers in entry 1 by their ids, separated by +; and must have name:token:role in entry 2; a name has letters, digits, - _ and . only',
+    ],
+    ['ADMIN_TOKENS', 'ci:token-of-the-pipeline:viewer,ci:token-of-another-job:admin', 'must not have a name twice'],
+    [
+      'ADMIN_TOKENS',
+      'one:token-of-the-pipeline:viewer,two:token-of-the-pipeline:admin',
+      'must not have a token twice, nor that of ADMIN_TOKEN or ADMIN_READ_TOKEN',
+    ],
+    [
+      'ADMIN_TOKENS',
+      `one:${production.ADMIN_TOKEN}:viewer`,
+      'must not have a token twice, nor that of ADMIN_TOKEN or ADMIN_READ_TOKEN',
+    ],
   ])('reports that %s=%s %s', (name, value, sentence) =>
     expect(faultsOf({ ...production, [name]: value })).toEqual([`${name} ${sentence}`]),
   );

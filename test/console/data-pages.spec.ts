@@ -541,7 +541,7 @@ describe('the sign-in', () => {
     await page.goto('/console/tickets?page=2');
     await page.locator('input[name=secret]').fill('wrong-token-0123456789');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('This is neither the admin token nor the read-only token.').waitFor();
+    await page.getByText('This is no token of the admin API.').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await page.locator('input[name=secret]').fill(service.env.ADMIN_TOKEN);
     await page.getByRole('button', { name: 'Sign in' }).click();

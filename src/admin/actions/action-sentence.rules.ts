@@ -78,6 +78,7 @@ export function partsOf(resource: string): { readonly kind: string; readonly id:
 }
 
 const PARTNER = 'partner:';
+const TOKEN = 'token:';
 
 /** The prefix of the key of a partner; undefined for an admin. */
 export const prefixOf = (actor: string): string | undefined =>
@@ -89,6 +90,7 @@ const ACTORS: Readonly<Record<string, string>> = {
 };
 
 function actorName(actor: string, things: ReadonlyMap<string, NamedThing>): string {
+  if (actor.startsWith(TOKEN)) return `The token ${actor.slice(TOKEN.length)}`;
   const prefix = prefixOf(actor);
   if (prefix === undefined) return ACTORS[actor] ?? actor;
   const { hauler = null, detail = null } = things.get(`caller:${prefix}`) ?? {};

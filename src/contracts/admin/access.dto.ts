@@ -1,3 +1,4 @@
+import { ADMIN_ROLES, type AdminRole } from '../common/roles.js';
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
 import { EnumListField } from '../common/fields/nested-fields.js';
 import {
@@ -230,7 +231,7 @@ const SECRET = { min: 1, max: 1_000, optional: true } as const;
 
 /** Exactly one of the two secrets. */
 export class SignInRequest {
-  @TextField({ ...SECRET, description: 'ADMIN_TOKEN or ADMIN_READ_TOKEN' })
+  @TextField({ ...SECRET, description: 'ADMIN_TOKEN, ADMIN_READ_TOKEN or one of ADMIN_TOKENS' })
   token?: string;
 
   @TextField({ ...SECRET, description: 'API key of a partner' })
@@ -241,6 +242,12 @@ export class SignInRequest {
 export class SessionView {
   @EnumField({ description: 'Rights of the session', values: ['admin', 'reader', 'partner'], example: 'admin' })
   kind!: 'admin' | 'reader' | 'partner';
+
+  @EnumField({ description: 'Role of a token or person', values: ADMIN_ROLES, optional: true, example: 'admin' })
+  role?: AdminRole;
+
+  @TextField({ description: 'Name of the token or person', max: 255, optional: true, example: 'admin token' })
+  name?: string;
 
   @EnumListField({ description: 'Sides that the service has (SIDES)', values: SIDES, max: SIDES.length })
   sides!: (typeof SIDES)[number][];

@@ -1,4 +1,3 @@
-import type { RouteDefinition } from '../common/api-contract.js';
 import {
   API_KEY_EXAMPLES,
   ApiKey,
@@ -11,13 +10,14 @@ import {
   RotateApiKeyRequest,
 } from './access.dto.js';
 import { IdParam, ListQuery } from './list.dto.js';
-import { create, ofOne, page, read } from './route-parts.js';
+import { type AdminRoutes, create, ofOne, page, read } from './route-parts.js';
 
 /** Haulers, and the API keys that this service issues. */
 export const ACCESS_ROUTES = {
   createHauler: {
     ...create(Hauler, 'hauler'),
     path: '/haulers',
+    role: 'admin',
     summary: 'Create a hauler',
     description: 'A hauler is a tenant of the platform.',
     body: CreateHaulerRequest,
@@ -27,6 +27,7 @@ export const ACCESS_ROUTES = {
   listHaulers: {
     ...page(Hauler, 'haulers'),
     path: '/haulers',
+    role: 'viewer',
     summary: 'List haulers',
     description: 'Newest first.',
     query: ListQuery,
@@ -34,12 +35,14 @@ export const ACCESS_ROUTES = {
   getHauler: {
     ...read(Hauler, 'hauler'),
     path: '/haulers/{id}',
+    role: 'viewer',
     summary: 'Read a hauler',
     description: 'By its id.',
   },
   issueApiKey: {
     ...create(IssuedApiKey, 'key'),
     path: '/api-keys',
+    role: 'admin',
     summary: 'Issue an API key',
     description:
       'Only this response shows the key. A key opens interfaces; with `connectionId` it opens the partner API alone, for the partner of that connection.',
@@ -50,6 +53,7 @@ export const ACCESS_ROUTES = {
   listApiKeys: {
     ...page(ApiKey, 'keys'),
     path: '/api-keys',
+    role: 'viewer',
     summary: 'List API keys',
     description: 'Newest first, without the keys themselves.',
     query: ApiKeyQuery,
@@ -57,6 +61,7 @@ export const ACCESS_ROUTES = {
   rotateApiKey: {
     method: 'POST',
     path: '/api-keys/{id}/rotate',
+    role: 'admin',
     summary: 'Rotate an API key',
     description:
       'The new key is dormant until its first use. From then on the old key works for the overlap only. A second rotation before the first use replaces the dormant key.',
@@ -72,10 +77,11 @@ export const ACCESS_ROUTES = {
   revokeApiKey: {
     method: 'DELETE',
     path: '/api-keys/{id}',
+    role: 'admin',
     summary: 'Revoke an API key',
     description: 'Permanently, on every instance within 5 s.',
     ...ofOne('key'),
     status: 204,
     returns: 'The key is revoked',
   },
-} as const satisfies Readonly<Record<string, RouteDefinition>>;
+} as const satisfies AdminRoutes;

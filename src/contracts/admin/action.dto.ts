@@ -48,8 +48,9 @@ export class Action {
   at!: string;
 
   @TextField({
-    description: '`admin`: a call with the admin token. `console`: a console session. `partner:` with the key prefix.',
-    max: 64,
+    description:
+      '`admin`: a call with the admin token. `console`: a console session with it. `token:` with the name of a named token. `partner:` with the key prefix.',
+    max: 300,
     example: 'admin',
   })
   actor!: string;

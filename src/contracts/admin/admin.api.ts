@@ -25,9 +25,10 @@ export const ADMIN_API = defineApi({
   prefix: '/admin/v1',
   keyHeader: 'Authorization',
   routes: ROUTES,
-  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'NOT_FOUND', 'CONFLICT', 'INTERNAL_ERROR'],
+  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'FORBIDDEN', 'NOT_FOUND', 'CONFLICT', 'INTERNAL_ERROR'],
   errors: {
     ...COMMON_ERRORS,
+    forbidden: 'FORBIDDEN',
     notFound: 'NOT_FOUND',
     conflict: 'CONFLICT',
     gone: 'NOT_FOUND',

@@ -1,6 +1,5 @@
 import { ListQuery } from './list.dto.js';
 import { SyncTreeSite } from './sync-tree.dto.js';
-import type { RouteDefinition } from '../common/api-contract.js';
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from './catalog.dto.js';
 import { CheckConnectionRequest, ConnectionCheck } from './connection-check.dto.js';
 import {
@@ -14,7 +13,7 @@ import {
 import { SyncChange, SyncChangeQuery } from './sync-change.dto.js';
 import { QuarantinedRecord, QuarantineQuery } from './sync-refusal.dto.js';
 import { RejectSyncRunRequest, RequestedSyncRun, SyncRun, SyncRunQuery } from './sync-run.dto.js';
-import { create, history, ofOne, page, read } from './route-parts.js';
+import { type AdminRoutes, create, history, ofOne, page, read } from './route-parts.js';
 
 const NOT_HELD = {
   notFound: 'No run has this id',
@@ -26,6 +25,7 @@ export const CONNECTION_ROUTES = {
   createConnection: {
     ...create(Connection, 'connection'),
     path: '/connections',
+    role: 'admin',
     summary: 'Connect a hauler to a partner',
     description: 'The service never shows the keys again. An enabled site connection starts its first run at once.',
     body: CreateConnectionRequest,
@@ -34,6 +34,7 @@ export const CONNECTION_ROUTES = {
   listConnections: {
     ...page(Connection, 'connections'),
     path: '/connections',
+    role: 'viewer',
     summary: 'List connections',
     description: 'Newest first.',
     query: ConnectionQuery,
@@ -41,6 +42,7 @@ export const CONNECTION_ROUTES = {
   getConnection: {
     ...read(Connection, 'connection'),
     path: '/connections/{id}',
+    role: 'viewer',
     summary: 'Read a connection',
     description: 'By its id, without its keys.',
   },
@@ -48,6 +50,7 @@ export const CONNECTION_ROUTES = {
     ...read(Connection, 'connection'),
     method: 'PATCH',
     path: '/connections/{id}',
+    role: 'admin',
     summary: 'Change a connection',
     description:
       'Fields that are absent stay the same. `enabled: false` pauses the connection; the service tries a new address, key or customer at once. A key belongs to the origin that it was saved with: a `baseUrl` of another scheme, host or port needs `apiKey` in the same call.',
@@ -57,6 +60,7 @@ export const CONNECTION_ROUTES = {
   deleteConnection: {
     method: 'DELETE',
     path: '/connections/{id}',
+    role: 'admin',
     summary: 'Delete a connection',
     description:
       'Erases its keys, revokes the keys that were issued for it, and ends all calls to the partner; the data that came through it stays.',
@@ -67,11 +71,12 @@ export const CONNECTION_ROUTES = {
   checkConnection: {
     method: 'POST',
     path: '/connections/{id}/check',
+    role: 'operator',
+    isOpenToReadToken: true,
     summary: 'Check a connection',
     description:
       'Calls every GET of the interface, and of Vision fetches one listed file, without keeping it. Changes no data, but promotes a next key that works.',
     ...ofOne('connection'),
-    role: 'reader',
     body: CheckConnectionRequest,
     isBodyOptional: true,
     status: 200,
@@ -81,6 +86,7 @@ export const CONNECTION_ROUTES = {
   syncConnection: {
     method: 'POST',
     path: '/connections/{id}/sync',
+    role: 'operator',
     summary: 'Synchronise a site connection now',
     description: 'Also while the connection is paused. While a run is active, the response names that run.',
     ...ofOne('connection'),
@@ -91,6 +97,7 @@ export const CONNECTION_ROUTES = {
   listSyncRuns: {
     ...page(SyncRun, 'runs'),
     path: '/sync-runs',
+    role: 'viewer',
     summary: 'List synchronisation runs',
     description: 'Newest first.',
     query: SyncRunQuery,
@@ -98,12 +105,14 @@ export const CONNECTION_ROUTES = {
   getSyncRun: {
     ...read(SyncRun, 'run'),
     path: '/sync-runs/{id}',
+    role: 'viewer',
     summary: 'Read a synchronisation run',
     description: 'With its counts for each kind of record.',
   },
   listQuarantinedRecords: {
     ...page(QuarantinedRecord, 'records'),
     path: '/sync-runs/{id}/quarantine',
+    role: 'viewer',
     summary: 'List the quarantined and flagged records of a run',
     description:
       'Records that the run skipped, and records that it stored with a flag. The service keeps at most 10,000 records of a run, for the newest 20 runs of a connection.',
@@ -113,6 +122,7 @@ export const CONNECTION_ROUTES = {
   listSyncRunChanges: {
     ...page(SyncChange, 'changes'),
     path: '/sync-runs/{id}/changes',
+    role: 'viewer',
     summary: 'List what a run changed',
     description:
       'Each record before and after. A held run also lists the removals that a confirmation applies. The service keeps at most 10,000 changes of each kind and type of a run, for the newest 100 runs of a connection that changed something.',
@@ -122,6 +132,7 @@ export const CONNECTION_ROUTES = {
   listSyncRunTree: {
     ...page(SyncTreeSite, 'sites'),
     path: '/sync-runs/{id}/tree',
+    role: 'viewer',
     summary: 'List what a run changed by site',
     description:
       'The sites with their changed kiosks and materials, first those of which a confirmation would remove most, and how many disposal tickets of the last 30 days use them. It is made from the stored changes of the run.',
@@ -132,6 +143,7 @@ export const CONNECTION_ROUTES = {
     ...read(SyncRun, 'run'),
     method: 'POST',
     path: '/sync-runs/{id}/reject',
+    role: 'operator',
     summary: 'Reject held removals',
     description:
       'Discards the held removals: the records stay active, and the run becomes `rejected`. The next response that would remove them is held again.',
@@ -143,6 +155,7 @@ export const CONNECTION_ROUTES = {
     ...read(SyncRun, 'run'),
     method: 'POST',
     path: '/sync-runs/{id}/confirm',
+    role: 'operator',
     summary: 'Confirm held removals',
     description: "Deactivates the records that were absent from the partner's response; the run becomes `succeeded`.",
     fails: NOT_HELD,
@@ -155,6 +168,7 @@ export const CONNECTION_ROUTES = {
   listSites: {
     ...page(CatalogSite, 'sites'),
     path: '/sites',
+    role: 'viewer',
     summary: 'List sites',
     description: 'As last synchronised, newest first.',
     query: CatalogQuery,
@@ -162,6 +176,7 @@ export const CONNECTION_ROUTES = {
   listKiosks: {
     ...page(CatalogKiosk, 'kiosks'),
     path: '/kiosks',
+    role: 'viewer',
     summary: 'List kiosks',
     description: 'As last synchronised, newest first.',
     query: CatalogQuery,
@@ -169,8 +184,9 @@ export const CONNECTION_ROUTES = {
   listMaterials: {
     ...page(CatalogMaterial, 'materials'),
     path: '/materials',
+    role: 'viewer',
     summary: 'List materials',
     description: 'As last synchronised, newest first.',
     query: CatalogQuery,
   },
-} as const satisfies Readonly<Record<string, RouteDefinition>>;
+} as const satisfies AdminRoutes;

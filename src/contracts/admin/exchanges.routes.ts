@@ -1,16 +1,16 @@
-import type { RouteDefinition } from '../common/api-contract.js';
 import { ExchangeDetail, ExchangeList } from './exchange.dto.js';
 import { ExchangeQuery, ReplayExchangesRequest } from './exchange-query.dto.js';
 import { ExchangeReasons, ExchangeReasonsQuery } from './exchange-reason.dto.js';
 import { IdParam } from './list.dto.js';
 import { REPLAY_EXAMPLES, ReplayExchangeRequest, ReplayedExchange, ReplayedExchanges } from './replay.dto.js';
-import { read } from './route-parts.js';
+import { type AdminRoutes, read } from './route-parts.js';
 
 /** HTTP exchanges in both directions. */
 export const EXCHANGE_ROUTES = {
   listExchanges: {
     method: 'GET',
     path: '/exchanges',
+    role: 'viewer',
     summary: 'List HTTP exchanges',
     description:
       'Calls of the four interfaces in both directions, newest first, also those that were refused, timed out or never reached the partner. There are no totals; an unknown filter is 400.',
@@ -22,6 +22,7 @@ export const EXCHANGE_ROUTES = {
   countExchangeReasons: {
     method: 'GET',
     path: '/exchanges/reasons',
+    role: 'viewer',
     summary: 'Count failed HTTP exchanges by reason',
     description: 'Those of a filter that were refused, failed or have no response. The newest 20,000 are read.',
     query: ExchangeReasonsQuery,
@@ -32,6 +33,7 @@ export const EXCHANGE_ROUTES = {
   getExchange: {
     ...read(ExchangeDetail, 'exchange'),
     path: '/exchanges/{id}',
+    role: 'viewer',
     summary: 'Read an HTTP exchange',
     description: 'With headers and bodies without secrets, and an explanation.',
     fails: { notFound: 'No exchange has this id, or its day is no longer kept' },
@@ -39,6 +41,7 @@ export const EXCHANGE_ROUTES = {
   replayExchange: {
     method: 'POST',
     path: '/exchanges/{id}/replay',
+    role: 'operator',
     summary: 'Send the request of an exchange again',
     description:
       "An inbound push as it was, under a new request id and without a key, for the same hauler or another one; an `Idempotency-Key` of a push that was not refused applies again. An outbound `GET` to the connection's current address. An outbound `POST` is never sent again.",
@@ -56,6 +59,7 @@ export const EXCHANGE_ROUTES = {
   replayExchanges: {
     method: 'POST',
     path: '/exchanges/replay',
+    role: 'operator',
     summary: 'Send the requests of many exchanges again',
     description:
       'Of all exchanges that match the filter, the oldest first, at most 1,000. An exchange that is itself a replay, or cannot be replayed, is skipped with the reason. One that cannot be sent is listed in `failed`, and the others are sent. At least one filter is needed, except in a dry run.',
@@ -66,4 +70,4 @@ export const EXCHANGE_ROUTES = {
     returns: 'What was sent',
     fails: { conflict: 'The exchange log is off' },
   },
-} as const satisfies Readonly<Record<string, RouteDefinition>>;
+} as const satisfies AdminRoutes;

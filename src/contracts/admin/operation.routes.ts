@@ -1,16 +1,16 @@
-import type { RouteDefinition } from '../common/api-contract.js';
 import { Action, ActionQuery } from './action.dto.js';
 import { Attention } from './attention.dto.js';
 import { OutboundRequest, OutboundState } from './outbound.dto.js';
 import { Overview } from './overview.dto.js';
 import { RetentionRequest, RetentionResult, StorageCheck, StorageCheckQuery } from './storage.dto.js';
-import { page } from './route-parts.js';
+import { type AdminRoutes, page } from './route-parts.js';
 
 /** The day in numbers, the action log and the video storage. */
 export const OPERATION_ROUTES = {
   getOverview: {
     method: 'GET',
     path: '/overview',
+    role: 'viewer',
     summary: 'Read the last 24 hours in numbers',
     description:
       'By hour (UTC), the current one last: pushes of tickets by result, stored recordings, exchanges by status; and the refused pushes by reason.',
@@ -21,6 +21,7 @@ export const OPERATION_ROUTES = {
   getAttention: {
     method: 'GET',
     path: '/attention',
+    role: 'viewer',
     summary: 'List what needs attention',
     description:
       'One ranked list over everything that the service stores: held and failing synchronisations, calls that partners refuse, downloads at risk, lost footage, refused pushes, keys that expire, trouble of the storage. `checked` names every check that was made, also those that found nothing, and those that could not be made.',
@@ -31,6 +32,7 @@ export const OPERATION_ROUTES = {
   listActions: {
     ...page(Action, 'actions'),
     path: '/actions',
+    role: 'viewer',
     summary: 'List the actions of admins and partners',
     description:
       'Every change by the admin API, the console or the partner API, newest first, for 400 days. Refused calls (4xx) and dry runs are not listed; a call that failed (5xx) is, with its `error`.',
@@ -39,6 +41,7 @@ export const OPERATION_ROUTES = {
   checkStorage: {
     method: 'GET',
     path: '/doctor',
+    role: 'viewer',
     summary: 'Compare the video storage with the database',
     description:
       'Lists files without a row, and rows whose file is missing or differs. Changes nothing. With `checksums` the service reads every file, which takes as long as reading them does.',
@@ -50,6 +53,7 @@ export const OPERATION_ROUTES = {
   getOutbound: {
     method: 'GET',
     path: '/outbound',
+    role: 'viewer',
     summary: 'Read whether partners are called',
     description: 'A restored copy of a database calls no partner until an admin switches the calls on.',
     status: 200,
@@ -59,6 +63,7 @@ export const OPERATION_ROUTES = {
   setOutbound: {
     method: 'PUT',
     path: '/outbound',
+    role: 'admin',
     summary: 'Switch all calls to partners on or off',
     description:
       'Off: within 2 s no instance starts a call or a download; due work waits and loses no attempt, and video is missing only if partners no longer list it when the calls are on again.',
@@ -71,6 +76,7 @@ export const OPERATION_ROUTES = {
   runRetention: {
     method: 'POST',
     path: '/retention',
+    role: 'admin',
     summary: 'Delete stored video by age now',
     description: 'Deletes what is older than `VIDEO_RETENTION_DAYS`, as the service does every hour.',
     body: RetentionRequest,
@@ -79,4 +85,4 @@ export const OPERATION_ROUTES = {
     response: RetentionResult,
     returns: 'The number of deleted recordings',
   },
-} as const satisfies Readonly<Record<string, RouteDefinition>>;
+} as const satisfies AdminRoutes;

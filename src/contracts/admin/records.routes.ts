@@ -1,7 +1,6 @@
-import type { RouteDefinition } from '../common/api-contract.js';
 import { Account, AccountQuery } from './account.dto.js';
 import { Ticket, TicketQuery, TicketRevision } from './ticket.dto.js';
-import { history, ofOne, page, read } from './route-parts.js';
+import { type AdminRoutes, history, ofOne, page, read } from './route-parts.js';
 import { ListQuery } from './list.dto.js';
 
 /** Tickets and accounts that partners pushed. */
@@ -9,6 +8,7 @@ export const RECORD_ROUTES = {
   listTickets: {
     ...page(Ticket, 'tickets'),
     path: '/tickets',
+    role: 'viewer',
     summary: 'List tickets',
     description: 'Last received first.',
     query: TicketQuery,
@@ -16,12 +16,14 @@ export const RECORD_ROUTES = {
   getTicket: {
     ...read(Ticket, 'ticket'),
     path: '/tickets/{id}',
+    role: 'viewer',
     summary: 'Read a ticket',
     description: 'By its id, the `disposalTicketId` of the response to the partner.',
   },
   listTicketRevisions: {
     ...page(TicketRevision, 'pushes'),
     path: '/tickets/{id}/revisions',
+    role: 'viewer',
     summary: 'List the stored pushes of a ticket',
     description: 'Each push as it was sent, oldest first.',
     ...ofOne('ticket'),
@@ -35,6 +37,7 @@ export const RECORD_ROUTES = {
   listAccounts: {
     ...page(Account, 'accounts'),
     path: '/accounts',
+    role: 'viewer',
     summary: 'List accounts',
     description: 'Newest first.',
     query: AccountQuery,
@@ -42,6 +45,7 @@ export const RECORD_ROUTES = {
   getAccount: {
     ...read(Account, 'account'),
     path: '/accounts/{id}',
+    role: 'viewer',
     summary: 'Read an account',
     description: 'By its id, the `accountId` of the response to the partner.',
   },
@@ -50,4 +54,4 @@ export const RECORD_ROUTES = {
     'an account',
     'The calls that created it, repeated its creation or wanted its name.',
   ),
-} as const satisfies Readonly<Record<string, RouteDefinition>>;
+} as const satisfies AdminRoutes;

@@ -1,4 +1,3 @@
-import type { RouteDefinition } from '../common/api-contract.js';
 import { SiteData } from '../site/site.dto.js';
 import {
   HOSTED_RECORDING_MAX_BYTES,
@@ -25,13 +24,14 @@ import {
   SandboxSubjectParam,
   StartScenarioRequest,
 } from './sandbox.dto.js';
-import { page } from './route-parts.js';
+import { type AdminRoutes, page } from './route-parts.js';
 
 /** The partner side: data of the reference partner, scenarios and its clock. */
 export const REFERENCE_PARTNER_ROUTES = {
   replaceHostedSiteData: {
     method: 'PUT',
     path: '/hosted/haulers/{haulerId}/site-data',
+    role: 'admin',
     summary: "Replace a hauler's data on the partner side",
     description:
       'Replaces all of it: a record that is not in the body is deleted, and an empty body makes the hauler unknown. Invalid records, repeated ids and unknown parents are refused with at most 10,000 violations, and nothing changes. Up to 256 MB.',
@@ -44,6 +44,7 @@ export const REFERENCE_PARTNER_ROUTES = {
   setHostedCamera: {
     method: 'PUT',
     path: '/hosted/cameras',
+    role: 'admin',
     summary: 'Set the aliases of a camera on the partner side',
     description:
       'Replaces its aliases. Recordings under an alias become recordings of this camera; 409, and nothing changes, if two recordings would start at the same time.',
@@ -56,6 +57,7 @@ export const REFERENCE_PARTNER_ROUTES = {
   uploadHostedRecording: {
     method: 'POST',
     path: '/hosted/recordings',
+    role: 'admin',
     summary: 'Upload a recording to the partner side',
     description: 'An MP4 file of up to 2 GiB, streamed.',
     query: HostedRecordingQuery,
@@ -73,6 +75,7 @@ export const REFERENCE_PARTNER_ROUTES = {
   listHostedVideoRequests: {
     ...page(HostedVideoRequest, 'requests'),
     path: '/hosted/video-requests',
+    role: 'viewer',
     summary: 'List the video requests that callers made to the partner side',
     description: 'Newest first.',
     query: HostedVideoRequestQuery,
@@ -80,6 +83,7 @@ export const REFERENCE_PARTNER_ROUTES = {
   listSandboxScenarios: {
     method: 'GET',
     path: '/sandbox/scenarios',
+    role: 'viewer',
     summary: 'List the scenarios of the sandbox',
     description: 'The whole catalogue. 404 without `SANDBOX`, as every call of the sandbox.',
     status: 200,
@@ -90,6 +94,7 @@ export const REFERENCE_PARTNER_ROUTES = {
   listRunningScenarios: {
     method: 'GET',
     path: '/sandbox',
+    role: 'viewer',
     summary: 'List the active scenarios of all haulers and customers',
     description:
       'The first 1,000, each with the name of the hauler whose calls it faults, and with what is left of it.',
@@ -101,6 +106,7 @@ export const REFERENCE_PARTNER_ROUTES = {
   listActiveScenarios: {
     method: 'GET',
     path: '/sandbox/{subject}/{subjectId}',
+    role: 'viewer',
     summary: 'List the active scenarios of a hauler or customer',
     description: 'With the requests and the time that are left.',
     params: SandboxSubjectParam,
@@ -112,6 +118,7 @@ export const REFERENCE_PARTNER_ROUTES = {
   startScenario: {
     method: 'PUT',
     path: '/sandbox/{subject}/{subjectId}/scenarios/{name}',
+    role: 'operator',
     summary: 'Start a scenario',
     description:
       'Acts on the requests of a hauler (Scale, Account, Site) or of a customer (Vision), and ends by itself: after 1,000 requests or 24 hours at most. Of several scenarios the one that started first acts.',
@@ -126,6 +133,7 @@ export const REFERENCE_PARTNER_ROUTES = {
   endScenario: {
     method: 'DELETE',
     path: '/sandbox/{subject}/{subjectId}/scenarios/{name}',
+    role: 'operator',
     summary: 'End a scenario',
     description: 'Also if it is not active.',
     params: SandboxScenarioParam,
@@ -136,6 +144,7 @@ export const REFERENCE_PARTNER_ROUTES = {
   advanceClock: {
     method: 'POST',
     path: '/sandbox/customers/{customerId}/clock',
+    role: 'operator',
     summary: "Move the reference partner's time forward for a customer",
     description:
       'By seconds, or to the next event, by 24 hours at most: the next clip is ready, all links issued so far have expired, or the newest recording ended six hours ago, after which the platform lists it again once a day at most.',
@@ -147,4 +156,4 @@ export const REFERENCE_PARTNER_ROUTES = {
     returns: 'The new time',
     fails: { notFound: 'SANDBOX is off', conflict: 'There is no such event ahead' },
   },
-} as const satisfies Readonly<Record<string, RouteDefinition>>;
+} as const satisfies AdminRoutes;

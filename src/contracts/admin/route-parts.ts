@@ -1,6 +1,11 @@
+import type { RouteDefinition } from '../common/api-contract.js';
 import type { DtoClass } from '../common/fields/field.js';
+import type { AdminRole } from '../common/roles.js';
 import { HistoryEntry } from './history.dto.js';
 import { IdParam, listOf, ListQuery } from './list.dto.js';
+
+/** Routes of the admin API. Each says which role may call it. */
+export type AdminRoutes = Readonly<Record<string, RouteDefinition & { readonly role: AdminRole }>>;
 
 /** The common part of a list. */
 export const page = <T extends object>(element: DtoClass<T>, elements: string) =>
@@ -22,6 +27,7 @@ export const history = (path: `/${string}`, noun: string, events: string) =>
   ({
     ...page(HistoryEntry, 'events'),
     path: `${path}/{id}/history`,
+    role: 'viewer',
     summary: `List the history of ${noun}`,
     description: `${events} Newest first, at most the newest 1,000. Exchanges are kept for some days.`,
     params: IdParam,

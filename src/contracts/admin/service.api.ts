@@ -39,7 +39,7 @@ export const SERVICE_API = defineApi({
       path: '/metrics',
       summary: 'Read the metrics',
       description: 'In the text format of Prometheus.',
-      role: 'reader',
+      role: 'viewer',
     },
     signIn: {
       ...SESSION,
@@ -72,6 +72,6 @@ export const SERVICE_API = defineApi({
       fails: NOT_SIGNED_IN,
     },
   },
-  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'INTERNAL_ERROR'],
-  errors: COMMON_ERRORS,
+  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'FORBIDDEN', 'INTERNAL_ERROR'],
+  errors: { ...COMMON_ERRORS, forbidden: 'FORBIDDEN' },
 });

@@ -1,4 +1,3 @@
-import type { RouteDefinition } from '../common/api-contract.js';
 import { IdParam } from './list.dto.js';
 import { RecordingQuery, StoredRecording } from './recording.dto.js';
 import {
@@ -21,13 +20,14 @@ import {
   VideoSubscriptionQuery,
 } from './video-subscription.dto.js';
 import { VisionFinding, VisionFindingQuery } from './vision-finding.dto.js';
-import { create, history, ofOne, page, read } from './route-parts.js';
+import { type AdminRoutes, create, history, ofOne, page, read } from './route-parts.js';
 
 /** Clips, continuous recordings, their files and their coverage. */
 export const VIDEO_ROUTES = {
   createVideoRequest: {
     method: 'POST',
     path: '/video-requests',
+    role: 'operator',
     summary: 'Request on-demand video',
     description:
       'The service requests the clip from the partner and downloads it. It splits a long range into several parts.',
@@ -39,6 +39,7 @@ export const VIDEO_ROUTES = {
   listVideoRequests: {
     ...page(VideoRequest, 'requests'),
     path: '/video-requests',
+    role: 'viewer',
     summary: 'List video requests',
     description: 'Newest first.',
     query: VideoRequestQuery,
@@ -46,12 +47,14 @@ export const VIDEO_ROUTES = {
   getVideoRequest: {
     ...read(VideoRequest, 'request'),
     path: '/video-requests/{id}',
+    role: 'viewer',
     summary: 'Read a video request',
     description: 'With its parts and the ids of its recordings.',
   },
   retryVideoRequest: {
     method: 'POST',
     path: '/video-requests/{id}/retry',
+    role: 'operator',
     summary: 'Try a video request again',
     description:
       'Its parts that failed or expired: the partner is asked again for those that it had not accepted, and for the clips of the others. They have a new deadline. Open parts are tried at once.',
@@ -69,6 +72,7 @@ export const VIDEO_ROUTES = {
   createVideoSubscription: {
     ...create(VideoSubscription, 'subscription'),
     path: '/video-subscriptions',
+    role: 'operator',
     summary: 'Subscribe to the continuous recordings of a truck',
     description: 'From `startTime` on, of one camera or of all. The first read starts at once.',
     body: CreateVideoSubscription,
@@ -76,6 +80,7 @@ export const VIDEO_ROUTES = {
   listVideoSubscriptions: {
     ...page(VideoSubscription, 'subscriptions'),
     path: '/video-subscriptions',
+    role: 'viewer',
     summary: 'List video subscriptions',
     description: 'Newest first.',
     query: VideoSubscriptionQuery,
@@ -83,6 +88,7 @@ export const VIDEO_ROUTES = {
   getVideoSubscription: {
     ...read(VideoSubscription, 'subscription'),
     path: '/video-subscriptions/{id}',
+    role: 'viewer',
     summary: 'Read a video subscription',
     description: 'With the time up to which its recordings were listed.',
   },
@@ -90,6 +96,7 @@ export const VIDEO_ROUTES = {
     ...read(VideoSubscription, 'subscription'),
     method: 'PATCH',
     path: '/video-subscriptions/{id}',
+    role: 'operator',
     summary: 'Change a video subscription',
     description: 'Changes its interval, or pauses and resumes it.',
     body: ChangeVideoSubscription,
@@ -97,6 +104,7 @@ export const VIDEO_ROUTES = {
   readVideoSubscriptionAgain: {
     method: 'POST',
     path: '/video-subscriptions/{id}/read-again',
+    role: 'operator',
     summary: 'List the recordings of a time again',
     description:
       'Finds recordings that the partner listed late, in addition to the re-readings by age (`VISION_REREAD`). It starts at once; times that have not ended yet are left out. `lastAskedAt` of the coverage shows when it was done.',
@@ -109,6 +117,7 @@ export const VIDEO_ROUTES = {
   deleteVideoSubscription: {
     method: 'DELETE',
     path: '/video-subscriptions/{id}',
+    role: 'operator',
     summary: 'End a video subscription',
     description: 'Listed recordings stay, and the service still downloads them.',
     ...ofOne('subscription'),
@@ -118,6 +127,7 @@ export const VIDEO_ROUTES = {
   listRecordings: {
     ...page(StoredRecording, 'recordings'),
     path: '/recordings',
+    role: 'viewer',
     summary: 'List recordings',
     description: 'Latest start first.',
     query: RecordingQuery,
@@ -125,12 +135,14 @@ export const VIDEO_ROUTES = {
   getRecording: {
     ...read(StoredRecording, 'recording'),
     path: '/recordings/{id}',
+    role: 'viewer',
     summary: 'Read a recording',
     description: 'By its id.',
   },
   retryRecording: {
     method: 'POST',
     path: '/recordings/{id}/retry',
+    role: 'operator',
     summary: 'Fetch a recording again',
     description:
       'Of a recording that failed or expired; one that waits is tried at once. The partner lists it again for a new link.',
@@ -143,6 +155,7 @@ export const VIDEO_ROUTES = {
   retryRecordings: {
     method: 'POST',
     path: '/recordings/retry',
+    role: 'operator',
     summary: 'Fetch recordings of a connection again',
     description:
       'All that failed or expired, of a truck, a time or a reason. Files that retention has deleted stay deleted.',
@@ -156,6 +169,7 @@ export const VIDEO_ROUTES = {
     status: 200,
     params: IdParam,
     path: '/recordings/{id}/content',
+    role: 'viewer+video',
     summary: 'Download a recording',
     description: 'The whole file, or the part that `Range` names.',
     file: 'video/mp4',
@@ -165,6 +179,7 @@ export const VIDEO_ROUTES = {
   getCoverage: {
     method: 'GET',
     path: '/coverage',
+    role: 'viewer',
     summary: 'Read the recording coverage of a truck',
     description:
       'Splits the requested time of each camera into intervals that are stored, available, missing or expired, with the reason. With `resolution` it returns the seconds of each state in buckets instead, for any number of recordings.',
@@ -177,6 +192,7 @@ export const VIDEO_ROUTES = {
   getCoverageSummary: {
     method: 'GET',
     path: '/coverage/summary',
+    role: 'viewer',
     summary: 'Read why footage of a truck is missing',
     description:
       'The seconds of each camera over the whole range by state and cause: what the intervals of the coverage add up to.',
@@ -188,6 +204,7 @@ export const VIDEO_ROUTES = {
   listFleetCoverage: {
     ...page(TruckCoverage, 'trucks'),
     path: '/coverage/fleet',
+    role: 'viewer',
     summary: 'Read the recording coverage of a fleet',
     description:
       'One row per truck with its days, the truck with the most lost footage first, then those with an absent camera. Includes the trucks with a recording or a subscription in this time.',
@@ -196,9 +213,10 @@ export const VIDEO_ROUTES = {
   listVisionFindings: {
     ...page(VisionFinding, 'findings'),
     path: '/vision-findings',
+    role: 'viewer',
     summary: "List the errors in partners' video lists",
     description:
       'By the time they were first seen, newest first. The service skipped the listed elements and stored the others.',
     query: VisionFindingQuery,
   },
-} as const satisfies Readonly<Record<string, RouteDefinition>>;
+} as const satisfies AdminRoutes;

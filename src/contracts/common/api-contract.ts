@@ -1,10 +1,12 @@
 import type { ErrorBody } from './error-body.dto.js';
 import type { DtoClass } from './fields/field.js';
+import type { AdminRole } from './roles.js';
 
 /** Every kind of failure of a request, with its HTTP status. */
 export const KIND_STATUS = {
   invalid: 400,
   unauthorized: 401,
+  forbidden: 403,
   notFound: 404,
   methodNotAllowed: 405,
   requestTimeout: 408,
@@ -53,10 +55,10 @@ export interface Failure {
 export type Failures = Readonly<Partial<Record<ErrorKind, string | Failure>>>;
 
 /**
- * Who may call a route: a key of the interface, any key of a partner, a token that may read, the admin token, or anyone.
- * A console session stands for its key or token.
+ * Who may call a route: a key of the interface, any key of a partner, a person or token of the admin API with at least this
+ * role, or anyone. A console session stands for its key, token or person.
  */
-export type Role = 'key' | 'partner' | 'reader' | 'admin' | 'anyone';
+export type Role = 'key' | 'partner' | AdminRole | 'anyone';
 
 /**
  * The definition of one route. Controllers take path, method, guard, documentation and types from here, the command line its
@@ -104,8 +106,12 @@ export interface RouteDefinition {
   readonly plainErrors?: boolean;
   /** By default its name. */
   readonly operation?: string;
-  /** The default follows from the API, and in the admin API from the method. */
+  /** The default follows from the API; each route of the admin API names its role. */
   readonly role?: Role;
+  /** ADMIN_READ_TOKEN may call it, although it needs a role that may act. It changes no data, and is not in the action log. */
+  readonly isOpenToReadToken?: boolean;
+  /** It concerns one hauler at a time, or lists by hauler: callers that are limited to haulers may call it for these. */
+  readonly isPerHauler?: boolean;
   /** The kind of thing that it is about; by default the first part of its path. */
   readonly resource?: string;
 }
@@ -151,15 +157,17 @@ export function defineApi<
 >(contract: Contract & { readonly codes: Codes }): Complete<Contract> {
   const routes = Object.entries(contract.routes).map(([name, route]) => [
     name,
-    { operation: name, role: roleOf(contract.name, route), resource: resourceOf(route), ...route },
+    { operation: name, resource: resourceOf(route), ...route, role: roleOf(contract.name, route) },
   ]);
   return { ...contract, routes: Object.fromEntries(routes) as Complete<Contract>['routes'] };
 }
 
-function roleOf(api: ApiContract['name'], { method }: RouteDefinition): Role {
+function roleOf(api: ApiContract['name'], { role }: RouteDefinition): Role {
+  // Some of its routes are those of the admin API, for the hauler or connection of the key.
+  if (api === 'partner') return 'partner';
+  if (role !== undefined) return role;
   if (api === 'service') return 'anyone';
-  if (api === 'admin') return method === 'GET' ? 'reader' : 'admin';
-  return api === 'partner' ? 'partner' : 'key';
+  return api === 'admin' ? 'admin' : 'key';
 }
 
 const resourceOf = ({ path }: RouteDefinition): string => (path.split('/')[1] ?? '').replace(/s$/, '');

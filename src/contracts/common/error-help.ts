@@ -11,6 +11,11 @@ export const KIND_HELP: Readonly<Record<ErrorKind, ErrorHelp>> = {
     cause: 'The key is missing, sent twice, unknown, expired, revoked, or one of another interface.',
     remedy: 'Send the key once, in the header of the interface. Ask the platform for a new one.',
   },
+  forbidden: {
+    cause:
+      'The person or token is known, and its role or its haulers do not allow this. The message names what is needed.',
+    remedy: 'Ask an admin for a group with this role, or for the hauler to be added to your group.',
+  },
   notFound: {
     cause:
       'There is nothing with this id, or no such path. What belongs to another hauler does not exist for your key.',

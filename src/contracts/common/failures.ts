@@ -41,13 +41,16 @@ const TOKEN: Failures = {
       },
     },
   },
+  forbidden: 'The role of the caller does not allow this, or its haulers do not; the message names what is needed',
   tooManyRequests: 'Too many wrong tokens from this address; retry with the right one, or after `Retry-After` seconds',
 };
 
 const OF_ROLE: Readonly<Record<ApiRoute['role'], Failures>> = {
   key: KEY,
   partner: KEY,
-  reader: TOKEN,
+  viewer: TOKEN,
+  'viewer+video': TOKEN,
+  operator: TOKEN,
   admin: TOKEN,
   anyone: {},
 };
