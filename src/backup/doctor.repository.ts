@@ -36,15 +36,22 @@ export const standbys = (database: Querying): Promise<Standby[]> =>
 export interface PartitionedTable {
   readonly name: string;
   readonly partitions: number;
-  /** Of those by day: how far the newest one is ahead of today (UTC). */
-  readonly daysAhead: number | null;
+  /** Days or months (UTC) of the newest one after the current one. */
+  readonly ahead: number | null;
+  readonly unit: 'days' | 'months';
 }
 
 export const partitionedTables = (database: Querying): Promise<PartitionedTable[]> =>
   database.query(
     `SELECT t.relname AS name, count(p.relname)::int AS partitions,
-            max(to_date(substring(p.relname FROM '_(\\d{8})$'), 'YYYYMMDD')) - (now() AT TIME ZONE 'UTC')::date AS "daysAhead"
+            CASE WHEN max(u.unit) = 'days' THEN max(u.start) - max(u.today)
+              ELSE (12 * extract(year FROM max(u.start)) + extract(month FROM max(u.start))
+                - 12 * extract(year FROM max(u.today)) - extract(month FROM max(u.today)))::int END AS ahead,
+            coalesce(max(u.unit), 'months') AS unit
        FROM pg_class t LEFT JOIN pg_inherits i ON i.inhparent = t.oid LEFT JOIN pg_class p ON p.oid = i.inhrelid
+            CROSS JOIN LATERAL (SELECT (now() AT TIME ZONE 'UTC')::date AS today,
+              to_date(substring(p.relname FROM '_(\\d{6,8})$'), CASE WHEN p.relname ~ '_\\d{8}$' THEN 'YYYYMMDD' ELSE 'YYYYMM' END) AS start,
+              CASE WHEN p.relname ~ '_\\d{8}$' THEN 'days' WHEN p.relname ~ '_\\d{6}$' THEN 'months' END AS unit) AS u
       WHERE t.relkind = 'p' AND t.relnamespace = current_schema()::regnamespace
       GROUP BY t.relname ORDER BY t.relname`,
     [],

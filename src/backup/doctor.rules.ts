@@ -49,13 +49,13 @@ export function migrationsVerdict(applied: number, pending: readonly string[], f
   return fine(`${applied} applied, none pending, none unknown`);
 }
 
-/** The service creates partitions for three days ahead. */
+/** The service creates partitions for three days or two months ahead. */
 export function partitionsVerdict(tables: readonly PartitionedTable[]): Verdict {
   if (tables.length === 0) return fine('no partitioned tables');
-  const shown = tables.map(({ name, partitions, daysAhead }) =>
-    daysAhead === null ? `${name} ${partitions}` : `${name} ${partitions}, ${daysAhead} days ahead`,
+  const shown = tables.map(({ name, partitions, ahead, unit }) =>
+    ahead === null ? `${name} ${partitions}` : `${name} ${partitions}, ${ahead} ${unit} ahead`,
   );
-  const late = tables.find(({ daysAhead }) => daysAhead !== null && daysAhead < 1);
+  const late = tables.find(({ ahead }) => ahead === null || ahead < 1);
   if (late !== undefined) return wrong(`${shown.join('; ')}: start the service, which creates those of ${late.name}`);
   return fine(shown.join('; '));
 }

@@ -31,14 +31,14 @@ export function assertSameShape(archived: readonly ArchivedTable[], created: rea
   }
 }
 
-/** Ranges, as the partitions of this service have; what is in an archive must not become another statement. */
-const RANGE = /^FOR VALUES FROM \('[^'\\]*'\) TO \('[^'\\]*'\)$/;
+/** As the partitions of this service have; what is in an archive must not become another statement. */
+const BOUND = /^(FOR VALUES FROM \('[^'\\]*'\) TO \('[^'\\]*'\)|DEFAULT)$/;
 
 /** The partitions of the archive that the migrations have not created. */
 export function missingPartitions(archived: TableShape, created: TableShape | undefined): TableShape['partitions'] {
   const existing = new Set(created?.partitions.map(({ name }) => name));
   const missing = archived.partitions.filter(({ name }) => !existing.has(name));
-  const odd = missing.find(({ bound }) => !RANGE.test(bound));
+  const odd = missing.find(({ bound }) => !BOUND.test(bound));
   if (odd !== undefined) throw new BackupError(`the partition ${odd.name} of the archive has an unknown form`);
   return missing;
 }

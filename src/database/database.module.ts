@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { createDataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
+import { PartitionPlanner } from './partition-planner.js';
 
 @Module({ providers: [Database], exports: [Database] })
 class ConnectionsModule {}
@@ -18,6 +19,7 @@ class ConnectionsModule {}
       useFactory: (database: Database) => ({ ...createDataSourceOptions(database), retryAttempts: 0 }),
     }),
   ],
-  exports: [ConnectionsModule],
+  providers: [PartitionPlanner],
+  exports: [ConnectionsModule, PartitionPlanner],
 })
 export class DatabaseModule {}

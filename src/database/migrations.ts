@@ -38,6 +38,7 @@ import { IndexFailedExchanges1795570524500 } from '../../migrations/179557052450
 import { CreateBackupVerifications1795570530000 } from '../../migrations/1795570530000-create-backup-verifications.js';
 import { StopOutbound1795570531000 } from '../../migrations/1795570531000-stop-outbound.js';
 import { CountRequests1795570540000 } from '../../migrations/1795570540000-count-requests.js';
+import { PartitionTicketRevisions1795610000000 } from '../../migrations/1795610000000-partition-ticket-revisions.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -80,4 +81,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateBackupVerifications1795570530000,
   StopOutbound1795570531000,
   CountRequests1795570540000,
+  PartitionTicketRevisions1795610000000,
 ];

@@ -23,11 +23,3 @@ export async function storedIds(database: Querying, ids: readonly string[]): Pro
   const rows = await database.query<{ id: string }[]>('SELECT id FROM exchanges WHERE id = ANY($1::uuid[])', [ids]);
   return new Set(rows.map(({ id }) => id));
 }
-
-/** Creates the partitions of the days from `first` to `last` (UTC) that do not exist. */
-export async function createPartitions(database: Querying, first: Date, last: Date): Promise<void> {
-  await database.query(
-    `SELECT create_exchange_partitions(($1::timestamptz AT TIME ZONE 'UTC')::date, ($2::timestamptz AT TIME ZONE 'UTC')::date)`,
-    [first, last],
-  );
-}

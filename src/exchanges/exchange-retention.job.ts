@@ -12,9 +12,8 @@ import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangesRepository } from './exchanges.repository.js';
 
 const EVERY_MS = 3_600_000;
-const DAYS_AHEAD = 3;
 
-/** Creates the partitions of the next days, and drops those that are older than `EXCHANGE_RETENTION_DAYS`. */
+/** Drops the partitions of exchanges that are older than `EXCHANGE_RETENTION_DAYS`. */
 @Injectable()
 export class ExchangeRetention implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Exchanges');
@@ -37,17 +36,16 @@ export class ExchangeRetention implements OnApplicationBootstrap, BeforeApplicat
     await this.running;
   }
 
-  @Interval('exchange partitions', EVERY_MS)
+  @Interval('exchange retention', EVERY_MS)
   async maintain(): Promise<void> {
     this.running ??= this.maintainAll().finally(() => (this.running = undefined));
     await this.running;
   }
 
-  /** Another attempt follows in an hour, and the partitions are some days ahead: a failure is logged only. */
+  /** Another attempt follows in an hour: a failure is logged only. */
   private async maintainAll(): Promise<void> {
     const days = this.env.EXCHANGE_RETENTION_DAYS;
     const steps = [
-      () => this.exchanges.createPartitions(DAYS_AHEAD),
       () => this.exchanges.dropPartitions(days),
       () => this.exchanges.indexReferences(),
       () => this.hours.deleteOld(days),

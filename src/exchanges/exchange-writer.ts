@@ -4,10 +4,12 @@ import { Database } from '../database/database.js';
 import type { Lane } from '../database/lane.js';
 import type { Session } from '../database/session.js';
 import { sqlState, SQLSTATE } from '../database/postgres-errors.js';
+import { createPartition } from '../database/partitions.repository.js';
+import { PARTITIONED, partitionOf } from '../database/partitions.rules.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { withTimeout } from '../errors/app-error.js';
 import type { BatchBytes, DayBytes } from './exchange-budget.js';
-import { bytesOfToday, createPartitions, daySql, storedIds } from './exchange-days.repository.js';
+import { bytesOfToday, daySql, storedIds } from './exchange-days.repository.js';
 import { hoursSql } from './exchange-hours.repository.js';
 import { COLUMNS, type ExchangeRow } from './exchange-row.js';
 
@@ -62,9 +64,13 @@ export class ExchangeWriter {
 
   /** The job that creates them may have failed for days. Throws an error that lets the rows be written again. */
   private async createPartitions(rows: readonly ExchangeRow[], cause: unknown): Promise<never> {
-    const times = rows.map(({ id }) => timeOfUuidv7(id));
-    const [first, last] = [new Date(Math.min(...times)), new Date(Math.max(...times))];
-    await this.lane.use((session) => createPartitions(session, first, last));
+    for (const time of new Set(rows.map(({ id }) => timeOfUuidv7(id)))) {
+      const partition = partitionOf(PARTITIONED.exchanges, time, time);
+      if (partition === undefined) continue;
+      await this.lane.use((session) =>
+        session.transaction(() => createPartition(session, PARTITIONED.exchanges, partition)),
+      );
+    }
     throw new Error('a partition of exchanges was missing, and has been created', { cause });
   }
 }

@@ -2,6 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Reference } from '../contracts/common/references.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
+import { dropPartition, partitionsOf } from '../database/partitions.repository.js';
+import { PARTITIONED } from '../database/partitions.rules.js';
 import { inTransaction } from '../database/transaction.js';
 import {
   elementsOf,
@@ -76,7 +78,7 @@ const NEWEST = 1_000;
 /** Of `newestWithReferenceSql`. */
 type SeenRow = { readonly seen: number } & (ExchangeListRow | { readonly id: null });
 
-/** Reads exchanges, and maintains their partitions. */
+/** Reads exchanges, and drops their partitions. */
 @Injectable()
 export class ExchangesRepository {
   constructor(private readonly dataSource: DataSource) {}
@@ -130,14 +132,6 @@ export class ExchangesRepository {
     return new Map(rows.map(({ id, text }) => [id, text]));
   }
 
-  async createPartitions(daysAhead: number): Promise<void> {
-    await this.dataSource.query(
-      `SELECT create_exchange_partitions(day, day + $1::int)
-      FROM (SELECT (now() AT TIME ZONE 'UTC')::date AS day) AS today`,
-      [daysAhead],
-    );
-  }
-
   /**
    * Adds the gathered references of earlier days to their index. Nothing else would: PostgreSQL does it when many have been gathered, or
    * in a vacuum.
@@ -156,11 +150,7 @@ export class ExchangesRepository {
     const oldest = Math.floor(Date.now() / DAY_MS) - keptDays;
     const days = await this.days();
     for (const { partition } of days.filter(({ start }) => start < oldest * DAY_MS)) {
-      // A reader of the table must not stop the writers behind it for long.
-      await inTransaction(this.dataSource, async (manager) => {
-        await manager.query("SET LOCAL lock_timeout = '2s'");
-        await manager.query(`DROP TABLE IF EXISTS ${partition}`);
-      });
+      await inTransaction(this.dataSource, (manager) => dropPartition(manager, partition));
     }
   }
 
@@ -186,11 +176,8 @@ export class ExchangesRepository {
 
   /** The partitions, named `exchanges_YYYYMMDD`, the newest first. */
   private async days(): Promise<{ readonly partition: string; readonly start: number }[]> {
-    const rows = await this.dataSource.query<{ name: string }[]>(
-      `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-        WHERE i.inhparent = 'exchanges'::regclass ORDER BY c.relname DESC`,
-    );
-    return rows.map(({ name }) => {
+    const names = await partitionsOf(this.dataSource, PARTITIONED.exchanges);
+    return names.reverse().map((name) => {
       const [, year = '', month = '', date = ''] = /(\d{4})(\d\d)(\d\d)$/.exec(name) ?? [];
       return { partition: name, start: Date.parse(`${year}-${month}-${date}`) };
     });

@@ -7,6 +7,7 @@ import { clockVerdict, replicationVerdict } from '../../src/backup/doctor.rules.
 import { newFolder, run, startCommand, variablesOf } from '../support/backup-scene.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { onServer } from '../support/test-server.js';
+import { createExchangeDays, daysAgo, queryingOf } from '../support/exchange-days.js';
 
 let database: TestDatabase;
 let storage: string;
@@ -40,7 +41,9 @@ test('each line is ok, or says what to do, and the exit code is 1', async () => 
       expect.stringMatching(/^ok {5}database {5}PostgreSQL \d+(\.\d+)?.*, primary, takes writes$/),
       expect.stringMatching(/^ok {5}replication {2}no standby is connected$/),
       expect.stringMatching(/^ok {5}migrations {3}\d+ applied, none pending, none unknown$/),
-      expect.stringMatching(/^ok {5}partitions {3}exchanges \d+, [23] days ahead$/),
+      expect.stringMatching(
+        /^ok {5}partitions {3}exchanges \d+, [23] days ahead; ticket_revisions \d+, [12] months ahead$/,
+      ),
       expect.stringMatching(/^ok {5}due work {5}nothing is due$/),
       expect.stringMatching(/^ok {5}storage {6}takes files/),
       expect.stringMatching(/^ok {5}backup {7}verified 5 h ago, of \d{4}-/),
@@ -64,8 +67,8 @@ test('a backup that was verified long ago, work that waits, missing partitions a
       `INSERT INTO backup_verifications (verified_at, archive_created_at) VALUES (now() - interval '8 days', now())`,
     );
     await client.query(`DO $$ DECLARE part regclass; BEGIN
-      FOR part IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'exchanges'::regclass LOOP EXECUTE 'DROP TABLE ' || part; END LOOP;
-      PERFORM create_exchange_partitions(current_date - 2, current_date - 1); END $$`);
+      FOR part IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'exchanges'::regclass LOOP EXECUTE 'DROP TABLE ' || part; END LOOP; END $$`);
+    await createExchangeDays(queryingOf(client), daysAgo(2), daysAgo(1));
     await client.query(`INSERT INTO haulers (id, name) VALUES ('01a00000-0000-7000-8000-000000000001', 'h')`);
     await client.query(
       `INSERT INTO reference_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at, created_at)
@@ -78,7 +81,9 @@ test('a backup that was verified long ago, work that waits, missing partitions a
   expect(failure).toBe('to be put right: migrations, partitions, due work, backup');
   expect(texts).toMatchObject({
     migrations: expect.stringMatching(/^1 pending \(CreateBackupVerifications\d+\): run npm run migrate$/),
-    partitions: 'exchanges 2, -1 days ahead: start the service, which creates those of exchanges',
+    partitions: expect.stringMatching(
+      /^exchanges 2, -1 days ahead; ticket_revisions \d+, [12] months ahead: start the service, which creates those of exchanges$/,
+    ),
     'due work': 'the oldest waits: clips of the reference partner 40 min: start the service, or look at its log',
     backup: expect.stringMatching(/^verified 192 h ago, of \S+: run backup and backup verify$/),
   });

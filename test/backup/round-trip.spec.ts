@@ -15,6 +15,7 @@ import { eventually } from '../support/eventually.js';
 import { fillEmptyTables } from '../support/filled-tables.js';
 import { startS3Server } from '../support/s3-server.js';
 import { onServer } from '../support/test-server.js';
+import { createExchangeDays, queryingOf } from '../support/exchange-days.js';
 
 let service: TestApp;
 let archive: string;
@@ -33,7 +34,7 @@ beforeAll(async () => {
   await onServer(source(), async (client) => {
     expect(await fillEmptyTables(client)).toEqual({});
     // An exchange of a day that a restore must create, because the migrations create only those from today on.
-    await client.query(`SELECT create_exchange_partitions('2026-01-05', '2026-01-05')`);
+    await createExchangeDays(queryingOf(client), new Date('2026-01-05'), new Date('2026-01-05'));
     await client.query(
       `UPDATE exchanges SET id = '019b8b7a-8c00-7000-8000-000000000001' WHERE id = (SELECT max(id::text)::uuid FROM exchanges)`,
     );

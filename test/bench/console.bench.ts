@@ -7,6 +7,7 @@ import { type BenchDatabase, startDatabase } from './database.js';
 import { type Service, startService } from './processes.js';
 import { report, type Row } from './report.js';
 import { median } from './statistics.js';
+import { createExchangeDays, daysAgo, queryingOf } from '../support/exchange-days.js';
 
 const REPEATS = 5;
 const HOUR_MS = 3_600_000;
@@ -130,9 +131,7 @@ const PUSH = {
 
 /** Over 14 days, two in a hundred refused, with two references each, and counted by hour as the service does. */
 async function seedExchanges({ client }: BenchDatabase, { haulerId }: Fleet, count: number): Promise<void> {
-  await client.query(
-    `SELECT create_exchange_partitions((now() AT TIME ZONE 'UTC')::date - 14, (now() AT TIME ZONE 'UTC')::date)`,
-  );
+  await createExchangeDays(queryingOf(client), daysAgo(14), daysAgo(0));
   const now = Date.now();
   await copyExchanges(client, count, (number) => {
     // The oldest first.

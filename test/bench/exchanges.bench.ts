@@ -13,6 +13,7 @@ import { median } from './statistics.js';
 import type { Reference, ReferenceKind } from '../../src/contracts/common/references.js';
 import type { ExchangeFilter } from '../../src/exchanges/exchange-list.sql.js';
 import { ExchangesRepository } from '../../src/exchanges/exchanges.repository.js';
+import { createExchangeDays, daysAgo, queryingOf } from '../support/exchange-days.js';
 
 const CONNECTIONS = 64;
 const PAGE = 21;
@@ -150,9 +151,7 @@ async function measureStored({ client, url }: BenchDatabase, { haulerId }: Scale
   if (sample === undefined) throw new Error('there is no exchange to copy');
   const haulers = Array.from({ length: 100 }, (_, i) => numberedId('00000000-0000-4000-9000-', i));
   const midnight = Date.now() - (Date.now() % DAY_MS) - 2 * DAY_MS;
-  await client.query(
-    `SELECT create_exchange_partitions((now() AT TIME ZONE 'UTC')::date - 2, (now() AT TIME ZONE 'UTC')::date)`,
-  );
+  await createExchangeDays(queryingOf(client), daysAgo(2), daysAgo(0));
   await client.query('TRUNCATE exchanges');
   await copyExchanges(client, count, (i) => {
     const id = exchangeId(midnight + (i * 3 * DAY_MS) / count, i);

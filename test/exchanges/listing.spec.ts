@@ -36,6 +36,8 @@ import {
   VIDEOS,
   type VisionPartner,
 } from '../support/vision-partner.js';
+import { createExchangeDays, daysAgo } from '../support/exchange-days.js';
+import { PartitionPlanner } from '../../src/database/partition-planner.js';
 
 let service: TestApp;
 const haulers: string[] = [];
@@ -141,9 +143,10 @@ test('days before the retention are dropped, and the next days exist', async () 
         `SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'exchanges'::regclass ORDER BY 1`,
       )
     ).map(({ name }) => name);
-  await service.dataSource.query("SELECT create_exchange_partitions('2020-01-01', '2020-01-02')");
+  await createExchangeDays(service.dataSource, new Date('2020-01-01'), new Date('2020-01-02'));
   expect(await names()).toContain('exchanges_20200101');
   await service.app.get(ExchangeRetention).maintain();
+  await service.app.get(PartitionPlanner).plan();
   const kept = await names();
   expect(kept).not.toContain('exchanges_20200101');
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
@@ -232,9 +235,7 @@ test('a shared value is found behind many newer exchanges, in each hour and day,
     );
     return id;
   };
-  await db.query(
-    `SELECT create_exchange_partitions((now() AT TIME ZONE 'UTC')::date - 3, (now() AT TIME ZONE 'UTC')::date)`,
-  );
+  await createExchangeDays(db, daysAgo(3), daysAgo(0));
   const other = randomUUID();
   const [first, second, third] = [await store(1, HAULER), await store(26, other), await store(50, HAULER)];
   await store(2, HAULER, { kind: 'truckId', value: '421' });

@@ -1,0 +1,89 @@
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { DataSource } from 'typeorm';
+import { inBackground } from '../errors/background.js';
+import { createPartition, partitionsOf, timesInRest } from './partitions.repository.js';
+import {
+  type Partition,
+  PARTITIONED,
+  type PartitionedTable,
+  partitionOf,
+  plannedPartitions,
+} from './partitions.rules.js';
+import { inTransaction } from './transaction.js';
+
+const EVERY_MS = 3_600_000;
+
+/** Creates the partitions of all partitioned tables, ahead of the clock and for the rows that arrive. */
+@Injectable()
+export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly logger = new Logger('Partitions');
+  /** Of each table; read again at each plan, because partitions are dropped too. */
+  private readonly known = new Map<string, Set<string>>();
+  private running: Promise<void> | undefined;
+  private isStopping = false;
+
+  constructor(private readonly dataSource: DataSource) {}
+
+  onApplicationBootstrap(): void {
+    inBackground(this.plan());
+  }
+
+  /** The connections are closed after this. */
+  async beforeApplicationShutdown(): Promise<void> {
+    this.isStopping = true;
+    await this.running;
+  }
+
+  @Interval('partitions', EVERY_MS)
+  async plan(): Promise<void> {
+    this.running ??= this.planAll().finally(() => (this.running = undefined));
+    await this.running;
+  }
+
+  /**
+   * Creates the partitions of rows that are about to be written. Without one a row goes to the partition of the rest, so a failure is
+   * logged only; the next plan tries again.
+   */
+  async ensure(table: PartitionedTable, times: readonly number[], now: number = Date.now()): Promise<void> {
+    const wanted = new Map<string, Partition>();
+    for (const time of times) {
+      const partition = partitionOf(table, time, now);
+      if (partition !== undefined) wanted.set(partition.name, partition);
+    }
+    for (const partition of wanted.values()) {
+      if (this.known.get(table.name)?.has(partition.name) !== true) await this.create(table, partition);
+    }
+  }
+
+  /** The partitions are some days ahead, and another attempt follows in an hour. */
+  private async planAll(): Promise<void> {
+    for (const table of Object.values<PartitionedTable>(PARTITIONED)) {
+      if (this.isStopping) return;
+      try {
+        this.known.set(table.name, new Set(await partitionsOf(this.dataSource, table)));
+        const now = Date.now();
+        const times = await timesInRest(this.dataSource, table);
+        for (const partition of plannedPartitions(table, now)) {
+          if (this.known.get(table.name)?.has(partition.name) !== true) await this.create(table, partition);
+        }
+        await this.ensure(
+          table,
+          times.map((at) => at.getTime()),
+          now,
+        );
+      } catch (err) {
+        this.logger.warn({ err }, `the partitions of ${table.name} could not be planned`);
+      }
+    }
+  }
+
+  private async create(table: PartitionedTable, partition: Partition): Promise<void> {
+    try {
+      await inTransaction(this.dataSource, (manager) => createPartition(manager, table, partition));
+      this.known.set(table.name, (this.known.get(table.name) ?? new Set()).add(partition.name));
+    } catch (err) {
+      this.logger.warn({ err }, `the partition ${partition.name} could not be created`);
+    }
+  }
+}

@@ -1,0 +1,70 @@
+import type { Partition, PartitionedTable } from './partitions.rules.js';
+import type { Querying } from './sql.js';
+
+/** An arbitrary number: instances create partitions one after the other. */
+const LOCK = 4_867_391_203;
+
+/** A reader of the table must not stop the writers that wait behind this for long. */
+const LOCK_TIMEOUT = "SET LOCAL lock_timeout = '2s'";
+
+/** The names of the partitions of a table. */
+export async function partitionsOf(database: Querying, { name }: PartitionedTable): Promise<string[]> {
+  const rows = await database.query<{ name: string }[]>(
+    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+      WHERE i.inhparent = $1::text::regclass ORDER BY c.relname`,
+    [name],
+  );
+  return rows.map((row) => row.name);
+}
+
+/**
+ * Creates a partition unless it exists, and moves the rows into it that the partition of the rest has; in a transaction of its own.
+ * Attaching, unlike `CREATE TABLE … PARTITION OF`, lets others go on with reading and writing the table; only the partition of the rest
+ * is locked.
+ */
+export async function createPartition(
+  database: Querying,
+  table: PartitionedTable,
+  partition: Partition,
+): Promise<void> {
+  const { name, column, rest } = table;
+  await database.query(LOCK_TIMEOUT, []);
+  await database.query(`SELECT pg_advisory_xact_lock(${LOCK})`, []);
+  const [found] = await database.query<{ exists: boolean }[]>('SELECT to_regclass($1::text) IS NOT NULL AS exists', [
+    partition.name,
+  ]);
+  if (found?.exists === true) return;
+  await database.query(
+    `CREATE TABLE ${partition.name} (LIKE ${name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
+    [],
+  );
+  if (rest !== undefined) {
+    await database.query(`LOCK TABLE ${rest} IN ACCESS EXCLUSIVE MODE`, []);
+    await database.query(
+      `WITH moved AS (DELETE FROM ${rest} WHERE ${column} >= $1 AND ${column} < $2 RETURNING *)
+       INSERT INTO ${partition.name} SELECT * FROM moved`,
+      [partition.from, partition.to],
+    );
+  }
+  // Bounds cannot be parameters; these are formatted dates and UUIDs.
+  await database.query(
+    `ALTER TABLE ${name} ATTACH PARTITION ${partition.name} FOR VALUES FROM ('${partition.from}') TO ('${partition.to}')`,
+    [],
+  );
+}
+
+/** Drops a partition with its rows; in a transaction of its own. */
+export async function dropPartition(database: Querying, name: string): Promise<void> {
+  await database.query(LOCK_TIMEOUT, []);
+  await database.query(`DROP TABLE IF EXISTS ${name}`, []);
+}
+
+/** The days or months (UTC) of the rows that the partition of the rest has, of a table that is divided by a time. */
+export async function timesInRest(database: Querying, { column, rest, unit, type }: PartitionedTable): Promise<Date[]> {
+  if (rest === undefined || type !== 'timestamptz') return [];
+  const rows = await database.query<{ at: Date }[]>(
+    `SELECT DISTINCT date_trunc('${unit}', ${column}, 'UTC') AS at FROM ${rest} WHERE isfinite(${column})`,
+    [],
+  );
+  return rows.map(({ at }) => at);
+}
