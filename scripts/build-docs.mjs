@@ -17,6 +17,7 @@ const SHELF = {
     ['docs/guides/sandbox.md', 'Sandbox'],
     ['docs/guides/admin.md', 'Administer'],
     ['docs/guides/operator.md', 'Operate'],
+    ['docs/guides/spreadsheets.md', 'Lists in a spreadsheet'],
   ],
   Reference: [
     ['docs/interfaces.md', 'The four interfaces'],

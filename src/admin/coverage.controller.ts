@@ -1,7 +1,9 @@
-import { Controller, Query } from '@nestjs/common';
+import { Controller, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CoverageQuery, CoverageSummaryQuery, FleetCoverageQuery } from '../contracts/admin/coverage.dto.js';
+import { listAnswer } from '../http/csv.js';
 import { CoverageService } from '../vision/coverage/coverage.service.js';
 import { CoverageSummaries } from '../vision/coverage/coverage-summary.service.js';
 import { FleetCoverage } from '../vision/coverage/fleet-coverage.service.js';
@@ -16,8 +18,8 @@ export class CoverageController {
   ) {}
 
   @Route(ADMIN_API, 'getCoverage')
-  getCoverage(@Query() query: CoverageQuery) {
-    return this.coverage.of(query);
+  getCoverage(@Query() query: CoverageQuery, @Req() request: Request) {
+    return listAnswer(request, query, () => this.coverage.of(query));
   }
 
   @Route(ADMIN_API, 'getCoverageSummary')
@@ -26,7 +28,7 @@ export class CoverageController {
   }
 
   @Route(ADMIN_API, 'listFleetCoverage')
-  listFleetCoverage(@Query() query: FleetCoverageQuery) {
-    return this.fleet.list(query);
+  listFleetCoverage(@Query() query: FleetCoverageQuery, @Req() request: Request) {
+    return listAnswer(request, query, (part) => this.fleet.list(part));
   }
 }

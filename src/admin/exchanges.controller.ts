@@ -8,6 +8,7 @@ import { IdParam } from '../contracts/admin/list.dto.js';
 import { ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ExchangeReasonCounts } from '../exchanges/exchange-reasons.service.js';
+import { filterNames, listAnswer } from '../http/csv.js';
 import { type BodyRequest, JsonBody } from '../http/json-body.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 
@@ -22,7 +23,7 @@ export class ExchangesController {
 
   @Route(ADMIN_API, 'listExchanges')
   list(@Query() query: ExchangeQuery, @Req() request: Request) {
-    return this.exchanges.list(query, Object.keys(request.query));
+    return listAnswer(request, query, (part) => this.exchanges.list(part, filterNames(request)));
   }
 
   @Route(ADMIN_API, 'countExchangeReasons')

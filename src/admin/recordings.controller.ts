@@ -7,6 +7,7 @@ import { RecordingQuery } from '../contracts/admin/recording.dto.js';
 import { RetryRecordings } from '../contracts/admin/recording-retry.dto.js';
 import { RetentionRequest } from '../contracts/admin/storage.dto.js';
 import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
+import { listAnswer } from '../http/csv.js';
 import { JsonBody } from '../http/json-body.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
@@ -26,8 +27,8 @@ export class RecordingsController {
   ) {}
 
   @Route(ADMIN_API, 'listRecordings')
-  list(@Query() query: RecordingQuery) {
-    return this.recordings.list(query);
+  list(@Query() query: RecordingQuery, @Req() request: Request) {
+    return listAnswer(request, query, (part) => this.recordings.list(part));
   }
 
   @Route(ADMIN_API, 'getRecording')
@@ -51,8 +52,8 @@ export class RecordingsController {
   }
 
   @Route(ADMIN_API, 'listVisionFindings')
-  listFindings(@Query() query: VisionFindingQuery) {
-    return this.findings.list(query);
+  listFindings(@Query() query: VisionFindingQuery, @Req() request: Request) {
+    return listAnswer(request, query, (part) => this.findings.list(part));
   }
 
   @Route(ADMIN_API, 'runRetention')

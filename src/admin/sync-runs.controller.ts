@@ -1,4 +1,5 @@
-import { Controller, Param, Query } from '@nestjs/common';
+import { Controller, Param, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CatalogQuery } from '../contracts/admin/catalog.dto.js';
@@ -6,6 +7,7 @@ import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { SyncChangeQuery } from '../contracts/admin/sync-change.dto.js';
 import { QuarantineQuery } from '../contracts/admin/sync-refusal.dto.js';
 import { RejectSyncRunRequest, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
+import { listAnswer } from '../http/csv.js';
 import { JsonBody } from '../http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
 import { SyncRunHistory } from '../site-sync/sync/sync-run-history.service.js';
@@ -38,8 +40,8 @@ export class SyncRunsController {
   }
 
   @Route(ADMIN_API, 'listSyncRunChanges')
-  changes(@Param() { id }: IdParam, @Query() query: SyncChangeQuery) {
-    return this.runs.listChanges(id, query);
+  changes(@Param() { id }: IdParam, @Query() query: SyncChangeQuery, @Req() request: Request) {
+    return listAnswer(request, query, (part) => this.runs.listChanges(id, part));
   }
 
   @Route(ADMIN_API, 'listSyncRunTree')

@@ -1,5 +1,5 @@
-import { Controller, Param, Query, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import { Controller, Param, Query, Req, Res } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { AccountHistory } from '../accounts/account-history.service.js';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { Route } from '../auth/route.js';
@@ -7,6 +7,7 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { AccountQuery } from '../contracts/admin/account.dto.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { TicketQuery } from '../contracts/admin/ticket.dto.js';
+import { acceptsCsv, csvAnswer, listAnswer } from '../http/csv.js';
 import { jsonText, streamedList } from '../http/answer.js';
 import { TicketHistory } from '../scale/ticket-history.service.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
@@ -25,7 +26,8 @@ export class TicketsController {
   ) {}
 
   @Route(ADMIN_API, 'listTickets')
-  async list(@Query() query: TicketQuery, @Res(PASSTHROUGH) response: Response) {
+  async list(@Query() query: TicketQuery, @Req() request: Request, @Res(PASSTHROUGH) response: Response) {
+    if (acceptsCsv(request)) return csvAnswer(request, query, (part) => this.tickets.list(part));
     return streamedList(response, await this.tickets.list(query));
   }
 
@@ -45,8 +47,8 @@ export class TicketsController {
   }
 
   @Route(ADMIN_API, 'listAccounts')
-  listAccounts(@Query() query: AccountQuery) {
-    return this.accounts.list(query);
+  listAccounts(@Query() query: AccountQuery, @Req() request: Request) {
+    return listAnswer(request, query, (part) => this.accounts.list(part));
   }
 
   @Route(ADMIN_API, 'getAccount')

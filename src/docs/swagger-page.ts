@@ -11,6 +11,7 @@ const LINKS = [
   ['/docs/guides/partner-calling', 'Call Scale and Account'],
   ['/docs/guides/partner-hosting', 'Host Site and Vision'],
   ['/docs/guides/sandbox', 'Sandbox'],
+  ['/docs/guides/spreadsheets', 'Lists in a spreadsheet'],
   ['/docs/interfaces', 'The four interfaces'],
   ['/docs/errors', 'Errors'],
   ['/docs/clients', 'Clients'],

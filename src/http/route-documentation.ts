@@ -6,10 +6,12 @@ import {
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
+  ApiQuery,
   ApiResponse,
   type ApiResponseOptions,
   ApiSecurity,
   ApiTags,
+  getSchemaPath,
 } from '@nestjs/swagger';
 import {
   type ApiContract,
@@ -18,7 +20,9 @@ import {
   type Header,
   KIND_STATUS,
 } from '../contracts/common/api-contract.js';
+import { BOM_PARAMETER, csvColumns, type CsvForm } from '../contracts/common/csv.js';
 import { ErrorResponse, PlainErrorResponse } from '../contracts/common/error-body.dto.js';
+import type { DtoClass } from '../contracts/common/fields/field.js';
 import { failuresOf, FILE_HEADERS, jsonBodyOf } from '../contracts/common/failures.js';
 
 const NO_STORE = {
@@ -48,6 +52,7 @@ export function documented(api: ApiContract, route: ApiRoute): MethodDecorator {
     ),
     ...headersOf(requestHeaders),
     ...bodyOf(route),
+    ...(route.csv === undefined ? [] : [ApiQuery(BOM)]),
     ...responsesOf(route),
   );
 }
@@ -75,15 +80,17 @@ function bodyOf(route: ApiRoute): MethodDecorator[] {
 }
 
 function responsesOf(route: ApiRoute): MethodDecorator[] {
-  const { status, response, variants = [], returns, file, isSecret, responseHeaders, notModified } = route;
+  const { status, response, variants = [], returns, file, isSecret, responseHeaders, notModified, csv } = route;
   if (file !== undefined) return fileResponses(file);
   const headers = isSecret === true ? NO_STORE : responseHeaders;
   return [
     ...(variants.length === 0 ? [] : [ApiExtraModels(...variants)]),
+    ...(response === undefined || csv === undefined ? [] : [ApiExtraModels(response)]),
     ApiResponse({
       status,
       description: returns,
-      ...(response === undefined ? {} : { type: response }),
+      ...(response === undefined || csv !== undefined ? {} : { type: response }),
+      ...(response === undefined || csv === undefined ? {} : { content: listContent(response, csv) }),
       ...(headers === undefined ? {} : { headers: mutable(headers) }),
     }),
     ...(notModified === undefined
@@ -91,6 +98,27 @@ function responsesOf(route: ApiRoute): MethodDecorator[] {
       : [ApiResponse({ status: 304, description: notModified.description, headers: mutable(notModified.headers) })]),
   ];
 }
+
+const BOM = {
+  name: BOM_PARAMETER,
+  required: false,
+  description: 'Of a CSV: begin with a byte order mark, by which spreadsheets recognise UTF-8',
+  schema: { type: 'boolean' as const, default: false },
+};
+
+/** A page as JSON, or with `Accept: text/csv` the whole list. */
+const listContent = (response: DtoClass, csv: CsvForm) => ({
+  'application/json': { schema: { $ref: getSchemaPath(response) } },
+  'text/csv': {
+    schema: {
+      type: 'string' as const,
+      maxLength: Number.MAX_SAFE_INTEGER,
+      description: `All elements from \`cursor\` on, with the columns ${csvColumns(csv)
+        .map(({ name }) => `\`${name}\``)
+        .join(', ')}`,
+    },
+  },
+});
 
 function replyOf({ description, examples, headers }: Failure) {
   return {

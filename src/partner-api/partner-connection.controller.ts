@@ -11,6 +11,7 @@ import { TruckFilters } from '../contracts/admin/video-subscription.dto.js';
 import { VisionFindingFilters } from '../contracts/admin/vision-finding.dto.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { apiError } from '../errors/app-error.js';
+import { listAnswer } from '../http/csv.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
@@ -40,7 +41,8 @@ export class PartnerConnectionController {
 
   @Route(PARTNER_API, 'listOwnSyncRunChanges')
   listChanges(@Param() { id }: IdParam, @Query() query: SyncChangeQuery, @Req() call: AuthenticatedRequest) {
-    return this.runs.listChanges(id, query, connectionOf(call).connectionId);
+    const { connectionId } = connectionOf(call);
+    return listAnswer(call, query, (part) => this.runs.listChanges(id, part, connectionId));
   }
 
   @Route(PARTNER_API, 'listOwnQuarantinedRecords')
@@ -50,7 +52,7 @@ export class PartnerConnectionController {
 
   @Route(PARTNER_API, 'listOwnFindings')
   listFindings(@Query() query: VisionFindingFilters, @Req() call: AuthenticatedRequest) {
-    return this.findings.list({ ...query, ...connectionOf(call) });
+    return listAnswer(call, { ...query, ...connectionOf(call) }, (part) => this.findings.list(part));
   }
 
   @Route(PARTNER_API, 'listOwnVideoSubscriptions')
@@ -66,7 +68,7 @@ export class PartnerConnectionController {
 
   @Route(PARTNER_API, 'listOwnRecordings')
   listRecordings(@Query() query: RecordingFilters, @Req() call: AuthenticatedRequest) {
-    return this.recordings.list({ ...query, ...connectionOf(call) });
+    return listAnswer(call, { ...query, ...connectionOf(call) }, (part) => this.recordings.list(part));
   }
 
   @Route(PARTNER_API, 'getOwnRecording')

@@ -53,6 +53,17 @@ export async function getText(url: string, signal?: AbortSignal): Promise<string
   return (await request(url, { signal: signal ?? null })).text();
 }
 
+/** The whole list as a file of the browser. An answer that breaks off in the middle is an error. */
+export async function getCsv(path: string, query: Change): Promise<{ readonly name: string; readonly content: Blob }> {
+  const response = await request(urlOf(path, { ...query, bom: 'true' }), { headers: { Accept: 'text/csv' } });
+  const name = /filename="([^"]*)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1];
+  try {
+    return { name: name ?? 'list.csv', content: await response.blob() };
+  } catch {
+    throw new CallError(0, 'The list broke off before its end. Nothing was saved; try again.');
+  }
+}
+
 export async function get<const Path extends PathOf<'GET'>>(
   path: Path,
   query?: Change,

@@ -2,6 +2,7 @@ import type { Account } from '../../contracts/admin/account.dto.js';
 import { linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { Filters, HaulerFilter, pick, TextFilter } from '../parts/filters.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
@@ -33,6 +34,7 @@ function AccountList({ query }: PageProps) {
         <TextFilter name="search" label="Name, number or e-mail" query={query} hint="a part is enough" />
         <HaulerFilter query={query} />
       </Filters>
+      <CsvButton path="/accounts" filters={filters} />
       <Listing
         label="Accounts"
         list={list}

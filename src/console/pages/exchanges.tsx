@@ -3,6 +3,7 @@ import { type Change, change, linkTo, linkWith, open, type PageProps } from '../
 import { useConnections, useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { Filters, HaulerFilter, pick, SelectFilter, TextFilter, TimeFilter } from '../parts/filters.js';
 import { type Column, NoRows, Table } from '../parts/listing.js';
 import { Empty, Loadable, StatusBadge } from '../parts/states.js';
@@ -55,6 +56,7 @@ function ExchangeTable({ query }: PageProps) {
         <TextFilter name="requestId" label="Request id" query={query} />
         {!isPartner && <AdminFilters query={query} />}
       </Filters>
+      <CsvButton path="/exchanges" filters={filters} />
       {!isPartner && <ReasonCounts filters={filters} query={query} />}
       <Loadable of={list}>
         {({ data, next }) =>

@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { AbsentCamera, TruckCoverage, TruckDay } from '../../contracts/admin/coverage.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { pick, zoneOf } from '../parts/filters.js';
 import { PageButtons } from '../parts/listing.js';
 import { Empty, Loadable } from '../parts/states.js';
@@ -20,17 +21,14 @@ export function FleetCoverage({ query }: PageProps) {
   const zone = zoneOf(query);
   const count = Math.min(MAX_DAYS, Math.max(1, Math.floor(Number(query.get('days') ?? 7)) || 7));
   const days = lastDays(count, zone);
-  const fleet = useLoad(
-    '/coverage/fleet',
-    {
-      ...pick(query, 'haulerId', 'page', 'cursor'),
-      from: new Date(days[0] ?? 0).toISOString(),
-      to: new Date(dayOf(Date.now(), zone)[1]).toISOString(),
-      zone,
-      pageSize: TRUCKS_PER_PAGE,
-    },
-    LIVE_MS,
-  );
+  const filters = {
+    ...pick(query, 'haulerId', 'page', 'cursor'),
+    from: new Date(days[0] ?? 0).toISOString(),
+    to: new Date(dayOf(Date.now(), zone)[1]).toISOString(),
+    zone,
+    pageSize: TRUCKS_PER_PAGE,
+  };
+  const fleet = useLoad('/coverage/fleet', filters, LIVE_MS);
   const box = useRef<HTMLDivElement>(null);
   const hasRows = fleet.data !== undefined;
   // Where not all days fit, it shows the newest ones.
@@ -39,6 +37,7 @@ export function FleetCoverage({ query }: PageProps) {
     <section class="card" aria-label="Fleet">
       <h2>Fleet</h2>
       <ScaleLegend zone={zone} />
+      <CsvButton path="/coverage/fleet" filters={filters} />
       <Loadable of={fleet}>
         {({ data, pagination }) =>
           data.length === 0 ? (

@@ -1,6 +1,7 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { Filters, pick, SelectFilter, TextFilter, TimeFilter, VisionConnectionFilter } from '../parts/filters.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
@@ -68,6 +69,7 @@ function RecordingList({ query }: PageProps) {
         <TimeFilter name="to" label="Starts before" query={query} />
       </Filters>
       <RetryFiltered filters={filters} />
+      <CsvButton path="/recordings" filters={filters} />
       <Listing
         label="Recordings"
         list={list}

@@ -1,5 +1,6 @@
 import type { SyncChange } from '../../contracts/admin/sync-change.dto.js';
 import { useLoad } from '../client/load.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';
 import { Difference, Json } from '../parts/json.js';
 import { type Column, Listing } from '../parts/listing.js';
@@ -49,6 +50,7 @@ export function RunChanges({ path, query }: { path: RunPath; query: URLSearchPar
         <SelectFilter name="kind" label="Kind" query={query} choices={KINDS} />
         <SelectFilter name="change" label="Change" query={query} choices={CHANGES} />
       </Filters>
+      <CsvButton path={`${path}/changes`} filters={filters} />
       <Listing
         label="Changed records"
         list={list}

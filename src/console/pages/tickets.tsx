@@ -2,6 +2,7 @@ import type { Ticket } from '../../contracts/admin/ticket.dto.js';
 import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { Filters, HaulerFilter, pick, TextFilter, TimeFilter } from '../parts/filters.js';
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
@@ -38,6 +39,7 @@ function TicketList({ query }: PageProps) {
         <TimeFilter name="from" label="Received from" query={query} />
         <TimeFilter name="to" label="Received until" query={query} />
       </Filters>
+      <CsvButton path="/tickets" filters={filters} />
       <Listing
         label="Tickets"
         list={list}

@@ -4,6 +4,7 @@ import { change } from '../client/address.js';
 import { callErrorOf, get } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { ZoneChoice } from '../parts/filters.js';
+import { CsvButton, saveFile } from '../parts/csv-button.js';
 import { ActionButton } from '../parts/forms.js';
 import { Loadable } from '../parts/states.js';
 import { CameraSentences } from './camera-sentences.js';
@@ -107,6 +108,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
         />
       )}
       <ClipRequests requests={requests.data?.data ?? []} from={from} to={to} zone={zone} />
+      <CsvButton path="/coverage" filters={range} />
       <p class="actions">
         <ActionButton label="Missing footage (CSV)" isRead work={() => download(truckId, range)} />
       </p>
@@ -121,13 +123,8 @@ function rangeOf(query: URLSearchParams, zone: string): readonly [number, number
 
 async function download(truckId: string, range: Readonly<Record<string, string>>): Promise<void> {
   const { data } = await get('/coverage', range);
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(
-    new Blob([missingFootage(truckId, data as CoverageInterval[])], { type: 'text/csv' }),
-  );
-  link.download = `missing-footage-${truckId}-${range['from']?.slice(0, 10)}.csv`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+  const content = new Blob([missingFootage(truckId, data as CoverageInterval[])], { type: 'text/csv' });
+  saveFile(`missing-footage-${truckId}-${range['from']?.slice(0, 10)}.csv`, content);
 }
 
 /** The width of an element in pixels, kept current; undefined before the first layout. */

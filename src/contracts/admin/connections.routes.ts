@@ -13,7 +13,7 @@ import {
 import { SyncChange, SyncChangeQuery } from './sync-change.dto.js';
 import { QuarantinedRecord, QuarantineQuery } from './sync-refusal.dto.js';
 import { RejectSyncRunRequest, RequestedSyncRun, SyncRun, SyncRunQuery } from './sync-run.dto.js';
-import { type AdminRoutes, create, history, ofOne, page, read } from './route-parts.js';
+import { type AdminRoutes, create, history, ofOne, page, read, table } from './route-parts.js';
 
 const NOT_HELD = {
   notFound: 'No run has this id',
@@ -120,7 +120,7 @@ export const CONNECTION_ROUTES = {
     query: QuarantineQuery,
   },
   listSyncRunChanges: {
-    ...page(SyncChange, 'changes'),
+    ...table(SyncChange, 'changes'),
     path: '/sync-runs/{id}/changes',
     role: 'viewer',
     summary: 'List what a run changed',

@@ -1,4 +1,4 @@
-import { ExchangeDetail, ExchangeList } from './exchange.dto.js';
+import { Exchange, ExchangeDetail, ExchangeList } from './exchange.dto.js';
 import { ExchangeQuery, ReplayExchangesRequest } from './exchange-query.dto.js';
 import { ExchangeReasons, ExchangeReasonsQuery } from './exchange-reason.dto.js';
 import { IdParam } from './list.dto.js';
@@ -17,6 +17,7 @@ export const EXCHANGE_ROUTES = {
     query: ExchangeQuery,
     status: 200,
     response: ExchangeList,
+    csv: { elements: [Exchange] },
     returns: 'A page of exchanges',
   },
   countExchangeReasons: {

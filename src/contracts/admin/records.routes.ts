@@ -1,16 +1,16 @@
 import { Account, AccountQuery } from './account.dto.js';
 import { Ticket, TicketQuery, TicketRevision } from './ticket.dto.js';
-import { type AdminRoutes, history, ofOne, page, read } from './route-parts.js';
+import { type AdminRoutes, history, ofOne, page, read, table } from './route-parts.js';
 import { ListQuery } from './list.dto.js';
 
 /** Tickets and accounts that partners pushed. */
 export const RECORD_ROUTES = {
   listTickets: {
-    ...page(Ticket, 'tickets'),
+    ...table(Ticket, 'tickets', 'materials'),
     path: '/tickets',
     role: 'viewer',
     summary: 'List tickets',
-    description: 'Last received first.',
+    description: 'Last received first. In a CSV each material has a row.',
     query: TicketQuery,
   },
   getTicket: {
@@ -35,7 +35,7 @@ export const RECORD_ROUTES = {
     'Each push with request id, key, result and changed fields, and the refused pushes that named its numbers.',
   ),
   listAccounts: {
-    ...page(Account, 'accounts'),
+    ...table(Account, 'accounts'),
     path: '/accounts',
     role: 'viewer',
     summary: 'List accounts',

@@ -11,6 +11,10 @@ export type AdminRoutes = Readonly<Record<string, RouteDefinition & { readonly r
 export const page = <T extends object>(element: DtoClass<T>, elements: string) =>
   ({ method: 'GET', status: 200, response: listOf(element), returns: `A page of ${elements}` }) as const;
 
+/** A list that is also sent as CSV. */
+export const table = <T extends object>(element: DtoClass<T>, elements: string, each?: keyof T & string) =>
+  ({ ...page(element, elements), csv: { elements: [element], ...(each === undefined ? {} : { each }) } }) as const;
+
 /** The common part of a route whose path has the id of a record. */
 export const ofOne = (noun: string) => ({ params: IdParam, fails: { notFound: `No ${noun} has this id` } }) as const;
 

@@ -20,7 +20,7 @@ import {
   VideoSubscriptionQuery,
 } from './video-subscription.dto.js';
 import { VisionFinding, VisionFindingQuery } from './vision-finding.dto.js';
-import { type AdminRoutes, create, history, ofOne, page, read } from './route-parts.js';
+import { type AdminRoutes, create, history, ofOne, page, read, table } from './route-parts.js';
 
 /** Clips, continuous recordings, their files and their coverage. */
 export const VIDEO_ROUTES = {
@@ -125,7 +125,7 @@ export const VIDEO_ROUTES = {
     returns: 'The subscription is deleted',
   },
   listRecordings: {
-    ...page(StoredRecording, 'recordings'),
+    ...table(StoredRecording, 'recordings'),
     path: '/recordings',
     role: 'viewer',
     summary: 'List recordings',
@@ -187,6 +187,7 @@ export const VIDEO_ROUTES = {
     status: 200,
     response: Coverage,
     variants: [CoverageInterval, CoverageBucket],
+    csv: { elements: [CoverageInterval, CoverageBucket] },
     returns: 'The intervals or buckets',
   },
   getCoverageSummary: {
@@ -202,7 +203,7 @@ export const VIDEO_ROUTES = {
     returns: 'The cameras',
   },
   listFleetCoverage: {
-    ...page(TruckCoverage, 'trucks'),
+    ...table(TruckCoverage, 'trucks', 'days'),
     path: '/coverage/fleet',
     role: 'viewer',
     summary: 'Read the recording coverage of a fleet',
@@ -211,7 +212,7 @@ export const VIDEO_ROUTES = {
     query: FleetCoverageQuery,
   },
   listVisionFindings: {
-    ...page(VisionFinding, 'findings'),
+    ...table(VisionFinding, 'findings'),
     path: '/vision-findings',
     role: 'viewer',
     summary: "List the errors in partners' video lists",

@@ -1,4 +1,5 @@
 import type { ErrorBody } from './error-body.dto.js';
+import type { CsvForm } from './csv.js';
 import type { DtoClass } from './fields/field.js';
 import type { AdminRole } from './roles.js';
 
@@ -93,6 +94,8 @@ export interface RouteDefinition {
   readonly variants?: readonly DtoClass[];
   /** The content type of a response that is a file, with range requests. */
   readonly file?: string;
+  /** The list is also sent as CSV. */
+  readonly csv?: CsvForm;
   /** Describes the response. */
   readonly returns: string;
   readonly responseHeaders?: Headers;

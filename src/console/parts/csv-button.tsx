@@ -1,0 +1,36 @@
+import type { Change } from '../client/address.js';
+import { getCsv } from '../client/api.js';
+import { useSession } from '../client/session.js';
+import { ActionButton } from './forms.js';
+
+interface CsvButtonProps {
+  /** A list of the admin API. */
+  readonly path: string;
+  /** The filters of the page. */
+  readonly filters: Change;
+}
+
+const WHOLE = { page: undefined, cursor: undefined, pageSize: undefined };
+
+/** Saves every row of a list with its filters, for a spreadsheet. */
+export function CsvButton({ path, filters }: CsvButtonProps) {
+  const { isPartner } = useSession();
+  if (isPartner) return null;
+  const save = async () => {
+    const { name, content } = await getCsv(path, { ...filters, ...WHOLE });
+    saveFile(name, content);
+  };
+  return (
+    <p class="actions">
+      <ActionButton label="Save as CSV" busy="Saving …" isRead work={save} />
+    </p>
+  );
+}
+
+export function saveFile(name: string, content: Blob): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(content);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1_000);
+}
