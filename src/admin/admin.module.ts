@@ -20,6 +20,10 @@ import { ConnectionsController } from './connections.controller.js';
 import { Doctor, DoctorController } from './doctor.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 import { ExchangesController } from './exchanges.controller.js';
+import { FootageController } from './footage/footage.controller.js';
+import { TicketFootageRepository } from './footage/footage-settings.repository.js';
+import { TicketFootageSettings } from './footage/footage-settings.service.js';
+import { TicketFootageService } from './footage/ticket-footage.service.js';
 import { HaulersController } from './haulers.controller.js';
 import { HostedController } from './hosted.controller.js';
 import { OutboundController } from './outbound.controller.js';
@@ -70,9 +74,19 @@ export class AdminModule {}
     VideoRequestsController,
     CoverageController,
     RecordingsController,
+    FootageController,
     OutboundController,
   ],
-  providers: [OutboundAttention, OutboundReplay, PlatformAttention, RunTree, RunTreeRepository],
+  providers: [
+    OutboundAttention,
+    OutboundReplay,
+    PlatformAttention,
+    RunTree,
+    RunTreeRepository,
+    TicketFootageRepository,
+    TicketFootageService,
+    TicketFootageSettings,
+  ],
 })
 export class PlatformAdminModule {}
 

@@ -10,7 +10,14 @@ export interface CommandGroup {
 export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   hauler: {
     description: 'tenants of the platform',
-    commands: { create: 'createHauler', list: 'listHaulers', show: 'getHauler' },
+    commands: {
+      create: 'createHauler',
+      list: 'listHaulers',
+      show: 'getHauler',
+      'set-ticket-footage': 'setTicketFootage',
+      'show-ticket-footage': 'getTicketFootageSetting',
+      'delete-ticket-footage': 'deleteTicketFootageSetting',
+    },
   },
   key: {
     description: 'API keys that this service issues; a new key is shown once',
@@ -23,6 +30,8 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
       show: 'getTicket',
       revisions: 'listTicketRevisions',
       history: 'listTicketHistory',
+      footage: 'getTicketFootage',
+      'request-footage': 'requestTicketFootage',
     },
   },
   account: {
@@ -85,6 +94,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
       show: 'getRecording',
       retry: 'retryRecording',
       'retry-all': 'retryRecordings',
+      tickets: 'listRecordedTickets',
       import: 'uploadHostedRecording',
     },
   },

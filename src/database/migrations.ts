@@ -39,6 +39,7 @@ import { CreateBackupVerifications1795570530000 } from '../../migrations/1795570
 import { StopOutbound1795570531000 } from '../../migrations/1795570531000-stop-outbound.js';
 import { CountRequests1795570540000 } from '../../migrations/1795570540000-count-requests.js';
 import { PartitionTicketRevisions1795610000000 } from '../../migrations/1795610000000-partition-ticket-revisions.js';
+import { SetTicketFootage1795660010000 } from '../../migrations/1795660010000-set-ticket-footage.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -82,4 +83,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   StopOutbound1795570531000,
   CountRequests1795570540000,
   PartitionTicketRevisions1795610000000,
+  SetTicketFootage1795660010000,
 ];

@@ -5,12 +5,13 @@ import { TicketHistory } from './ticket-history.service.js';
 import { TicketQueries } from './ticket-queries.js';
 import { TicketService } from './ticket.service.js';
 import { TicketWriter } from './ticket-writer.js';
+import { WeighedTickets } from './weighed-tickets.js';
 
 /** The Scale API, hosted for partners. */
 @Module({
   controllers: [ScaleController],
-  providers: [TicketService, TicketWriter, TicketQueries, TicketHistory],
-  exports: [TicketQueries, TicketHistory],
+  providers: [TicketService, TicketWriter, TicketQueries, TicketHistory, WeighedTickets],
+  exports: [TicketQueries, TicketHistory, WeighedTickets],
 })
 export class ScaleModule implements OnModuleInit {
   constructor(

@@ -4,6 +4,7 @@ import { epochMillis, type Instant } from '../contracts/common/instant.js';
 import { type ListPage, listPage, type SqlList } from '../database/list-page.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import type { Revision } from './ticket.js';
+import type { TicketEntity } from './ticket.entity.js';
 
 /** From this number of matches on, a search reads the tickets newest first. */
 const COMMON_MATCHES = 10_000;
@@ -120,4 +121,30 @@ async function findByNumberPart(
 /** Tickets are received at whole milliseconds, so an instant between two of them means the later one. */
 function minIdFrom(instant: Instant): string {
   return minUuidv7Of(epochMillis(instant) + (instant.endsWith('000Z') ? 0 : 1));
+}
+
+/** The columns of a ticket that say when and which truck was weighed. */
+export type WeighedTicketRow = Pick<
+  TicketEntity,
+  'id' | 'haulerId' | 'inboundNumber' | 'inboundUpdatedAt' | 'outboundNumber' | 'outboundUpdatedAt' | 'customFields'
+>;
+
+const MAX_WEIGHED = 200;
+
+/** Tickets with a flow between two times, and with a text in the JSON of their custom fields. */
+export function findWeighedTickets(
+  dataSource: DataSource,
+  haulerId: string,
+  [from, to]: readonly [Date, Date],
+  text: string,
+): Promise<WeighedTicketRow[]> {
+  return dataSource.query(
+    `SELECT id, hauler_id AS "haulerId", inbound_number AS "inboundNumber", inbound_updated_at AS "inboundUpdatedAt",
+       outbound_number AS "outboundNumber", outbound_updated_at AS "outboundUpdatedAt", custom_fields AS "customFields"
+     FROM tickets
+     WHERE hauler_id = $1 AND (inbound_updated_at BETWEEN $2 AND $3 OR outbound_updated_at BETWEEN $2 AND $3)
+       AND strpos(custom_fields, $4) > 0
+     LIMIT ${MAX_WEIGHED}`,
+    [haulerId, from, to, JSON.stringify(text).slice(1, -1)],
+  );
 }

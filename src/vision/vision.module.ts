@@ -35,6 +35,8 @@ import { RelinkService } from './downloads/relink.service.js';
 import { RecordingContent } from './downloads/recording-content.service.js';
 import { DownloadRetryRepository } from './downloads/download-retry.repository.js';
 import { DownloadRetry } from './downloads/download-retry.service.js';
+import { FootageRepository } from './footage/footage.repository.js';
+import { TruckFootage } from './footage/truck-footage.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
@@ -74,6 +76,8 @@ import { Retention } from './recordings/retention.job.js';
     CoverageService,
     CoverageSummaries,
     FleetCoverage,
+    FootageRepository,
+    TruckFootage,
     DownloadRepository,
     RelinkService,
     {
@@ -94,6 +98,7 @@ import { Retention } from './recordings/retention.job.js';
     CoverageService,
     CoverageSummaries,
     FleetCoverage,
+    TruckFootage,
     Retention,
     DownloadRetry,
     RecordingContent,

@@ -24,6 +24,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'video_readings',
     'recordings',
     'partner_camera_names',
+    'ticket_footage',
     'vision_findings',
   ],
   operation: [

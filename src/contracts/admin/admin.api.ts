@@ -2,6 +2,7 @@ import { type ApiRoute, COMMON_ERRORS, defineApi, type RouteResponse } from '../
 import { ACCESS_ROUTES } from './access.routes.js';
 import { CONNECTION_ROUTES } from './connections.routes.js';
 import { EXCHANGE_ROUTES } from './exchanges.routes.js';
+import { FOOTAGE_ROUTES } from './footage.routes.js';
 import { OPERATION_ROUTES } from './operation.routes.js';
 import { RECORD_ROUTES } from './records.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from './reference-partner.routes.js';
@@ -13,6 +14,7 @@ const ROUTES = {
   ...RECORD_ROUTES,
   ...CONNECTION_ROUTES,
   ...VIDEO_ROUTES,
+  ...FOOTAGE_ROUTES,
   ...EXCHANGE_ROUTES,
   ...REFERENCE_PARTNER_ROUTES,
 } as const;

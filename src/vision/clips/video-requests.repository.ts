@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { DataSource, type EntityManager } from 'typeorm';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
 import type { VideoRequestQuery } from '../../contracts/admin/video-request.dto.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
@@ -66,30 +66,37 @@ const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 m
 export class VideoRequestsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async insert(request: NewRequest, ranges: readonly Range[]): Promise<void> {
+  insert(request: NewRequest, ranges: readonly Range[]): Promise<void> {
+    return inTransaction(this.dataSource, (manager) => this.insertIn(manager, request, ranges));
+  }
+
+  async insertIn(manager: EntityManager, request: NewRequest, ranges: readonly Range[]): Promise<void> {
     const { haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id, startTime, endTime } = request;
     const common = [haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id];
-    await inTransaction(this.dataSource, async (manager) => {
-      await manager.query(
-        `INSERT INTO video_requests (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at, id,
-           start_time, end_time, status, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, ${DEADLINE}, $7, $8, $9, 'submitting', now(), now())`,
-        [...common, startTime, endTime],
-      );
-      await manager.query(
-        `INSERT INTO video_request_parts (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at,
-           request_id, number, id, start_time, end_time, status, due_at)
-         SELECT $1, $2, $3, $4, $5, ${DEADLINE}, $7, part.number, part.id, part.starts, part.ends, 'submitting', now()
-         FROM unnest($8::uuid[], $9::timestamptz[], $10::timestamptz[])
-           WITH ORDINALITY AS part (id, starts, ends, number)`,
-        [
-          ...common,
-          ranges.map(() => uuidv7()),
-          ranges.map((range) => range.startTime),
-          ranges.map((range) => range.endTime),
-        ],
-      );
-    });
+    await manager.query(
+      `INSERT INTO video_requests (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at, id,
+         start_time, end_time, status, created_at, updated_at)
+       VALUES ($1, $2, $3, $4, $5, ${DEADLINE}, $7, $8, $9, 'submitting', now(), now())`,
+      [...common, startTime, endTime],
+    );
+    await manager.query(
+      `INSERT INTO video_request_parts (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at,
+         request_id, number, id, start_time, end_time, status, due_at)
+       SELECT $1, $2, $3, $4, $5, ${DEADLINE}, $7, part.number, part.id, part.starts, part.ends, 'submitting', now()
+       FROM unnest($8::uuid[], $9::timestamptz[], $10::timestamptz[])
+         WITH ORDINALITY AS part (id, starts, ends, number)`,
+      [
+        ...common,
+        ranges.map(() => uuidv7()),
+        ranges.map((range) => range.startTime),
+        ranges.map((range) => range.endTime),
+      ],
+    );
+  }
+
+  /** Runs `work` in one transaction. */
+  inTransaction(work: (manager: EntityManager) => Promise<void>): Promise<void> {
+    return inTransaction(this.dataSource, work);
   }
 
   /** Ids, newest first. */

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
@@ -20,6 +21,9 @@ import { WorkService } from '../../work/work.service.js';
 import { SUBMIT_CLIPS, unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { rangeViolations, splitRange } from './clip-requests.rules.js';
 import { type ClipEvent, type PartRow, type RequestRow, VideoRequestsRepository } from './video-requests.repository.js';
+
+/** A clip of one camera of a truck. */
+type CameraClip = Pick<OrderVideoRequest, 'cameraId' | 'startTime' | 'endTime'>;
 
 /** On-demand video (section 1, workflow 4): the requests of admins, their states and their history. */
 @Injectable()
@@ -45,6 +49,24 @@ export class VideoRequests {
     await this.requests.insert({ ...request, id, haulerId, customerId, deadlineMs }, splitRange(request, clipMinutes));
     this.work.runDue(SUBMIT_CLIPS);
     return { id, status: 'submitting' };
+  }
+
+  /** Stores the requests for the clips that `clipsOf` returns, in its transaction. 400 for a deleted connection. */
+  async orderAll(
+    { connectionId, truckId }: Pick<OrderVideoRequest, 'connectionId' | 'truckId'>,
+    clipsOf: (manager: EntityManager) => Promise<readonly CameraClip[]>,
+  ): Promise<void> {
+    const connection = await this.connections.find(connectionId);
+    if (connection === undefined) throw invalid([unknownConnection()]);
+    const { haulerId, customerId } = connection;
+    const common = { haulerId, connectionId, customerId, truckId, deadlineMs: this.env.VISION_REQUEST_DEADLINE };
+    await this.requests.inTransaction(async (manager) => {
+      for (const clip of await clipsOf(manager)) {
+        const parts = splitRange(clip, this.env.VISION_MAX_CLIP_MINUTES);
+        await this.requests.insertIn(manager, { ...common, ...clip, id: uuidv7() }, parts);
+      }
+    });
+    this.work.runDue(SUBMIT_CLIPS);
   }
 
   /** Newest first. */
@@ -74,7 +96,8 @@ export class VideoRequests {
     return historyPage(id, [...historyEntries(events, calls, parts.length > 1), order], query);
   }
 
-  private async find(ids: readonly string[]): Promise<VideoRequest[]> {
+  /** Newest first. */
+  async find(ids: readonly string[]): Promise<VideoRequest[]> {
     const rows = await this.requests.find(ids);
     const parts = Map.groupBy(await this.requests.partsOf(rows), ({ request_id }) => request_id);
     return rows.map((row) => toVideoRequestDto(row, parts.get(row.id) ?? []));

@@ -30,21 +30,22 @@ export class Recordings {
     const { cameraId } = query;
     const others = cameraId === undefined ? [] : await otherNamesOf(this.dataSource, cameraId, query);
     const { rows, pagination } = await recordingPage(this.dataSource, query, others);
-    const recordings = await findRecordings(
-      this.dataSource,
-      rows.map(({ id }) => id),
-    );
-    return { data: recordings.map(toRecordingDto), pagination };
+    return { data: await this.find(rows.map(({ id }) => id)), pagination };
   }
 
   /** With a connection only a recording of it. */
   async get(id: string, connectionId?: string): Promise<StoredRecording> {
-    return toRecordingDto(await this.find(id, connectionId));
+    return toRecordingDto(await this.row(id, connectionId));
+  }
+
+  /** The latest start first. */
+  async find(ids: readonly string[]): Promise<StoredRecording[]> {
+    return (await findRecordings(this.dataSource, ids)).map(toRecordingDto);
   }
 
   /** Sends the bytes, or the requested range of them. 404 where the recording or its file does not exist. */
   async sendContent(id: string, request: Request, response: Response): Promise<void> {
-    const { status, size_bytes: size, sha256 } = await this.find(id);
+    const { status, size_bytes: size, sha256 } = await this.row(id);
     if (status !== 'stored' || size === null || sha256 === null) {
       throw apiError(ADMIN_API, 'notFound', `the recording ${id} is not stored, it is ${status}`);
     }
@@ -56,7 +57,7 @@ export class Recordings {
     });
   }
 
-  private async find(id: string, connectionId?: string): Promise<AdminRecordingRow> {
+  private async row(id: string, connectionId?: string): Promise<AdminRecordingRow> {
     const [row] = await findRecordings(this.dataSource, [id]);
     if (row === undefined || (connectionId ?? row.connection_id) !== row.connection_id)
       throw apiError(ADMIN_API, 'notFound', `there is no recording ${id}`);

@@ -1,0 +1,87 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { Span } from './missing-clips.rules.js';
+
+/** A truck, as its partner names it. */
+export interface FootageTruck {
+  readonly haulerId: string;
+  readonly connectionId: string;
+  readonly truckId: string;
+}
+
+/** A part of a clip request. */
+export interface RequestedClipRow {
+  readonly camera_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly is_open: boolean;
+}
+
+const MAX_RECORDINGS = 1_000;
+const MAX_REQUESTS = 100;
+
+const truckOf = ({ haulerId, connectionId, truckId }: FootageTruck): string[] => [haulerId, connectionId, truckId];
+
+const timesOf = (spans: readonly Span[]): [starts: Date[], ends: Date[]] => [
+  spans.map(({ start }) => new Date(start)),
+  spans.map(({ end }) => new Date(end)),
+];
+
+/** What is known of a truck in some times. `names` null: of all cameras. */
+@Injectable()
+export class FootageRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  /** Whether the partner has sent something of the truck, or a subscription names it. */
+  async knowsTruck(truck: FootageTruck): Promise<boolean> {
+    const [row] = await this.dataSource.query<[{ known: boolean }]>(
+      `SELECT EXISTS (SELECT FROM recordings WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+         OR EXISTS (SELECT FROM video_subscriptions
+           WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3) AND deleted_at IS NULL) AS known`,
+      truckOf(truck),
+    );
+    return row.known;
+  }
+
+  /** Ids of stored and available recordings. No recording is longer than a day. */
+  async recordingIds(truck: FootageTruck, spans: readonly Span[], names: readonly string[] | null): Promise<string[]> {
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `SELECT DISTINCT r.id FROM unnest($4::timestamptz[], $5::timestamptz[]) AS span (start_time, end_time)
+         JOIN recordings AS r ON r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = $3
+           AND r.start_time > span.start_time - interval '1 day' AND r.start_time < span.end_time
+           AND r.end_time > span.start_time
+       WHERE r.status IN ('stored', 'available') AND ($6::text[] IS NULL OR r.camera_id = ANY ($6))
+       LIMIT ${MAX_RECORDINGS}`,
+      [...truckOf(truck), ...timesOf(spans), names],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /** Ids of the newest clip requests, in any state. */
+  async requestIds(truck: FootageTruck, spans: readonly Span[], names: readonly string[] | null): Promise<string[]> {
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `SELECT DISTINCT q.id FROM unnest($4::timestamptz[], $5::timestamptz[]) AS span (start_time, end_time)
+         JOIN video_requests AS q ON q.hauler_id = $1 AND q.connection_id = $2 AND q.truck_id = $3
+           AND q.start_time < span.end_time AND q.end_time > span.start_time
+       WHERE $6::text[] IS NULL OR q.camera_id = ANY ($6)
+       ORDER BY q.id DESC LIMIT ${MAX_REQUESTS}`,
+      [...truckOf(truck), ...timesOf(spans), names],
+    );
+    return rows.map(({ id }) => id);
+  }
+
+  /**
+   * The parts of clip requests that are open or stored. Locks the truck until the end of the transaction: of several callers
+   * each sees the requests of those before it.
+   */
+  async lockRequested(manager: EntityManager, truck: FootageTruck, { start, end }: Span): Promise<RequestedClipRow[]> {
+    const lock = `clips of ${truckOf(truck).join(' ')}`;
+    await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
+    return manager.query<RequestedClipRow[]>(
+      `SELECT camera_id, start_time, end_time, status <> 'stored' AS is_open FROM video_request_parts
+       WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3) AND status NOT IN ('failed', 'expired')
+         AND start_time < $5 AND end_time > $4`,
+      [...truckOf(truck), new Date(start), new Date(end)],
+    );
+  }
+}
