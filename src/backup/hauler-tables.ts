@@ -44,6 +44,7 @@ export const TABLE_FATES: readonly TableFate[] = [
     'recordings',
     'partner_camera_names',
     'vision_findings',
+    'ticket_footage',
     'reference_site_data',
     'reference_site_data_chunks',
   ),

@@ -316,6 +316,7 @@ describe('the documented errors', () => {
       'POST /sandbox/customers/{customerId}/clock',
       'POST /sync-runs/{id}/confirm',
       'POST /sync-runs/{id}/reject',
+      'POST /tickets/{id}/footage',
       'POST /video-requests/{id}/retry',
       'PUT /hosted/cameras',
       'PUT /outbound',
