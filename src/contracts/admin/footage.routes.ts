@@ -1,4 +1,3 @@
-import type { RouteDefinition } from '../common/api-contract.js';
 import {
   RecordedTickets,
   SetTicketFootage,
@@ -6,7 +5,7 @@ import {
   TicketFootageRequests,
   TicketFootageSetting,
 } from './footage.dto.js';
-import { ofOne, read } from './route-parts.js';
+import { type AdminRoutes, ofOne, read } from './route-parts.js';
 
 const SETTING = { path: '/haulers/{id}/ticket-footage' } as const;
 const FOOTAGE = { path: '/tickets/{id}/footage' } as const;
@@ -17,6 +16,7 @@ export const FOOTAGE_ROUTES = {
     ...read(TicketFootageSetting, 'hauler'),
     ...SETTING,
     method: 'PUT',
+    role: 'admin',
     summary: 'Set where the footage of tickets is',
     description:
       'For the tickets of a hauler: the custom field that names the truck, the vision connection, and the cameras.',
@@ -26,6 +26,7 @@ export const FOOTAGE_ROUTES = {
   getTicketFootageSetting: {
     ...read(TicketFootageSetting, 'hauler'),
     ...SETTING,
+    role: 'viewer',
     summary: 'Read where the footage of tickets is',
     description: 'The setting of a hauler.',
     returns: 'The setting',
@@ -34,6 +35,7 @@ export const FOOTAGE_ROUTES = {
   deleteTicketFootageSetting: {
     method: 'DELETE',
     ...SETTING,
+    role: 'admin',
     summary: 'Delete where the footage of tickets is',
     description: 'Recordings and clips stay. Also without a setting.',
     ...ofOne('hauler'),
@@ -43,6 +45,7 @@ export const FOOTAGE_ROUTES = {
   getTicketFootage: {
     ...read(TicketFootage, 'ticket'),
     ...FOOTAGE,
+    role: 'viewer',
     summary: 'Read the footage of a ticket',
     description:
       'The coverage of the truck from 10 minutes before to 10 minutes after each weighing, what is stored of it, and its clip requests. Where there is none, `reason` says why.',
@@ -51,6 +54,7 @@ export const FOOTAGE_ROUTES = {
   requestTicketFootage: {
     method: 'POST',
     ...FOOTAGE,
+    role: 'operator',
     summary: 'Request the missing footage of a ticket',
     description:
       'A clip of each camera for the time that is neither stored nor available nor requested. A second call while these requests are open makes no others.',
@@ -66,8 +70,9 @@ export const FOOTAGE_ROUTES = {
   listRecordedTickets: {
     ...read(RecordedTickets, 'recording'),
     path: '/recordings/{id}/tickets',
+    role: 'viewer',
     summary: 'List the tickets of a recording',
     description: 'By the setting of the hauler; empty without one.',
     returns: 'The tickets',
   },
-} as const satisfies Readonly<Record<string, RouteDefinition>>;
+} as const satisfies AdminRoutes;
