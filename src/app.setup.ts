@@ -15,6 +15,7 @@ import { DtoPipe } from './errors/validation.pipe.js';
 import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
 import { ExchangeLog } from './exchanges/exchange-log.service.js';
 import { captureInbound } from './exchanges/inbound-capture.js';
+import { stripCellPath } from './http/cell-path.js';
 import { HttpAdapter } from './http/express.adapter.js';
 import { inSequence, refuseInvalidHost, setRequestId, setCommonHeaders } from './http/headers.js';
 import { SERVER_LIMITS } from './http/http-server.js';
@@ -52,6 +53,7 @@ export async function createApp(
   setHelpAddress(express, env.PUBLIC_URL);
   app.use(
     inSequence(
+      ...(env.CELL === undefined ? [] : [stripCellPath(env.CELL)]),
       setRequestId,
       observeRequests(logger, app.get(Metrics), env),
       setCommonHeaders,

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { CookieOptions, Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
-import { ConsoleSessions, SESSION_COOKIE, SESSION_MS } from '../auth/console-sessions.js';
+import { ConsoleSessions, SESSION_MS } from '../auth/console-sessions.js';
 import { type AdminCaller, AdminTokens } from '../auth/admin-caller.js';
 import { GuessLimit } from '../auth/guess-limit.js';
 import type { KeyPrincipal, Principal } from '../auth/principal.js';
@@ -44,7 +44,7 @@ export class ConsoleSessionController {
       'role' in caller ? { token: secret.token ?? '' } : { keyId: caller.keyId },
     );
     const { secure } = request;
-    response.cookie(SESSION_COOKIE, cookie, { ...COOKIE, secure, maxAge: SESSION_MS });
+    response.cookie(this.sessions.cookieName, cookie, { ...COOKIE, secure, maxAge: SESSION_MS });
     return this.viewOf(caller);
   }
 
@@ -59,7 +59,7 @@ export class ConsoleSessionController {
   async signOut(@Req() request: Request, @Res({ passthrough: true }) response: Response) {
     if (request.headers['x-console'] !== '1') throw new AppError('unauthorized', 'send X-Console: 1 to sign out');
     await this.sessions.end(request);
-    response.clearCookie(SESSION_COOKIE, COOKIE);
+    response.clearCookie(this.sessions.cookieName, COOKIE);
   }
 
   /** The rights of a token, or the caller that a key identifies. Counts a wrong secret. */

@@ -1,10 +1,11 @@
 import type { RuleName } from '../contracts/common/rules.js';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { ApiKey, ApiKeyQuery, IssueApiKeyRequest, IssuedApiKey } from '../contracts/admin/access.dto.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import { entityPage } from '../database/list-page.js';
 import { inTransaction } from '../database/transaction.js';
 import { apiError, invalid } from '../errors/app-error.js';
@@ -75,6 +76,7 @@ export class ApiKeyAdmin {
     private readonly dataSource: DataSource,
     private readonly haulers: HaulersService,
     private readonly cache: KeyCache,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'CELL'>,
   ) {}
 
   async issue(request: IssueApiKeyRequest): Promise<IssuedApiKey> {
@@ -89,7 +91,7 @@ export class ApiKeyAdmin {
       const isUnknown = connectionId !== undefined && owner === undefined;
       const all = isUnknown ? [...violations, unknown('connectionId', 'connection')] : violations;
       if (all.length > 0) throw invalid(all);
-      const created = createKey();
+      const created = createKey(this.env.CELL);
       const row = newKeyRow(created, {
         haulerId: owner ?? null,
         connectionId: connectionId ?? null,

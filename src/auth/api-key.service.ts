@@ -9,6 +9,7 @@ import { apiError, AppError, withTimeout } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
 import { hashKey, isWellFormedKey } from './api-key.js';
 import { storeLastUses } from './api-key.repository.js';
+import { MovedKeys } from './moved-keys.js';
 import { KeyRotation } from './key-rotation.service.js';
 import type { KeyPrincipal, Principal } from './principal.js';
 
@@ -74,6 +75,7 @@ export class ApiKeyService {
     private readonly cache: KeyCache,
     private readonly rotation: KeyRotation,
     private readonly lastUse: LastUse,
+    private readonly moved: MovedKeys,
   ) {}
 
   /**
@@ -100,12 +102,14 @@ export class ApiKeyService {
   }
 
   /**
-   * The hash of a key; `undefined` for a text that has not the form of a key. Most callers send one key on a connection.
+   * The hash of a key; `undefined` for a text that has not the form of a key. Throws for a key of another cell. Most callers send
+   * one key on a connection.
    */
   private hashOf(text: string, connection: object): string | undefined {
     const last = this.lastOf.get(connection);
     if (last?.text === text) return last.hash;
     if (!isWellFormedKey(text)) return undefined;
+    this.moved.refuseForeign(text);
     const hash = hashKey(text);
     this.lastOf.set(connection, { text, hash });
     return hash;

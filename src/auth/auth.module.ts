@@ -11,6 +11,7 @@ import { GuessLimit } from './guess-limit.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache, KeyLookup } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
+import { MovedKeys } from './moved-keys.js';
 import { RateLimit } from './rate-limit.js';
 import { RouteGuard } from './route.guard.js';
 
@@ -44,7 +45,7 @@ const exported = [
 @Global()
 @Module({
   imports: [LastUseModule],
-  providers: [...exported, KeyLookup, RateLimit, adminTokens, keyCache, guard],
+  providers: [...exported, KeyLookup, MovedKeys, RateLimit, adminTokens, keyCache, guard],
   exports: [...exported, AdminTokens],
 })
 export class AuthModule {}

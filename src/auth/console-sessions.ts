@@ -1,8 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { Request } from 'express';
 import { DataSource } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
@@ -25,7 +26,7 @@ export type ConsoleSession =
 /** The secret of a sign-in, which has been checked. */
 export type SignIn = { readonly token: string } | { readonly keyId: string };
 
-export const SESSION_COOKIE = 'haulbridge_session';
+const SESSION_COOKIE = 'haulbridge_session';
 export const SESSION_MS = 12 * 3_600_000;
 const SWEEP_INTERVAL_MS = 600_000;
 const COOKIE_BYTES = 32;
@@ -39,13 +40,17 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class ConsoleSessions {
+  /** Cells behind one proxy have one origin: each has a cookie of its own. */
+  readonly cookieName: string;
   private readonly lookup: BatchedLookup<SessionRow>;
 
   constructor(
     private readonly tokens: AdminTokens,
     private readonly dataSource: DataSource,
     database: Database,
+    @Inject(ENV) { CELL }: Pick<ResolvedEnv, 'CELL'>,
   ) {
+    this.cookieName = CELL === undefined ? SESSION_COOKIE : `${SESSION_COOKIE}_${CELL}`;
     this.lookup = new BatchedLookup(async (hashes) => {
       const rows = await database.hot.use((session) => findSessions(session, hashes));
       return rows.map((row) => [row.cookieHash.toString('base64url'), row]);
@@ -66,7 +71,7 @@ export class ConsoleSessions {
 
   /** The session of a request. A write needs `X-Console: 1`, which a page of another site cannot send. */
   async of(request: Pick<Request, 'rawHeaders' | 'method'>): Promise<ConsoleSession | undefined> {
-    const cookie = cookieOf(request);
+    const cookie = cookieOf(request, this.cookieName);
     if (cookie === undefined) return undefined;
     if (!READS.has(request.method) && soleHeader(request, 'x-console') !== '1') {
       throw new AppError('unauthorized', 'send X-Console: 1 with each change that a console session makes');
@@ -83,7 +88,7 @@ export class ConsoleSessions {
 
   /** Ends the session of a request, if it has one. */
   async end(request: Pick<Request, 'rawHeaders'>): Promise<void> {
-    const cookie = cookieOf(request);
+    const cookie = cookieOf(request, this.cookieName);
     if (cookie !== undefined) await deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
   }
 
@@ -94,9 +99,9 @@ export class ConsoleSessions {
 }
 
 /** The value of the cookie, if it has the form of one that this service sets. */
-function cookieOf(request: Pick<Request, 'rawHeaders'>): string | undefined {
+function cookieOf(request: Pick<Request, 'rawHeaders'>, name: string): string | undefined {
   const pairs = (soleHeader(request, 'cookie') ?? '').split(/; */);
-  const value = pairs.find((each) => each.startsWith(`${SESSION_COOKIE}=`))?.slice(SESSION_COOKIE.length + 1);
+  const value = pairs.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
   return value !== undefined && COOKIE.test(value) ? value : undefined;
 }
 

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { IssuedApiKey, RotateApiKeyRequest } from '../contracts/admin/access.dto.js';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import { inTransaction } from '../database/transaction.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
@@ -19,6 +20,7 @@ export class KeyRotation {
   constructor(
     private readonly dataSource: DataSource,
     private readonly cache: KeyCache,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'CELL'>,
   ) {}
 
   /**
@@ -35,7 +37,7 @@ export class KeyRotation {
       const replacesId = isDormant(key) ? key.replacesId : key.id;
       // No cache entry has to be removed: a dormant key is activated, and so read, before it is accepted.
       await revokeDormant(manager, replacesId);
-      const created = createKey();
+      const created = createKey(this.env.CELL);
       const row = {
         ...newKeyRow(created, { ...key, expiresAt: expiryOf(request) ?? key.expiresAt }),
         replacesId,

@@ -3,6 +3,7 @@ import { certificateFile } from './database-url.js';
 import {
   baseUrl,
   boolean,
+  cellName,
   databaseUrl,
   duration,
   integer,
@@ -44,6 +45,12 @@ export const VARIABLES = {
     new Set(['platform', 'partner'] as const),
     'which sides this instance serves',
     'platform,partner',
+  ),
+  CELL: declare(
+    cellName,
+    undefined,
+    'name of this cell behind a proxy: in new keys (`hb_<cell>_…`) and in links (`/cells/<cell>/…`)',
+    'none',
   ),
   WEB_CONCURRENCY: declare(
     integer(1, 64),

@@ -175,7 +175,7 @@ function record(call: OpenCall, log: ExchangeLog, outcome: Outcome): void {
 }
 
 /** The form of a key of this service. */
-const OWN_KEY = /^hb_[0-9A-Za-z]{49}$/;
+const OWN_KEY = /^hb_(?:[0-9a-z]{1,12}_)?[0-9A-Za-z]{49}$/;
 
 /** Without an identified caller only a link with a valid signature is accepted. A key may have been impossible to check. */
 function laneOf({ isFile, request }: OpenCall, status: number): Lane {

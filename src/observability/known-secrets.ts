@@ -1,10 +1,13 @@
 import { REDACTED } from '../contracts/common/secret-names.js';
 
 /**
- * A key that this service issued (decision 17), in any case, beyond its public prefix of 11 characters; also in hex. A part
- * of a key counts as well.
+ * A key that this service issued (decision 17), in any case, beyond its public prefix of `hb_`, the cell and eight digits;
+ * also in hex. A part of a key counts as well. A cell may have 12 characters.
  */
-const OWN_KEY = { pattern: 'hb_[0-9a-z]{12,}|68625f(?:[3-7][0-9a-f]){12,}', hints: ['hb_', '68625f'] };
+const OWN_KEY = {
+  pattern: 'hb_(?:[0-9a-z]{1,12}_[0-9a-z]{12,}|[0-9a-z]{13,}|[0-9a-z]{12}(?!_))|68625f(?:[3-7][0-9a-f]){12,}',
+  hints: ['hb_', '68625f'],
+};
 
 /** The beginning of such a key in base64, at each of the three offsets. */
 const OWN_KEY_BASE64 = { pattern: 'aGJf|[GWm2]hiX|oYl[89]', hints: ['agjf', 'hix', 'oyl'] };

@@ -29,7 +29,7 @@ const MAX_FINDINGS = 20;
 const MIN_PARTNER_KEY = 12;
 
 /** A key of ours, plain and in hex, and the signature of a link of ours. */
-const PATTERNS = ['hb_[0-9A-Za-z]{49}', '68625f([3-7][0-9a-f]){49}', 'signature=[0-9A-Za-z_-]{43}'];
+const PATTERNS = ['hb_([0-9a-z]{1,12}_)?[0-9A-Za-z]{49}', '68625f([3-7][0-9a-f]){49}', 'signature=[0-9A-Za-z_-]{43}'];
 
 const observed = new Map<string, { place: string; text: () => string }[]>();
 

@@ -148,7 +148,7 @@ export class ApiKey {
   @UuidField({ description: 'Id of the key', example: KEY_ID })
   id!: string;
 
-  @TextField({ description: 'First characters of the key', example: 'hb_7Kq2mZ9x', max: 11 })
+  @TextField({ description: 'First characters of the key', example: 'hb_7Kq2mZ9x', max: 24 })
   prefix!: string;
 
   @UuidField({ description: 'Hauler that owns the key', nullable: true, example: HAULER_ID })
@@ -258,7 +258,7 @@ export class SessionView {
   @UuidField({ description: 'The hauler of the demo: its calls are an exercise', example: HAULER_ID })
   demoHaulerId!: string;
 
-  @TextField({ description: 'First characters of the key of a partner', max: 11, optional: true })
+  @TextField({ description: 'First characters of the key of a partner', max: 24, optional: true })
   keyPrefix?: string;
 
   @TextField({ description: 'Hauler of the key', max: 36, nullable: true, optional: true })

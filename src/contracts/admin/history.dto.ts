@@ -55,7 +55,7 @@ export class HistoryEntry {
   @UuidField({ description: 'API key of the request', optional: true })
   apiKeyId?: string;
 
-  @TextField({ description: 'First characters of that key', max: 11, optional: true, example: 'hb_7Kq2mZ9x' })
+  @TextField({ description: 'First characters of that key', max: 24, optional: true, example: 'hb_7Kq2mZ9x' })
   keyPrefix?: string;
 
   @IntegerField({ description: 'Status of the response', min: 100, max: 999, optional: true, example: 422 })

@@ -97,7 +97,7 @@ export class TicketPush {
   })
   apiKeyId!: string | null;
 
-  @TextField({ description: 'First characters of that key', max: 11, nullable: true, example: 'hb_7Kq2mZ9x' })
+  @TextField({ description: 'First characters of that key', max: 24, nullable: true, example: 'hb_7Kq2mZ9x' })
   keyPrefix!: string | null;
 
   @TextField({

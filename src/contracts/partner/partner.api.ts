@@ -51,7 +51,7 @@ export class KeyDescription {
   @BooleanField({ description: 'True if it may read every customer in Vision', optional: true, example: true })
   allCustomers?: boolean;
 
-  @TextField({ description: 'First characters of the key', example: 'hb_7Kq2mZ9x', max: 11 })
+  @TextField({ description: 'First characters of the key', example: 'hb_7Kq2mZ9x', max: 24 })
   keyPrefix!: string;
 
   @InstantField({

@@ -10,6 +10,7 @@ import { VIDEO_FILES_API, VISION_API } from '../../contracts/vision/vision.api.j
 import { apiError } from '../../errors/app-error.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
 import { type FaultedRequest, SCENARIO_HEADER } from '../../http/recorded-request.js';
+import { cellPath } from '../../http/cell-path.js';
 import { requestedOrigin } from '../../http/url.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { FaultyFiles } from '../sandbox/faulty-files.js';
@@ -49,7 +50,7 @@ export class DownloadLinks {
     const signature = this.signature(kind, id, expires, scenario);
     const query = `expires=${expires}&signature=${signature}${scenario === undefined ? '' : `&scenario=${scenario}`}`;
     return {
-      downloadUrl: `${origin}${VIDEO_FILES_API.prefix}/${kind}/${id}.mp4?${query}`,
+      downloadUrl: `${origin}${cellPath(this.env.CELL)}${VIDEO_FILES_API.prefix}/${kind}/${id}.mp4?${query}`,
       expiresAt: formatInstant(new Date(expires * 1000)),
     };
   }
