@@ -13,6 +13,7 @@ import { ActionsController } from './actions/actions.controller.js';
 import { NamedActions } from './actions/actions.service.js';
 import { AttentionController } from './attention/attention.controller.js';
 import { AttentionService } from './attention/attention.service.js';
+import { KeepingAttention } from './attention/keeping-attention.js';
 import { OutboundAttention } from './attention/outbound-attention.js';
 import { PlatformAttention } from './attention/platform-attention.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
@@ -25,6 +26,7 @@ import { TicketFootageRepository } from './footage/footage-settings.repository.j
 import { TicketFootageSettings } from './footage/footage-settings.service.js';
 import { TicketFootageService } from './footage/ticket-footage.service.js';
 import { HaulersController } from './haulers.controller.js';
+import { HoldsController } from './holds.controller.js';
 import { HostedController } from './hosted.controller.js';
 import { OutboundController } from './outbound.controller.js';
 import { OverviewController } from './overview.controller.js';
@@ -75,9 +77,11 @@ export class AdminModule {}
     CoverageController,
     RecordingsController,
     FootageController,
+    HoldsController,
     OutboundController,
   ],
   providers: [
+    KeepingAttention,
     OutboundAttention,
     OutboundReplay,
     PlatformAttention,

@@ -10,6 +10,7 @@ import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
 import { listAnswer } from '../http/csv.js';
 import { JsonBody } from '../http/json-body.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
+import { Holds } from '../vision/holds/holds.service.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
 import { Recordings } from '../vision/recordings/recordings.service.js';
 import { RecordingContent } from '../vision/downloads/recording-content.service.js';
@@ -24,16 +25,20 @@ export class RecordingsController {
     private readonly retention: Retention,
     private readonly retries: DownloadRetry,
     private readonly contents: RecordingContent,
+    private readonly holds: Holds,
   ) {}
 
   @Route(ADMIN_API, 'listRecordings')
   list(@Query() query: RecordingQuery, @Req() request: Request) {
-    return listAnswer(request, query, (part) => this.recordings.list(part));
+    return listAnswer(request, query, async (part) => {
+      const { data, pagination } = await this.recordings.list(part);
+      return { data: await this.holds.marked(data), pagination };
+    });
   }
 
   @Route(ADMIN_API, 'getRecording')
-  get(@Param() { id }: IdParam) {
-    return this.recordings.get(id);
+  async get(@Param() { id }: IdParam) {
+    return this.holds.markedOne(await this.recordings.get(id));
   }
 
   @Route(ADMIN_API, 'retryRecording')

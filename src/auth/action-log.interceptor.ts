@@ -54,7 +54,8 @@ const isRefusal = (error: unknown): boolean => error instanceof AppError && KIND
 /** The message of an unexpected error may contain anything, and is in the service log. */
 const messageOf = (error: unknown): string => (error instanceof AppError ? error.message : 'unexpected error');
 
-function actorOf({ principal, admin, headers }: AuthenticatedRequest): string {
+/** Who sent a call, as the action log names them. */
+export function actorOf({ principal, admin, headers }: AuthenticatedRequest): string {
   if (principal !== undefined) return `partner:${principal.keyPrefix}`;
   if (admin !== undefined && admin.actor !== 'admin') return admin.actor;
   return headers.authorization === undefined ? 'console' : 'admin';

@@ -45,6 +45,8 @@ export const TABLE_FATES: readonly TableFate[] = [
     'partner_camera_names',
     'vision_findings',
     'ticket_footage',
+    'holds',
+    'hauler_retention',
     'reference_site_data',
     'reference_site_data_chunks',
   ),
@@ -64,6 +66,7 @@ export const TABLE_FATES: readonly TableFate[] = [
   { table: 'schema_version', staysBecause: OF_THE_INSTALLATION },
   { table: 'write_probes', staysBecause: OF_THE_INSTALLATION },
   { table: 'backup_verifications', staysBecause: OF_THE_INSTALLATION },
+  { table: 'retention_defaults', staysBecause: 'has the defaults that this cell has had' },
   { table: 'outbound_stop', staysBecause: OF_THE_INSTALLATION },
   { table: 'migrations', staysBecause: OF_THE_INSTALLATION },
 ];

@@ -126,7 +126,19 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     description: 'the switch of all calls to partners',
     commands: { show: 'getOutbound', set: 'setOutbound' },
   },
-  retention: { description: 'deletion of stored video by age', commands: { run: 'runRetention' } },
+  hold: {
+    description: 'footage that a case needs',
+    commands: { create: 'createHold', list: 'listHolds', show: 'getHold', release: 'releaseHold' },
+  },
+  retention: {
+    description: 'deletion of stored video by age',
+    commands: {
+      run: 'runRetention',
+      show: 'getHaulerRetention',
+      set: 'setHaulerRetention',
+      preview: 'previewRetention',
+    },
+  },
   'hosted-site-data': {
     description: "haulers' sites, kiosks and materials on the partner side",
     commands: { replace: 'replaceHostedSiteData' },

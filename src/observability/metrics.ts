@@ -61,6 +61,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly retentionFailures = new Counter({
+    name: 'video_retention_failures_total',
+    help: 'Runs of the video retention that ended with an error, such as holds that could not be read: what they had not deleted stays',
+    registers: [this.registry],
+  });
+
   readonly partnerCalls = new Counter({
     name: 'partner_calls_total',
     help: 'Calls to partners by interface and outcome: ok, the kind of failure after the last attempt, or sandbox for one that a scenario made',

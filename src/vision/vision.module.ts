@@ -39,6 +39,9 @@ import { FootageRepository } from './footage/footage.repository.js';
 import { TruckFootage } from './footage/truck-footage.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
+import { RetentionSettings } from './recordings/retention-settings.service.js';
+import { HoldsRepository } from './holds/holds.repository.js';
+import { Holds } from './holds/holds.service.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
 import { RemovedClips } from './clips/removed-clips.js';
 import { Retention } from './recordings/retention.job.js';
@@ -69,6 +72,9 @@ import { Retention } from './recordings/retention.job.js';
     Recordings,
     StoredHours,
     Retention,
+    RetentionSettings,
+    Holds,
+    HoldsRepository,
     RemovedClips,
     CoverageRepository,
     CoverageBuckets,
@@ -100,6 +106,9 @@ import { Retention } from './recordings/retention.job.js';
     FleetCoverage,
     TruckFootage,
     Retention,
+    RetentionSettings,
+    Holds,
+    HoldsRepository,
     DownloadRetry,
     RecordingContent,
     FootageAttentionRepository,

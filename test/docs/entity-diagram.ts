@@ -26,6 +26,8 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'partner_camera_names',
     'ticket_footage',
     'vision_findings',
+    'holds',
+    'hauler_retention',
   ],
   operation: [
     'exchanges',
@@ -39,6 +41,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'write_probes',
     'backup_verifications',
     'outbound_stop',
+    'retention_defaults',
     'request_counts',
   ],
   reference: [

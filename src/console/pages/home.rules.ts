@@ -22,6 +22,8 @@ export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
   'held-runs': { title: 'Held synchronisation', none: 'No run waits for a decision' },
   'failing-runs': { title: 'Failing synchronisation', none: 'The last run of each connection succeeded' },
   'quarantined-records': { title: 'Quarantine', none: 'The last run of each connection stored every record' },
+  'held-at-risk': { title: 'Held footage at risk', none: 'Every listed recording that a hold needs is stored' },
+  'retention-stopped': { title: 'Deletion by age', none: 'Stored video is deleted by age as set' },
   'downloads-at-risk': { title: 'Downloads at risk', none: 'No waiting download has failed or is about to expire' },
   'unread-windows': { title: 'Unread lists', none: "All times of the trucks' lists were read" },
   'failed-downloads': { title: 'Failed recordings', none: 'No recording has failed' },

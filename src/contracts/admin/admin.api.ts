@@ -3,6 +3,7 @@ import { ACCESS_ROUTES } from './access.routes.js';
 import { CONNECTION_ROUTES } from './connections.routes.js';
 import { EXCHANGE_ROUTES } from './exchanges.routes.js';
 import { FOOTAGE_ROUTES } from './footage.routes.js';
+import { KEEPING_ROUTES } from './keeping.routes.js';
 import { OPERATION_ROUTES } from './operation.routes.js';
 import { RECORD_ROUTES } from './records.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from './reference-partner.routes.js';
@@ -15,6 +16,7 @@ const ROUTES = {
   ...CONNECTION_ROUTES,
   ...VIDEO_ROUTES,
   ...FOOTAGE_ROUTES,
+  ...KEEPING_ROUTES,
   ...EXCHANGE_ROUTES,
   ...REFERENCE_PARTNER_ROUTES,
 } as const;
@@ -62,6 +64,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['video-subscriptions', 'Subscriptions to the continuous recordings of trucks'],
   ['recordings', 'Recordings and clips from partners, and their files'],
   ['coverage', 'The stored, available, missing and expired video of a truck over time'],
+  ['holds', 'Footage that a case needs: it is kept until the hold is released'],
   ['vision-findings', "Errors in partners' video lists"],
   ['exchanges', 'HTTP exchanges in both directions: search, explanation, replay'],
   ['hosted', 'Data of the partner side, which the reference partner serves'],

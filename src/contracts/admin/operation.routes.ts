@@ -78,7 +78,8 @@ export const OPERATION_ROUTES = {
     path: '/retention',
     role: 'admin',
     summary: 'Delete stored video by age now',
-    description: 'Deletes what is older than `VIDEO_RETENTION_DAYS`, as the service does every hour.',
+    description:
+      'Deletes what is older than the retention of its hauler, unless a hold keeps it, as the service does every hour.',
     body: RetentionRequest,
     isBodyOptional: true,
     status: 200,

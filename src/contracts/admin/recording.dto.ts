@@ -1,4 +1,5 @@
 import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
+import { TextListField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
 
@@ -18,7 +19,7 @@ export const ANY_CAMERA = {
 export const FILE_REMOVED = 'fileRemoved';
 export const REASON_CODE = {
   description:
-    'Reason as a code: `fileRemoved` after `VIDEO_RETENTION_DAYS`; request a clip of the range to get it again',
+    'Reason as a code: `fileRemoved` after the retention of the hauler; request a clip of the range to get it again',
   values: [FILE_REMOVED],
   optional: true,
   example: FILE_REMOVED,
@@ -38,7 +39,7 @@ export type RecordingReason = (typeof ENDINGS)[number];
 
 export const RECORDING_REASON = {
   description:
-    'Reason of a final state as a code: the partner no longer lists it; its link was refused; its host was not reached; its file was no whole MP4; the address may not be called; the file is too large; the process ended at each try; `fileRemoved` after `VIDEO_RETENTION_DAYS`',
+    'Reason of a final state as a code: the partner no longer lists it; its link was refused; its host was not reached; its file was no whole MP4; the address may not be called; the file is too large; the process ended at each try; `fileRemoved` after the retention of the hauler',
   values: [...ENDINGS, FILE_REMOVED],
   optional: true,
   example: 'linkRefused',
@@ -143,4 +144,14 @@ export class StoredRecording {
 
   @InstantField({ description: 'When its state last changed', example: '2026-01-31T08:37:00Z' })
   updatedAt!: string;
+}
+
+/** A recording as an admin sees it: a partner does not learn of holds. */
+export class AdminRecording extends StoredRecording {
+  @TextListField({
+    description: 'Active holds that keep it, by their ids',
+    maxLength: 36,
+    example: [],
+  })
+  holdIds!: string[];
 }

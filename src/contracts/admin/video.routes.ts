@@ -1,5 +1,5 @@
 import { IdParam } from './list.dto.js';
-import { RecordingQuery, StoredRecording } from './recording.dto.js';
+import { AdminRecording, RecordingQuery, StoredRecording } from './recording.dto.js';
 import {
   Coverage,
   CoverageBucket,
@@ -125,7 +125,7 @@ export const VIDEO_ROUTES = {
     returns: 'The subscription is deleted',
   },
   listRecordings: {
-    ...table(StoredRecording, 'recordings'),
+    ...table(AdminRecording, 'recordings'),
     path: '/recordings',
     role: 'viewer',
     summary: 'List recordings',
@@ -133,7 +133,7 @@ export const VIDEO_ROUTES = {
     query: RecordingQuery,
   },
   getRecording: {
-    ...read(StoredRecording, 'recording'),
+    ...read(AdminRecording, 'recording'),
     path: '/recordings/{id}',
     role: 'viewer',
     summary: 'Read a recording',

@@ -1,6 +1,7 @@
 import { CONNECTION_ROUTES } from '../admin/connections.routes.js';
 import { page } from '../admin/route-parts.js';
-import { RecordingFilters } from '../admin/recording.dto.js';
+import { listOf } from '../admin/list.dto.js';
+import { RecordingFilters, StoredRecording } from '../admin/recording.dto.js';
 import { SyncRunFilters } from '../admin/sync-run.dto.js';
 import { VIDEO_ROUTES } from '../admin/video.routes.js';
 import { TruckFilters, UnreadWindow } from '../admin/video-subscription.dto.js';
@@ -66,6 +67,7 @@ export const PARTNER_CONNECTION_ROUTES = {
   },
   listOwnRecordings: {
     ...VIDEO_ROUTES.listRecordings,
+    response: listOf(StoredRecording),
     summary: 'List the recordings of the connection',
     description: forKeys(
       'The latest start first. `status=failed` shows what could not be downloaded, with the reason.',
@@ -75,6 +77,7 @@ export const PARTNER_CONNECTION_ROUTES = {
   },
   getOwnRecording: {
     ...VIDEO_ROUTES.getRecording,
+    response: StoredRecording,
     summary: 'Read a recording of the connection',
     description: forKeys(VIDEO_ROUTES.getRecording.description),
     fails: ofOwn('recording'),

@@ -1,6 +1,8 @@
+import type { HaulerRetention } from '../../contracts/admin/retention.dto.js';
 import type { Querying } from '../../database/sql.js';
+import { isHeld } from '../holds/held.sql.js';
 
-/** A stored file whose recording is older than the retention. */
+/** A stored file that is older than the retention of its hauler, unless a hold keeps it. */
 export interface OldRecording {
   readonly hauler_id: string;
   readonly id: string;
@@ -9,9 +11,78 @@ export interface OldRecording {
   readonly size_bytes: string;
   /** As PostgreSQL reads it, in microseconds. */
   readonly stored_at: string;
+  /** The retention that applies to it; null: for ever. */
+  readonly days: number | null;
+  readonly is_due: boolean;
 }
 
-/** At most `limit` files stored before a time and after those up to `last`, the oldest first. */
+export interface RetentionRow {
+  readonly hauler_id: string;
+  readonly on_demand_days: number | null;
+  readonly continuous_days: number | null;
+  readonly is_default: boolean;
+  readonly changed_at: Date | null;
+  readonly changed_by: string | null;
+}
+
+/**
+ * For how long each hauler keeps its video. Where nobody has set it, it is the longest default since the hauler was created:
+ * a variable that is changed never shortens what a hauler has. Before a default is known, everything is kept.
+ */
+export const RETENTION = `(
+  SELECT hauler.id AS hauler_id, own.hauler_id IS NULL AS is_default, own.changed_at, own.changed_by,
+    CASE WHEN own.hauler_id IS NULL THEN longest.days ELSE own.on_demand_days END AS on_demand_days,
+    CASE WHEN own.hauler_id IS NULL THEN longest.days ELSE own.continuous_days END AS continuous_days
+  FROM haulers AS hauler LEFT JOIN hauler_retention AS own ON own.hauler_id = hauler.id, LATERAL (
+    SELECT CASE WHEN bool_and(days IS NOT NULL) THEN max(days) END AS days FROM retention_defaults
+    WHERE ended_at IS NULL OR ended_at > hauler.created_at) AS longest)`;
+
+const DAYS_OF = "CASE WHEN r.source = 'on-demand' THEN kept.on_demand_days ELSE kept.continuous_days END";
+const IS_OLD = `coalesce(r.stored_at < now() - ${DAYS_OF} * interval '1 day', false)`;
+
+/** Records the default of this instance, if it is another one than before. Null: for ever. */
+export async function recordDefault(database: Querying, days: number | null): Promise<void> {
+  await database.query(
+    `UPDATE retention_defaults SET ended_at = clock_timestamp()
+     WHERE ended_at IS NULL AND days IS DISTINCT FROM $1::integer`,
+    [days],
+  );
+  await database.query(
+    'INSERT INTO retention_defaults (since, days) VALUES (clock_timestamp(), $1) ON CONFLICT DO NOTHING',
+    [days],
+  );
+}
+
+/** The shortest retention of any hauler in days; null if all keep everything. */
+export async function shortestRetention(database: Querying): Promise<number | null> {
+  const [row] = await database.query<[{ days: number | null }]>(
+    `SELECT least(min(on_demand_days), min(continuous_days)) AS days FROM ${RETENTION} AS kept`,
+    [],
+  );
+  return row.days;
+}
+
+export async function retentionOf(database: Querying, haulerId: string): Promise<RetentionRow | undefined> {
+  const [row] = await database.query<RetentionRow[]>(`SELECT * FROM ${RETENTION} AS kept WHERE hauler_id = $1`, [
+    haulerId,
+  ]);
+  return row;
+}
+
+type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;
+
+export async function storeRetention(database: Querying, haulerId: string, days: Days, by: string): Promise<void> {
+  await database.query(
+    `INSERT INTO hauler_retention (hauler_id, on_demand_days, continuous_days, changed_by) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (hauler_id) DO UPDATE SET on_demand_days = $2, continuous_days = $3, changed_by = $4, changed_at = now()`,
+    [haulerId, days.onDemandDays, days.continuousDays, by],
+  );
+}
+
+/**
+ * At most `limit` files stored before a time and after those up to `last`, the oldest first. Each statement reads so many,
+ * however many of them are kept.
+ */
 export function findStoredBefore(
   database: Querying,
   before: Date,
@@ -19,10 +90,14 @@ export function findStoredBefore(
   limit: number,
 ): Promise<OldRecording[]> {
   return database.query(
-    `SELECT hauler_id, id, part_id, size_bytes, stored_at::text AS stored_at FROM recordings
-     WHERE status = 'stored' AND stored_at < $1
-       AND ($2::timestamptz IS NULL OR (stored_at, id) > ($2::timestamptz, $3::uuid))
-     ORDER BY recordings.stored_at, id LIMIT $4`,
+    `SELECT r.hauler_id, r.id, r.part_id, r.size_bytes, r.stored_at::text AS stored_at, ${DAYS_OF} AS days,
+       ${IS_OLD} AND NOT ${isHeld('r')} AS is_due
+     FROM (
+       SELECT * FROM recordings WHERE status = 'stored' AND stored_at < $1
+         AND ($2::timestamptz IS NULL OR (stored_at, id) > ($2::timestamptz, $3::uuid))
+       ORDER BY recordings.stored_at, id LIMIT $4) AS r
+     LEFT JOIN ${RETENTION} AS kept ON kept.hauler_id = r.hauler_id
+     ORDER BY r.stored_at, r.id`,
     [before, last?.stored_at, last?.id, limit],
   );
 }
@@ -32,23 +107,63 @@ export async function countStoredBefore(
   before: Date,
 ): Promise<{ readonly recordings: number; readonly bytes: number }> {
   const [row] = await database.query<[{ recordings: number; bytes: string }]>(
-    `SELECT count(*)::int AS recordings, coalesce(sum(size_bytes), 0) AS bytes FROM recordings
-     WHERE status = 'stored' AND stored_at < $1`,
+    `SELECT count(*)::int AS recordings, coalesce(sum(size_bytes), 0) AS bytes
+     FROM recordings AS r JOIN ${RETENTION} AS kept ON kept.hauler_id = r.hauler_id
+     WHERE r.status = 'stored' AND r.stored_at < $1 AND ${IS_OLD} AND NOT ${isHeld('r')}`,
     [before],
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
 }
 
-/** The row of a deleted file stays, with the reason. Returns false if another process has marked it. */
+/**
+ * The one question "may this be removed?": the row of a deleted file stays, with the reason. Returns false if a hold keeps it,
+ * its retention has become longer, or another process has marked it. The caller has locked removals.
+ */
 export async function markDeleted(
   database: Querying,
   { hauler_id, id }: Pick<OldRecording, 'hauler_id' | 'id'>,
   reason: string,
 ): Promise<boolean> {
   const [, marked] = await database.query<[unknown[], number]>(
-    `UPDATE recordings SET status = 'expired', reason = $3, deleted_at = now(), updated_at = now()
-     WHERE hauler_id = $1 AND id = $2 AND status = 'stored'`,
+    `UPDATE recordings AS r SET status = 'expired', reason = $3, deleted_at = now(), updated_at = now()
+     FROM ${RETENTION} AS kept
+     WHERE r.hauler_id = $1 AND r.id = $2 AND r.status = 'stored' AND kept.hauler_id = r.hauler_id
+       AND ${IS_OLD} AND NOT ${isHeld('r')}`,
     [hauler_id, id, reason],
   );
   return marked > 0;
+}
+
+interface DeletableRow {
+  readonly recordings: number;
+  readonly bytes: string;
+  readonly held: number;
+  readonly oldest: Date | null;
+  readonly newest: Date | null;
+  readonly is_total: boolean;
+  readonly connection_id: string | null;
+  readonly truck_id: string | null;
+}
+
+/** What a retention of a hauler would delete now: the sum, and at most `limit` trucks. Null days: for ever. */
+export function deletableBy(
+  database: Querying,
+  haulerId: string,
+  { onDemandDays, continuousDays }: Days,
+  limit: number,
+): Promise<DeletableRow[]> {
+  return database.query(
+    `WITH old AS (
+       SELECT connection_id, truck_id, start_time, size_bytes, ${isHeld('r')} AS is_held FROM recordings AS r
+       WHERE hauler_id = $1 AND status = 'stored'
+         AND stored_at < now() - CASE WHEN source = 'on-demand' THEN $2::integer ELSE $3::integer END * interval '1 day')
+     SELECT (count(*) FILTER (WHERE NOT is_held))::float8 AS recordings,
+       coalesce(sum(size_bytes) FILTER (WHERE NOT is_held), 0)::text AS bytes,
+       (count(*) FILTER (WHERE is_held))::float8 AS held,
+       min(start_time) FILTER (WHERE NOT is_held) AS oldest, max(start_time) FILTER (WHERE NOT is_held) AS newest,
+       grouping(truck_id) = 1 AS is_total, connection_id, truck_id
+     FROM old GROUP BY GROUPING SETS ((connection_id, truck_id), ())
+     ORDER BY is_total DESC, recordings DESC, truck_id, connection_id LIMIT $4::integer + 1`,
+    [haulerId, onDemandDays, continuousDays, limit],
+  );
 }

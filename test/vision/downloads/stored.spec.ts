@@ -7,6 +7,7 @@ import { StorageUnavailableError } from '../../../src/storage/storage-errors.js'
 import { type Storage, STORAGE } from '../../../src/storage/storage.js';
 import { TargetBackoff } from '../../../src/outbound/target-backoff.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
+import { Metrics } from '../../../src/observability/metrics.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../support/download-scene.js';
@@ -267,7 +268,7 @@ describe('in services of their own', () => {
           await storage.delete(name);
         },
       };
-      const retention = new Retention(app.dataSource, deleting as Storage, app.env);
+      const retention = new Retention(app.dataSource, deleting as Storage, app.env, app.app.get(Metrics));
       expect(await retention.run()).toMatchObject({ recordings: 1 });
       expect(await statuses()).toEqual(['expired', 'stored']);
       expect(await app.app.get(Retention, { strict: false }).run()).toMatchObject({ recordings: 1 });

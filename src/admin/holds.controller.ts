@@ -1,0 +1,55 @@
+import { Controller, Param, Query, Req } from '@nestjs/common';
+import { actorOf } from '../auth/action-log.interceptor.js';
+import type { AuthenticatedRequest } from '../auth/principal.js';
+import { Route } from '../auth/route.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { CreateHold, HoldQuery, ReleaseHold } from '../contracts/admin/hold.dto.js';
+import { IdParam } from '../contracts/admin/list.dto.js';
+import { RetentionPreviewQuery, SetRetention } from '../contracts/admin/retention.dto.js';
+import { JsonBody } from '../http/json-body.js';
+import { Holds } from '../vision/holds/holds.service.js';
+import { RetentionSettings } from '../vision/recordings/retention-settings.service.js';
+
+/** What is kept for a case, and for how long the rest is. */
+@Controller()
+export class HoldsController {
+  constructor(
+    private readonly holds: Holds,
+    private readonly settings: RetentionSettings,
+  ) {}
+
+  @Route(ADMIN_API, 'createHold')
+  create(@JsonBody() hold: CreateHold, @Req() request: AuthenticatedRequest) {
+    return this.holds.create(hold, actorOf(request));
+  }
+
+  @Route(ADMIN_API, 'listHolds')
+  list(@Query() query: HoldQuery) {
+    return this.holds.list(query);
+  }
+
+  @Route(ADMIN_API, 'getHold')
+  get(@Param() { id }: IdParam) {
+    return this.holds.get(id);
+  }
+
+  @Route(ADMIN_API, 'releaseHold')
+  release(@Param() { id }: IdParam, @JsonBody() { reason }: ReleaseHold, @Req() request: AuthenticatedRequest) {
+    return this.holds.release(id, reason, actorOf(request));
+  }
+
+  @Route(ADMIN_API, 'getHaulerRetention')
+  getRetention(@Param() { id }: IdParam) {
+    return this.settings.get(id);
+  }
+
+  @Route(ADMIN_API, 'setHaulerRetention')
+  setRetention(@Param() { id }: IdParam, @JsonBody() change: SetRetention, @Req() request: AuthenticatedRequest) {
+    return this.settings.set(id, change, actorOf(request));
+  }
+
+  @Route(ADMIN_API, 'previewRetention')
+  previewRetention(@Query() query: RetentionPreviewQuery) {
+    return this.settings.preview(query);
+  }
+}

@@ -1,0 +1,77 @@
+import { CreateHold, Hold, HoldDetails, HoldQuery, ReleaseHold } from './hold.dto.js';
+import { HaulerRetention, RetentionPreview, RetentionPreviewQuery, SetRetention } from './retention.dto.js';
+import { type AdminRoutes, create, ofOne, page, read } from './route-parts.js';
+
+/** What is kept for a case, and for how long the rest is. */
+export const KEEPING_ROUTES = {
+  createHold: {
+    ...create(HoldDetails, 'hold'),
+    path: '/holds',
+    role: 'operator',
+    summary: 'Hold the footage of a truck',
+    description:
+      'Keeps every recording that overlaps the range by any part, of one camera or of all, also those that are listed later, until the hold is released. `missing` names the time of which nothing is held. A truck that the connection does not know is refused.',
+    body: CreateHold,
+  },
+  listHolds: {
+    ...page(Hold, 'holds'),
+    path: '/holds',
+    role: 'viewer',
+    summary: 'List holds',
+    description: 'Newest first, released ones included. `from` and `to` are times of the footage.',
+    query: HoldQuery,
+  },
+  getHold: {
+    ...read(HoldDetails, 'hold'),
+    path: '/holds/{id}',
+    role: 'viewer',
+    summary: 'Read a hold',
+    description: 'With what it holds at this moment, and what is missing.',
+  },
+  releaseHold: {
+    ...ofOne('hold'),
+    method: 'POST',
+    path: '/holds/{id}/release',
+    role: 'operator',
+    summary: 'Release a hold',
+    description:
+      'Its footage follows the retention of the hauler again, from the next hour on. The hold stays in the list, with who released it, when and why.',
+    body: ReleaseHold,
+    status: 200,
+    response: Hold,
+    returns: 'The hold',
+    fails: { notFound: 'No hold has this id', conflict: 'It is released already' },
+  },
+  getHaulerRetention: {
+    ...read(HaulerRetention, 'hauler'),
+    path: '/haulers/{id}/retention',
+    role: 'viewer',
+    summary: 'Read for how long the video of a hauler is kept',
+    description: 'By source. Without a setting of its own it is the longest default since the hauler was created.',
+  },
+  setHaulerRetention: {
+    ...read(HaulerRetention, 'hauler'),
+    method: 'PUT',
+    path: '/haulers/{id}/retention',
+    role: 'admin',
+    summary: 'Set for how long the video of a hauler is kept',
+    description:
+      'To shorten it, send `confirm` and the number of recordings of the preview. It counts at once: the next hourly run deletes.',
+    body: SetRetention,
+    fails: {
+      notFound: 'No hauler has this id',
+      conflict: 'It would delete recordings, and is not confirmed, or would delete more than were confirmed',
+    },
+  },
+  previewRetention: {
+    method: 'GET',
+    path: '/retention/preview',
+    role: 'viewer',
+    summary: 'Count what a retention would delete',
+    description: 'At this moment. Changes nothing.',
+    query: RetentionPreviewQuery,
+    status: 200,
+    response: RetentionPreview,
+    returns: 'The recordings that would be deleted',
+  },
+} as const satisfies AdminRoutes;

@@ -1,0 +1,105 @@
+import type { MissingFootage } from '../../contracts/admin/hold.dto.js';
+import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
+import { instantSql, type Querying } from '../../database/sql.js';
+import { isWithin, sameCamera } from './held.sql.js';
+import type { HoldRow } from './holds.repository.js';
+
+/** What a hold holds at this moment. */
+export interface HeldCounts {
+  readonly stored: number;
+  readonly bytes: string;
+  readonly waiting: number;
+}
+
+export interface MissingRow {
+  readonly camera: string | null;
+  readonly from: string;
+  readonly to: string;
+  readonly cause: MissingFootage['cause'];
+}
+
+/** Longer recordings than this do not exist; the bound lets an index find the first one of a range. */
+const LONGEST = "interval '31 days'";
+
+/** The recordings of the hold $2 of the hauler $1. */
+const HELD = `
+  SELECT r.hauler_id, r.connection_id, r.truck_id, r.camera_id, r.status, r.size_bytes, r.deleted_at,
+    tstzrange(greatest(r.start_time, hold.start_time), least(r.end_time, hold.end_time)) AS range
+  FROM holds AS hold JOIN recordings AS r ON ${isWithin('r', 'hold')} AND r.start_time > hold.start_time - ${LONGEST}
+  WHERE hold.hauler_id = $1 AND hold.id = $2`;
+
+type Key = Pick<HoldRow, 'hauler_id' | 'id'>;
+
+export async function countHeld(database: Querying, { hauler_id, id }: Key): Promise<HeldCounts> {
+  const [row] = await database.query<[HeldCounts]>(
+    `SELECT (count(*) FILTER (WHERE status = 'stored'))::float8 AS stored,
+       coalesce(sum(size_bytes) FILTER (WHERE status = 'stored'), 0)::text AS bytes,
+       (count(*) FILTER (WHERE status = 'available'))::float8 AS waiting
+     FROM (${HELD}) AS held`,
+    [hauler_id, id],
+  );
+  return row;
+}
+
+/**
+ * The time of a hold up to now of which nothing is held, by camera: of a camera with several names by the first of them.
+ * Where recordings overlap, one that is held counts.
+ */
+export function findMissing(database: Querying, { hauler_id, id }: Key): Promise<MissingRow[]> {
+  return database.query(
+    `WITH footage AS MATERIALIZED (${HELD}),
+     named AS (SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id FROM footage),
+     cameras AS (
+       SELECT one.camera_id, min(other.camera_id) AS name
+       FROM named AS one JOIN named AS other ON ${sameCamera('one', 'other')} GROUP BY one.camera_id),
+     sums AS (
+       SELECT name,
+         coalesce(range_agg(range) FILTER (WHERE status IN ('stored', 'available')), '{}') AS held,
+         coalesce(range_agg(range) FILTER (WHERE deleted_at IS NOT NULL), '{}') AS deleted,
+         coalesce(range_agg(range) FILTER (WHERE status IN ('failed', 'expired') AND deleted_at IS NULL), '{}') AS lost
+       FROM footage JOIN cameras USING (camera_id) GROUP BY name
+       UNION ALL
+       SELECT (SELECT camera_id FROM holds WHERE hauler_id = $1 AND id = $2), '{}', '{}', '{}'
+       WHERE NOT EXISTS (SELECT FROM footage)),
+     past AS (
+       SELECT CASE WHEN start_time < now() THEN tstzmultirange(tstzrange(start_time, least(end_time, now()))) ELSE '{}' END AS range
+       FROM holds WHERE hauler_id = $1 AND id = $2),
+     pieces AS (
+       SELECT name, 'deleted' AS cause, unnest(deleted * past.range - held) AS piece FROM sums, past
+       UNION ALL SELECT name, 'lost', unnest(lost * past.range - held - deleted) FROM sums, past
+       UNION ALL SELECT name, 'notListed', unnest(past.range - held - deleted - lost) FROM sums, past)
+     SELECT name AS camera, ${instantSql('lower(piece)')} AS "from", ${instantSql('upper(piece)')} AS "to", cause
+     FROM pieces ORDER BY lower(piece), name LIMIT ${MAX_MISSING}`,
+    [hauler_id, id],
+  );
+}
+
+/** Held recordings of a truck that have no file yet, and may get none. */
+export interface HeldRiskRow {
+  readonly hauler_id: string;
+  readonly connection_id: string;
+  readonly truck_id: string;
+  readonly count: number;
+  /** Of these, the download has ended without a file. */
+  readonly lost: number;
+  readonly cases: readonly string[];
+  readonly since: Date;
+  /** When the first link expires. */
+  readonly deadline: Date | null;
+}
+
+/** By truck: downloads that failed so far, whose link expires within a day, or that ended without a file. */
+export function findHeldAtRisk(database: Querying): Promise<HeldRiskRow[]> {
+  return database.query(
+    `SELECT r.hauler_id, r.connection_id, r.truck_id, count(DISTINCT r.id)::float8 AS count,
+       (count(DISTINCT r.id) FILTER (WHERE r.status <> 'available'))::float8 AS lost,
+       array_agg(DISTINCT hold.case_id) AS cases, min(r.updated_at) AS since,
+       min(r.expires_at) FILTER (WHERE r.status = 'available' AND r.link IS NOT NULL) AS deadline
+     FROM holds AS hold JOIN recordings AS r ON ${isWithin('r', 'hold')} AND r.start_time > hold.start_time - ${LONGEST}
+     WHERE hold.released_at IS NULL AND r.status <> 'stored' AND r.deleted_at IS NULL
+       AND (r.status <> 'available' OR r.last_error IS NOT NULL
+         OR r.link IS NOT NULL AND r.expires_at < now() + interval '1 day')
+     GROUP BY r.hauler_id, r.connection_id, r.truck_id`,
+    [],
+  );
+}

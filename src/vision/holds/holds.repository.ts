@@ -1,0 +1,128 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { CreateHold, HoldQuery } from '../../contracts/admin/hold.dto.js';
+import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
+import { instantSql, type Querying } from '../../database/sql.js';
+import { uuidv7 } from '../../database/uuid.js';
+import { isWithin } from './held.sql.js';
+
+export interface HoldRow {
+  readonly hauler_id: string;
+  readonly id: string;
+  readonly connection_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string | null;
+  /** In microseconds, like the other times. */
+  readonly from: string;
+  readonly to: string;
+  readonly case_id: string;
+  readonly reason: string;
+  readonly created_at: Date;
+  readonly created_by: string;
+  readonly released_at: Date | null;
+  readonly released_by: string | null;
+  readonly release_reason: string | null;
+}
+
+const COLUMNS = `hauler_id, id, connection_id, truck_id, camera_id, ${instantSql('start_time')} AS "from",
+  ${instantSql('end_time')} AS "to", case_id, reason, created_at, created_by, released_at, released_by, release_reason`;
+
+/**
+ * Whoever removes footage holds this lock shared until the commit, and whoever creates a hold alone: a removal sees every
+ * hold, or the hold sees what was removed.
+ */
+const REMOVALS = "hashtextextended('removals of footage', 0)";
+
+/** Nothing is held anew until the end of the transaction. */
+export const lockRemoval = (manager: Querying): Promise<unknown> =>
+  manager.query(`SELECT pg_advisory_xact_lock_shared(${REMOVALS})`, []);
+
+/** Nothing is removed until the end of the transaction. */
+export const lockHolding = (manager: Querying): Promise<unknown> =>
+  manager.query(`SELECT pg_advisory_xact_lock(${REMOVALS})`, []);
+
+/** The rules by which footage is kept. */
+@Injectable()
+export class HoldsRepository {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async insert(manager: EntityManager, haulerId: string, hold: CreateHold, by: string): Promise<HoldRow> {
+    const { connectionId, truckId, cameraId, from, to, caseId, reason } = hold;
+    const [row] = await manager.query<[HoldRow]>(
+      `INSERT INTO holds (hauler_id, id, connection_id, truck_id, camera_id, start_time, end_time, case_id, reason,
+         created_by)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${COLUMNS}`,
+      [haulerId, uuidv7(), connectionId, truckId, cameraId ?? null, from, to, caseId, reason, by],
+    );
+    return row;
+  }
+
+  async find(id: string): Promise<HoldRow | undefined> {
+    const [row] = await this.dataSource.query<HoldRow[]>(`SELECT ${COLUMNS} FROM holds WHERE id = $1`, [id]);
+    return row;
+  }
+
+  /** Undefined if there is no active hold of this id. */
+  async release(id: string, by: string, reason: string): Promise<HoldRow | undefined> {
+    const [[row]] = await this.dataSource.query<[HoldRow[], number]>(
+      `UPDATE holds SET released_at = now(), released_by = $2, release_reason = $3
+       WHERE id = $1 AND released_at IS NULL RETURNING ${COLUMNS}`,
+      [id, by, reason],
+    );
+    return row;
+  }
+
+  /** Newest first. */
+  list(query: HoldQuery): Promise<ListPage<HoldRow>> {
+    const { haulerId, connectionId, truckId, caseId, status, from, to } = query;
+    const list: SqlList = {
+      name: 'holds',
+      sql: `SELECT ${COLUMNS} FROM holds
+        WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ($2::uuid IS NULL OR connection_id = $2)
+          AND ($3::text IS NULL OR truck_id = $3) AND ($4::text IS NULL OR case_id = $4)
+          AND ($5::boolean IS NULL OR (released_at IS NULL) = $5)
+          AND ($6::timestamptz IS NULL OR end_time > $6) AND ($7::timestamptz IS NULL OR start_time < $7)`,
+      parameters: [
+        ...[haulerId, connectionId, truckId, caseId].map((value) => value ?? null),
+        status === undefined ? null : status === 'active',
+        ...[from, to].map((value) => value ?? null),
+      ],
+      key: ['created_at', 'id'],
+      order: 'DESC',
+    };
+    return listPage(this.dataSource, list, query);
+  }
+
+  /** The active holds of each of these recordings. */
+  async ofRecordings(ids: readonly string[]): Promise<Map<string, string[]>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.dataSource.query<{ id: string; holds: string[] }[]>(
+      `SELECT r.id, array_agg(hold.id ORDER BY hold.created_at, hold.id) AS holds
+       FROM recordings AS r JOIN holds AS hold ON hold.released_at IS NULL AND ${isWithin('r', 'hold')}
+       WHERE r.id = ANY ($1::uuid[]) GROUP BY r.id`,
+      [ids],
+    );
+    return new Map(rows.map(({ id, holds }) => [id, holds]));
+  }
+
+  /** Whether any recording, request or subscription of the connection names the truck. */
+  async knowsTruck(connectionId: string, truckId: string): Promise<boolean> {
+    const [row] = await this.dataSource.query<[{ known: boolean }]>(
+      `SELECT EXISTS (SELECT FROM recordings WHERE connection_id = $1 AND truck_id = $2)
+         OR EXISTS (SELECT FROM video_subscriptions WHERE connection_id = $1 AND truck_id = $2)
+         OR EXISTS (SELECT FROM video_requests WHERE connection_id = $1 AND truck_id = $2)
+         OR EXISTS (SELECT FROM holds WHERE connection_id = $1 AND truck_id = $2) AS known`,
+      [connectionId, truckId],
+    );
+    return row.known;
+  }
+
+  /** The hauler of a vision connection; a deleted one counts, because its recordings stay. */
+  async haulerOf(connectionId: string): Promise<string | undefined> {
+    const [row] = await this.dataSource.query<{ hauler_id: string }[]>(
+      "SELECT hauler_id FROM connections WHERE id = $1 AND interface = 'vision'",
+      [connectionId],
+    );
+    return row?.hauler_id;
+  }
+}

@@ -1,0 +1,142 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import {
+  type CreateHold,
+  type Hold,
+  type HoldDetails,
+  type HoldQuery,
+  MAX_HOLD_DAYS,
+} from '../../contracts/admin/hold.dto.js';
+import type { List } from '../../contracts/admin/list.dto.js';
+import type { AdminRecording, StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import type { Violation } from '../../contracts/common/violation.js';
+import { Database } from '../../database/database.js';
+import type { Querying } from '../../database/sql.js';
+import { inTransaction } from '../../database/transaction.js';
+import { apiError, invalid } from '../../errors/app-error.js';
+import { unknownConnection } from '../client/vision-connections.repository.js';
+import { countHeld, findHeldAtRisk, findMissing, type HeldRiskRow } from './held-footage.repository.js';
+import { type HoldRow, HoldsRepository, lockHolding } from './holds.repository.js';
+
+/** Holds of footage: rules over ranges of trucks, later recordings included. */
+@Injectable()
+export class Holds {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly holds: HoldsRepository,
+    private readonly database: Database,
+  ) {}
+
+  /**
+   * The answer names what is missing of the range. Waits for the removals that are running, and no removal begins before
+   * the hold is committed: what it does not name as missing is held.
+   */
+  async create(hold: CreateHold, by: string): Promise<HoldDetails> {
+    const haulerId = await this.haulerOf(hold);
+    return this.reading(async (manager) => {
+      await lockHolding(manager);
+      return detailsOf(manager, await this.holds.insert(manager, haulerId, hold, by));
+    });
+  }
+
+  async get(id: string): Promise<HoldDetails> {
+    const row = await this.find(id);
+    return this.reading((manager) => detailsOf(manager, row));
+  }
+
+  async find(id: string): Promise<HoldRow> {
+    const row = await this.holds.find(id);
+    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no hold ${id}`);
+    return row;
+  }
+
+  async list(query: HoldQuery): Promise<List<Hold>> {
+    const { rows, pagination } = await this.holds.list(query);
+    return { data: rows.map(toHoldDto), pagination };
+  }
+
+  /** 409 if it is released: the first reason stays. */
+  async release(id: string, reason: string, by: string): Promise<Hold> {
+    const row = await this.holds.release(id, by, reason);
+    if (row !== undefined) return toHoldDto(row);
+    const { released_at: at } = await this.find(id);
+    throw apiError(ADMIN_API, 'conflict', `the hold ${id} was released at ${at === null ? '' : formatInstant(at)}`);
+  }
+
+  /** The recordings with the ids of their active holds. */
+  async marked(recordings: readonly StoredRecording[]): Promise<AdminRecording[]> {
+    const holds = await this.holds.ofRecordings(recordings.map(({ id }) => id));
+    return recordings.map((recording) => ({ ...recording, holdIds: holds.get(recording.id) ?? [] }));
+  }
+
+  async markedOne(recording: StoredRecording): Promise<AdminRecording> {
+    const holds = await this.holds.ofRecordings([recording.id]);
+    return { ...recording, holdIds: holds.get(recording.id) ?? [] };
+  }
+
+  /** Held recordings that have no file yet, and may get none. */
+  atRisk(): Promise<HeldRiskRow[]> {
+    return findHeldAtRisk(this.dataSource);
+  }
+
+  private async haulerOf({ connectionId, truckId, from, to }: CreateHold): Promise<string> {
+    const violations = rangeViolations(from, to);
+    const haulerId = await this.holds.haulerOf(connectionId);
+    if (haulerId === undefined) violations.push(unknownConnection());
+    else if (!(await this.holds.knowsTruck(connectionId, truckId))) violations.push(unknownTruck());
+    if (violations.length > 0 || haulerId === undefined) throw invalid(violations);
+    return haulerId;
+  }
+
+  /** A long range of many chunks takes longer than a request may hold a connection of the others. */
+  private reading<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return inTransaction(this.dataSource, work, { lane: this.database.bulk });
+  }
+}
+
+export function rangeViolations(from: string, to: string): Violation[] {
+  if (to > from && epochMillis(to) - epochMillis(from) <= MAX_HOLD_DAYS * 86_400_000) return [];
+  return [{ path: 'to', rule: 'isRange', message: `to must be after from, and at most ${MAX_HOLD_DAYS} days later` }];
+}
+
+/** A misspelt truck would hold nothing, and nobody would notice. */
+export const unknownTruck = (): Violation => ({
+  path: 'truckId',
+  rule: 'isKnown',
+  message: 'truckId must be a truck of which the connection has a recording, a request or a subscription',
+});
+
+async function detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
+  const { stored, bytes, waiting } = await countHeld(database, row);
+  const missing = await findMissing(database, row);
+  return {
+    ...toHoldDto(row),
+    ...{ stored, bytes: Number(bytes), waiting },
+    missing: missing.map(({ camera, from, to, cause }) => ({
+      ...(camera === null ? {} : { cameraId: camera }),
+      ...{ from: formatInstant(from), to: formatInstant(to), cause },
+    })),
+  };
+}
+
+function toHoldDto(row: HoldRow): Hold {
+  return {
+    id: row.id,
+    haulerId: row.hauler_id,
+    caseId: row.case_id,
+    reason: row.reason,
+    connectionId: row.connection_id,
+    truckId: row.truck_id,
+    ...(row.camera_id === null ? {} : { cameraId: row.camera_id }),
+    from: formatInstant(row.from),
+    to: formatInstant(row.to),
+    status: row.released_at === null ? 'active' : 'released',
+    createdAt: formatInstant(row.created_at),
+    createdBy: row.created_by,
+    ...(row.released_at === null ? {} : { releasedAt: formatInstant(row.released_at) }),
+    ...(row.released_by === null ? {} : { releasedBy: row.released_by }),
+    ...(row.release_reason === null ? {} : { releaseReason: row.release_reason }),
+  };
+}

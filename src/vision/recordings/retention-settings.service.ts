@@ -1,0 +1,113 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import {
+  type HaulerRetention,
+  MAX_TRUCKS,
+  type RetentionPreview,
+  type RetentionPreviewQuery,
+  type SetRetention,
+} from '../../contracts/admin/retention.dto.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import { Database } from '../../database/database.js';
+import type { Querying } from '../../database/sql.js';
+import { inTransaction } from '../../database/transaction.js';
+import { apiError, invalid } from '../../errors/app-error.js';
+import { deletableBy, retentionOf, type RetentionRow, storeRetention } from './retention.repository.js';
+
+type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;
+
+/** For how long each hauler keeps its video. */
+@Injectable()
+export class RetentionSettings {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly database: Database,
+  ) {}
+
+  async get(haulerId: string): Promise<HaulerRetention> {
+    return toRetentionDto(await find(this.dataSource, haulerId));
+  }
+
+  /** 400 for an unknown hauler. */
+  async preview(query: RetentionPreviewQuery): Promise<RetentionPreview> {
+    const { haulerId, onDemandDays, continuousDays } = query;
+    return this.reading(async (manager) => {
+      const row = await retentionOf(manager, haulerId);
+      if (row === undefined) throw invalid([UNKNOWN_HAULER]);
+      return previewOf(manager, haulerId, {
+        onDemandDays: daysIn(onDemandDays, row.on_demand_days),
+        continuousDays: daysIn(continuousDays, row.continuous_days),
+      });
+    });
+  }
+
+  /** A shorter retention needs the number of a preview, which is not older than what it would delete now. Else 409. */
+  async set(haulerId: string, change: SetRetention, by: string): Promise<HaulerRetention> {
+    const { onDemandDays = null, continuousDays = null } = change;
+    const days = { onDemandDays, continuousDays };
+    return this.reading(async (manager) => {
+      const row = await find(manager, haulerId);
+      if (isShorter(onDemandDays, row.on_demand_days) || isShorter(continuousDays, row.continuous_days)) {
+        confirmed(change, await previewOf(manager, haulerId, days));
+      }
+      await storeRetention(manager, haulerId, days, by);
+      return toRetentionDto(await find(manager, haulerId));
+    });
+  }
+
+  /** A hauler may have more recordings than a request can count. */
+  private reading<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return inTransaction(this.dataSource, work, { lane: this.database.bulk });
+  }
+}
+
+const UNKNOWN_HAULER = { path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the id of a hauler' } as const;
+
+async function find(database: Querying, haulerId: string): Promise<RetentionRow> {
+  const row = await retentionOf(database, haulerId);
+  if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no hauler ${haulerId}`);
+  return row;
+}
+
+/** Of a query, where 0 stands for ever. */
+const daysIn = (days: number | undefined, current: number | null): number | null =>
+  days === undefined ? current : days === 0 ? null : days;
+
+const isShorter = (days: number | null, before: number | null): boolean =>
+  days !== null && (before === null || days < before);
+
+function confirmed({ confirm, recordings: known }: SetRetention, preview: RetentionPreview): void {
+  const { recordings, bytes, held } = preview;
+  if (confirm === true && known !== undefined && recordings <= known) return;
+  const message =
+    confirm === true && known !== undefined
+      ? `it would delete ${recordings} recordings now, more than the ${known} of the preview: read the preview again`
+      : `it shortens the retention, and would delete ${recordings} recordings (${bytes} bytes): send confirm true and recordings ${recordings}`;
+  throw apiError(ADMIN_API, 'conflict', message, { details: { recordings, bytes, held } });
+}
+
+async function previewOf(database: Querying, haulerId: string, days: Days): Promise<RetentionPreview> {
+  const rows = await deletableBy(database, haulerId, days, MAX_TRUCKS);
+  const [total, ...trucks] = rows.map(({ connection_id: connectionId, truck_id: truckId, ...row }) => ({
+    ...{ connectionId: connectionId ?? '', truckId: truckId ?? '' },
+    ...{ recordings: row.recordings, bytes: Number(row.bytes), held: row.held },
+    ...(row.oldest === null ? {} : { oldest: formatInstant(row.oldest) }),
+    ...(row.newest === null ? {} : { newest: formatInstant(row.newest) }),
+  }));
+  const { connectionId: _connection, truckId: _truck, ...sum } = total ?? { ...NOTHING, connectionId: '', truckId: '' };
+  return { ...sum, trucks };
+}
+
+const NOTHING = { recordings: 0, bytes: 0, held: 0 };
+
+function toRetentionDto(row: RetentionRow): HaulerRetention {
+  return {
+    haulerId: row.hauler_id,
+    onDemandDays: row.on_demand_days,
+    continuousDays: row.continuous_days,
+    isDefault: row.is_default,
+    ...(row.changed_at === null ? {} : { changedAt: formatInstant(row.changed_at) }),
+    ...(row.changed_by === null ? {} : { changedBy: row.changed_by }),
+  };
+}
