@@ -23,7 +23,6 @@ export class CreateHolds1795670000000 implements MigrationInterface {
         released_by text,
         release_reason text,
         PRIMARY KEY (hauler_id, id),
-        CONSTRAINT holds_range_check CHECK (start_time < end_time),
         CONSTRAINT holds_release_check CHECK (num_nonnulls(released_at, released_by, release_reason) IN (0, 3))
       );
       CREATE UNIQUE INDEX holds_id_key ON holds (id);

@@ -16,6 +16,7 @@ const SHELF = {
     ['docs/guides/partner-hosting.md', 'Host Site and Vision'],
     ['docs/guides/sandbox.md', 'Sandbox'],
     ['docs/guides/admin.md', 'Administer'],
+    ['docs/guides/holds.md', 'Hold and erase'],
     ['docs/guides/operator.md', 'Operate'],
     ['docs/guides/spreadsheets.md', 'Lists in a spreadsheet'],
   ],

@@ -17,7 +17,10 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   exchange_hours: 'count direction error_code hour interface last_id result route status',
   exchanges:
     'api_key_id connection_id direction duration_ms error_code failure hauler_id id ignored_fields in_revision interface key_prefix method path refs replay_of request_body request_bytes request_form request_headers request_id request_sha256 response_body response_bytes response_form response_headers response_sha256 result route scenario status',
+  hauler_retention: 'changed_at changed_by continuous_days hauler_id on_demand_days',
   haulers: 'created_at id name',
+  holds:
+    'camera_id case_id connection_id created_at created_by end_time hauler_id id reason release_reason released_at released_by start_time truck_id',
   idempotency_keys: 'body created_at fingerprint hauler_id headers key path status',
   kiosks:
     'active connection_id created_at deactivated_at external_id flagged_reason hauler_id id name partner_updated_at site_external_id updated_at',
@@ -38,6 +41,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   reference_video_requests:
     'attempts camera_id created_at customer_id due_at end_time finished_at id last_error message sandbox start_time started_at status truck_id',
   request_counts: 'ends_at key_id requests',
+  retention_defaults: 'days ended_at since',
   sandbox_scenarios: 'created_at ends_at name parameters remaining_times routes subject subject_id',
   schema_version: 'migrated_at oldest_compatible_version one version',
   sites:

@@ -15,11 +15,11 @@ const CONTINUOUS = 'Days that the files of continuous recordings are kept after 
 export const MAX_TRUCKS = 100;
 
 export class SetRetention {
-  @IntegerField({ description: `${ON_DEMAND}; null: for ever`, ...DAYS, nullable: true })
-  onDemandDays!: number | null;
+  @IntegerField({ description: `${ON_DEMAND}; null or absent: for ever`, ...DAYS, nullable: true, optional: true })
+  onDemandDays?: number | null;
 
-  @IntegerField({ description: `${CONTINUOUS}; null: for ever`, ...DAYS, nullable: true })
-  continuousDays!: number | null;
+  @IntegerField({ description: `${CONTINUOUS}; null or absent: for ever`, ...DAYS, nullable: true, optional: true })
+  continuousDays?: number | null;
 
   @BooleanField({ description: 'Needed to shorten a retention', optional: true, example: true })
   confirm?: boolean;
