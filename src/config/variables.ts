@@ -195,7 +195,11 @@ export const VARIABLES = {
     'how far back continuous recordings are listed again / how often (0: at each reading)',
     '15m/0 6h/1h 3d/1d 14d/7d',
   ),
-  VIDEO_RETENTION_DAYS: declare(integer(0, 36_500), 0, 'delete stored video older than this (0: never), of haulers without a retention of their own; a lower value counts for new haulers alone'),
+  VIDEO_RETENTION_DAYS: declare(
+    integer(0, 36_500),
+    0,
+    'delete stored video older than this (0: never), of haulers without a retention of their own; a lower value counts for new haulers alone',
+  ),
   VISION_DOWNLOAD_DEADLINE: declare(
     duration('1ms', '365d'),
     7 * 24 * 3_600_000,
