@@ -96,13 +96,13 @@ export class Holds {
   }
 }
 
-export function rangeViolations(from: string, to: string): Violation[] {
+function rangeViolations(from: string, to: string): Violation[] {
   if (to > from && epochMillis(to) - epochMillis(from) <= MAX_HOLD_DAYS * 86_400_000) return [];
   return [{ path: 'to', rule: 'isRange', message: `to must be after from, and at most ${MAX_HOLD_DAYS} days later` }];
 }
 
 /** A misspelt truck would hold nothing, and nobody would notice. */
-export const unknownTruck = (): Violation => ({
+const unknownTruck = (): Violation => ({
   path: 'truckId',
   rule: 'isKnown',
   message: 'truckId must be a truck of which the connection has a recording, a request or a subscription',

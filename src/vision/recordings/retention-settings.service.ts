@@ -13,7 +13,13 @@ import { Database } from '../../database/database.js';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { deletableBy, retentionOf, type RetentionRow, storeRetention } from './retention.repository.js';
+import {
+  deletableBy,
+  type DeletableRow,
+  retentionOf,
+  type RetentionRow,
+  storeRetention,
+} from './retention.repository.js';
 
 type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;
 
@@ -88,18 +94,21 @@ function confirmed({ confirm, recordings: known }: SetRetention, preview: Retent
 }
 
 async function previewOf(database: Querying, haulerId: string, days: Days): Promise<RetentionPreview> {
-  const rows = await deletableBy(database, haulerId, days, MAX_TRUCKS);
-  const [total, ...trucks] = rows.map(({ connection_id: connectionId, truck_id: truckId, ...row }) => ({
-    ...{ connectionId: connectionId ?? '', truckId: truckId ?? '' },
-    ...{ recordings: row.recordings, bytes: Number(row.bytes), held: row.held },
-    ...(row.oldest === null ? {} : { oldest: formatInstant(row.oldest) }),
-    ...(row.newest === null ? {} : { newest: formatInstant(row.newest) }),
-  }));
-  const { connectionId: _connection, truckId: _truck, ...sum } = total ?? { ...NOTHING, connectionId: '', truckId: '' };
-  return { ...sum, trucks };
+  const [total, ...trucks] = await deletableBy(database, haulerId, days, MAX_TRUCKS);
+  return {
+    ...(total === undefined ? { recordings: 0, bytes: 0, held: 0 } : sumsOf(total)),
+    trucks: trucks.map((row) => ({
+      ...{ connectionId: row.connection_id ?? '', truckId: row.truck_id ?? '' },
+      ...sumsOf(row),
+    })),
+  };
 }
 
-const NOTHING = { recordings: 0, bytes: 0, held: 0 };
+const sumsOf = ({ recordings, bytes, held, oldest, newest }: DeletableRow) => ({
+  ...{ recordings, bytes: Number(bytes), held },
+  ...(oldest === null ? {} : { oldest: formatInstant(oldest) }),
+  ...(newest === null ? {} : { newest: formatInstant(newest) }),
+});
 
 function toRetentionDto(row: RetentionRow): HaulerRetention {
   return {

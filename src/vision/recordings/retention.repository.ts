@@ -29,7 +29,7 @@ export interface RetentionRow {
  * For how long each hauler keeps its video. Where nobody has set it, it is the longest default since the hauler was created:
  * a variable that is changed never shortens what a hauler has. Before a default is known, everything is kept.
  */
-export const RETENTION = `(
+const RETENTION = `(
   SELECT hauler.id AS hauler_id, own.hauler_id IS NULL AS is_default, own.changed_at, own.changed_by,
     CASE WHEN own.hauler_id IS NULL THEN longest.days ELSE own.on_demand_days END AS on_demand_days,
     CASE WHEN own.hauler_id IS NULL THEN longest.days ELSE own.continuous_days END AS continuous_days
@@ -134,7 +134,7 @@ export async function markDeleted(
   return marked > 0;
 }
 
-interface DeletableRow {
+export interface DeletableRow {
   readonly recordings: number;
   readonly bytes: string;
   readonly held: number;
