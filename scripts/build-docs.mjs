@@ -18,6 +18,7 @@ const SHELF = {
     ['docs/guides/admin.md', 'Administer'],
     ['docs/guides/holds.md', 'Hold and erase'],
     ['docs/guides/operator.md', 'Operate'],
+    ['docs/guides/disputes.md', 'Settle a dispute'],
     ['docs/guides/spreadsheets.md', 'Lists in a spreadsheet'],
   ],
   Reference: [

@@ -33,6 +33,11 @@ import { OverviewController } from './overview.controller.js';
 import { OutboundReplay } from './outbound-replay.service.js';
 import { CoverageController } from './coverage.controller.js';
 import { RecordingsController } from './recordings.controller.js';
+import { ShareContents } from './shares/share-contents.service.js';
+import { SharedRecordings } from './shares/shared-recordings.service.js';
+import { SharesController } from './shares/shares.controller.js';
+import { SharesRepository } from './shares/shares.repository.js';
+import { RecordingShares } from './shares/shares.service.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
 import { RunTreeRepository } from './sync-runs/run-tree.repository.js';
 import { RunTree } from './sync-runs/run-tree.service.js';
@@ -78,6 +83,7 @@ export class AdminModule {}
     RecordingsController,
     FootageController,
     HoldsController,
+    SharesController,
     OutboundController,
   ],
   providers: [
@@ -90,6 +96,10 @@ export class AdminModule {}
     TicketFootageRepository,
     TicketFootageService,
     TicketFootageSettings,
+    RecordingShares,
+    ShareContents,
+    SharedRecordings,
+    SharesRepository,
   ],
 })
 export class PlatformAdminModule {}

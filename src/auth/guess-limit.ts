@@ -6,7 +6,7 @@ import { AppError } from '../errors/app-error.js';
 const WINDOW_MS = 60_000;
 
 /** Wrong secrets within a minute, on each instance: of one client address, and of all addresses with one prefix. */
-const LIMITS = { token: 60, signIn: 10 } as const;
+const LIMITS = { token: 60, signIn: 10, share: 60 } as const;
 
 /** Mistyped forms of one token share these characters. They are too few to be of use to a reader of the memory. */
 const PREFIX_LENGTH = 8;

@@ -47,6 +47,7 @@ export const TABLE_FATES: readonly TableFate[] = [
     'ticket_footage',
     'holds',
     'hauler_retention',
+    'recording_shares',
     'reference_site_data',
     'reference_site_data_chunks',
   ),

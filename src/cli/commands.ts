@@ -98,6 +98,15 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
       import: 'uploadHostedRecording',
     },
   },
+  share: {
+    description: 'links by which people without an account see a recording',
+    commands: {
+      create: 'createRecordingShare',
+      'list-of': 'listRecordingShares',
+      list: 'listShares',
+      revoke: 'revokeShare',
+    },
+  },
   coverage: {
     description: 'stored and missing video over time',
     commands: { show: 'getCoverage', summary: 'getCoverageSummary', fleet: 'listFleetCoverage' },

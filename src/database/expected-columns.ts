@@ -30,6 +30,8 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   migrations: 'id name timestamp',
   outbound_stop: 'one reason since',
   partner_camera_names: 'connection_id hauler_id requested_name returned_name truck_id',
+  recording_shares:
+    'created_at expires_at hauler_id id last_viewed_at max_views reason recording_id revoked_at start_time ticket_id token_hash views',
   recordings:
     'attempts camera_id connection_id created_at customer_id deleted_at draft_bytes draft_id draft_total draft_validator due_at duration_seconds end_time expires_at fetch_by fetch_ms gaps hauler_id id last_error link part_id partner_recording_id reason reason_code received_bytes relinks sha256 size_bytes source start_time started_at status stored_at tried_since truck_id updated_at',
   reference_camera_names: 'camera_id customer_id name truck_id',

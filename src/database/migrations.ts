@@ -40,6 +40,7 @@ import { StopOutbound1795570531000 } from '../../migrations/1795570531000-stop-o
 import { CountRequests1795570540000 } from '../../migrations/1795570540000-count-requests.js';
 import { PartitionTicketRevisions1795610000000 } from '../../migrations/1795610000000-partition-ticket-revisions.js';
 import { SetTicketFootage1795660010000 } from '../../migrations/1795660010000-set-ticket-footage.js';
+import { ShareRecordings1795660020000 } from '../../migrations/1795660020000-share-recordings.js';
 import { CreateHolds1795670000000 } from '../../migrations/1795670000000-create-holds.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
@@ -85,5 +86,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CountRequests1795570540000,
   PartitionTicketRevisions1795610000000,
   SetTicketFootage1795660010000,
+  ShareRecordings1795660020000,
   CreateHolds1795670000000,
 ];

@@ -38,7 +38,10 @@ export function setFileLimits(application: Application, limits: FileLimits): voi
  */
 export async function sendFile(request: Request, response: Response, file: FileToSend): Promise<void> {
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {
-    response.status(304).set(headersOf(file)).set(CACHING).end();
+    response
+      .status(304)
+      .set({ ...headersOf(file), ...CACHING, ...file.headers })
+      .end();
     return;
   }
   const range = rangeOf(request, file);

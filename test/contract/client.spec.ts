@@ -313,6 +313,7 @@ describe('the documented errors', () => {
       'POST /haulers',
       'POST /hosted/recordings',
       'POST /recordings/{id}/retry',
+      'POST /recordings/{id}/shares',
       'POST /sandbox/customers/{customerId}/clock',
       'POST /sync-runs/{id}/confirm',
       'POST /sync-runs/{id}/reject',

@@ -25,6 +25,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'recordings',
     'partner_camera_names',
     'ticket_footage',
+    'recording_shares',
     'vision_findings',
     'holds',
     'hauler_retention',

@@ -31,6 +31,8 @@ const SOURCES = `
   UNION ALL
   SELECT 'hold', id::text, hauler_id, truck_id || ' for ' || case_id FROM holds WHERE id = ANY ($1::uuid[])
   UNION ALL
+  SELECT 'share', id::text, hauler_id, reason FROM recording_shares WHERE id = ANY ($1::uuid[])
+  UNION ALL
   SELECT 'exchange', id::text, hauler_id, coalesce(route, path) FROM exchanges WHERE id = ANY ($1::uuid[])
   UNION ALL
   SELECT 'caller', prefix, hauler_id, name FROM api_keys WHERE prefix = ANY ($2::text[])`;

@@ -47,6 +47,8 @@ const PHRASES: Readonly<Record<Operation, Phrase>> = {
   rejectSyncRun: verb('kept the stored data in'),
   setTicketFootage: verb('set where the footage of tickets is for'),
   deleteTicketFootageSetting: verb('deleted where the footage of tickets is for'),
+  createRecordingShare: verb('made a link that shares'),
+  revokeShare: verb('revoked'),
   requestTicketFootage: verb('requested the missing footage of'),
   createVideoRequest: verb('requested'),
   retryVideoRequest: verb('requested again'),
@@ -75,6 +77,11 @@ const PHRASES: Readonly<Record<Operation, Phrase>> = {
   advanceOwnClock: verb('moved the clock of the reference partner for'),
 };
 
+/** What happened without a call of the admin API or the partner API. */
+const EVENTS: Readonly<Record<string, Phrase>> = {
+  'share.viewed': (thing, { address }) => `opened ${thing} from ${String(address)}`,
+};
+
 const isOperation = (action: string): action is Operation => Object.hasOwn(PHRASES, action);
 
 /** `connection:<id>` in its parts; the id may contain colons. */
@@ -93,6 +100,7 @@ export const prefixOf = (actor: string): string | undefined =>
 const ACTORS: Readonly<Record<string, string>> = {
   admin: 'An admin with the token',
   console: 'An admin in the console',
+  share: 'Someone with a link',
 };
 
 function actorName(actor: string, things: ReadonlyMap<string, NamedThing>): string {
@@ -109,6 +117,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   'sync-run': 'synchronisation',
   'video-request': 'clip',
   'video-subscription': 'subscription',
+  share: 'link',
 };
 
 /** `site connection of Lone Star Hauling` */
@@ -129,7 +138,7 @@ export function toAction(stored: StoredAction, things: ReadonlyMap<string, Named
   const thing = things.get(`${kind}:${id}`);
   const noun = NOUNS[kind] ?? kind;
   const name = thing === undefined ? (id === '' ? noun : `${noun} ${id}`) : nameOf(thing);
-  const phrase: Phrase = isOperation(action) ? PHRASES[action] : verb(`called ${action} on`);
+  const phrase: Phrase = isOperation(action) ? PHRASES[action] : (EVENTS[action] ?? verb(`called ${action} on`));
   const what = phrase(kind === 'hauler' && thing !== undefined ? name : `the ${name}`, changes);
   return {
     ...stored,

@@ -3,11 +3,13 @@ import { change, linkTo, open, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnections } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
+import { useSession } from '../client/session.js';
 import { fieldText, Form, Input } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { pick } from '../parts/filters.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
 import { Facts, Id, Time } from '../parts/values.js';
+import { FootageSetting } from './footage-setting.js';
 import { SetupSteps } from './hauler-setup.js';
 
 export function HaulersPage({ query }: PageProps) {
@@ -76,6 +78,7 @@ export function NewHauler({ onCancel }: { onCancel?: () => void }) {
 }
 
 function HaulerPage({ id }: { id: string }) {
+  const { hasPlatform } = useSession();
   const hauler = useLoad(`/haulers/${encodeURIComponent(id)}`);
   return (
     <>
@@ -94,6 +97,7 @@ function HaulerPage({ id }: { id: string }) {
               />
             </section>
             <SetupSteps haulerId={data.id} />
+            {hasPlatform && <FootageSetting haulerId={data.id} />}
           </>
         )}
       </Loadable>

@@ -8,7 +8,9 @@ import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
 import { formatBytes, formatSeconds, Time } from '../parts/values.js';
 import { Player } from './player.js';
 import { RecordingGallery } from './recording-gallery.js';
+import { RecordedTickets } from './recorded-tickets.js';
 import { RetryFiltered, RetryRecording } from './retries.js';
+import { Shares } from './shares.js';
 
 const LIVE_MS = 5_000;
 const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'];
@@ -136,7 +138,9 @@ function RecordingDetails({ id, query }: { id: string; query: URLSearchParams })
                 <RetryRecording recording={data} />
               </div>
             )}
+            <RecordedTickets recordingId={data.id} />
             <Player recording={data} query={query} />
+            {data.status === 'stored' && <Shares recordings={[data]} />}
           </>
         )}
       </Loadable>

@@ -7,6 +7,7 @@ import { Filters, HaulerFilter, pick, TextFilter, TimeFilter } from '../parts/fi
 import { type Column, Listing, Table } from '../parts/listing.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../parts/values.js';
+import { TicketFootageView } from './ticket-footage.js';
 import { NO_STORY, Story } from './ticket-story.js';
 
 const LIVE_MS = 10_000;
@@ -75,11 +76,14 @@ function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
   const ticket = useLoad(`/tickets/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
     <>
-      <BackLink href={linkWith('tickets', query, { id: undefined, ...NO_STORY })}>All tickets</BackLink>
+      <BackLink href={linkWith('tickets', query, { id: undefined, at: undefined, cameras: undefined, ...NO_STORY })}>
+        All tickets
+      </BackLink>
       <Loadable of={ticket}>
         {(data) => (
           <>
             <Contents ticket={data} />
+            <TicketFootageView id={id} haulerId={data.haulerId} query={query} />
             <Story id={id} haulerId={data.haulerId} query={query} />
           </>
         )}

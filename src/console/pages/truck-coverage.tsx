@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { CoverageInterval } from '../../contracts/admin/coverage.dto.js';
 import { change } from '../client/address.js';
 import { callErrorOf, get } from '../client/api.js';
@@ -13,6 +13,7 @@ import { Lanes } from './lanes.js';
 import { playAt } from './play-at.js';
 import { ClipRequests } from './retries.js';
 import { lanesOf, missingFootage, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
+import { useWidth } from '../parts/width.js';
 import { dayOf, rangeText } from '../parts/zone.rules.js';
 
 const LIVE_MS = 10_000;
@@ -125,22 +126,6 @@ async function download(truckId: string, range: Readonly<Record<string, string>>
   const { data } = await get('/coverage', range);
   const content = new Blob([missingFootage(truckId, data as CoverageInterval[])], { type: 'text/csv' });
   saveFile(`missing-footage-${truckId}-${range['from']?.slice(0, 10)}.csv`, content);
-}
-
-/** The width of an element in pixels, kept current; undefined before the first layout. */
-function useWidth() {
-  const ruler = useRef<HTMLDivElement>(null);
-  const [width, setWidth] = useState<number>();
-  useLayoutEffect(() => {
-    const element = ruler.current;
-    if (element === null) return undefined;
-    const measure = () => setWidth(Math.max(240, element.clientWidth));
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
-  return [width, ruler] as const;
 }
 
 interface RangeProps {

@@ -49,13 +49,17 @@ export class Action {
 
   @TextField({
     description:
-      '`admin`: a call with the admin token. `console`: a console session with it. `token:` with the name of a named token. `partner:` with the key prefix.',
+      '`admin`: a call with the admin token. `console`: a console session with it. `token:` with the name of a named token. `partner:` with the key prefix. `share`: a link to a recording.',
     max: 300,
     example: 'admin',
   })
   actor!: string;
 
-  @TextField({ description: 'Operation id of the call', max: 64, example: 'updateConnection' })
+  @TextField({
+    description: 'Operation id of the call; `share.viewed`: the page of a link was opened',
+    max: 64,
+    example: 'updateConnection',
+  })
   action!: string;
 
   @TextField({ ...RESOURCE, description: 'Changed resource' })

@@ -7,6 +7,7 @@ import { KEEPING_ROUTES } from './keeping.routes.js';
 import { OPERATION_ROUTES } from './operation.routes.js';
 import { RECORD_ROUTES } from './records.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from './reference-partner.routes.js';
+import { SHARE_ROUTES } from './share.routes.js';
 import { VIDEO_ROUTES } from './video.routes.js';
 
 const ROUTES = {
@@ -17,6 +18,7 @@ const ROUTES = {
   ...VIDEO_ROUTES,
   ...FOOTAGE_ROUTES,
   ...KEEPING_ROUTES,
+  ...SHARE_ROUTES,
   ...EXCHANGE_ROUTES,
   ...REFERENCE_PARTNER_ROUTES,
 } as const;
@@ -63,6 +65,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['video-requests', 'Requests for on-demand clips, and their progress'],
   ['video-subscriptions', 'Subscriptions to the continuous recordings of trucks'],
   ['recordings', 'Recordings and clips from partners, and their files'],
+  ['shares', 'Links by which people without an account see a recording'],
   ['coverage', 'The stored, available, missing and expired video of a truck over time'],
   ['holds', 'Footage that a case needs: it is kept until the hold is released'],
   ['vision-findings', "Errors in partners' video lists"],

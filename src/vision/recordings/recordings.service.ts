@@ -43,8 +43,13 @@ export class Recordings {
     return (await findRecordings(this.dataSource, ids)).map(toRecordingDto);
   }
 
-  /** Sends the bytes, or the requested range of them. 404 where the recording or its file does not exist. */
-  async sendContent(id: string, request: Request, response: Response): Promise<void> {
+  /** Sends the bytes, or the requested range of them, with further headers. 404 where the recording or its file does not exist. */
+  async sendContent(
+    id: string,
+    request: Request,
+    response: Response,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
     const { status, size_bytes: size, sha256 } = await this.row(id);
     if (status !== 'stored' || size === null || sha256 === null) {
       throw apiError(ADMIN_API, 'notFound', `the recording ${id} is not stored, it is ${status}`);
@@ -53,6 +58,7 @@ export class Recordings {
       size: Number(size),
       etag: `"${sha256}"`,
       contentType: 'video/mp4',
+      headers,
       open: (range) => this.storage.read(recordingFile(id), range),
     });
   }

@@ -1,0 +1,92 @@
+import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
+import { IdParam, ListQuery } from './list.dto.js';
+import { type AdminRoutes, create, ofOne, page } from './route-parts.js';
+import {
+  CreatedRecordingShare,
+  CreateRecordingShare,
+  RecordingShare,
+  SHARE_EXAMPLES,
+  ShareQuery,
+} from './share.dto.js';
+
+const SHARES = { path: '/recordings/{id}/shares', params: IdParam } as const;
+
+/** Links by which people without an account see a recording, for a dispute. */
+export const SHARE_ROUTES = {
+  createRecordingShare: {
+    ...create(CreatedRecordingShare, 'link'),
+    ...SHARES,
+    role: 'operator',
+    summary: 'Share a recording by a link',
+    description:
+      'Anyone who has the link sees the recording and its ticket, without an account, until the link expires, is used up or is revoked. Only this response shows the link. Each opening of its page counts, and is in the action log.',
+    body: CreateRecordingShare,
+    examples: SHARE_EXAMPLES,
+    isSecret: true,
+    fails: { notFound: 'No recording has this id', conflict: 'The recording is not stored' },
+  },
+  listRecordingShares: {
+    ...page(RecordingShare, 'links'),
+    ...SHARES,
+    role: 'viewer',
+    summary: 'List the links of a recording',
+    description: 'Newest first, without the links themselves.',
+    query: ListQuery,
+    fails: { notFound: 'No recording has this id' },
+  },
+  listShares: {
+    ...page(RecordingShare, 'links'),
+    path: '/shares',
+    role: 'viewer',
+    summary: 'List the links to recordings',
+    description: 'Newest first, without the links themselves.',
+    query: ShareQuery,
+  },
+  revokeShare: {
+    method: 'DELETE',
+    path: '/shares/{id}',
+    role: 'operator',
+    summary: 'Revoke a link to a recording',
+    description: 'At once, also for those who have its page open.',
+    ...ofOne('link'),
+    status: 204,
+    returns: 'The link is revoked',
+  },
+} as const satisfies AdminRoutes;
+
+const OPEN = {
+  method: 'GET',
+  status: 200,
+  role: 'anyone',
+  resource: 'share',
+  fails: { notFound: 'The link does not work', tooManyRequests: 'Too many links that do not work' },
+} as const;
+
+/** The pages of links, which no document describes. */
+export const SHARED_API = defineApi({
+  name: 'service',
+  title: 'Shared recordings',
+  version: '1.0.0',
+  prefix: '/shared',
+  keyHeader: 'Authorization',
+  isHidden: true,
+  routes: {
+    openShare: {
+      ...OPEN,
+      path: '/{token}',
+      summary: 'Open the page of a link',
+      description: 'Counts a view.',
+      returns: 'The page',
+    },
+    playShare: {
+      ...OPEN,
+      path: '/{token}/content',
+      summary: 'Play the recording of a link',
+      description: 'By the address in a page that was counted.',
+      file: 'video/mp4',
+      returns: 'The file',
+    },
+  },
+  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'NOT_FOUND', 'INTERNAL_ERROR'],
+  errors: { ...COMMON_ERRORS, notFound: 'NOT_FOUND', rangeNotSatisfiable: 'INVALID_PAYLOAD' },
+});
