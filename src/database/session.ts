@@ -61,6 +61,7 @@ export class Session {
   private isInTransaction = false;
   private isLost = false;
   private isReadOnly = false;
+  private isReleased = false;
   private running = 0;
   private isBare = false;
   private statementTimeoutMs: number;
@@ -197,6 +198,8 @@ export class Session {
 
   /** The connection is closed if it cannot be used again. */
   release(): void {
+    // A connection that was lost, and that could not be replaced.
+    if (this.isReleased) return;
     const { client, hasSettings } = this.borrowed;
     // A pooler closes the connection to its server if the client leaves within a transaction.
     if (this.isReadOnly && !hasSettings) client.query('BEGIN').catch(() => undefined);
@@ -275,7 +278,9 @@ export class Session {
 
   private async replace(): Promise<void> {
     this.borrowed.client.release(true);
+    this.isReleased = true;
     this.borrowed = await this.source.borrow();
+    this.isReleased = false;
     this.isLost = this.isReadOnly = false;
     this.endTransaction();
   }

@@ -135,6 +135,14 @@ describe('a lane', () => {
     await expect(findBy(other, 1)).rejects.toMatchObject({ name: 'DatabaseConnectionError' });
     proxy.pass();
     expect(await findBy(other, 1)).toEqual([{ n: 1 }]);
+    // As in a failover: the connection is lost before the transaction begins, and there is no other.
+    const began = other.use((connection) => {
+      proxy.cut();
+      return connection.transaction(() => connection.query(FIND, [[1]]));
+    });
+    await expect(began).rejects.toMatchObject({ name: 'DatabaseConnectionError' });
+    proxy.pass();
+    expect(await findBy(other, 1)).toEqual([{ n: 1 }]);
     await other.close();
     await proxy.close();
   });
