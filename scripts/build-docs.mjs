@@ -20,6 +20,7 @@ const SHELF = {
     ['docs/guides/operator.md', 'Operate'],
     ['docs/guides/disputes.md', 'Settle a dispute'],
     ['docs/guides/spreadsheets.md', 'Lists in a spreadsheet'],
+    ['docs/guides/failover.md', 'Fail over'],
   ],
   Reference: [
     ['docs/interfaces.md', 'The four interfaces'],

@@ -1,9 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { serviceVersion } from '../../src/config/version.js';
 import { VARIABLES } from '../../src/config/variables.js';
+import { MACHINES, ofMachine } from '../faults/failover/configuration.js';
+import { freePort } from '../support/free-port.js';
+import { testServer } from '../support/test-database.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
@@ -58,4 +61,65 @@ test('each example stops later than the service', () => {
     expect(service).toContain('app.kubernetes.io/component: server');
     expect(job).not.toContain('app.kubernetes.io/component: server');
   });
+});
+
+const newFolder = () => mkdtempSync(join(testServer().folder, 'deploy-'));
+const examples = (form: RegExp): string[] =>
+  readdirSync(join(ROOT, 'deploy'), { recursive: true, encoding: 'utf8' }).filter((name) => form.test(name));
+/** Of a guide, with the language of the block. */
+const blocksOf = (guide: string, language: string): string[] =>
+  [...read(`docs/guides/${guide}`).matchAll(new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\`$`, 'gm'))].map(
+    ([, block = '']) => block,
+  );
+const program = (name: string): string | undefined =>
+  [name, `/usr/sbin/${name}`].find((path) => spawnSync(path, ['-v']).status === 0);
+
+const nginx = program('nginx');
+(nginx === undefined ? describe.skip : describe)(
+  `nginx${nginx === undefined ? ' (skipped: it is not installed)' : ''}`,
+  () => {
+    const cases = [
+      ...examples(/nginx\/.*\.conf$/).map((name) => [name, read(`deploy/${name}`)] as const),
+      ...blocksOf('operator.md', 'nginx').map((block) => ['the block of the operator guide', block] as const),
+    ];
+    test.each(cases)('accepts %s', async (_, text) => {
+      const folder = newFolder();
+      const tls = join(ROOT, 'test/support/tls');
+      const filled = text
+        .replaceAll(/\/etc\/ssl\/[\w.]+\.(pem|crt)/g, join(tls, 'certificate.pem'))
+        .replaceAll(/\/etc\/ssl\/[\w.]+\.key/g, join(tls, 'key.pem'))
+        .replaceAll(/(listen +)\d+/g, `$1127.0.0.1:${await freePort()}`);
+      const file = join(folder, 'nginx.conf');
+      writeFileSync(file, `pid ${folder}/pid;\nerror_log ${folder}/log;\nevents {}\nhttp {\n${filled}\n}\n`);
+      const { status, stderr } = spawnSync(nginx ?? '', ['-t', '-p', folder, '-c', file], { encoding: 'utf8' });
+      expect([status, stderr]).toEqual([0, expect.not.stringContaining('[warn]')]);
+    });
+  },
+);
+
+const haproxy = program('haproxy');
+(haproxy === undefined ? describe.skip : describe)(
+  `HAProxy${haproxy === undefined ? ' (skipped: it is not installed)' : ''}`,
+  () => {
+    test.each(examples(/haproxy[^/]*\.cfg$/))('accepts %s', (name) => {
+      const { status, stdout, stderr } = spawnSync(haproxy ?? '', ['-c', '-f', join(ROOT, 'deploy', name)], {
+        encoding: 'utf8',
+      });
+      expect([status, stdout + stderr]).toEqual([0, expect.not.stringContaining('[WARNING]')]);
+    });
+  },
+);
+
+test('the commands of the failover guide make the files of the other machines as the failover suite uses them', () => {
+  const folder = newFolder();
+  mkdirSync(join(folder, 'deploy/failover'), { recursive: true });
+  const files = ['etcd.yml', 'patroni.yml'];
+  for (const file of files) copyFileSync(join(ROOT, 'deploy/failover', file), join(folder, 'deploy/failover', file));
+  const [block = ''] = blocksOf('failover.md', 'sh').filter((text) => text.includes('sed '));
+  execFileSync('sh', ['-euc', block], { cwd: folder });
+  for (const machine of MACHINES.slice(1))
+    for (const file of files)
+      expect(readFileSync(join(folder, machine, file), 'utf8')).toBe(
+        ofMachine(read(`deploy/failover/${file}`), machine),
+      );
 });

@@ -1,0 +1,157 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startCommand, variablesOf } from '../support/backup-scene.js';
+import { eventually } from '../support/eventually.js';
+import { LONG, reportFigures } from '../support/faults.js';
+import { Cluster } from './failover/cluster.js';
+import { MACHINES } from './failover/configuration.js';
+import { type Fault, type Figures, figuresOf, writeFigures } from './failover/figures.js';
+import { Load } from './failover/load.js';
+import { missingPrograms } from './failover/programs.js';
+import { Scene } from './failover/scene.js';
+import { loggedErrors, verdictOf } from './failover/verdict.js';
+import { outageSince, type Outage, type Watch, watchPath, watchReadiness } from './failover/watch.js';
+
+const missing = missingPrograms();
+/** The faults that last for 20 and 30 s by themselves. */
+const lasting = LONG || process.env['FAILOVER'] === 'all' ? test : test.skip;
+
+/** The promise is 5 s. The rest is for a machine that is busy with other tests. */
+const [TAKEN_WITHIN_MS, ROOM_MS] = [5_000, 10_000];
+const [BACK_MS, WORK_ENDS_MS, CASE_MS] = [120_000, 120_000, 400_000];
+/** A check of the readiness that began before the path was lost may still succeed. */
+const READY_SLACK_MS = 2_500;
+const PROBES = 'probe.rows';
+
+const title = missing.length === 0 ? 'three nodes' : `skipped: this machine lacks ${missing.join(', ')}`;
+(missing.length === 0 ? describe : describe.skip)(`two instances on Patroni, HAProxy and PgBouncer (${title})`, () => {
+  let cluster: Cluster;
+  let scene: Scene;
+  let load: Load;
+  let path: Watch;
+  let readiness: Watch[] = [];
+  const faults: Fault[] = [];
+  const figures: Figures[] = [];
+  beforeAll(async () => {
+    cluster = await Cluster.start();
+    scene = await Scene.open(cluster);
+    await cluster.onPrimary(`CREATE SCHEMA probe AUTHORIZATION haulbridge;
+      CREATE TABLE ${PROBES} (at timestamptz DEFAULT now()); ALTER TABLE ${PROBES} OWNER TO haulbridge`);
+    const urls = scene.instances.map(({ url }) => url);
+    load = new Load(urls, scene.house);
+    load.start();
+    path = watchPath(cluster.url, PROBES);
+    readiness = urls.map((url) => watchReadiness(url));
+  }, CASE_MS);
+  afterAll(async () => {
+    await load?.settle(0);
+    await Promise.all([path, ...readiness].map((watch) => watch?.stop()));
+    await scene?.close();
+    await cluster?.stop();
+  }, CASE_MS);
+
+  /** Lets the fault happen under load, and waits until the path takes writes, the nodes are complete, and work has ended. */
+  async function during(name: string, happen: () => Promise<void>): Promise<void> {
+    await scene.offerRecordings();
+    await delay(2_000);
+    const fault = { name, at: performance.now(), firstElement: load.elements.length };
+    faults.push(fault);
+    await happen();
+    await eventually(() => outageOf(fault), BACK_MS);
+    await cluster.whole();
+    await delay(TAKEN_WITHIN_MS);
+    const outage = outageOf(fault);
+    figures.push(figuresOf(fault, outage, load, scene.instances.length));
+    reportFigures('failover', { ...figures.at(-1) });
+    const { writable = 0, taken = Infinity } = figures.at(-1) ?? {};
+    expect(taken - writable).toBeLessThan((TAKEN_WITHIN_MS + ROOM_MS) / 1_000);
+    for (const { samples } of readiness) expectUnreadyDuring(outage, samples);
+    await eventually(
+      async () => expect(await scene.recordings(cluster)).toEqual({ stored: scene.offered }),
+      WORK_ENDS_MS,
+    );
+    for (const { child } of scene.instances) expect([child.exitCode, child.signalCode]).toEqual([null, null]);
+    expect(loggedErrors(scene)).toEqual([]);
+    expect(load.wrong.splice(0)).toEqual([]);
+  }
+
+  function outageOf({ at }: Fault): Outage {
+    const outage = outageSince(path.samples, at);
+    if (outage === undefined) throw new Error(`the path has not come back\n${cluster.output()}`);
+    return outage;
+  }
+
+  function expectUnreadyDuring({ beganAt, endedAt }: Outage, samples: Watch['samples']): void {
+    const within = samples.filter((one) => one.beganAt > beganAt + READY_SLACK_MS && one.at < endedAt);
+    expect(within.filter(({ text }) => !text.startsWith('503'))).toEqual([]);
+    expect(samples.at(-1)?.ok).toBe(true);
+  }
+
+  const fault = (name: string, happen: () => Promise<void>, run: typeof lasting = test) =>
+    run(`${name}: 503 until the path takes writes, and all goes on by itself`, () => during(name, happen), CASE_MS);
+
+  fault('kill -9 of the primary', async () => {
+    const primary = await cluster.primary();
+    cluster.signalNode(primary, 'SIGKILL');
+    await eventually(async () => expect(await cluster.primary()).not.toBe(primary), BACK_MS);
+    cluster.startPatroni(primary);
+  });
+
+  fault('switchover', async () => cluster.switchover(await cluster.primary()));
+
+  fault('kill -9 of PgBouncer', async () => {
+    cluster.signalPgbouncer('SIGKILL');
+    await delay(2_000);
+    cluster.startPgbouncer();
+  });
+
+  fault(
+    'etcd without a quorum for 20 s',
+    async () => {
+      const some = MACHINES.slice(1);
+      for (const machine of some) cluster.signalEtcd(machine, 'SIGKILL');
+      await delay(20_000);
+      for (const machine of some) cluster.startEtcd(machine);
+    },
+    lasting,
+  );
+
+  fault(
+    'the primary stops for 30 s',
+    async () => {
+      const primary = await cluster.primary();
+      cluster.signalNode(primary, 'SIGSTOP');
+      await delay(30_000);
+      cluster.signalNode(primary, 'SIGCONT');
+    },
+    lasting,
+  );
+
+  test('doctor names the primary, and both standbys, one of them synchronous', async () => {
+    await cluster.whole();
+    const command = startCommand(['doctor'], variablesOf(cluster.url));
+    await command.ended;
+    expect(command.output()).toMatch(/^ok {5}database +PostgreSQL 15\S* .*primary, takes writes$/m);
+    const standby = String.raw`db\d streaming (?:a?sync), \d+ s behind`;
+    expect(command.output()).toMatch(new RegExp(`^ok {5}replication +${standby}; ${standby}$`, 'm'));
+    expect(command.output().match(/streaming sync/g)).toHaveLength(1);
+  }, 120_000);
+
+  test(
+    'nothing that was acknowledged is lost or doubled, and every exchange is stored or counted',
+    async () => {
+      await load.settle(120_000);
+      expect(load.open).toEqual([]);
+      const verdict = await verdictOf(cluster, scene, load);
+      faults.forEach(({ firstElement }, i) => {
+        const refs = new Set(load.elements.slice(firstElement, faults[i + 1]?.firstElement).map(({ ref }) => ref));
+        const count = (of: readonly string[]) => of.filter((ref) => refs.has(ref)).length;
+        Object.assign(figures[i] ?? {}, { lost: count(verdict.lost), doubled: count(verdict.doubled) });
+      });
+      writeFigures(figures);
+      reportFigures('failover', verdict.figures);
+      expect(verdict).toMatchObject({ lost: [], doubled: [], others: [] });
+    },
+    CASE_MS,
+  );
+});

@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { accessSync, constants, existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { Owner } from '../../../src/embedded-postgres/owner.js';
+
+/** As Debian installs it; `patroni.yml` names the folder. */
+const POSTGRES = '/usr/lib/postgresql/15/bin/postgres';
+const PROGRAMS = ['patroni', 'etcd', 'haproxy', 'pgbouncer'];
+const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/bin'];
+
+const pathOf = (program: string): string | undefined =>
+  FOLDERS.map((folder) => join(folder, program)).find((path) => isProgram(path));
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The programs that this machine lacks. */
+export const missingPrograms = (): string[] => [
+  ...(process.platform === 'linux' ? [] : ['linux']),
+  ...PROGRAMS.filter((program) => pathOf(program) === undefined),
+  ...(existsSync(POSTGRES) ? [] : ['postgresql-15']),
+];
+
+/** Starts programs in a folder, as a user that PostgreSQL accepts, and ends them and their descendants. */
+export class Programs {
+  private readonly endWithUs = () => this.signal('SIGKILL');
+  private readonly outputs = new Map<string, string>();
+
+  constructor(
+    readonly folder: string,
+    private readonly owner: Owner | undefined,
+  ) {
+    process.once('exit', this.endWithUs);
+  }
+
+  start(name: string, program: string, parameters: readonly string[]): ChildProcess {
+    const child = spawn(pathOf(program) ?? program, parameters, {
+      cwd: this.folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC', HOME: this.folder },
+      ...this.owner,
+    });
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.outputs.set(name, ((this.outputs.get(name) ?? '') + text).slice(-20_000));
+      });
+    }
+    return child;
+  }
+
+  output(name: string): string {
+    return this.outputs.get(name) ?? '';
+  }
+
+  /** Sends a signal to every process that has `within` in its command line, or works in that folder. */
+  signal(signal: NodeJS.Signals, within = this.folder): void {
+    for (const pid of this.processes(within)) {
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+  }
+
+  /** PostgreSQL's processes are no descendants of Patroni, and belong to no group of it: they are known by their folder. */
+  processes(within = this.folder): number[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+      .map(Number)
+      .filter((pid) => isWithin(pid, within));
+  }
+
+  end(): void {
+    process.removeListener('exit', this.endWithUs);
+    this.signal('SIGKILL');
+  }
+}
+
+function isWithin(pid: number, folder: string): boolean {
+  try {
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return command.includes(folder) || (command !== '' && readlinkSync(`/proc/${pid}/cwd`).startsWith(folder));
+  } catch {
+    // It has ended, or is another user's.
+    return false;
+  }
+}
