@@ -19,6 +19,7 @@ const SHELF = {
     ['docs/guides/holds.md', 'Hold and erase'],
     ['docs/guides/operator.md', 'Operate'],
     ['docs/guides/disputes.md', 'Settle a dispute'],
+    ['docs/guides/cells.md', 'Cells'],
     ['docs/guides/spreadsheets.md', 'Lists in a spreadsheet'],
     ['docs/guides/failover.md', 'Fail over'],
   ],

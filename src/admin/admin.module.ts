@@ -14,6 +14,7 @@ import { NamedActions } from './actions/actions.service.js';
 import { AttentionController } from './attention/attention.controller.js';
 import { AttentionService } from './attention/attention.service.js';
 import { KeepingAttention } from './attention/keeping-attention.js';
+import { MoveAttention } from './attention/move-attention.js';
 import { OutboundAttention } from './attention/outbound-attention.js';
 import { PlatformAttention } from './attention/platform-attention.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
@@ -88,6 +89,7 @@ export class AdminModule {}
   ],
   providers: [
     KeepingAttention,
+    MoveAttention,
     OutboundAttention,
     OutboundReplay,
     PlatformAttention,

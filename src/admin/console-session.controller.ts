@@ -22,7 +22,7 @@ const COOKIE: CookieOptions = { httpOnly: true, sameSite: 'strict', path: '/' };
 @Controller()
 export class ConsoleSessionController {
   constructor(
-    @Inject(ENV) private readonly env: Pick<Env, 'SANDBOX' | 'SIDES'>,
+    @Inject(ENV) private readonly env: Pick<Env, 'SANDBOX' | 'SIDES' | 'CELL' | 'CELLS'>,
     private readonly sessions: ConsoleSessions,
     private readonly tokens: AdminTokens,
     private readonly keys: ApiKeyService,
@@ -80,7 +80,9 @@ export class ConsoleSessionController {
   }
 
   private async viewOf(caller: AdminCaller | Principal): Promise<SessionView> {
-    const service = { sides: [...this.env.SIDES], sandbox: this.env.SANDBOX, demoHaulerId: DEMO_HAULER_ID };
+    const { SIDES, SANDBOX: sandbox, CELL: cell, CELLS } = this.env;
+    const cells = { cells: [...(CELLS ?? [])], ...(cell === undefined ? {} : { cell }) };
+    const service = { sides: [...SIDES], sandbox, demoHaulerId: DEMO_HAULER_ID, ...cells };
     if ('role' in caller) {
       const { role, name } = caller;
       return { kind: includesRole(role, 'operator') ? 'admin' : 'reader', ...service, role, name };

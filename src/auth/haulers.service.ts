@@ -8,7 +8,7 @@ import { entityPage } from '../database/list-page.js';
 import { isUniqueViolation } from '../database/postgres-errors.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
-import { HAULERS } from './access-lists.repository.js';
+import { haulerMoves, type HaulerMoveRow, HAULERS } from './access-lists.repository.js';
 import { HaulerEntity } from './auth.entity.js';
 
 /** The tenants of the platform (decision 1). */
@@ -31,13 +31,17 @@ export class HaulersService {
   /** Newest first. */
   async list(query: ListQuery): Promise<List<Hauler>> {
     const { rows, pagination } = await entityPage(this.dataSource.manager, HaulerEntity, HAULERS, query);
-    return { data: rows.map(toHaulerDto), pagination };
+    const moves = await haulerMoves(
+      this.dataSource,
+      rows.map(({ id }) => id),
+    );
+    return { data: rows.map((row) => toHaulerDto(row, moves.get(row.id))), pagination };
   }
 
   async get(id: string): Promise<Hauler> {
     const row = await this.dataSource.manager.findOneBy(HaulerEntity, { id });
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no hauler ${id}`);
-    return toHaulerDto(row);
+    return toHaulerDto(row, (await haulerMoves(this.dataSource, [id])).get(id));
   }
 
   async exists(id: string): Promise<boolean> {
@@ -45,6 +49,13 @@ export class HaulersService {
   }
 }
 
-function toHaulerDto(row: HaulerEntity): Hauler {
-  return { id: row.id, name: row.name, createdAt: formatInstant(row.createdAt) };
+function toHaulerDto(row: HaulerEntity, move?: HaulerMoveRow): Hauler {
+  return {
+    id: row.id,
+    name: row.name,
+    createdAt: formatInstant(row.createdAt),
+    ...(move === undefined
+      ? {}
+      : { move: { state: move.state, since: formatInstant(move.since), isExported: move.exported_at !== null } }),
+  };
 }

@@ -37,7 +37,7 @@ export interface KnownKey {
 export function knownKey(row: KnownKeyRow): KnownKey {
   return {
     hash: row.hash.toString('base64url'),
-    principal: keyPrincipal(row),
+    principal: row.hold === null ? keyPrincipal(row) : { ...keyPrincipal(row), hold: row.hold },
     dormant: row.dormant,
     lastUsedAt: row.lastUsedAt?.getTime() ?? 0,
   };

@@ -1,5 +1,6 @@
 import type { Request } from 'express';
 import type { AdminCaller } from './admin-caller.js';
+import type { HaulerHold } from './hauler-hold.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 
 /** The caller, as its API key identifies it (decisions 1, 2, 17). */
@@ -17,6 +18,8 @@ export interface Principal {
   readonly customerId: string | null;
   /** Epoch milliseconds at which the key expires or its overlap with a successor ends; infinite for most keys. */
   readonly endsAt: number;
+  /** Present while the hauler is not served here. */
+  readonly hold?: HaulerHold;
 }
 
 /** The caller of a request that carried its key. */

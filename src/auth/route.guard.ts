@@ -11,6 +11,7 @@ import type { ServedRequest } from '../http/recorded-request.js';
 import { ApiKeyService } from './api-key.service.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { GuessLimit } from './guess-limit.js';
+import { refusalOf } from './hauler-hold.js';
 import type { AuthenticatedRequest, Principal } from './principal.js';
 import { RateLimit } from './rate-limit.js';
 import { ServedRoute } from './route.js';
@@ -60,6 +61,8 @@ export class RouteGuard implements CanActivate {
   ): boolean | Promise<boolean> {
     if (caller instanceof Promise) return caller.then((known) => this.accept(known, request, response));
     request.principal = caller;
+    const refusal = refusalOf(caller.hold, request.method);
+    if (refusal !== undefined) throw refusal;
     return this.rateLimit.count(request, response)?.then(() => true) ?? true;
   }
 

@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { basename } from 'node:path';
 
-/** Raise it with any change after which an earlier release cannot read the archive. */
-export const FORMAT_VERSION = 1;
+/** Raise it with any change after which an earlier release cannot read the archive. 1: of a database. 2: of one hauler. */
+export const DATABASE_FORMAT = 1;
+export const HAULER_FORMAT = 2;
 
 /** The first entry, by which a reader recognises the format. */
 export const MARK_ENTRY = 'haulbridge-backup.json';
@@ -49,7 +50,7 @@ export interface Sequence {
 
 /** `manifest.json` of an archive. */
 export interface Manifest {
-  readonly formatVersion: typeof FORMAT_VERSION;
+  readonly formatVersion: number;
   readonly serviceVersion: string;
   /** When the snapshot was taken, by the clock of the database. */
   readonly createdAt: string;
@@ -60,6 +61,29 @@ export interface Manifest {
   readonly tables: readonly ArchivedTable[];
   readonly sequences: readonly Sequence[];
   readonly videos: VideosSummary;
+  /** Of the archive of one hauler. */
+  readonly hauler?: ArchivedHauler;
+}
+
+export interface ArchivedHauler extends HaulerOrigin {
+  readonly files: FilesSummary;
+}
+
+export interface HaulerOrigin {
+  readonly id: string;
+  readonly name: string;
+  /** Null for a service without cells. */
+  readonly cell: string | null;
+  /** A fingerprint of STORAGE_URL. */
+  readonly storage: string;
+}
+
+/** The contents of the videos, one after the other, in the order of their list. */
+export interface FilesSummary extends StreamSum {
+  /** Videos whose file was gone, or had another content. */
+  readonly lost: number;
+  /** The first of them. */
+  readonly lostNames: readonly string[];
 }
 
 export interface VideosSummary extends StreamSum {
@@ -72,9 +96,12 @@ export interface ArchivedVideo {
   readonly name: string;
   readonly size: number;
   readonly sha256: string;
+  /** In the archive of a hauler: its file was gone, and the archive has no bytes of it. */
+  readonly lost?: true;
 }
 
 export const VIDEOS_FOLDER = 'videos';
+export const FILES_FOLDER = 'files';
 
 export const tableFolder = (table: string): string => `data/${table}`;
 
@@ -83,7 +110,7 @@ export const partName = (folder: string, part: number): string => `${folder}/${S
 /** The folder of a part; undefined for another entry. */
 export const folderOf = (name: string): string | undefined => /^(.+)\/\d{6}\.zst$/.exec(name)?.[1];
 
-export const markOf = (version: number = FORMAT_VERSION): Buffer =>
+export const markOf = (version: number): Buffer =>
   Buffer.from(`${JSON.stringify({ format: 'haulbridge-backup', version })}\n`);
 
 /** Two keys are equal if their fingerprints are. The key cannot be computed from it. */

@@ -2,7 +2,8 @@ import { createHash, type Hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { zstdDecompress } from 'node:zlib';
 import {
-  FORMAT_VERSION,
+  FILES_FOLDER,
+  HAULER_FORMAT,
   folderOf,
   type Manifest,
   MANIFEST_ENTRY,
@@ -49,6 +50,7 @@ export async function checkArchive(
   const parsed = JSON.parse(manifest.toString()) as Manifest;
   const expected = new Map<string, StreamSum>(parsed.tables.map((table) => [tableFolder(table.name), table]));
   expected.set(VIDEOS_FOLDER, parsed.videos);
+  if (parsed.hauler !== undefined) expected.set(FILES_FOLDER, parsed.hauler.files);
   for (const folder of streams.keys()) if (!expected.has(folder)) throw new DamagedArchiveError(`unexpected ${folder}`);
   for (const [folder, { parts, sha256 }] of expected) {
     const found = streams.get(folder) ?? { parts: 0, hash: createHash('sha256') };
@@ -65,9 +67,9 @@ async function* entriesOf(source: AsyncIterable<Buffer>): AsyncGenerator<TarEntr
   });
   if (first.done === true || first.value.name !== MARK_ENTRY) throw notAnArchive();
   const version = versionIn(first.value.content);
-  if (version > FORMAT_VERSION)
+  if (version > HAULER_FORMAT)
     throw new BackupError(
-      `the archive has format ${version}, and this release reads format ${FORMAT_VERSION}: restore it with the release that wrote it, or a later one`,
+      `the archive has format ${version}, and this release reads format ${HAULER_FORMAT}: restore it with the release that wrote it, or a later one`,
     );
   yield* entries;
 }

@@ -137,7 +137,11 @@ export async function verify(
 /** Rolls the transaction of a verification back, so that nothing of it remains. */
 class VerifiedSignal extends Error {}
 
-async function withPlace<T>(address: string, option: string, work: (place: ArchivePlace) => Promise<T>): Promise<T> {
+export async function withPlace<T>(
+  address: string,
+  option: string,
+  work: (place: ArchivePlace) => Promise<T>,
+): Promise<T> {
   const place = await archivePlace(address, option);
   try {
     return await work(place);
@@ -147,17 +151,26 @@ async function withPlace<T>(address: string, option: string, work: (place: Archi
 }
 
 async function readManifest(place: ArchivePlace, from: string, env: CommandEnv, progress: Progress): Promise<Manifest> {
+  const manifest = await readArchive(place, from, progress);
+  if (manifest.hauler !== undefined)
+    throw new BackupError(
+      `it is the archive of the hauler ${manifest.hauler.name}, and not of a database: use hauler import`,
+    );
+  const known = MIGRATIONS.map(({ name }) => name);
+  assertRestorable(manifest, known, fingerprintOf(requiredKey(env)));
+  return manifest;
+}
+
+/** Reads the whole archive and compares its sums. */
+export async function readArchive(place: ArchivePlace, from: string, progress: Progress): Promise<Manifest> {
   progress.begin(`reads ${from}`);
   let bytes = 0;
-  const manifest = await checkArchive(place.read(), (more) => {
+  return checkArchive(place.read(), (more) => {
     bytes += more;
     progress.report(`read ${megabytes(bytes)}`);
   }).catch((error: unknown) => {
     throw error instanceof DamagedArchiveError ? new BackupError(`--from ${from}: ${error.message}`) : error;
   });
-  const known = MIGRATIONS.map(({ name }) => name);
-  assertRestorable(manifest, known, fingerprintOf(requiredKey(env)));
-  return manifest;
 }
 
 function assertStorageUrl(url: string): void {

@@ -62,6 +62,7 @@ export const TABLE_FATES: readonly TableFate[] = [
   { table: 'exchange_days', staysBecause: OF_MANY_HAULERS },
   { table: 'request_counts', staysBecause: 'counts the requests of the current minute' },
   { table: 'sandbox_scenarios', staysBecause: 'a scenario lasts for minutes, and may be of a connection or of all' },
+  { table: 'hauler_moves', staysBecause: 'says for this cell which haulers come and go' },
   { table: 'lanes', staysBecause: OF_THE_INSTALLATION },
   { table: 'storage_roots', staysBecause: OF_THE_INSTALLATION },
   { table: 'schema_version', staysBecause: OF_THE_INSTALLATION },

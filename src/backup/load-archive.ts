@@ -30,11 +30,11 @@ import { copyInSql, copyOutSql, tableShapes } from './snapshot.repository.js';
 /** A restore of a large database takes hours. */
 const STATEMENT_TIMEOUT_MS = 7 * 24 * 3_600_000;
 
-export const backupLane = (databaseUrl: string): Lane =>
+export const backupLane = (databaseUrl: string, connections = 1): Lane =>
   new Lane({
     databaseUrl,
     applicationName: 'haulbridge backup',
-    connections: 1,
+    connections,
     connectTimeoutMs: 10_000,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     transactionIdleMs: STATEMENT_TIMEOUT_MS,
@@ -132,7 +132,10 @@ const notConcurrently = (runner: QueryRunner): QueryRunner =>
     },
   }) as QueryRunner;
 
-async function copyTables(session: Session, { place, manifest, progress }: LoadInput): Promise<void> {
+export async function copyTables(
+  session: Session,
+  { place, manifest, progress }: Omit<LoadInput, 'rereads'>,
+): Promise<void> {
   const streams = new ArchiveStreams(place.read());
   try {
     for (const table of manifest.tables) {
@@ -161,7 +164,7 @@ async function reread(session: Session, table: ArchivedTable, progress: Progress
   assertContent(table, sum, 'read from the restored table');
 }
 
-function assertContent({ name, rows, rowsSum }: ArchivedTable, found: RowSum, what: string): void {
+export function assertContent({ name, rows, rowsSum }: ArchivedTable, found: RowSum, what: string): void {
   if (found.rows !== rows)
     throw new BackupError(`${name}: ${found.rows} rows were ${what}, and the backup has ${rows}`);
   if (found.digest() !== rowsSum)

@@ -57,8 +57,8 @@ export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"
 
 const columnList = ({ columns }: TableShape): string => columns.map(quoted).join(', ');
 
-/** All rows of a table in the text format. A partitioned table cannot be copied out by its name. */
-export const copyOutSql = (table: TableShape): string =>
-  `COPY (SELECT ${columnList(table)} FROM ${quoted(table.name)}) TO STDOUT`;
+/** The rows of a table in the text format. A partitioned table cannot be copied out by its name. */
+export const copyOutSql = (table: TableShape, where = 'true'): string =>
+  `COPY (SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${where}) TO STDOUT`;
 
 export const copyInSql = (table: TableShape): string => `COPY ${quoted(table.name)} (${columnList(table)}) FROM STDIN`;

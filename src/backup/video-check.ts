@@ -35,7 +35,7 @@ export async function checkVideos(input: VideoCheckInput): Promise<VideoDifferen
   const storage = await openStorage(storageUrl);
   let examined = 0;
   try {
-    for await (const videos of batchesOf(videosIn(input))) {
+    for await (const videos of batchesOf(videosIn(input.place, manifest))) {
       const states = await Promise.all(videos.map((video) => stateOf(storage, video, comparesSums)));
       states.forEach((state, i) => {
         if (state === 'same') return;
@@ -68,12 +68,10 @@ async function stateOf(
 }
 
 /** The list of videos follows the tables. */
-async function* videosIn({ place, manifest }: VideoCheckInput): AsyncGenerator<ArchivedVideo> {
+export async function* videosIn(place: ArchivePlace, manifest: Manifest): AsyncGenerator<ArchivedVideo> {
   const streams = new ArchiveStreams(place.read());
   try {
-    for (const table of manifest.tables) {
-      for await (const block of streams.read(tableFolder(table.name), table)) void block;
-    }
+    await skipTables(streams, manifest);
     let rest = '';
     for await (const block of streams.read(VIDEOS_FOLDER, manifest.videos)) {
       const lines = (rest + block.toString()).split('\n');
@@ -85,7 +83,13 @@ async function* videosIn({ place, manifest }: VideoCheckInput): AsyncGenerator<A
   }
 }
 
-async function* batchesOf<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+export async function skipTables(streams: ArchiveStreams, manifest: Manifest): Promise<void> {
+  for (const table of manifest.tables) {
+    for await (const block of streams.read(tableFolder(table.name), table)) void block;
+  }
+}
+
+export async function* batchesOf<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGenerator<T[]> {
   let batch: T[] = [];
   for await (const item of items) {
     if (batch.push(item) < CONCURRENCY) continue;

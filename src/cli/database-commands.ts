@@ -52,7 +52,7 @@ export function addDatabaseCommands(program: Command, streams: Streams): void {
   onRun(doctor, streams, async (_options, context) => (await import('../backup/doctor.js')).doctor(context));
 }
 
-function onRun<Options>(
+export function onRun<Options>(
   command: Command,
   streams: Streams,
   run: (options: Options, context: CommandContext) => Promise<CommandResult>,

@@ -24,10 +24,11 @@ import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
 import { addDatabaseCommands } from './database-commands.js';
+import { addHaulerCommands } from './hauler-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { exactValue, render } from './output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
-import { addTargetOptions, targetOf, type TargetOptions } from './service-target.js';
+import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
 export interface Streams {
@@ -70,6 +71,7 @@ function createProgram(streams: Streams, local: LocalService): Command {
   for (const [name, { description, commands }] of Object.entries(COMMAND_GROUPS)) {
     const group = program.command(name).description(description);
     for (const [word, route] of Object.entries(commands)) addCommand(group.command(word), route, streams, local);
+    if (name === 'hauler') addHaulerCommands(group, streams);
     if (name === 'exchange') {
       addTail(group.command('tail'), streams, local);
       addReplay(group.command('replay'), streams, local);
@@ -107,7 +109,8 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
     for (const argument of argumentsOf(route)) command.argument(`<${argument.name}>`, argument.description);
     for (const option of optionsOf(route)) command.addOption(option);
   }
-  onAction(command, local, async (client, json) => {
+  onAction(command, local, async (client, json, cell) => {
+    if (cell !== undefined && route.method !== 'GET') throw new CommandError('--cell all is for lists only', USAGE);
     if (name === 'uploadHostedRecording') {
       const { data, failure } = await importFolder(client, command.args[0] ?? '', command.opts());
       streams.out(render({ data }, json));
@@ -115,7 +118,9 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
       return;
     }
     const response = await client.json(name, await callOf(route, command));
-    if (response !== '') streams.out(json ? render(exactValue(response), true) : shown(name, response));
+    if (cell !== undefined && !json) streams.out(`cell ${cell}\n`);
+    const value = () => (cell === undefined ? exactValue(response) : { cell, answer: exactValue(response) });
+    if (response !== '') streams.out(json ? render(value(), true) : shown(name, response));
     if (name === 'checkStorage') reportDifferences(JSON.parse(response) as StorageCheck, json, streams);
   });
 }
@@ -124,16 +129,20 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
 function onAction(
   command: Command,
   local: LocalService,
-  work: (client: AdminClient, json: boolean) => Promise<void>,
+  work: (client: AdminClient, json: boolean, cell?: string) => Promise<void>,
 ): void {
-  command.action(async () => {
-    const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
+  const run = async (options: TargetOptions, json: boolean, cell?: string) => {
     const { client, advice } = targetOf(options, local);
     try {
-      await work(client, json);
+      await work(client, json, cell);
     } catch (error) {
       throw error instanceof AdminCallError ? commandError(error, command, advice) : error;
     }
+  };
+  command.action(async () => {
+    const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
+    if (options.cell !== 'all') return run(options, json);
+    for (const cell of cellNamesOf(local)) await run({ ...options, cell }, json, cell);
   });
 }
 

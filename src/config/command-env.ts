@@ -1,9 +1,11 @@
 import { type Env, readEnv } from './env.js';
+import { EnvError, key256 } from './parse.js';
 import { readSecretFiles, WITHOUT_SECRET_FILES } from './secret-files.js';
 import { storedSecretsKey } from './secrets.js';
+import { StartupError } from './startup-error.js';
 
 /** What a command needs of the configuration of the service. */
-export interface CommandEnv extends Pick<Env, 'DATA_DIR' | 'STORAGE_URL' | 'DATABASE_URL' | 'EMBEDDED'> {
+export interface CommandEnv extends Pick<Env, 'DATA_DIR' | 'STORAGE_URL' | 'DATABASE_URL' | 'EMBEDDED' | 'CELL'> {
   /** Undefined if this machine does not have it. */
   readonly secretsKey: Buffer | undefined;
 }
@@ -30,4 +32,14 @@ export function readCommandEnv(databaseUrl?: string, source: NodeJS.ProcessEnv =
     ...env,
     secretsKey: isInFolder ? storedSecretsKey(env.DATA_DIR) : given === '' ? undefined : env.SECRETS_KEY,
   };
+}
+
+/** `SOURCE_SECRETS_KEY` or the content of `SOURCE_SECRETS_KEY_FILE`: the key of the cell that a hauler comes from. */
+export function sourceSecretsKey(source: NodeJS.ProcessEnv = process.env): Buffer | undefined {
+  const text = readSecretFiles(source).source['SOURCE_SECRETS_KEY']?.trim() ?? '';
+  try {
+    return text === '' ? undefined : key256(text);
+  } catch (error) {
+    throw error instanceof EnvError ? new StartupError(`SOURCE_SECRETS_KEY ${error.message}`) : error;
+  }
 }

@@ -16,6 +16,13 @@ export const cellName: Parse<string> = (text) => {
   return text;
 };
 
+/** The cells behind one proxy, separated by commas. */
+export const cellNames: Parse<readonly string[]> = (text) => {
+  const names = text.split(',').map((name) => cellName(name.trim()));
+  if (new Set(names).size < names.length) throw new EnvError('must have each cell once');
+  return names;
+};
+
 /** A duration in milliseconds: `500ms 10s 5m 8h 7d`; a bare number is seconds. The bounds are written the same way. */
 export const duration =
   (min: StringValue, max: StringValue): Parse<number> =>

@@ -8,6 +8,7 @@ const SECRET_VARIABLES = [
   'ADMIN_TOKENS',
   'SECRETS_KEY',
   'HAULBRIDGE_TOKEN',
+  'SOURCE_SECRETS_KEY',
 ] as const;
 
 /** A file of that size is something else than a secret. */

@@ -4,6 +4,7 @@ import {
   baseUrl,
   boolean,
   cellName,
+  cellNames,
   databaseUrl,
   duration,
   integer,
@@ -50,6 +51,12 @@ export const VARIABLES = {
     cellName,
     undefined,
     'name of this cell behind a proxy: in new keys (`hb_<cell>_…`) and in links (`/cells/<cell>/…`)',
+    'none',
+  ),
+  CELLS: declare(
+    cellNames,
+    undefined,
+    'names of all cells behind the proxy, separated by commas: the console switches between them',
     'none',
   ),
   WEB_CONCURRENCY: declare(

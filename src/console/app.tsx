@@ -19,6 +19,7 @@ import { SandboxPage } from './pages/sandbox.js';
 import { SyncPage } from './pages/sync.js';
 import { TicketsPage } from './pages/tickets.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
+import { CellSwitch } from './parts/cells.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
 import { SignIn, SignInDialog } from './parts/sign-in.js';
 import './styles/base.css';
@@ -142,6 +143,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         <a class="brand" href="/console/">
           haulbridge
         </a>
+        <CellSwitch session={session} page={path} />
         <span class="role">
           {ROLES[session.kind]} {session.keyPrefix !== undefined && <code>{session.keyPrefix}</code>}
         </span>

@@ -17,6 +17,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   exchange_hours: 'count direction error_code hour interface last_id result route status',
   exchanges:
     'api_key_id connection_id direction duration_ms error_code failure hauler_id id ignored_fields in_revision interface key_prefix method path refs replay_of request_body request_bytes request_form request_headers request_id request_sha256 response_body response_bytes response_form response_headers response_sha256 result route scenario status',
+  hauler_moves: 'cell exported_at hauler_id since state',
   hauler_retention: 'changed_at changed_by continuous_days hauler_id on_demand_days',
   haulers: 'created_at id name',
   holds:

@@ -5,6 +5,7 @@ import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
+import { cellInPath, cellPath } from '../http/cell-path.js';
 import { sendStatic, type StaticFile, staticFile } from '../http/static-files.js';
 
 /** The pages of the admin console below `/console`. All have the same file, whose script reads the address. */
@@ -40,6 +41,9 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ');
 
+/** Read by the proxy: `deploy/cells`. */
+const CELL_COOKIE = 'haulbridge_cell';
+
 const PAGE = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Cache-Control': 'no-cache' };
 const ASSET = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
@@ -49,6 +53,13 @@ export function serveConsole(app: NestExpressApplication): void {
   let files: Promise<ReadonlyMap<string, StaticFile>> | undefined;
   const open = async (name: string) => (await (files ??= readStaticFiles())).get(name);
   const page = async (request: Request, response: Response) => {
+    const cell = cellInPath(request);
+    if (cell !== undefined) {
+      // The pages have one address in all cells: the cookie leads the proxy to this one.
+      response.cookie(CELL_COOKIE, cell, { sameSite: 'strict', path: '/', secure: request.secure });
+      response.redirect(302, request.originalUrl.slice(cellPath(cell).length));
+      return;
+    }
     const file = await open('index.html');
     if (file === undefined) throw new AppError('notFound', 'the console is not built: run npm run build');
     sendStatic(request, response, file);

@@ -11,3 +11,7 @@ export function stripCellPath(cell: string): RequestHandler {
     next();
   };
 }
+
+/** The cell in the path with which a request came. */
+export const cellInPath = ({ originalUrl }: { readonly originalUrl: string }): string | undefined =>
+  /^\/cells\/([a-z0-9]{1,12})\//.exec(originalUrl)?.[1];

@@ -13,10 +13,19 @@ export interface Inventory {
   /** The storage's folder that belongs to this table alone. */
   readonly folder: string;
   readonly table: string;
-  /** The next rows that have a file, by id. */
-  after(id: string | undefined, limit: number): Promise<readonly InventoryFile[]>;
+  /** The next rows that have a file, by id; of one owner where it is named. */
+  after(id: string | undefined, limit: number, owner?: string): Promise<readonly InventoryFile[]>;
   /** Those of the ids whose row has a file. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+interface InventoryTable {
+  readonly table: string;
+  readonly folder: string;
+  /** Selects the rows that have a file. */
+  readonly where: string;
+  /** The column with the hauler or the customer. */
+  readonly owner: 'hauler_id' | 'customer_id';
 }
 
 interface Row {
@@ -26,21 +35,17 @@ interface Row {
 }
 
 /**
- * The inventory of a table with the columns `id uuid`, `size_bytes` and `sha256`. `where` selects the rows that have a file.
- * Names and SQL are constants of the code.
+ * The inventory of a table with the columns `id uuid`, `size_bytes` and `sha256`. Names and SQL are constants of the code.
  */
-export function inventoryOf(
-  runner: Querying,
-  { table, folder, where }: { readonly table: string; readonly folder: string; readonly where: string },
-): Inventory {
+export function inventoryOf(runner: Querying, { table, folder, where, owner: column }: InventoryTable): Inventory {
   return {
     folder,
     table,
-    async after(id, limit) {
+    async after(id, limit, owner) {
       const rows = await runner.query<Row[]>(
         `SELECT id, size_bytes AS size, sha256 FROM ${table}
-         WHERE ($1::uuid IS NULL OR id > $1) AND ${where} ORDER BY id LIMIT $2`,
-        [id ?? null, limit],
+         WHERE ($1::uuid IS NULL OR id > $1) AND ${where}${owner === undefined ? '' : ` AND ${column} = $3`} ORDER BY id LIMIT $2`,
+        owner === undefined ? [id ?? null, limit] : [id ?? null, limit, owner],
       );
       return rows.map(({ size, ...row }) => ({ ...row, name: storageName(folder, row.id), size: Number(size) }));
     },

@@ -232,7 +232,12 @@ const ifOwned = (write: Promise<void>): Promise<void> =>
   });
 
 /** `t` must be the only table in scope, so that the kind's own condition needs no alias. */
-const andSelected = ({ where }: WorkKind) => (where === undefined ? '' : ` AND (${where})`);
+const andSelected = ({ where, key }: WorkKind) =>
+  (where === undefined ? '' : ` AND (${where})`) + ('hauler_id' in key ? STAYING : '');
+
+/** Nothing of a hauler is worked on while it moves to another cell. */
+const STAYING =
+  " AND NOT EXISTS (SELECT FROM hauler_moves AS m WHERE m.hauler_id = t.hauler_id AND m.state <> 'imported')";
 
 const orderOf = (kind: WorkKind) => (kind.order ?? ['due_at']).map(identifier);
 

@@ -96,13 +96,13 @@ module.exports = {
       comment:
         'the command line uses the admin API over HTTP, by its contract; the commands of the database load src/backup',
       severity: 'error',
-      from: { path: '^src/cli/', pathNot: '^src/cli/database-commands\\.ts$' },
+      from: { path: '^src/cli/', pathNot: '^src/cli/(database|hauler)-commands\\.ts$' },
       to: { path: '^src/', pathNot: '^src/(cli|contracts|config)/' },
     },
     {
       name: 'database-commands-load-backup-alone',
       severity: 'error',
-      from: { path: '^src/cli/database-commands\\.ts$' },
+      from: { path: '^src/cli/(database|hauler)-commands\\.ts$' },
       to: { path: '^src/', pathNot: '^src/(cli|contracts|config|backup)/' },
     },
     {

@@ -44,6 +44,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'outbound_stop',
     'retention_defaults',
     'request_counts',
+    'hauler_moves',
   ],
   reference: [
     'reference_site_data',

@@ -16,6 +16,7 @@ const WORDS: Readonly<Record<string, string>> = {
   result: `'created'`,
   country: `'US'`,
   subject: `'haulers'`,
+  state: `'imported'`,
 };
 
 /** Every kind of value that the text format of COPY escapes. */

@@ -5,7 +5,13 @@ import { type CallError, callErrorOf, configure, get, send } from './api.js';
 
 export type Session = SessionView;
 
-export const SessionContext = createContext<Session>({ kind: 'reader', sides: [], sandbox: false, demoHaulerId: '' });
+export const SessionContext = createContext<Session>({
+  kind: 'reader',
+  sides: [],
+  sandbox: false,
+  cells: [],
+  demoHaulerId: '',
+});
 
 export function useSession() {
   const session = useContext(SessionContext);
@@ -18,6 +24,8 @@ export function useSession() {
     demoHaulerId: session.demoHaulerId,
     /** The hauler and the customer of the key of a partner. */
     owners: [session.haulerId, session.customerId].filter((id) => typeof id === 'string'),
+    /** The other cells behind the proxy. */
+    otherCells: session.cells.filter((name) => name !== session.cell),
     hasPlatform: session.sides.includes('platform'),
   };
 }

@@ -15,6 +15,7 @@ interface Check {
 /** What each check looks at. */
 export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
   'outbound-off': { title: 'Calls to partners', none: 'Partners are called' },
+  'locked-haulers': { title: 'Haulers that move', none: 'No hauler is locked for a move' },
   'database-trouble': { title: 'Database', none: 'The database takes writes' },
   'storage-trouble': { title: 'Video storage', none: 'The video storage takes files' },
   'refused-keys': { title: 'Refused key', none: 'No partner refused our key at its last call' },

@@ -11,6 +11,7 @@ import { formatCount, Time } from '../parts/values.js';
 import { DayCharts } from './day-charts.js';
 import { SetupReminder } from './hauler-setup.js';
 import { NewHauler } from './haulers.js';
+import { OtherCells } from './other-cells.js';
 import { CHECKS, checksInOrder, SEVERITY_TONES, unknownChecks } from './home.rules.js';
 
 const LIVE_MS = 10_000;
@@ -39,6 +40,7 @@ export function HomePage() {
           />
         </>
       )}
+      <OtherCells />
       {overview.data !== undefined && <DayCharts overview={overview.data} />}
     </>
   );

@@ -1,6 +1,6 @@
 import { ADMIN_ROLES, type AdminRole } from '../common/roles.js';
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
-import { EnumListField } from '../common/fields/nested-fields.js';
+import { EnumListField, ObjectField, TextListField } from '../common/fields/nested-fields.js';
 import {
   BooleanField,
   EnumField,
@@ -30,6 +30,25 @@ export class CreateHaulerRequest {
 /** Without an id, so that the example works more than once. */
 export const HAULER_EXAMPLES = { named: { summary: 'A hauler', value: { name: HAULER_NAME.example } } };
 
+export const MOVE_STATES = ['locked', 'moved', 'imported'] as const;
+
+/** Where a hauler stands on its way between two cells. */
+export class HaulerMove {
+  @EnumField({
+    description:
+      '`locked`: it is being moved from here, and its pushes are 503; `moved`: it was released here; `imported`: it came from another cell',
+    values: MOVE_STATES,
+    example: 'locked',
+  })
+  state!: (typeof MOVE_STATES)[number];
+
+  @InstantField({ description: 'Since when', example: '2026-11-20T14:03:27.512Z' })
+  since!: string;
+
+  @BooleanField({ description: 'Whether its export has ended', example: true })
+  isExported!: boolean;
+}
+
 export class Hauler {
   @UuidField({ description: 'Id of the hauler, the `haulerId` of the Site API', example: HAULER_ID })
   id!: string;
@@ -39,6 +58,9 @@ export class Hauler {
 
   @InstantField({ description: 'When it was created', example: '2026-11-20T14:03:27.512Z' })
   createdAt!: string;
+
+  @ObjectField(() => HaulerMove, { description: 'Its move between cells; absent for most', optional: true })
+  move?: HaulerMove;
 }
 
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
@@ -254,6 +276,12 @@ export class SessionView {
 
   @BooleanField({ description: 'Whether the sandbox is on (SANDBOX)', example: false })
   sandbox!: boolean;
+
+  @TextField({ description: 'Name of this cell (CELL)', max: 12, optional: true, example: 'a' })
+  cell?: string;
+
+  @TextListField({ description: 'All cells behind the proxy (CELLS)', max: 1000, maxLength: 12 })
+  cells!: string[];
 
   @UuidField({ description: 'The hauler of the demo: its calls are an exercise', example: HAULER_ID })
   demoHaulerId!: string;

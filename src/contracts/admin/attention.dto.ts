@@ -14,6 +14,7 @@ import {
 /** Each is one check over everything that the service stores. */
 export const ATTENTION_KINDS = [
   'outbound-off',
+  'locked-haulers',
   'database-trouble',
   'storage-trouble',
   'retention-stopped',

@@ -68,8 +68,13 @@ const VIDEO_TABLES: Readonly<Record<VideoKind, VideoTable>> = { recordings: RECO
 
 /** The files of the reference partner in the storage, and the rows that refer to them. */
 export const referenceInventories = (dataSource: Querying): Inventory[] => [
-  inventoryOf(dataSource, { table: RECORDINGS.table, folder: VIDEO_FOLDERS.recordings, where: 'true' }),
-  inventoryOf(dataSource, { table: CLIPS.table, folder: VIDEO_FOLDERS.clips, where: 'true' }),
+  inventoryOf(dataSource, {
+    table: RECORDINGS.table,
+    folder: VIDEO_FOLDERS.recordings,
+    where: 'true',
+    owner: 'customer_id',
+  }),
+  inventoryOf(dataSource, { table: CLIPS.table, folder: VIDEO_FOLDERS.clips, where: 'true', owner: 'customer_id' }),
 ];
 
 /** Longest recording. A list of what overlaps a time looks back so far. */

@@ -198,7 +198,12 @@ export class RecordingsRepository {
 
 /** The files of the platform side in the storage. */
 export const recordingInventory = (dataSource: Querying): Inventory =>
-  inventoryOf(dataSource, { table: 'recordings', folder: RECORDINGS_FOLDER, where: "status = 'stored'" });
+  inventoryOf(dataSource, {
+    table: 'recordings',
+    folder: RECORDINGS_FOLDER,
+    where: "status = 'stored'",
+    owner: 'hauler_id',
+  });
 
 /** One array each of: the partner's id, truck, camera, start, end. */
 const columnsOf = (listed: readonly Recording[]): unknown[][] => [

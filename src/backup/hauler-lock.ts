@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { isUuid } from '../contracts/common/text.js';
+import type { Lane } from '../database/lane.js';
+import { BackupError } from './backup-error.js';
+import type { CommandContext } from './commands.js';
+import {
+  areEnded,
+  findHaulerState,
+  type HaulerState,
+  nextTransaction,
+  stopWork,
+  storeMove,
+  tryLockCommands,
+} from './hauler-moves.repository.js';
+import { backupLane } from './load-archive.js';
+
+/**
+ * After this time no instance accepts a request of a hauler that was locked, and every request that was accepted before has its
+ * transaction or its answer: keys are cached for 4 s, and an answer takes 5 s at most.
+ */
+const SETTLE_MS = 10_000;
+const DRAIN_STEP_MS = 250;
+
+/** Two connections: one holds the lock of the command, the other works. */
+export async function withHauler<T>(databaseUrl: string, id: string, work: (lane: Lane) => Promise<T>): Promise<T> {
+  const lane = backupLane(databaseUrl, 2);
+  try {
+    return await lane.use((session) =>
+      session.transaction(
+        async () => {
+          if (!(await tryLockCommands(session, id)))
+            throw new BackupError(`another command works on the hauler ${id}: wait until it has ended`);
+          return work(lane);
+        },
+        { attempts: 1 },
+      ),
+    );
+  } finally {
+    await lane.close();
+  }
+}
+
+export function haulerId(text: string): string {
+  if (!isUuid(text)) throw new BackupError(`${text} is not the id of a hauler: hauler list shows them`);
+  return text.toLowerCase();
+}
+
+export async function existing(lane: Lane, id: string): Promise<HaulerState> {
+  const found = await lane.use((session) => findHaulerState(session, id));
+  if (found === undefined) throw new BackupError(`there is no hauler ${id}: hauler list shows them`);
+  return found;
+}
+
+/** Locks a hauler, and returns when nothing of it is written any more. `cell`: where it came from, for an undo. */
+export async function lockHauler(
+  lane: Lane,
+  id: string,
+  { progress, signal }: Pick<CommandContext, 'progress' | 'signal'>,
+  cell?: string,
+): Promise<void> {
+  progress.begin('locks the hauler, and waits until every instance knows');
+  await lane.use((session) =>
+    session.transaction(async () => {
+      await storeMove(session, id, 'locked', cell);
+      await stopWork(session, id);
+    }),
+  );
+  await delay(SETTLE_MS, undefined, { signal });
+  const before = await lane.use(async (session) => {
+    // A row may have been started while the lock was stored.
+    await stopWork(session, id);
+    return nextTransaction(session);
+  });
+  while (!(await lane.use((session) => areEnded(session, before)))) {
+    progress.report('waits for a transaction that began before the lock');
+    await delay(DRAIN_STEP_MS, undefined, { signal });
+  }
+}

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, request as httpRequest, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, Page } from 'playwright-core';
+import { createHauler } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { startBrowser } from '../support/browser.js';
+import { accessibilityFindings } from './console-pages.js';
+
+const cells: Record<string, TestApp> = {};
+let proxy: Server;
+let url: string;
+let browser: Browser;
+let page: Page;
+let locked: string;
+
+/** Routes as `deploy/cells` does for a browser: by the path, then by the cookie. */
+function startRouter(): Server {
+  return createServer((request, response) => {
+    const inPath = /^\/cells\/(\w+)\//.exec(request.url ?? '')?.[1];
+    const inCookie = /haulbridge_cell=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
+    const target = new URL(cells[inPath ?? inCookie ?? 'a']?.url ?? '');
+    const { method = 'GET', headers, url: path = '/' } = request;
+    const onward = httpRequest({ host: target.hostname, port: target.port, method, path, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    onward.on('error', () => response.destroy());
+    request.pipe(onward);
+  }).listen(0, '127.0.0.1');
+}
+
+beforeAll(async () => {
+  for (const name of ['a', 'b']) cells[name] = await startTestApp({ env: { CELL: name, CELLS: ['a', 'b'] } });
+  const a = cells['a'] as TestApp;
+  locked = await createHauler(a, 'Lone Star Hauling');
+  await a.dataSource.query(`INSERT INTO hauler_moves (hauler_id, state, exported_at) VALUES ($1, 'locked', now())`, [
+    locked,
+  ]);
+  await createHauler(cells['b'] as TestApp, 'Red Mesa Hauling');
+  proxy = startRouter();
+  await once(proxy, 'listening');
+  url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  browser = await startBrowser();
+  page = await browser.newPage({ baseURL: url });
+  page.setDefaultTimeout(20_000);
+});
+afterAll(async () => {
+  await browser.close();
+  proxy.closeAllConnections();
+  proxy.close();
+  for (const cell of Object.values(cells)) await cell.close();
+});
+
+async function signIn(): Promise<void> {
+  await page.getByLabel('Admin token or read-only token').fill(cells['a']?.env.ADMIN_TOKEN ?? '');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Cells' }).waitFor();
+}
+
+const currentCell = () => page.getByRole('navigation', { name: 'Cells' }).locator('[aria-current]').textContent();
+const others = () => page.getByRole('region', { name: 'Other cells' });
+
+test('the header switches between cells, and the first page lists what needs attention in all of them', async () => {
+  await page.goto('/console/');
+  await signIn();
+  expect(await currentCell()).toBe('a');
+  await others().getByText('Sign in to cell b').waitFor();
+  await page.getByRole('navigation', { name: 'Cells' }).getByRole('link', { name: 'b', exact: true }).click();
+  await signIn();
+  // The address is that of all cells, and the cookie names the cell.
+  expect(new URL(page.url()).pathname).toBe('/console/');
+  expect(await currentCell()).toBe('b');
+  // The session of the first cell goes on.
+  const item = others().getByText('It was exported, and its pushes are 503');
+  await item.waitFor();
+  expect(await others().textContent()).toContain('Cell a');
+  expect(await others().textContent()).toContain('Lone Star Hauling');
+  const folder = process.env['SCREENSHOTS'];
+  if (folder !== undefined) await takePictures(folder);
+  expect(await accessibilityFindings(page)).toEqual([]);
+  await item.click();
+  await page.waitForURL('**/console/haulers');
+  expect(await currentCell()).toBe('a');
+});
+
+async function takePictures(folder: string): Promise<void> {
+  for (const [name, colorScheme, width] of [
+    ['light', 'light', 1280],
+    ['dark', 'dark', 1280],
+    ['phone', 'light', 390],
+  ] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 800 });
+    await page.screenshot({ path: `${folder}/cells-${name}.png`, fullPage: true });
+  }
+}
