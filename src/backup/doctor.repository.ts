@@ -64,7 +64,7 @@ export const WORK: readonly { readonly kind: string; readonly table: string; rea
     table: 'connections',
     where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
   },
-  { kind: 'downloads', table: 'recordings', where: 'relinks >= 0' },
+  { kind: 'downloads', table: 'recordings', where: 'true' },
   { kind: 'requests for clips', table: 'video_request_parts', where: `status = 'submitting'` },
   { kind: 'polls of clips', table: 'video_polls', where: 'true' },
   { kind: 'subscriptions', table: 'video_subscriptions', where: 'enabled AND deleted_at IS NULL' },

@@ -42,6 +42,7 @@ export const TABLE_FATES: readonly TableFate[] = [
     'video_windows',
     'video_readings',
     'recordings',
+    'stored_hours',
     'partner_camera_names',
     'vision_findings',
     'ticket_footage',

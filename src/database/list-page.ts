@@ -12,8 +12,8 @@ export const LAST_ROW = 10_000;
 export interface SqlList {
   /** Its cursors are valid for this name and the same filters. */
   readonly name: string;
-  /** A SELECT without an order; it has the columns of `key`. */
-  readonly sql: string;
+  /** A SELECT without an order; it has the columns of `key`. Several, without common rows, where each has an index of its own. */
+  readonly sql: string | readonly string[];
   readonly parameters: readonly unknown[];
   /** Columns that are unique together and order the list. None is null. */
   readonly key: readonly string[];
@@ -123,9 +123,11 @@ async function read<Row>(
   const values = key.map((_, i) => `$${parameters.length + 1 + i}`).join(', ');
   const position =
     after === undefined ? '' : `WHERE (${key.map((column) => `list.${column}`).join(', ')}) ${comparison} (${values})`;
+  const offset = after === undefined ? row : 0;
+  const first = armsOf(sql, `${position} ORDER BY ${orderBy} LIMIT ${limit + offset}`);
   return database.query<Row[]>(
     `SELECT list.*, ARRAY[${key.map((column) => `list.${column}::text`).join(', ')}] AS page_key
-     FROM (${sql}) AS list ${position} ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${after === undefined ? row : 0}`,
+     FROM (${first}) AS list ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`,
     [...parameters, ...(after ?? [])],
   );
 }
@@ -135,11 +137,19 @@ async function count(database: Querying, { sql, parameters, key, order }: SqlLis
   // In the order of the list, so that PostgreSQL reads an index and stops.
   const orderBy = key.map((column) => `list.${column} ${order}`).join(', ');
   const [counted] = await database.query<[{ rows: number }]>(
-    `SELECT count(*)::int AS rows FROM (SELECT FROM (${sql}) AS list ORDER BY ${orderBy} LIMIT ${LAST_ROW + 1}) AS counted`,
+    `SELECT count(*)::int AS rows FROM (
+       SELECT FROM (${armsOf(sql, `ORDER BY ${orderBy} LIMIT ${LAST_ROW + 1}`)}) AS counted LIMIT ${LAST_ROW + 1}) AS counted`,
     [...parameters],
   );
   return counted.rows;
 }
+
+/** PostgreSQL reads the indexes of several SELECTs in order only if each of them has the order and the limit. */
+const armsOf = (sql: SqlList['sql'], end: string): string =>
+  [sql]
+    .flat()
+    .map((arm) => `(SELECT list.* FROM (${arm}) AS list ${end})`)
+    .join(' UNION ALL ');
 
 function withoutKey<Row extends object>({ page_key: _key, ...row }: Keyed<Row>): Row {
   return row as unknown as Row;

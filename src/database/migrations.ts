@@ -39,6 +39,7 @@ import { CreateBackupVerifications1795570530000 } from '../../migrations/1795570
 import { StopOutbound1795570531000 } from '../../migrations/1795570531000-stop-outbound.js';
 import { CountRequests1795570540000 } from '../../migrations/1795570540000-count-requests.js';
 import { PartitionTicketRevisions1795610000000 } from '../../migrations/1795610000000-partition-ticket-revisions.js';
+import { PartitionRecordings1795610001000 } from '../../migrations/1795610001000-partition-recordings.js';
 import { MoveHaulers1795620000000 } from '../../migrations/1795620000000-move-haulers.js';
 import { SetTicketFootage1795660010000 } from '../../migrations/1795660010000-set-ticket-footage.js';
 import { ShareRecordings1795660020000 } from '../../migrations/1795660020000-share-recordings.js';
@@ -86,6 +87,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   StopOutbound1795570531000,
   CountRequests1795570540000,
   PartitionTicketRevisions1795610000000,
+  PartitionRecordings1795610001000,
   MoveHaulers1795620000000,
   SetTicketFootage1795660010000,
   ShareRecordings1795660020000,

@@ -27,6 +27,15 @@ export const PARTITIONED = {
     behind: 120,
     rest: 'ticket_revisions_rest',
   },
+  recordings: {
+    name: 'recordings',
+    unit: 'month',
+    column: 'start_time',
+    type: 'timestamptz',
+    ahead: 2,
+    behind: 120,
+    rest: 'recordings_rest',
+  },
 } as const satisfies Record<string, PartitionedTable>;
 
 /** The rows of `[from, to)`; both as PostgreSQL reads values of the column. */
@@ -59,6 +68,12 @@ const smallestUuidOf = (at: Date): string => `${minUuidv7Of(at.getTime()).slice(
 /** The current partition and those ahead of it. */
 export const plannedPartitions = (table: PartitionedTable, now: number): Partition[] =>
   Array.from({ length: table.ahead + 1 }, (_, step) => partitionAt(table, startOf(table.unit, now, step)));
+
+/** The months (UTC) of a range of times, as the bounds of partitions by month: all rows of those meet a condition with them. */
+export const monthsOf = (first: number, last: number): readonly [from: Date, to: Date] => [
+  startOf('month', first, 0),
+  startOf('month', last, 1),
+];
 
 /** The partition of a time; undefined where the table has none of its own for it. */
 export function partitionOf(table: PartitionedTable, time: number, now: number): Partition | undefined {

@@ -11,7 +11,7 @@ export interface Release {
  * Raised in the commit of a migration that the version before cannot use: a dropped or renamed column, or a new column
  * that needs a value.
  */
-const OLDEST_COMPATIBLE_VERSION = '0.2.0';
+const OLDEST_COMPATIBLE_VERSION = '0.3.0';
 
 export const thisRelease = (): Release => ({
   version: serviceVersion(),

@@ -7,6 +7,13 @@ export type Next = 'done' | { readonly afterMs: number } | { readonly at: Date }
 /** Columns that are written with a change of the row: name to value. Objects are written as JSON. */
 export type Changes = Readonly<Record<string, unknown>>;
 
+/** A statement that runs as part of a write, and only if the row was written (`written` has it then). */
+export interface Also {
+  /** It inserts nothing where `written` is empty. `parameter` is that of `value`. */
+  sql(this: void, parameter: string): string;
+  readonly value: unknown;
+}
+
 /** This run no longer owns its row: another instance has it, or it is no longer due. The run must write nothing more. */
 export class RowLostError extends Error {
   constructor(kind: string) {
@@ -26,6 +33,7 @@ export class StoppingError extends Error {
 /** One row while it is processed. Every write happens only while the row is as this run has started it. */
 export class Run<Row extends object = object> implements Started {
   readonly row: Row;
+  readonly key: readonly string[];
   readonly lane: string;
   readonly startedAt: string;
   /** From 1: the number of attempts since the row last succeeded, this one included. */
@@ -40,6 +48,7 @@ export class Run<Row extends object = object> implements Started {
     private readonly onWaits: (isWaiting: boolean) => void = () => undefined,
   ) {
     this.row = started.row as Row;
+    this.key = started.key;
     this.lane = started.lane;
     this.startedAt = started.startedAt;
     this.attempt = started.attempt;
@@ -76,9 +85,9 @@ export class Run<Row extends object = object> implements Started {
    * The last write of the run: sets columns and the next due time. Can be part of the caller's transaction. Throws
    * `RowLostError`.
    */
-  async finish(next: Next, set: Changes = {}, manager?: EntityManager): Promise<void> {
+  async finish(next: Next, set: Changes = {}, manager?: EntityManager, also?: Also): Promise<void> {
     this.throwIfLost();
-    await this.dueRows.finish(this, next, set, manager);
+    await this.dueRows.finish(this, { next, set, also }, manager);
     this.finished = true;
   }
 

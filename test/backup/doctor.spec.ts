@@ -42,7 +42,7 @@ test('each line is ok, or says what to do, and the exit code is 1', async () => 
       expect.stringMatching(/^ok {5}replication {2}no standby is connected$/),
       expect.stringMatching(/^ok {5}migrations {3}\d+ applied, none pending, none unknown$/),
       expect.stringMatching(
-        /^ok {5}partitions {3}exchanges \d+, [23] days ahead; ticket_revisions \d+, [12] months ahead$/,
+        /^ok {5}partitions {3}exchanges \d+, [23] days ahead; recordings \d+, [12] months ahead; ticket_revisions \d+, [12] months ahead$/,
       ),
       expect.stringMatching(/^ok {5}due work {5}nothing is due$/),
       expect.stringMatching(/^ok {5}storage {6}takes files/),
@@ -82,7 +82,7 @@ test('a backup that was verified long ago, work that waits, missing partitions a
   expect(texts).toMatchObject({
     migrations: expect.stringMatching(/^1 pending \(CreateBackupVerifications\d+\): run npm run migrate$/),
     partitions: expect.stringMatching(
-      /^exchanges 2, -1 days ahead; ticket_revisions \d+, [12] months ahead: start the service, which creates those of exchanges$/,
+      /^exchanges 2, -1 days ahead; recordings \d+, [12] months ahead; ticket_revisions \d+, [12] months ahead: start the service, which creates those of exchanges$/,
     ),
     'due work': 'the oldest waits: clips of the reference partner 40 min: start the service, or look at its log',
     backup: expect.stringMatching(/^verified 192 h ago, of \S+: run backup and backup verify$/),
@@ -112,7 +112,7 @@ test('a database that cannot be reached is one sentence', async () => {
 test('all tables with scheduled work are looked at', async () => {
   const { rows } = await onServer(database.url, (client) =>
     client.query<{ name: string }>(
-      `SELECT attrelid::regclass::text AS name FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
+      `SELECT attrelid::regclass::text AS name FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid AND c.relkind IN ('r', 'p') AND NOT c.relispartition
         WHERE attname IN ('due_at', 'started_at', 'attempts') GROUP BY 1 HAVING count(*) = 3`,
     ),
   );

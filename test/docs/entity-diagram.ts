@@ -23,6 +23,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'video_windows',
     'video_readings',
     'recordings',
+    'stored_hours',
     'partner_camera_names',
     'ticket_footage',
     'recording_shares',

@@ -316,28 +316,19 @@ describe('the overview', () => {
     expect((await hours.counts(new Date(0))).size).toBe(0);
   });
 
-  it('counts stored recordings by the hour of their download, and reads a past hour once', async () => {
+  it('counts stored recordings by the hour of their download, of all connections', async () => {
     const stored = new StoredHours(scene.service.dataSource);
     const start = Date.parse('2026-11-20T10:00:00Z');
-    const add = (at: number) =>
-      scene.service.dataSource.query(
-        `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id,
-           camera_id, start_time, end_time, duration_seconds, status, fetch_by, stored_at, created_at, updated_at)
-         VALUES ($1, $2, $3, 'continuous', $4, 'customer', 'TRUCK-1', $4, $5, $5::timestamptz + interval '1 minute', 60, 'stored', $5, $5, $5, $5)`,
-        [scene.haulerId, randomUUID(), randomUUID(), randomUUID(), new Date(at)],
-      );
-    for (const minute of [0, 59, 60]) await add(start + minute * 60_000);
-    const now = start + 1.5 * HOUR_MS;
-    const counts = async () => [...(await stored.counts(new Date(start), now))];
-    expect(await counts()).toEqual([
-      [start, 2],
-      [start + HOUR_MS, 1],
-    ]);
-    await add(start + 61 * 60_000);
-    await add(start);
-    expect(await counts()).toEqual([
-      [start, 2],
-      [start + HOUR_MS, 2],
+    const add = (at: number, recordings: number) =>
+      scene.service.dataSource.query('INSERT INTO stored_hours VALUES ($1, $2, $3, $4)', [
+        ...[scene.haulerId, randomUUID(), new Date(at), recordings],
+      ]);
+    await add(start - HOUR_MS, 1);
+    for (const recordings of [1, 2]) await add(start, recordings);
+    await add(start + HOUR_MS, 4);
+    expect([...(await stored.counts(new Date(start)))].slice(0, 2)).toEqual([
+      [start, 3],
+      [start + HOUR_MS, 4],
     ]);
   });
 });

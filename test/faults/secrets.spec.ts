@@ -162,7 +162,7 @@ async function databaseText(): Promise<string> {
   );
   const texts = await Promise.all(
     tables.map(({ name }) => {
-      const text = name === 'recordings' ? `to_jsonb(t) - 'link'` : 't';
+      const text = /^recordings(_|$)/.test(name) ? `to_jsonb(t) - 'link'` : 't';
       return db.query<{ text: string }[]>(`SELECT (${text})::text AS text FROM "${name}" AS t`);
     }),
   );

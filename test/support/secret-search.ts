@@ -90,7 +90,8 @@ async function inTables(client: pg.Client, pattern: string): Promise<string[]> {
   );
   if (tables.length === 0) return [];
   const searches = tables.map(({ name }) => {
-    const exempt = EXEMPT[name];
+    // A partition has the columns of its table.
+    const exempt = EXEMPT[name.replace(/_(\d{6}|rest)$/, '')];
     const text = exempt === undefined ? 't::text' : `(to_jsonb(t) - '{${exempt.join(',')}}'::text[])::text`;
     const sample = `SELECT ${text} AS row FROM "${name}" AS t LIMIT ${MAX_ROWS}`;
     return `(SELECT '${name}' AS name, substring(row from $1) AS found FROM (${sample}) s WHERE row ~ $1 LIMIT 2)`;

@@ -233,6 +233,7 @@ describe('a chunk that is listed again (decision 48)', () => {
   const row = (fields: Partial<KnownChunk>): KnownChunk => ({
     place: 0,
     id: 'r1',
+    start: '',
     status: 'available',
     camera: 'front',
     same_range: true,

@@ -371,7 +371,7 @@ test('the coverage of a month reads each of its chunks once, and none of the mon
          WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'haulbridge%'`,
       );
       const { rows } = await client.query<{ read: string }>(
-        "SELECT sum(idx_tup_read) AS read FROM pg_stat_user_indexes WHERE relname = 'recordings'",
+        "SELECT sum(idx_tup_read) AS read FROM pg_stat_user_indexes WHERE relname LIKE 'recordings%'",
       );
       return Number(rows[0]?.read);
     });

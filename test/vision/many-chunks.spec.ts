@@ -20,7 +20,7 @@ let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp({ env: { SIDES: new Set(['partner']) } });
   // The test controls when the table has statistics.
-  await app.dataSource.query('ALTER TABLE recordings SET (autovacuum_enabled = false)');
+  await app.dataSource.query('ALTER TABLE recordings_rest SET (autovacuum_enabled = false)');
 });
 afterAll(() => app.close());
 
@@ -42,8 +42,8 @@ const chunksOf = (fields: (n: number) => Element) => {
 /** Rows of the table that this session has read, by any scan, and that it has not reported yet: none in a transaction. */
 async function rowsRead(manager: EntityManager): Promise<number> {
   const [row] = await manager.query<[{ rows: number }]>(
-    `SELECT (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer AS rows FROM pg_stat_xact_user_tables
-     WHERE relname = 'recordings'`,
+    `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::integer AS rows FROM pg_stat_xact_user_tables
+     WHERE relname LIKE 'recordings%'`,
   );
   return row.rows;
 }

@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { instantOf } from '../../contracts/common/instant.js';
+import { epochMillis, instantOf } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { PartitionPlanner } from '../../database/partition-planner.js';
+import { PARTITIONED } from '../../database/partitions.rules.js';
 import { WorkService } from '../../work/work.service.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { readAllPages } from '../client/read-pages.js';
@@ -21,6 +23,7 @@ export class WindowReader {
     private readonly recordings: RecordingsRepository,
     private readonly findings: VisionFindings,
     private readonly work: WorkService,
+    private readonly partitions: PartitionPlanner,
   ) {}
 
   /**
@@ -44,6 +47,10 @@ export class WindowReader {
       pageSize: MAX_PAGE_SIZE,
     };
     const store = async (items: readonly Recording[]): Promise<void> => {
+      await this.partitions.ensure(
+        PARTITIONED.recordings,
+        items.map((item) => epochMillis(item.startTime)),
+      );
       const added = await this.subscriptions.inTransaction(async (manager) => {
         if (cameraId !== null) {
           await storeCameraNames(manager, { haulerId, connectionId, truckId, cameraId }, items);

@@ -28,7 +28,7 @@ const OF_CAMERA = `
 const CHUNKS = `
   SELECT camera, chunks.* FROM ${CAMERAS}, unnest(names) AS name, LATERAL (
     SELECT ${packed('r.start_time', 'r.end_time')} FROM recordings r
-    WHERE ${OF_CAMERA} AND r.camera_id = name AND r.source = 'continuous'
+    WHERE ${OF_CAMERA} AND r.camera_id = name AND r.part_id IS NULL
       AND r.start_time >= $2 AND r.start_time < $3) AS chunks
   WHERE starts IS NOT NULL`;
 
@@ -36,16 +36,16 @@ const CHUNKS = `
 const LONG = "interval '1 hour'";
 const LONG_MS = 3_600_000;
 
-/** The recorded pieces of clips, all recordings of more than an hour that start before `[$2, $3)`, and clips that never came. */
+/** The recorded pieces of clips, all chunks of more than an hour that start before `[$2, $3)`, and clips that never came. */
 const PIECES = `
   SELECT camera, ${packed('greatest(lower(piece), $2)', 'upper(piece)')}
   FROM ${CAMERAS}, unnest(names) AS name, LATERAL (
     SELECT r.start_time, r.end_time, r.status, r.gaps FROM recordings r
-    WHERE ${OF_CAMERA} AND r.camera_id = name AND r.source = 'on-demand'
-      AND r.start_time >= $2::timestamptz - ${LONG} AND r.start_time < $3 AND r.end_time > $2
+    WHERE ${OF_CAMERA} AND r.camera_id = name AND r.part_id IS NOT NULL
+      AND r.start_time > $2::timestamptz - interval '31 days' AND r.start_time < $3 AND r.end_time > $2
     UNION ALL
     SELECT r.start_time, r.end_time, r.status, r.gaps FROM recordings r
-    WHERE ${OF_CAMERA} AND r.camera_id = name AND r.end_time - r.start_time > ${LONG}
+    WHERE ${OF_CAMERA} AND r.camera_id = name AND r.part_id IS NULL AND r.end_time - r.start_time > ${LONG}
       AND r.start_time > $2::timestamptz - interval '31 days' AND r.start_time < $2::timestamptz - ${LONG}
       AND r.end_time > $2
     UNION ALL

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/coverage.dto.js';
-import type { Instant } from '../../contracts/common/instant.js';
+import { epochMillis, type Instant } from '../../contracts/common/instant.js';
+import { monthsOf } from '../../database/partitions.rules.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';
@@ -69,6 +70,11 @@ export interface FleetTruck extends Truck {
 const OF_TRUCK = `(r.hauler_id, r.connection_id, r.truck_id)
   = (connections.hauler_id, trucks.connection_id, trucks.truck_id)`;
 
+/** Whole partitions, so that a step from one name to the next never reads rows of another time. */
+const IN_MONTHS = 'r.start_time >= $4 AND r.start_time < $5';
+const CAMERA_MONTHS = 'r.start_time >= $5 AND r.start_time < $6';
+const DAY_MS = 86_400_000;
+
 /** The parts of clip requests that ended without any recording. */
 export const FAILED_CLIPS = `video_requests AS q JOIN video_request_parts AS part
       ON (part.hauler_id, part.request_id) = (q.hauler_id, q.id) AND part.status IN ('failed', 'expired')
@@ -88,7 +94,8 @@ export class CoverageRepository {
     return this.dataSource.query(
       `SELECT id, camera_id, start_time, end_time, status, coalesce(reason, last_error) AS reason, reason_code,
          deleted_at IS NOT NULL AS is_removed, gaps FROM recordings
-       WHERE connection_id = $1 AND truck_id = $2 AND start_time < $4 AND end_time > $3
+       WHERE hauler_id = (SELECT c.hauler_id FROM connections AS c WHERE c.id = $1)
+         AND connection_id = $1 AND truck_id = $2 AND start_time < $4 AND end_time > $3
          AND start_time > $3::timestamptz - interval '31 days' AND ($5::text[] IS NULL OR camera_id = ANY($5))
        LIMIT ${limit}`,
       [connectionId, truckId, from, to, cameras],
@@ -140,16 +147,18 @@ export class CoverageRepository {
   trucks({ haulerId, from, to }: FleetRange): Promise<FleetTruck[]> {
     return this.dataSource.query(
       `WITH RECURSIVE known (hauler_id, connection_id, truck_id) AS (
-         SELECT hauler_id, id, (SELECT min(truck_id) FROM recordings r WHERE r.connection_id = connections.id)
+         SELECT hauler_id, id, (SELECT min(truck_id) FROM recordings r
+           WHERE (r.hauler_id, r.connection_id) = (connections.hauler_id, connections.id) AND ${IN_MONTHS})
          FROM connections WHERE ($1::uuid IS NULL OR hauler_id = $1) AND interface = 'vision'
          UNION ALL
          SELECT hauler_id, connection_id, (SELECT min(r.truck_id) FROM recordings r
-           WHERE r.connection_id = known.connection_id AND r.truck_id > known.truck_id)
+           WHERE (r.hauler_id, r.connection_id) = (known.hauler_id, known.connection_id) AND r.truck_id > known.truck_id
+             AND ${IN_MONTHS})
          FROM known WHERE truck_id IS NOT NULL),
        fleet AS (
          SELECT hauler_id, connection_id, truck_id FROM known
          WHERE truck_id IS NOT NULL AND EXISTS (SELECT 1 FROM recordings r
-           WHERE r.connection_id = known.connection_id AND r.truck_id = known.truck_id
+           WHERE (r.hauler_id, r.connection_id, r.truck_id) = (known.hauler_id, known.connection_id, known.truck_id)
              AND r.start_time > $2::timestamptz - interval '1 day' AND r.start_time < $3)
          UNION
          SELECT hauler_id, connection_id, truck_id FROM video_subscriptions
@@ -159,7 +168,7 @@ export class CoverageRepository {
            least(end_time, $3::timestamptz) - greatest(start_time, $2::timestamptz)))::float8 AS seconds
          FROM (
            SELECT connection_id, truck_id, start_time, end_time FROM recordings
-           WHERE status IN ('failed', 'expired') AND deleted_at IS NULL
+           WHERE ($1::uuid IS NULL OR hauler_id = $1) AND status IN ('failed', 'expired') AND deleted_at IS NULL
              AND start_time > $2::timestamptz - interval '1 day' AND start_time < $3 AND end_time > $2
            UNION ALL
            SELECT connection_id, truck_id, start_time, end_time FROM video_requests
@@ -169,7 +178,7 @@ export class CoverageRepository {
          truck_id AS "truckId", coalesce(lost.seconds, 0) AS "lostSeconds"
        FROM fleet JOIN haulers ON haulers.id = hauler_id LEFT JOIN lost USING (connection_id, truck_id)
        ORDER BY truck_id, connection_id`,
-      [haulerId ?? null, from, to],
+      [haulerId ?? null, from, to, ...monthsOf(epochMillis(from) - DAY_MS, epochMillis(to))],
     );
   }
 
@@ -179,13 +188,9 @@ export class CoverageRepository {
       `SELECT place, max(newest.start_time) AS at
        FROM json_to_recordset($1::json) AS cameras (place integer, connection uuid, truck text, names text[])
          JOIN connections ON connections.id = connection, unnest(names) AS name, LATERAL (
-         (SELECT start_time FROM recordings r WHERE (r.hauler_id, r.connection_id, r.truck_id, r.camera_id)
-            = (connections.hauler_id, connection, truck, name) AND source = 'continuous' AND start_time < $2
-          ORDER BY start_time DESC LIMIT 1)
-         UNION ALL
-         (SELECT start_time FROM recordings r WHERE (r.connection_id, r.truck_id, r.camera_id) = (connection, truck, name)
-            AND source = 'on-demand' AND start_time < $2
-          ORDER BY start_time DESC LIMIT 1)) AS newest
+         SELECT start_time FROM recordings r WHERE (r.hauler_id, r.connection_id, r.truck_id, r.camera_id)
+           = (connections.hauler_id, connection, truck, name) AND start_time < $2
+         ORDER BY start_time DESC LIMIT 1) AS newest
        GROUP BY place`,
       [
         JSON.stringify(
@@ -208,28 +213,24 @@ export class CoverageRepository {
     const rows = await this.dataSource.query<{ place: number; names: string[]; present: string[] }[]>(
       `SELECT place::integer AS place, names, ARRAY(
          SELECT name FROM unnest(names) AS name WHERE EXISTS (SELECT 1 FROM recordings r
-           WHERE ${OF_TRUCK} AND r.source = 'continuous' AND r.camera_id = name
+           WHERE ${OF_TRUCK} AND r.part_id IS NULL AND r.camera_id = name
              AND r.start_time > $3::timestamptz - interval '1 day' AND r.start_time < $4 AND r.end_time > $3)
            OR EXISTS (SELECT 1 FROM recordings r
-           WHERE ${OF_TRUCK} AND r.source = 'on-demand' AND r.camera_id = name
+           WHERE ${OF_TRUCK} AND r.part_id IS NOT NULL AND r.camera_id = name
              AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4 AND r.end_time > $3)) AS present
        FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
          JOIN connections ON connections.id = connection_id, LATERAL (SELECT ARRAY(
          SELECT camera_id FROM (
            WITH RECURSIVE known (camera_id) AS (
-             SELECT min(r.camera_id) FROM recordings r WHERE ${OF_TRUCK} AND r.source = 'continuous'
+             SELECT min(r.camera_id) FROM recordings r WHERE ${OF_TRUCK} AND ${CAMERA_MONTHS}
              UNION ALL
              SELECT (SELECT min(r.camera_id) FROM recordings r
-               WHERE ${OF_TRUCK} AND r.source = 'continuous' AND r.camera_id > known.camera_id)
+               WHERE ${OF_TRUCK} AND ${CAMERA_MONTHS} AND r.camera_id > known.camera_id)
              FROM known WHERE camera_id IS NOT NULL)
            SELECT camera_id FROM known) AS cameras
          WHERE EXISTS (SELECT 1 FROM recordings r
-           WHERE ${OF_TRUCK} AND r.source = 'continuous' AND r.camera_id = cameras.camera_id
+           WHERE ${OF_TRUCK} AND r.camera_id = cameras.camera_id
              AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4)
-         UNION
-         SELECT r.camera_id FROM recordings r
-         WHERE r.connection_id = trucks.connection_id AND r.truck_id = trucks.truck_id AND r.source = 'on-demand'
-           AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4
          UNION
          SELECT q.camera_id FROM video_requests q
          WHERE (q.connection_id, q.truck_id) = (trucks.connection_id, trucks.truck_id)
@@ -239,7 +240,12 @@ export class CoverageRepository {
          WHERE (s.connection_id, s.truck_id) = (trucks.connection_id, trucks.truck_id)
            AND s.deleted_at IS NULL AND s.camera_id IS NOT NULL) AS names) AS listed
        ORDER BY place`,
-      [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
+      [
+        trucks.map(({ connectionId }) => connectionId),
+        trucks.map(({ truckId }) => truckId),
+        ...[from, to],
+        ...monthsOf(epochMillis(from) - 31 * DAY_MS, epochMillis(to)),
+      ],
     );
     const pairs = await namePairsOf(this.dataSource, trucks);
     const found = new Map(rows.map((row) => [row.place, row]));

@@ -55,7 +55,8 @@ export class DownloadRetryRepository {
     return inTransaction(this.dataSource, async (manager) => {
       const [revived, count] = await manager.query<[Revived[], number]>(
         `UPDATE recordings SET ${REVIVED}
-         WHERE connection_id = $1 AND status IN ('failed', 'expired') AND deleted_at IS NULL
+         WHERE connection_id = $1 AND hauler_id = (SELECT hauler_id FROM connections WHERE id = $1)
+           AND status IN ('failed', 'expired') AND deleted_at IS NULL
            AND ($2::text IS NULL OR truck_id = $2)
            AND ($3::timestamptz IS NULL OR start_time >= $3) AND ($4::timestamptz IS NULL OR start_time < $4)
            AND ($5::text IS NULL OR reason_code = $5)

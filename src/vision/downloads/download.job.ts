@@ -62,7 +62,8 @@ export class DownloadJob implements OnModuleInit {
     this.work.register<RecordingRow>({
       name: DOWNLOAD,
       table: 'recordings',
-      key: { hauler_id: 'uuid', id: 'uuid' },
+      // With the start, so that a write finds the one partition of the recording.
+      key: { hauler_id: 'uuid', id: 'uuid', start_time: 'timestamptz' },
       columns: RECORDING_COLUMNS,
       order: ['fetch_by'],
       callsPartners: true,

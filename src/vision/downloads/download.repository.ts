@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
-import type { Changes, Next, Run } from '../../work/run.js';
+import type { Also, Changes, Next, Run } from '../../work/run.js';
 import type { Backlog } from '../../work/work-kind.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
@@ -79,11 +79,15 @@ export const resumeColumns = (point: ResumePoint | undefined): Changes => ({
   draft_validator: point?.validator ?? null,
 });
 
-/**
- * Rows in the order of expiry that are read to find the most urgent connections. They are read whether they are due or not,
- * so the other connections are found by their ids.
- */
-const HEAD_ROWS = 500;
+/** Rows of a connection that the age of the oldest due one is taken from. */
+const AGED_ROWS = 1_000;
+
+/** The connections with waiting recordings, one step of their index for each. Idle connections cost nothing. */
+const WAITING = `waiting (id) AS (
+         (SELECT connection_id FROM recordings WHERE due_at IS NOT NULL ORDER BY connection_id LIMIT 1)
+         UNION ALL
+         SELECT (SELECT r.connection_id FROM recordings AS r WHERE r.due_at IS NOT NULL AND r.connection_id > waiting.id
+           ORDER BY r.connection_id LIMIT 1) FROM waiting WHERE id IS NOT NULL)`;
 
 /** A clip that is ready just before its deadline, or was revived after it, is tried for this time. */
 const MIN_CLIP_MS = 3_600_000;
@@ -92,9 +96,7 @@ const MIN_CLIP_MS = 3_600_000;
 @Injectable()
 export class DownloadRepository implements Backlog {
   readonly mayBeDueSql =
-    'SELECT true FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL ORDER BY fetch_by LIMIT 1';
-  /** The last connection that was found by its id: the next search continues after it, so each has its turn. */
-  private foundUpTo = FIRST_ID;
+    'SELECT true FROM recordings WHERE due_at IS NOT NULL ORDER BY connection_id, fetch_by LIMIT 1';
 
   constructor(
     private readonly dataSource: DataSource,
@@ -125,7 +127,8 @@ export class DownloadRepository implements Backlog {
     next: Next,
     set: Changes = {},
   ): Promise<void> {
-    await this.write(row, status, set, (changes, manager) => run.finish(next, changes, manager));
+    const also = status === 'stored' ? countedHour(row) : undefined;
+    await this.write(row, status, set, (changes, manager) => run.finish(next, changes, manager, also));
   }
 
   /**
@@ -149,53 +152,37 @@ export class DownloadRepository implements Backlog {
   async waitingRange(row: RecordingRow): Promise<{ readonly start: Date; readonly end: Date }> {
     const [range] = await this.dataSource.query<[{ start: Date | null; end: Date | null }]>(
       `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
-       WHERE connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status = 'available'
+       WHERE hauler_id = $5 AND connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status = 'available'
          AND start_time >= $3::timestamptz - interval '6 hours' AND end_time <= $4::timestamptz + interval '6 hours'
          AND start_time < $4::timestamptz + interval '6 hours'`,
-      [row.connection_id, row.truck_id, row.start_time, row.end_time],
+      [row.connection_id, row.truck_id, row.start_time, row.end_time, row.hauler_id],
     );
     return { start: range.start ?? row.start_time, end: range.end ?? row.end_time };
   }
 
-  /**
-   * Those of the first rows in the order of expiry, then the others in the order of their ids. `deleted_at IS NULL` and
-   * `relinks >= 0` hold for every due row; each matches the predicate of one index alone. With statistics from a time with
-   * fewer due rows PostgreSQL preferred the wrong one of these indexes, here or when rows are started, and read all due rows.
-   */
+  /** In the order in which the links of their most urgent recordings expire. */
   async lanes(kind: string, limit: number): Promise<string[]> {
-    const found = await this.dataSource.query<{ lane: string; isUrgent: boolean }[]>(
-      `WITH head AS (
-         SELECT connection_id, fetch_by, due_at FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL
-         ORDER BY fetch_by LIMIT ${HEAD_ROWS}),
-       urgent AS (
-         SELECT connection_id AS id, min(fetch_by) AS fetch_by FROM head WHERE due_at <= now() GROUP BY connection_id),
-       others AS (
-         SELECT c.id, NULL::timestamptz FROM connections AS c
-         CROSS JOIN LATERAL (
-           SELECT FROM recordings AS r WHERE r.connection_id = c.id AND r.due_at <= now() AND r.relinks >= 0
-           ORDER BY r.due_at LIMIT 1) AS due
-         WHERE c.id > $3 AND EXISTS (SELECT FROM head) AND NOT EXISTS (SELECT FROM urgent WHERE urgent.id = c.id)
-           AND NOT EXISTS (SELECT FROM lanes AS l
-             WHERE l.kind = $1 AND l.lane = c.id::text AND l.owned_until > now())
-         ORDER BY c.id LIMIT $2)
-       SELECT id::text AS lane, fetch_by IS NOT NULL AS "isUrgent"
-       FROM (SELECT * FROM urgent UNION ALL SELECT * FROM others) AS found
-       WHERE NOT EXISTS (SELECT FROM lanes AS l WHERE l.kind = $1 AND l.lane = found.id::text AND l.owned_until > now())
-       ORDER BY fetch_by NULLS LAST, id LIMIT $2`,
-      [kind, limit, this.foundUpTo],
+    const found = await this.dataSource.query<{ lane: string }[]>(
+      `WITH RECURSIVE ${WAITING}
+       SELECT waiting.id::text AS lane FROM waiting CROSS JOIN LATERAL (
+         SELECT r.fetch_by FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at <= now()
+         ORDER BY r.fetch_by LIMIT 1) AS due
+       WHERE NOT EXISTS (SELECT FROM lanes AS l
+         WHERE l.kind = $1 AND l.lane = waiting.id::text AND l.owned_until > now())
+       ORDER BY due.fetch_by, waiting.id LIMIT $2`,
+      [kind, limit],
     );
-    // After the last one the search starts again with the first.
-    this.foundUpTo =
-      found.length < limit ? FIRST_ID : (found.findLast(({ isUrgent }) => !isUrgent)?.lane ?? this.foundUpTo);
     return found.map(({ lane }) => lane);
   }
 
+  /** Of the most urgent recordings of each connection. */
   async oldestDue(): Promise<number | null> {
     const [row] = await this.dataSource.query<[{ age: number | null }]>(
-      `SELECT extract(epoch FROM now() - min(due.due_at))::float8 AS age FROM connections AS c CROSS JOIN LATERAL (
+      `WITH RECURSIVE ${WAITING}
+       SELECT extract(epoch FROM now() - min(due.due_at))::float8 AS age FROM waiting CROSS JOIN LATERAL (
          SELECT r.due_at FROM recordings AS r
-         WHERE r.connection_id = c.id AND r.due_at <= now() AND r.relinks >= 0 AND r.started_at IS NULL
-         ORDER BY r.due_at LIMIT 1) AS due`,
+         WHERE r.connection_id = waiting.id AND r.due_at <= now() AND r.started_at IS NULL
+         ORDER BY r.fetch_by LIMIT ${AGED_ROWS}) AS due`,
       [],
     );
     return row.age;
@@ -222,8 +209,6 @@ export class DownloadRepository implements Backlog {
   }
 }
 
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
-
 /** The most urgent rows, which those in work are. Counting more would take longer than the other metrics together. */
 const MAX_COUNTED_ROWS = 100_000;
 /** Only the earliest links are at risk, so later ones are not read. */
@@ -239,12 +224,14 @@ export interface DownloadCounts {
 
 export async function countDownloads(database: Querying): Promise<DownloadCounts> {
   const [row] = await database.query<[DownloadCounts]>(
-    `SELECT first.all - first.downloading AS waiting, first.downloading,
+    `WITH RECURSIVE ${WAITING}
+     SELECT first.all - first.downloading AS waiting, first.downloading,
        (SELECT avg(fetch_ms)::float8 FROM (SELECT fetch_ms FROM recordings WHERE status = 'stored'
-        ORDER BY stored_at DESC LIMIT 200) AS latest) AS file_ms
+        ORDER BY start_time DESC, id DESC LIMIT 200) AS latest) AS file_ms
      FROM (SELECT count(*)::int AS all, count(started_at)::int AS downloading
-       FROM (SELECT started_at FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL
-         ORDER BY fetch_by LIMIT ${MAX_COUNTED_ROWS}) AS due) AS first`,
+       FROM (SELECT due.started_at FROM waiting CROSS JOIN LATERAL (
+         SELECT r.started_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
+         ORDER BY r.fetch_by LIMIT ${MAX_COUNTED_ROWS}) AS due LIMIT ${MAX_COUNTED_ROWS}) AS due) AS first`,
     [],
   );
   return row;
@@ -259,13 +246,26 @@ export interface WaitingFile {
 /** The waiting files whose links expire first. */
 export async function findWaiting(database: Querying): Promise<WaitingFile[]> {
   const rows = await database.query<{ connection_id: string; expires_at: Date | null }[]>(
-    `SELECT connection_id, expires_at FROM recordings WHERE due_at IS NOT NULL AND deleted_at IS NULL
-       AND started_at IS NULL
-     ORDER BY fetch_by LIMIT ${MAX_WAITING_ROWS}`,
+    `WITH RECURSIVE ${WAITING}
+     SELECT waiting.id AS connection_id, due.expires_at FROM waiting CROSS JOIN LATERAL (
+       SELECT r.expires_at, r.fetch_by FROM recordings AS r
+       WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL AND r.started_at IS NULL
+       ORDER BY r.fetch_by LIMIT ${MAX_WAITING_ROWS}) AS due
+     ORDER BY due.fetch_by LIMIT ${MAX_WAITING_ROWS}`,
     [],
   );
   return rows.map((row) => ({ connectionId: row.connection_id, expiresAt: row.expires_at?.getTime() }));
 }
+
+/** Counts a stored file in the hour of its download. */
+const countedHour = ({ hauler_id, connection_id }: RecordingRow): Also => ({
+  sql: (row) => `
+    INSERT INTO stored_hours AS h (hauler_id, connection_id, hour, recordings)
+    SELECT hauler_id, connection_id, date_trunc('hour', now(), 'UTC'), 1
+      FROM json_to_record(${row}::json) AS row (hauler_id uuid, connection_id uuid) WHERE EXISTS (SELECT FROM written)
+        ON CONFLICT (hour, hauler_id, connection_id) DO UPDATE SET recordings = h.recordings + 1`,
+  value: JSON.stringify({ hauler_id, connection_id }),
+});
 
 /** The step of a clip's download; undefined for a step that the history does not show. */
 function downloadEvent(

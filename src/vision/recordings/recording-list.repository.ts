@@ -1,7 +1,7 @@
 import type { RecordingQuery, RecordingReason } from '../../contracts/admin/recording.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
-import type { ShownState } from './recording.rules.js';
+import type { RecordingState, ShownState } from './recording.rules.js';
 
 /** A recording as the admin API shows it. Customer, truck and camera have the partner's names. */
 export interface AdminRecordingRow {
@@ -42,32 +42,50 @@ function storedState(shown: RecordingQuery['status']): [status: string | null, i
   return [shown ?? null, shown === 'available' ? false : null];
 }
 
+/** Of each state, because the index of lists begins with it. */
+const STATES = ['available', 'stored', 'expired', 'failed'] as const satisfies readonly RecordingState[];
+
+/** $1 connection, $2 truck, $3 source, $4 from, $5 to, $6 camera, $7 to $9 its other names, $10 whether it is downloaded, $11 hauler. */
+const FOUND = `SELECT id, start_time FROM recordings
+      WHERE ($1::uuid IS NULL OR connection_id = $1) AND ($11::uuid IS NULL OR hauler_id = $11)
+        AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR source = $3)
+        AND ($10::boolean IS NULL OR ${IS_DOWNLOADING} = $10)
+        AND ($4::timestamptz IS NULL OR start_time >= $4) AND ($5::timestamptz IS NULL OR start_time < $5)
+        AND ($6::text IS NULL OR camera_id = $6 OR (connection_id, truck_id, camera_id) IN (
+          SELECT * FROM unnest($7::uuid[], $8::text[], $9::text[])))`;
+
 /** Ids, the latest start first. `others` are the other names of the camera: connection, truck and name. */
-export function recordingPage(
+export async function recordingPage(
   database: Querying,
   query: RecordingQuery,
   others: readonly (readonly string[])[],
 ): Promise<ListPage<{ readonly id: string }>> {
   const { connectionId, truckId, cameraId, source, from, to } = query;
   const [status, isDownloading] = storedState(query.status);
+  const isOfTruck = connectionId !== undefined && truckId !== undefined && status === null;
+  const haulerId = isOfTruck ? await haulerOf(database, connectionId) : null;
+  const shown = STATES.filter((state) => status === null || status === state);
   const list: SqlList = {
     name: 'recordings',
-    sql: `SELECT id, start_time FROM recordings
-      WHERE ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)
-        AND ($3::text IS NULL OR source = $3)
-        AND ($4::text IS NULL OR status = $4) AND ($11::boolean IS NULL OR ${IS_DOWNLOADING} = $11)
-        AND ($5::timestamptz IS NULL OR start_time >= $5) AND ($6::timestamptz IS NULL OR start_time < $6)
-        AND ($7::text IS NULL OR camera_id = $7 OR (connection_id, truck_id, camera_id) IN (
-          SELECT * FROM unnest($8::uuid[], $9::text[], $10::text[])))`,
+    // A truck has few recordings, which the index of cameras finds.
+    sql: isOfTruck ? FOUND : shown.map((state) => `${FOUND} AND status = '${state}'`),
     parameters: [
-      ...[connectionId, truckId, source, status, from, to, cameraId].map((value) => value ?? null),
+      ...[connectionId, truckId, source, from, to, cameraId].map((value) => value ?? null),
       ...[0, 1, 2].map((i) => others.map((names) => names[i])),
       isDownloading,
+      haulerId,
     ],
     key: ['start_time', 'id'],
     order: 'DESC',
   };
   return listPage(database, list, query);
+}
+
+/** The index of cameras begins with the hauler. */
+async function haulerOf(database: Querying, connectionId: string): Promise<string | null> {
+  const sql = 'SELECT hauler_id FROM connections WHERE id = $1';
+  const [row] = await database.query<{ hauler_id: string }[]>(sql, [connectionId]);
+  return row?.hauler_id ?? null;
 }
 
 /** The latest start first. */
@@ -81,11 +99,15 @@ export function findRecordings(database: Querying, ids: readonly string[]): Prom
   );
 }
 
-/** The files stored since a time, by the hour in which they were stored. */
+/** The files stored since an hour, by the hour in which they were stored. */
 export function countStoredByHour(database: Querying, since: Date): Promise<{ hour: Date; count: number }[]> {
   return database.query(
-    `SELECT date_trunc('hour', stored_at, 'UTC') AS hour, count(*)::float8 AS count
-     FROM recordings WHERE status = 'stored' AND stored_at >= $1 GROUP BY 1`,
+    'SELECT hour, sum(recordings)::float8 AS count FROM stored_hours WHERE hour >= $1 GROUP BY hour ORDER BY hour',
     [since],
   );
+}
+
+/** Older hours are not shown. */
+export async function deleteOldHours(database: Querying): Promise<void> {
+  await database.query("DELETE FROM stored_hours WHERE hour < now() - interval '2 days'", []);
 }

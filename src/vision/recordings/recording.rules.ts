@@ -61,6 +61,8 @@ export interface KnownChunk {
   /** The index of the listed chunk. */
   readonly place: number;
   readonly id: string;
+  /** Its start, as PostgreSQL reads it. */
+  readonly start: string;
   readonly status: string;
   readonly camera: string;
   readonly same_range: boolean;

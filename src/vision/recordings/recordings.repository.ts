@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
+import { monthsOf } from '../../database/partitions.rules.js';
 import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
@@ -21,6 +23,10 @@ import {
 
 /** Some partners calculate the times again for each list. A different time alone is not another file. */
 const TOLERANCE = "interval '1 second'";
+
+/** A stored row with the id of a listed chunk began at most so long before it, or as long as the chunk is. */
+const LOOKBACK_MS = 3_600_000;
+const LOOKBACK = "interval '1 hour'";
 
 /** Maximum number of stored rows with the id of a listed chunk: some partners give one id to thousands of chunks. */
 const MAX_CANDIDATES = 20;
@@ -89,31 +95,63 @@ export class RecordingsRepository {
     connectionId: string,
     chunks: readonly Recording[],
   ): Promise<Map<number, KnownChunk>> {
-    // Two lookups with one suitable index each, even without statistics. With an OR, or with a condition on `source` in the
-    // second, PostgreSQL read all rows of the connection for each chunk (1.8 s for 3,000 chunks).
-    const ours = 'r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = listed.truck';
-    const columns = `r.id, r.status, r.camera_id AS camera,
+    const months = monthsOfChunks(chunks);
+    const cameras = await this.cameras(manager, haulerId, connectionId, chunks, months);
+    const pairs = chunks.flatMap(({ truckId }, place) =>
+      (cameras.get(truckId) ?? []).map((camera) => ({ place, camera })),
+    );
+    // Two lookups with one suitable index each, even without statistics: with an OR PostgreSQL read all rows of the connection for each
+    // chunk (1.8 s for 3,000 chunks). The months leave out the other partitions.
+    const ours = `r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = listed.truck AND r.start_time >= $3 AND r.start_time < $4
+          AND r.part_id IS NULL`;
+    const columns = `(listed.place - 1)::integer AS place, r.id, r.start_time::text AS start, r.status, r.camera_id AS camera,
            (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range,
            (r.start_time <= listed.starts + ${TOLERANCE} AND r.end_time >= listed.ends - ${TOLERANCE}) AS covered`;
     const rows = await manager.query<KnownChunk[]>(
-      `SELECT (listed.place - 1)::integer AS place, found.*
-       FROM unnest($3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[])
-         WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place)
-       CROSS JOIN LATERAL (
-         (SELECT ${columns} FROM recordings r
-          WHERE ${ours} AND r.source = 'continuous' AND r.partner_recording_id = listed.id
-            AND r.start_time < listed.ends AND r.end_time > listed.starts
-          ORDER BY r.camera_id = listed.camera DESC, same_range DESC, covered DESC LIMIT ${MAX_CANDIDATES})
+      `WITH listed AS MATERIALIZED (
+         SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[])
+           WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place))
+       SELECT * FROM (
+         SELECT found.* FROM unnest($10::integer[], $11::text[]) AS own (place, camera) JOIN listed ON listed.place = own.place + 1,
+           LATERAL (SELECT ${columns} FROM recordings r
+             WHERE ${ours} AND r.camera_id = own.camera AND r.partner_recording_id = listed.id
+               AND r.start_time > listed.starts - greatest(listed.ends - listed.starts, ${LOOKBACK})
+               AND r.start_time < listed.ends AND r.end_time > listed.starts
+             ORDER BY same_range DESC, covered DESC LIMIT ${MAX_CANDIDATES}) AS found
          UNION ALL
-         SELECT ${columns} FROM recordings r
-         WHERE ${ours} AND r.part_id IS NULL AND r.camera_id = listed.camera
-           AND r.start_time = listed.starts AND r.end_time = listed.ends
+         SELECT found.* FROM listed, LATERAL (SELECT ${columns} FROM recordings r
+           WHERE ${ours} AND r.camera_id = listed.camera AND r.start_time = listed.starts AND r.end_time = listed.ends) AS found
        ) AS found
        ORDER BY found.same_range DESC, found.covered DESC`,
-      [haulerId, connectionId, ...columnsOf(chunks)],
+      [
+        ...[haulerId, connectionId, ...months, ...columnsOf(chunks)],
+        ...[pairs.map(({ place }) => place), pairs.map(({ camera }) => camera)],
+      ],
     );
     const names = hasOtherNames(chunks, rows) ? await namesByTruck(manager, connectionId, chunks) : undefined;
     return knownByCamera(chunks, rows, names);
+  }
+
+  /** The cameras of each listed truck with chunks in these months, one step of the index for each. */
+  private async cameras(
+    manager: EntityManager,
+    haulerId: string,
+    connectionId: string,
+    chunks: readonly Recording[],
+    months: readonly [Date, Date],
+  ): Promise<Map<string, string[]>> {
+    const next = (truck: string, after: string) =>
+      `(SELECT min(r.camera_id) FROM recordings r WHERE r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = ${truck}
+         AND r.start_time >= $3 AND r.start_time < $4 AND r.part_id IS NULL${after})`;
+    const rows = await manager.query<{ truck: string; cameras: string[] }[]>(
+      `WITH RECURSIVE cameras (truck, camera) AS (
+         SELECT truck, ${next('truck', '')} FROM unnest($5::text[]) AS truck
+         UNION ALL
+         SELECT truck, ${next('cameras.truck', ' AND r.camera_id > cameras.camera')} FROM cameras WHERE camera IS NOT NULL)
+       SELECT truck, array_agg(camera) AS cameras FROM cameras WHERE camera IS NOT NULL GROUP BY truck`,
+      [haulerId, connectionId, ...months, [...new Set(chunks.map(({ truckId }) => truckId))]],
+    );
+    return new Map(rows.map(({ truck, cameras }) => [truck, cameras]));
   }
 
   private async relist(
@@ -127,7 +165,7 @@ export class RecordingsRepository {
       .filter(({ status }) => status !== 'stored')
       .flatMap((row) => {
         const chunk = chunks[row.place];
-        return chunk === undefined ? [] : [{ id: row.id, chunk }];
+        return chunk === undefined ? [] : [{ id: row.id, start: row.start, chunk }];
       });
     if (links.length === 0) return 0;
     const [, revived] = await manager.query<[unknown[], number]>(
@@ -140,8 +178,9 @@ export class RecordingsRepository {
          received_bytes = CASE WHEN r.status = 'available' THEN r.received_bytes ELSE 0 END,
          reason_code = NULL, status = 'available', updated_at = now()
        FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
-         $8::integer[]) AS listed (id, link, expires_at, fetch_by, starts, ends, seconds)
-       WHERE r.hauler_id = $1 AND r.id = listed.id AND r.deleted_at IS NULL AND r.started_at IS NULL
+         $8::integer[], $9::timestamptz[]) AS listed (id, link, expires_at, fetch_by, starts, ends, seconds, start)
+       WHERE r.hauler_id = $1 AND r.id = listed.id AND r.start_time = listed.start AND r.start_time >= $10 AND r.start_time < $11
+         AND r.deleted_at IS NULL AND r.started_at IS NULL
          AND (r.status IN ('expired', 'failed') OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetch_by
            OR (r.start_time, r.end_time) <> (listed.starts, listed.ends))))`,
       [
@@ -153,6 +192,8 @@ export class RecordingsRepository {
         links.map(({ chunk }) => chunk.startTime),
         links.map(({ chunk }) => chunk.endTime),
         links.map(({ chunk }) => chunk.durationSeconds),
+        links.map(({ start }) => start),
+        ...monthsOfChunks(chunks),
       ],
     );
     return revived;
@@ -213,6 +254,13 @@ const columnsOf = (listed: readonly Recording[]): unknown[][] => [
   listed.map(({ startTime }) => startTime),
   listed.map(({ endTime }) => endTime),
 ];
+
+/** The months in which recordings that match listed chunks begin. */
+function monthsOfChunks(chunks: readonly Recording[]): readonly [Date, Date] {
+  const times = chunks.map(({ startTime, endTime }) => [epochMillis(startTime), epochMillis(endTime)] as const);
+  const first = times.map(([start, end]) => start - Math.max(end - start, LOOKBACK_MS));
+  return monthsOf(Math.min(...first), Math.max(...times.map(([, end]) => end)));
+}
 
 function storedGaps(clip: Video): string | null {
   const gaps = gapsOf(clip);

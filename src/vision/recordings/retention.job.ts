@@ -9,6 +9,7 @@ import { inBackground } from '../../errors/background.js';
 import { Metrics } from '../../observability/metrics.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { lockRemoval } from '../holds/holds.repository.js';
+import { deleteOldHours } from './recording-list.repository.js';
 import { recordingFile } from './recording.rules.js';
 import {
   countStoredBefore,
@@ -71,6 +72,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
 
   @Interval('video retention', INTERVAL_MS)
   async hourly(): Promise<void> {
+    await deleteOldHours(this.dataSource);
     await this.run();
   }
 

@@ -10,7 +10,7 @@ export interface OldRecording {
   readonly part_id: string | null;
   readonly size_bytes: string;
   /** As PostgreSQL reads it, in microseconds. */
-  readonly stored_at: string;
+  readonly start: string;
   /** The retention that applies to it; null: for ever. */
   readonly days: number | null;
   readonly is_due: boolean;
@@ -80,9 +80,14 @@ export async function storeRetention(database: Querying, haulerId: string, days:
 }
 
 /**
- * At most `limit` files stored before a time and after those up to `last`, the oldest first. Each statement reads so many,
- * however many of them are kept.
+ * Files stored before a time. They began before it too, so that the index of states leaves out all newer ones. The few that were stored
+ * before they began, because a clock was wrong, have an index of their own.
  */
+const OLD = ['start_time < $1', 'start_time >= $1 AND stored_at < start_time'].map(
+  (starts) => `SELECT * FROM recordings WHERE status = 'stored' AND stored_at < $1 AND ${starts}`,
+);
+
+/** At most `limit` of them after those up to `last`, in the order of their start. Each statement reads so many, however many are kept. */
 export function findStoredBefore(
   database: Querying,
   before: Date,
@@ -90,15 +95,16 @@ export function findStoredBefore(
   limit: number,
 ): Promise<OldRecording[]> {
   return database.query(
-    `SELECT r.hauler_id, r.id, r.part_id, r.size_bytes, r.stored_at::text AS stored_at, ${DAYS_OF} AS days,
+    `SELECT r.hauler_id, r.id, r.part_id, r.size_bytes, r.start_time::text AS start, ${DAYS_OF} AS days,
        ${IS_OLD} AND NOT ${isHeld('r')} AS is_due
-     FROM (
-       SELECT * FROM recordings WHERE status = 'stored' AND stored_at < $1
-         AND ($2::timestamptz IS NULL OR (stored_at, id) > ($2::timestamptz, $3::uuid))
-       ORDER BY recordings.stored_at, id LIMIT $4) AS r
+     FROM (${OLD.map(
+       (old) => `(${old} AND ($2::timestamptz IS NULL OR (start_time, id) > ($2::timestamptz, $3::uuid))
+         ORDER BY start_time, id LIMIT $4)`,
+     ).join(' UNION ALL ')}
+       ORDER BY start_time, id LIMIT $4) AS r
      LEFT JOIN ${RETENTION} AS kept ON kept.hauler_id = r.hauler_id
-     ORDER BY r.stored_at, r.id`,
-    [before, last?.stored_at, last?.id, limit],
+     ORDER BY r.start_time, r.id`,
+    [before, last?.start, last?.id, limit],
   );
 }
 
@@ -108,8 +114,8 @@ export async function countStoredBefore(
 ): Promise<{ readonly recordings: number; readonly bytes: number }> {
   const [row] = await database.query<[{ recordings: number; bytes: string }]>(
     `SELECT count(*)::int AS recordings, coalesce(sum(size_bytes), 0) AS bytes
-     FROM recordings AS r JOIN ${RETENTION} AS kept ON kept.hauler_id = r.hauler_id
-     WHERE r.status = 'stored' AND r.stored_at < $1 AND ${IS_OLD} AND NOT ${isHeld('r')}`,
+     FROM (${OLD.join(' UNION ALL ')}) AS r JOIN ${RETENTION} AS kept ON kept.hauler_id = r.hauler_id
+     WHERE ${IS_OLD} AND NOT ${isHeld('r')}`,
     [before],
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
@@ -121,15 +127,15 @@ export async function countStoredBefore(
  */
 export async function markDeleted(
   database: Querying,
-  { hauler_id, id }: Pick<OldRecording, 'hauler_id' | 'id'>,
+  { hauler_id, id, start }: Pick<OldRecording, 'hauler_id' | 'id' | 'start'>,
   reason: string,
 ): Promise<boolean> {
   const [, marked] = await database.query<[unknown[], number]>(
     `UPDATE recordings AS r SET status = 'expired', reason = $3, deleted_at = now(), updated_at = now()
      FROM ${RETENTION} AS kept
-     WHERE r.hauler_id = $1 AND r.id = $2 AND r.status = 'stored' AND kept.hauler_id = r.hauler_id
+     WHERE r.hauler_id = $1 AND r.id = $2 AND r.start_time = $4 AND r.status = 'stored' AND kept.hauler_id = r.hauler_id
        AND ${IS_OLD} AND NOT ${isHeld('r')}`,
-    [hauler_id, id, reason],
+    [hauler_id, id, reason, start],
   );
   return marked > 0;
 }
