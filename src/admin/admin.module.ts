@@ -7,6 +7,7 @@ import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { VisionModule } from '../vision/vision.module.js';
+import { WorkModule } from '../work/work.module.js';
 import { HealthModule } from '../health/health.module.js';
 import { ActionNames } from './actions/action-names.repository.js';
 import { ActionsController } from './actions/actions.controller.js';
@@ -20,6 +21,10 @@ import { PlatformAttention } from './attention/platform-attention.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { Doctor, DoctorController } from './doctor.js';
+import { ErasureJob, ErasurePlaces } from './erasures/erasure.job.js';
+import { ErasuresController } from './erasures/erasures.controller.js';
+import { ErasuresRepository } from './erasures/erasures.repository.js';
+import { Erasures } from './erasures/erasures.service.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 import { ExchangesController } from './exchanges.controller.js';
 import { FootageController } from './footage/footage.controller.js';
@@ -72,7 +77,9 @@ export class AdminModule {}
     PartnerClientModule,
     ScaleModule,
     SiteSyncModule,
+    StorageModule,
     VisionModule,
+    WorkModule,
   ],
   controllers: [
     OverviewController,
@@ -85,9 +92,14 @@ export class AdminModule {}
     FootageController,
     HoldsController,
     SharesController,
+    ErasuresController,
     OutboundController,
   ],
   providers: [
+    ErasureJob,
+    ErasurePlaces,
+    Erasures,
+    ErasuresRepository,
     KeepingAttention,
     MoveAttention,
     OutboundAttention,

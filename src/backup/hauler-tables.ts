@@ -49,6 +49,7 @@ export const TABLE_FATES: readonly TableFate[] = [
     'holds',
     'hauler_retention',
     'recording_shares',
+    'erasures',
     'reference_site_data',
     'reference_site_data_chunks',
   ),

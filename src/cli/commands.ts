@@ -139,6 +139,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     description: 'footage that a case needs',
     commands: { create: 'createHold', list: 'listHolds', show: 'getHold', release: 'releaseHold' },
   },
+  erasure: {
+    description: 'erasure of an account or of footage by request',
+    commands: { create: 'createErasure', list: 'listErasures', show: 'getErasure', confirm: 'confirmErasure' },
+  },
   retention: {
     description: 'deletion of stored video by age',
     commands: {

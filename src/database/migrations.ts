@@ -44,6 +44,7 @@ import { MoveHaulers1795620000000 } from '../../migrations/1795620000000-move-ha
 import { SetTicketFootage1795660010000 } from '../../migrations/1795660010000-set-ticket-footage.js';
 import { ShareRecordings1795660020000 } from '../../migrations/1795660020000-share-recordings.js';
 import { CreateHolds1795670000000 } from '../../migrations/1795670000000-create-holds.js';
+import { CreateErasures1795670001000 } from '../../migrations/1795670001000-create-erasures.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -92,4 +93,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   SetTicketFootage1795660010000,
   ShareRecordings1795660020000,
   CreateHolds1795670000000,
+  CreateErasures1795670001000,
 ];

@@ -43,6 +43,7 @@ import { RetentionSettings } from './recordings/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
 import { Holds } from './holds/holds.service.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
+import { ErasedClips } from './clips/erased-clips.js';
 import { RemovedClips } from './clips/removed-clips.js';
 import { Retention } from './recordings/retention.job.js';
 
@@ -76,6 +77,7 @@ import { Retention } from './recordings/retention.job.js';
     Holds,
     HoldsRepository,
     RemovedClips,
+    ErasedClips,
     CoverageRepository,
     CoverageBuckets,
     CoveragePieces,
@@ -107,6 +109,7 @@ import { Retention } from './recordings/retention.job.js';
     TruckFootage,
     Retention,
     RetentionSettings,
+    ErasedClips,
     Holds,
     HoldsRepository,
     DownloadRetry,

@@ -30,6 +30,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'vision_findings',
     'holds',
     'hauler_retention',
+    'erasures',
   ],
   operation: [
     'exchanges',

@@ -61,6 +61,8 @@ const PHRASES: Readonly<Record<Operation, Phrase>> = {
   retryRecordings: () => 'had recordings fetched again',
   createHold: verb('created'),
   releaseHold: verb('released'),
+  createErasure: verb('prepared'),
+  confirmErasure: verb('confirmed'),
   setHaulerRetention: verb('set the retention of'),
   replayExchange: verb('sent again'),
   replayExchanges: () => 'sent exchanges again',

@@ -10,6 +10,7 @@ const LOST: Readonly<Partial<Record<CoverageCause, string>>> = {
   tooLarge: 'of files that are too large',
   interrupted: 'of downloads that were interrupted',
   fileRemoved: 'deleted after the time of keeping',
+  erased: 'erased by request',
   gap: 'left out of clips',
   clipFailed: 'of clips that failed',
   unknown: 'for an unknown reason',

@@ -50,6 +50,7 @@ export const COVERAGE_CAUSES = [
   'waiting',
   ...ENDINGS,
   FILE_REMOVED,
+  'erased',
   'gap',
   'clipFailed',
   'notRecorded',
@@ -92,7 +93,7 @@ export class CoverageInterval {
 
   @EnumField({
     description:
-      'The same as a code, unless it is stored. `waiting`: not downloaded yet; the codes of a recording that failed or expired; `gap`: a clip without this part; `clipFailed`: a clip of it was requested, and the request failed or expired; `notRecorded`: the partner was asked and lists nothing; `unread`: its list could not be read; `notReadYet`; `notSubscribed`; `connectionDeleted`; `future`: still to come',
+      'The same as a code, unless it is stored. `waiting`: not downloaded yet; the codes of a recording that failed or expired; `erased`: by an erasure, and not fetched again; `gap`: a clip without this part; `clipFailed`: a clip of it was requested, and the request failed or expired; `notRecorded`: the partner was asked and lists nothing; `unread`: its list could not be read; `notReadYet`; `notSubscribed`; `connectionDeleted`; `future`: still to come',
     values: COVERAGE_CAUSES,
     optional: true,
     example: 'linkRefused',

@@ -1,4 +1,6 @@
+import { ConfirmErasure, CreateErasure, Erasure, ERASURE_EXAMPLES, ErasureQuery } from './erasure.dto.js';
 import { CreateHold, Hold, HoldDetails, HoldQuery, ReleaseHold } from './hold.dto.js';
+import { IdParam } from './list.dto.js';
 import { HaulerRetention, RetentionPreview, RetentionPreviewQuery, SetRetention } from './retention.dto.js';
 import { type AdminRoutes, create, ofOne, page, read } from './route-parts.js';
 
@@ -73,5 +75,49 @@ export const KEEPING_ROUTES = {
     status: 200,
     response: RetentionPreview,
     returns: 'The recordings that would be deleted',
+  },
+  createErasure: {
+    ...create(Erasure, 'preview'),
+    path: '/erasures',
+    role: 'admin',
+    summary: 'Prepare an erasure',
+    description:
+      'Of an account with all that names it, or of the footage of a truck in a range. Nothing is erased before the preview is confirmed.',
+    body: CreateErasure,
+    examples: ERASURE_EXAMPLES,
+    fails: { conflict: 'A hold keeps footage of the range; `details.holdIds` names the holds' },
+  },
+  listErasures: {
+    ...page(Erasure, 'erasures'),
+    path: '/erasures',
+    role: 'viewer',
+    summary: 'List erasures',
+    description: 'Newest first: previews and receipts.',
+    query: ErasureQuery,
+  },
+  getErasure: {
+    ...read(Erasure, 'erasure'),
+    path: '/erasures/{id}',
+    role: 'viewer',
+    summary: 'Read an erasure',
+    description: 'The preview, the progress, and then the receipt: numbers and times, without what was erased.',
+  },
+  confirmErasure: {
+    method: 'POST',
+    path: '/erasures/{id}/confirm',
+    role: 'admin',
+    summary: 'Confirm an erasure',
+    description:
+      'It cannot be undone. A job does it, and goes on after a restart. Erased footage is not fetched again when the partner lists it.',
+    params: IdParam,
+    body: ConfirmErasure,
+    status: 202,
+    response: Erasure,
+    returns: 'The erasure',
+    fails: {
+      notFound: 'No erasure has this id',
+      conflict:
+        'The code is wrong, the preview is older than an hour or confirmed, or a hold keeps footage of the range',
+    },
   },
 } as const satisfies AdminRoutes;

@@ -35,6 +35,7 @@ export const VIDEO_ROUTES = {
     status: 202,
     response: OrderedVideoRequest,
     returns: 'The request',
+    fails: { conflict: 'Footage of this range was erased' },
   },
   listVideoRequests: {
     ...page(VideoRequest, 'requests'),

@@ -201,6 +201,11 @@ export class ClipsRepository {
     await this.refreshRequest(manager, part.haulerId, part.requestId);
   }
 
+  async lockPart(manager: EntityManager, haulerId: string, id: string): Promise<Part | undefined> {
+    const [part] = await manager.query<Part[]>(`${PART_BY_KEY} FOR UPDATE`, [haulerId, id]);
+    return part;
+  }
+
   /**
    * Derives the state of a part from its clips, once the partner has listed all of them; a stored one may lose a clip to
    * retention. Locks its row first, because two of its clips may end at the same time. `ended` is the clip whose download
@@ -208,7 +213,7 @@ export class ClipsRepository {
    */
   async updatePartFromClips(manager: EntityManager, haulerId: string, id: string, ended?: string): Promise<void> {
     const key = [haulerId, id];
-    const [part] = await manager.query<Part[]>(`${PART_BY_KEY} FOR UPDATE`, key);
+    const part = await this.lockPart(manager, haulerId, id);
     if (part === undefined || !FOLLOWS_CLIPS.has(part.status)) return;
     const clips = await manager.query<ClipState[]>(
       `SELECT CASE WHEN id = $3 THEN status ELSE ${SHOWN_STATUS} END AS status, reason FROM recordings

@@ -1,4 +1,6 @@
 import { Injectable } from '@nestjs/common';
+import type { OrderVideoRequest } from '../../contracts/admin/video-request.dto.js';
+import { isWithin } from '../holds/held.sql.js';
 import { DataSource, type EntityManager } from 'typeorm';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
 import type { VideoRequestQuery } from '../../contracts/admin/video-request.dto.js';
@@ -65,6 +67,18 @@ const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 m
 @Injectable()
 export class VideoRequestsRepository {
   constructor(private readonly dataSource: DataSource) {}
+
+  /** The confirmed erasure that has closed a part of this range. */
+  async erasureOf(haulerId: string, range: OrderVideoRequest): Promise<string | undefined> {
+    const { connectionId, truckId, cameraId, startTime, endTime } = range;
+    const [row] = await this.dataSource.query<{ id: string }[]>(
+      `SELECT erasure.id FROM erasures AS erasure, (SELECT $1::uuid AS hauler_id, $2::uuid AS connection_id,
+         $3::text AS truck_id, $4::text AS camera_id, $5::timestamptz AS start_time, $6::timestamptz AS end_time) AS clip
+       WHERE erasure.status IN ('running', 'done') AND ${isWithin('clip', 'erasure')} LIMIT 1`,
+      [haulerId, connectionId, truckId, cameraId, startTime, endTime],
+    );
+    return row?.id;
+  }
 
   insert(request: NewRequest, ranges: readonly Range[]): Promise<void> {
     return inTransaction(this.dataSource, (manager) => this.insertIn(manager, request, ranges));

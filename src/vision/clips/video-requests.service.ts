@@ -44,6 +44,7 @@ export class VideoRequests {
     if (connection === undefined) violations.push(unknownConnection());
     if (violations.length > 0 || connection === undefined) throw invalid(violations);
     const { haulerId, customerId } = connection;
+    await this.refuseErased(haulerId, request);
     const id = uuidv7();
     const deadlineMs = this.env.VISION_REQUEST_DEADLINE;
     await this.requests.insert({ ...request, id, haulerId, customerId, deadlineMs }, splitRange(request, clipMinutes));
@@ -62,6 +63,8 @@ export class VideoRequests {
     const common = { haulerId, connectionId, customerId, truckId, deadlineMs: this.env.VISION_REQUEST_DEADLINE };
     await this.requests.inTransaction(async (manager) => {
       for (const clip of await clipsOf(manager)) {
+        // The coverage says that its range was erased.
+        if ((await this.requests.erasureOf(haulerId, { ...common, ...clip })) !== undefined) continue;
         const parts = splitRange(clip, this.env.VISION_MAX_CLIP_MINUTES);
         await this.requests.insertIn(manager, { ...common, ...clip, id: uuidv7() }, parts);
       }
@@ -94,6 +97,13 @@ export class VideoRequests {
     const order: HistoryEntry = { at: createdAt, event: 'state', text: 'The video was requested.' };
     const events = await this.requests.events(haulerId, id);
     return historyPage(id, [...historyEntries(events, calls, parts.length > 1), order], query);
+  }
+
+  /** The partner would make a clip that is not stored. */
+  private async refuseErased(haulerId: string, request: OrderVideoRequest): Promise<void> {
+    const id = await this.requests.erasureOf(haulerId, request);
+    if (id === undefined) return;
+    throw apiError(ADMIN_API, 'conflict', `footage of this range was erased (erasure ${id}), and is not fetched again`);
   }
 
   /** Newest first. */

@@ -2,17 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import type { CoverageCause } from '../../contracts/admin/coverage.dto.js';
-import { epochMillis } from '../../contracts/common/instant.js';
+import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
-import { namesOf } from '../recordings/camera-names.rules.js';
+import { isSameCamera, namesOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
 import {
   type CoveredCamera,
   CoverageRepository,
   type CoverageRecordingRow,
   type CoverageSubscriptionRow,
+  type ErasedRow,
   type TruckRange,
 } from './coverage.repository.js';
 import {
@@ -66,6 +67,7 @@ export class CoveragePieces {
     if (recordings.length > MAX_RECORDINGS) throw invalid([tooManyRecordings()]);
     const subscriptions = await this.coverage.subscriptions(query, names);
     const clips = await this.coverage.failedClips(query, names);
+    const erased = await this.coverage.erased(query);
     const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
     return cameras.map((camera) => () => {
       const isOf = ({ camera_id: name }: { readonly camera_id: string }) => camera.names.has(name);
@@ -76,6 +78,9 @@ export class CoveragePieces {
           ...clips.filter(isOf).map(({ start_time, end_time, reason }) => {
             return clipPiece(start_time.getTime(), end_time.getTime(), reason ?? 'The requested clip never came.');
           }),
+          ...erased
+            .filter(({ camera_id: name }) => name === null || hasName(camera, name))
+            .map((row) => erasedPiece(row.start_time.getTime(), row.end_time.getTime(), erasedReason(row))),
           ...missingPieces(own.map(toSubscribed), Date.now()),
         ],
         from,
@@ -86,6 +91,18 @@ export class CoveragePieces {
     });
   }
 }
+
+/** A range that an erasure has closed. Better than nothing that follows, so that it is not reported as missing. */
+const erasedPiece = (start: number, end: number, reason: string): Piece => ({
+  ...{ start, end, reason },
+  ...{ state: 'expired', cause: 'erased' },
+});
+
+/** The other names of a camera are among its own. */
+const hasName = ({ names }: CoveredCamera, name: string): boolean => [...names].some((own) => isSameCamera(own, name));
+
+const erasedReason = ({ id, confirmed_at: at }: ErasedRow): string =>
+  `Erased at ${formatInstant(at)} (erasure ${id}). It is not fetched again.`;
 
 const tooManyRecordings = (): Violation => ({
   path: 'to',

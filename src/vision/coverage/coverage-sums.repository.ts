@@ -51,7 +51,12 @@ const PIECES = `
     UNION ALL
     SELECT part.start_time, part.end_time, 'failed', NULL FROM ${FAILED_CLIPS}
     WHERE (q.hauler_id, q.connection_id, q.truck_id) = (connections.hauler_id, connection, truck) AND q.camera_id = name
-      AND part.start_time < $3 AND part.end_time > $2) AS r,
+      AND part.start_time < $3 AND part.end_time > $2
+    UNION ALL
+    SELECT e.start_time, e.end_time, 'expired', NULL FROM erasures AS e
+    WHERE (e.hauler_id, e.connection_id, e.truck_id) = (connections.hauler_id, connection, truck)
+      AND e.status IN ('running', 'done') AND (e.camera_id IS NULL OR lower(btrim(e.camera_id)) = lower(btrim(name)))
+      AND e.start_time < $3 AND e.end_time > $2) AS r,
     unnest(tstzmultirange(tstzrange(r.start_time, r.end_time)) - coalesce((
       SELECT range_agg(tstzrange("startTime", "endTime"))
       FROM jsonb_to_recordset(r.gaps) AS gap ("startTime" timestamptz, "endTime" timestamptz)), '{}')) AS piece

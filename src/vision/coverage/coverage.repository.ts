@@ -37,6 +37,15 @@ export interface FailedClipRow {
   readonly reason: string | null;
 }
 
+export interface ErasedRow {
+  readonly id: string;
+  /** Null: every camera of the truck. */
+  readonly camera_id: string | null;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly confirmed_at: Date;
+}
+
 export interface CoverageSubscriptionRow {
   /** Null: every camera of the truck. */
   readonly camera_id: string | null;
@@ -124,6 +133,15 @@ export class CoverageRepository {
        WHERE connection_id = $1 AND truck_id = $2 AND deleted_at IS NULL
          AND ($3::text[] IS NULL OR camera_id IS NULL OR camera_id = ANY($3))`,
       [connectionId, truckId, cameras, from, to],
+    );
+  }
+
+  /** The ranges of the truck that erasures have closed. */
+  erased({ connectionId, truckId, from, to }: TruckRange): Promise<ErasedRow[]> {
+    return this.dataSource.query(
+      `SELECT id, camera_id, start_time, end_time, confirmed_at FROM erasures
+       WHERE connection_id = $1 AND truck_id = $2 AND status IN ('running', 'done') AND start_time < $4 AND end_time > $3`,
+      [connectionId, truckId, from, to],
     );
   }
 

@@ -51,6 +51,7 @@ export const SIDES: Readonly<Record<CoverageCause, CoverageSide>> = {
   tooLarge: 'platform',
   interrupted: 'platform',
   fileRemoved: 'platform',
+  erased: 'platform',
   gap: 'partner',
   clipFailed: 'partner',
   notRecorded: 'parked',

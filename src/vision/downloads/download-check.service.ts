@@ -126,6 +126,7 @@ const KEEPS_NOTHING: DownloadStorage = {
   createDraft: async () => nothing(),
   openDraft: async () => undefined,
   removeDrafts: async () => undefined,
+  delete: async () => undefined,
 };
 
 const nothing = (): DownloadDraft => ({

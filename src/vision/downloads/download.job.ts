@@ -18,6 +18,7 @@ import {
   resumeColumns,
   resumePointOf,
 } from './download.repository.js';
+import { withoutErased } from './erased-download.js';
 import { Downloader } from './downloader.js';
 import { FileHosts, giveWay, type HostUse } from './file-hosts.js';
 import { type FetchFailure, type NextStep, nextStep } from './download.rules.js';
@@ -203,7 +204,7 @@ export class DownloadJob implements OnModuleInit {
     startedAt: number,
   ): Promise<Next> {
     this.storage.answered(STORAGE);
-    await this.recordings.finish(run, row, 'stored', 'done', {
+    const finishing = this.recordings.finish(run, row, 'stored', 'done', {
       size_bytes: size,
       sha256,
       fetch_ms: Date.now() - startedAt,
@@ -212,6 +213,7 @@ export class DownloadJob implements OnModuleInit {
       reason: trailingBytes === 0 ? null : `The file has ${trailingBytes} bytes after its last MP4 box.`,
       ...resumeColumns(undefined),
     });
+    await withoutErased(finishing, row, this.recordings, this.downloader.storage);
     return 'done';
   }
 

@@ -142,6 +142,14 @@ export class DownloadRepository implements Backlog {
     return new Date(Math.max(deadlineAt.getTime(), since.getTime() + MIN_CLIP_MS));
   }
 
+  async exists({ hauler_id: haulerId, id }: RecordingRow): Promise<boolean> {
+    const rows = await this.dataSource.query<unknown[]>('SELECT FROM recordings WHERE hauler_id = $1 AND id = $2', [
+      haulerId,
+      id,
+    ]);
+    return rows.length > 0;
+  }
+
   /** The names that the partner returned for the cameras of the recording's truck. */
   async cameraNames({ connection_id: connectionId, truck_id: truckId }: RecordingRow): Promise<NamePair[]> {
     const [pairs = []] = await namePairsOf(this.dataSource, [{ connectionId, truckId }]);

@@ -32,3 +32,7 @@ export const isWithin = (footage: string, rule: string): string => `(
 /** Whether an active hold keeps this footage. */
 export const isHeld = (footage: string): string =>
   `EXISTS (SELECT FROM holds AS hold WHERE hold.released_at IS NULL AND ${isWithin(footage, 'hold')})`;
+
+/** Whether a confirmed erasure has closed the range of this footage: it must not be fetched again. */
+export const isErased = (footage: string): string =>
+  `EXISTS (SELECT FROM erasures AS erasure WHERE erasure.status IN ('running', 'done') AND ${isWithin(footage, 'erasure')})`;

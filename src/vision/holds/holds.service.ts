@@ -96,7 +96,7 @@ export class Holds {
   }
 }
 
-function rangeViolations(from: string, to: string): Violation[] {
+export function rangeViolations(from: string, to: string): Violation[] {
   if (to > from && epochMillis(to) - epochMillis(from) <= MAX_HOLD_DAYS * 86_400_000) return [];
   return [{ path: 'to', rule: 'isRange', message: `to must be after from, and at most ${MAX_HOLD_DAYS} days later` }];
 }

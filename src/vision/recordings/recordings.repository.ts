@@ -9,6 +9,7 @@ import { type Inventory, inventoryOf } from '../../storage/inventory.repository.
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import { namesByTruck, type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
 import { comparableName } from './camera-names.rules.js';
+import { isErased } from '../holds/held.sql.js';
 import {
   distinctChunks,
   fetchBy,
@@ -212,11 +213,13 @@ export class RecordingsRepository {
       `INSERT INTO recordings (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
          camera_id, start_time, end_time, duration_seconds, status, link, expires_at, fetch_by, gaps, created_at,
          updated_at, due_at)
-       SELECT $1, $2, $3, $4, listed.id, customer, partner_id, truck, camera, starts, ends, seconds, 'available', link,
-         expires, fetch_by, gaps, now(), now(), now()
-       FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[], $10::uuid[], $11::text[],
+       SELECT hauler_id, connection_id, $3, $4, id, customer, partner_id, truck_id, camera_id, start_time, end_time, seconds,
+         'available', link, expires, fetch_by, gaps, now(), now(), now()
+       FROM (SELECT $1::uuid AS hauler_id, $2::uuid AS connection_id, * FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[], $10::uuid[], $11::text[],
          $12::integer[], $13::text[], $14::timestamptz[], $15::timestamptz[], $16::jsonb[])
-         AS listed (partner_id, truck, camera, starts, ends, id, customer, seconds, link, expires, fetch_by, gaps)
+         AS element (partner_id, truck_id, camera_id, start_time, end_time, id, customer, seconds, link, expires, fetch_by,
+           gaps)) AS listed
+       WHERE NOT ${isErased('listed')}
        ON CONFLICT DO NOTHING RETURNING 1`,
       [
         haulerId,

@@ -1,0 +1,155 @@
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
+import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
+import { Database } from '../../database/database.js';
+import { inTransaction } from '../../database/transaction.js';
+import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
+import { STORAGE, type Storage } from '../../storage/storage.js';
+import { ErasedClips } from '../../vision/clips/erased-clips.js';
+import { lockRemoval } from '../../vision/holds/holds.repository.js';
+import { recordingFile } from '../../vision/recordings/recording.rules.js';
+import type { Next, Run } from '../../work/run.js';
+import { WorkService } from '../../work/work.service.js';
+import { ACCOUNT_PLACES, deleteAccount, eraseIn, findAccount } from './account-erasure.repository.js';
+import { accountReferences, mentionsOf, sumOf } from './erasure.rules.js';
+import { type ErasureRow, ErasuresRepository } from './erasures.repository.js';
+import { ERASE } from './erasures.service.js';
+import { redactAccount, redactByReference } from './exchange-erasure.repository.js';
+import { deleteRecording, type ErasedRecording, findFootage } from './footage-erasure.repository.js';
+
+interface Key {
+  readonly hauler_id: string;
+  readonly id: string;
+}
+
+const BATCH = 100;
+const MAX_ATTEMPTS = 100;
+
+/** Where else erased data stands. */
+@Injectable()
+export class ErasurePlaces {
+  constructor(
+    readonly log: ExchangeLog,
+    readonly clips: ErasedClips,
+  ) {}
+}
+
+/**
+ * Does confirmed erasures. Each step is a transaction with its count, so that a process that is killed at any line goes on
+ * where it was.
+ */
+@Injectable()
+export class ErasureJob implements OnModuleInit {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly database: Database,
+    private readonly erasures: ErasuresRepository,
+    private readonly work: WorkService,
+    @Inject(STORAGE) private readonly storage: Storage,
+    private readonly places: ErasurePlaces,
+  ) {}
+
+  onModuleInit(): void {
+    this.work.register<Key>({
+      name: ERASE,
+      table: 'erasures',
+      key: { hauler_id: 'uuid', id: 'uuid' },
+      where: "status = 'running'",
+      lane: { by: 'hauler_id', type: 'uuid', concurrency: 1 },
+      concurrency: 2,
+      backoff: { firstMs: 5_000, factor: 3, maxMs: 600_000, jitter: 0.2 },
+      attempts: {
+        max: MAX_ATTEMPTS,
+        giveUp: (run, reason) => run.finish('done', { status: 'failed', reason, finished_at: new Date() }),
+      },
+      run: (run) => this.erase(run),
+    });
+  }
+
+  private async erase(run: Run<Key>): Promise<Next> {
+    const row = await this.erasures.find(this.dataSource, run.row.id);
+    if (row === undefined) return 'done';
+    return row.account_id === null ? this.eraseFootage(run, row) : this.eraseAccount(run, row, row.account_id);
+  }
+
+  private async eraseFootage(run: Run<Key>, row: ErasureRow): Promise<Next> {
+    await this.places.log.flushForReader();
+    let erased: Partial<ErasureCounts> = row.erased;
+    const next = () => findFootage(this.dataSource, row, BATCH);
+    for (let batch = await next(); batch.length > 0; batch = await next()) {
+      for (const recording of batch) {
+        run.signal.throwIfAborted();
+        const counts = await this.eraseRecording(run, row, recording, erased);
+        if (counts === undefined) return 'done';
+        erased = counts;
+      }
+    }
+    await run.finish('done', { status: 'done', finished_at: new Date(), erased });
+    return 'done';
+  }
+
+  /** The new counts; undefined where a hold was created meanwhile, which ends the erasure. */
+  private async eraseRecording(
+    run: Run<Key>,
+    row: ErasureRow,
+    recording: ErasedRecording,
+    erased: Partial<ErasureCounts>,
+  ): Promise<Partial<ErasureCounts> | undefined> {
+    return inTransaction(this.dataSource, async (manager) => {
+      await lockRemoval(manager);
+      const holds = await this.erasures.blockingHolds(manager, row);
+      if (holds.length > 0) {
+        const reason = `A hold was created meanwhile (${holds.map(({ case_id }) => case_id).join(', ')}). It keeps the rest.`;
+        await run.finish('done', { status: 'stopped', reason, finished_at: new Date() }, manager);
+        return undefined;
+      }
+      if (!(await deleteRecording(manager, recording))) return erased;
+      const {
+        hauler_id: haulerId,
+        id,
+        part_id: partId,
+        partner_recording_id: partnerId,
+        size_bytes: bytes,
+      } = recording;
+      if (partId !== null) await this.places.clips.update(manager, haulerId, partId, row.id);
+      const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
+      const exchanges = await redactByReference(manager, haulerId, references);
+      const counts = sumOf(erased, { recordings: 1, bytes: Number(bytes ?? 0), exchanges });
+      await run.update({ erased: counts }, manager);
+      await this.storage.removeDrafts(recordingFile(id));
+      await this.storage.delete(recordingFile(id));
+      return counts;
+    });
+  }
+
+  /** The account is deleted last: until then a process that begins again knows what to look for. */
+  private async eraseAccount(run: Run<Key>, row: ErasureRow, accountId: string): Promise<Next> {
+    const { hauler_id: haulerId } = row;
+    const account = await findAccount(this.dataSource, haulerId, accountId);
+    let erased: Partial<ErasureCounts> = row.erased;
+    const step = async (name: keyof ErasureCounts, work: (manager: EntityManager) => Promise<number>) => {
+      run.signal.throwIfAborted();
+      erased = await this.bulk(async (manager) => {
+        const counts = sumOf(erased, { [name]: await work(manager) });
+        await run.update({ erased: counts }, manager);
+        return counts;
+      });
+    };
+    if (account !== undefined) {
+      const texts = mentionsOf(account);
+      await this.places.log.flushForReader();
+      await step('exchanges', (manager) => redactAccount(manager, haulerId, accountReferences(account), texts));
+      for (const place of ACCOUNT_PLACES) {
+        const owner = place === 'actions' ? accountId : haulerId;
+        await step(place, (manager) => eraseIn(manager, place, owner, texts));
+      }
+      await step('accounts', (manager) => deleteAccount(manager, haulerId, accountId));
+    }
+    await run.finish('done', { status: 'done', finished_at: new Date(), erased });
+    return 'done';
+  }
+
+  private bulk<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return inTransaction(this.dataSource, work, { lane: this.database.bulk });
+  }
+}

@@ -1,0 +1,38 @@
+import { Controller, Param, Query, Req } from '@nestjs/common';
+import { actorOf } from '../../auth/action-log.interceptor.js';
+import type { AuthenticatedRequest } from '../../auth/principal.js';
+import { Route } from '../../auth/route.js';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import { ConfirmErasure, CreateErasure, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
+import { IdParam } from '../../contracts/admin/list.dto.js';
+import { JsonBody } from '../../http/json-body.js';
+import { Erasures } from './erasures.service.js';
+
+@Controller()
+export class ErasuresController {
+  constructor(private readonly erasures: Erasures) {}
+
+  @Route(ADMIN_API, 'createErasure')
+  create(@JsonBody() request: CreateErasure, @Req() call: AuthenticatedRequest) {
+    return this.erasures.create(request, actorOf(call));
+  }
+
+  @Route(ADMIN_API, 'listErasures')
+  list(@Query() query: ErasureQuery) {
+    return this.erasures.list(query);
+  }
+
+  @Route(ADMIN_API, 'getErasure')
+  get(@Param() { id }: IdParam) {
+    return this.erasures.get(id);
+  }
+
+  @Route(ADMIN_API, 'confirmErasure')
+  confirm(
+    @Param() { id }: IdParam,
+    @JsonBody() { confirmationCode }: ConfirmErasure,
+    @Req() call: AuthenticatedRequest,
+  ) {
+    return this.erasures.confirm(id, confirmationCode, actorOf(call));
+  }
+}

@@ -1,0 +1,56 @@
+import type { Querying } from '../../database/sql.js';
+
+const body = (name: string): string =>
+  `${name}_body = CASE WHEN ${name}_body IS NOT NULL THEN '[erased]' END, ${name}_sha256 = NULL,
+   ${name}_form = CASE WHEN ${name}_body IS NOT NULL THEN 2 ELSE ${name}_form END`;
+
+/** Bodies, their digests and the given references. Headers have no data of customers; those of a file name it. */
+const REDACTED = `${body('request')}, ${body('response')}, ignored_fields = NULL,
+  refs = ARRAY(SELECT ref FROM unnest(refs) AS ref WHERE ref <> ALL ($2::text[]))`;
+
+/** Redacts the exchanges of a hauler with one of these references, in place. Returns how many. */
+export async function redactByReference(
+  database: Querying,
+  haulerId: string,
+  references: readonly string[],
+): Promise<number> {
+  const [, count] = await database.query<[unknown[], number]>(
+    `UPDATE exchanges SET ${REDACTED},
+       path = CASE WHEN refs && ARRAY(SELECT ref FROM unnest($2::text[]) AS ref WHERE ref LIKE 'recordingId:%')
+         THEN '/[erased]' ELSE path END
+     WHERE hauler_id = $1 AND refs && $2::text[]`,
+    [haulerId, references],
+  );
+  return count;
+}
+
+/** `text` occurs in a body; JSON as it was sent, in any case. */
+const MENTIONS = `interface = 'account' AND EXISTS (SELECT FROM unnest($3::text[]) AS text
+  WHERE strpos(lower(request_body), text) > 0 OR strpos(lower(response_body), text) > 0)`;
+
+/** Also those account pushes without a reference that mention one of these texts, such as refused ones. */
+export async function redactAccount(
+  database: Querying,
+  haulerId: string,
+  references: readonly string[],
+  texts: readonly string[],
+): Promise<number> {
+  const [, count] = await database.query<[unknown[], number]>(
+    `UPDATE exchanges SET ${REDACTED} WHERE hauler_id = $1 AND (refs && $2::text[] OR ${MENTIONS})`,
+    [haulerId, references, texts],
+  );
+  return count;
+}
+
+export async function countAccountExchanges(
+  database: Querying,
+  haulerId: string,
+  references: readonly string[],
+  texts: readonly string[],
+): Promise<number> {
+  const [row] = await database.query<[{ count: number }]>(
+    `SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND (refs && $2::text[] OR ${MENTIONS})`,
+    [haulerId, references, texts],
+  );
+  return row.count;
+}
