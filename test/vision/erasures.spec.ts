@@ -26,8 +26,7 @@ const receipt = async (id: string) => (await app.admin<Erasure>('GET', `/erasure
 
 async function erase(body: object): Promise<Erasure> {
   const { body: prepared } = await prepare(body);
-  const { status } = await confirm(prepared.id, prepared.confirmationCode);
-  expect(status).toBe(202);
+  expect(await confirm(prepared.id, prepared.confirmationCode)).toMatchObject({ status: 202 });
   await eventually(async () => expect((await receipt(prepared.id)).status).not.toBe('running'));
   return receipt(prepared.id);
 }
@@ -170,7 +169,7 @@ describe('an erasure of an account', () => {
     const { key, haulerId } = await issueKey(app, ['account']);
     const push = (accountName: string, email: string) =>
       app.call<{ accountId: string; accountNumber: string }>('POST', '/platform-api/v1/accounts', {
-        headers: { 'PLATFORM-API-KEY': key, 'Idempotency-Key': `key-${accountName}` },
+        headers: { 'PLATFORM-API-KEY': key, 'Idempotency-Key': randomUUID() },
         body: { accountName, primaryContact: { firstName: 'Dana', lastName: 'Erasure', email } },
       });
     const { body: account } = await push('Erased Recycling', 'dana@erased.example');
