@@ -51,10 +51,9 @@ export async function deleteRecording(database: Querying, { hauler_id, id }: Key
     `DELETE FROM recordings AS r WHERE r.hauler_id = $1 AND r.id = $2 AND NOT ${isHeld('r')}`,
     [hauler_id, id],
   );
-  if (count > 0)
-    await database.query('UPDATE clip_events SET recording_id = NULL WHERE hauler_id = $1 AND recording_id = $2', [
-      hauler_id,
-      id,
-    ]);
-  return count > 0;
+  if (count === 0) return false;
+  const key = [hauler_id, id];
+  await database.query('UPDATE clip_events SET recording_id = NULL WHERE hauler_id = $1 AND recording_id = $2', key);
+  await database.query('DELETE FROM recording_shares WHERE hauler_id = $1 AND recording_id = $2', key);
+  return true;
 }
