@@ -14,6 +14,7 @@ const SHELF = {
   Guides: [
     ['docs/guides/partner-calling.md', 'Call Scale and Account'],
     ['docs/guides/partner-hosting.md', 'Host Site and Vision'],
+    ['docs/guides/webhooks.md', 'Receive webhooks'],
     ['docs/guides/sandbox.md', 'Sandbox'],
     ['docs/guides/admin.md', 'Administer'],
     ['docs/guides/holds.md', 'Hold and erase'],
@@ -27,6 +28,7 @@ const SHELF = {
     ['docs/interfaces.md', 'The four interfaces'],
     ['docs/errors.md', 'Errors'],
     ['docs/limits.md', 'Limits'],
+    ['docs/webhooks.md', 'Topics of webhooks'],
     ['docs/rules.md', 'Rules of the conformance kit'],
     ['docs/performance.md', 'Performance'],
     ['docs/reliability.md', 'Reliability'],

@@ -7,6 +7,7 @@ import { BackupModule } from './backup/backup.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { ResolvedEnv, Side } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
+import { EventsModule } from './events/events.module.js';
 import { ExchangesModule } from './exchanges/exchanges.module.js';
 import { HealthModule } from './health/health.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
@@ -15,12 +16,13 @@ import { PartnerApiModule, PartnerClockModule, PartnerRecordsModule } from './pa
 import { SandboxModule } from './sandbox/sandbox.module.js';
 import { ScaleModule } from './scale/scale.module.js';
 import { ReferencePartnerModule } from './reference-partner/reference-partner.module.js';
+import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 type Modules = NonNullable<DynamicModule['imports']>;
 
 /** The modules of one side only. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
-  platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule, PartnerRecordsModule],
+  platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule, PartnerRecordsModule, WebhooksModule],
   partner: [ReferencePartnerModule, PartnerAdminModule, PartnerClockModule],
 };
 
@@ -35,6 +37,7 @@ export class AppModule {
         DatabaseModule,
         ScheduleModule.forRoot(),
         AuthModule,
+        EventsModule,
         ExchangesModule,
         SandboxModule.of(env),
         // Express matches routes in this order: the busiest come first.

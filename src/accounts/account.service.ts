@@ -3,10 +3,12 @@ import { DataSource } from 'typeorm';
 import { ACCOUNT_API, nameTaken } from '../contracts/account/account.api.js';
 import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/account/account.dto.js';
 import { BATCH_LIMITS, Batcher, type Entry } from '../database/batcher.js';
+import type { Session } from '../database/session.js';
 import type { Querying } from '../database/sql.js';
 import { onConnection } from '../database/transaction.js';
 import { LOCK_TIMEOUT_MS, settleBatch } from '../database/settle-batch.js';
 import { type AppError, apiError } from '../errors/app-error.js';
+import { Outbox } from '../events/outbox.js';
 import type { Answer } from '../http/answer.js';
 import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
 import { type Claim, nameOfClaim } from '../idempotency/idempotency.repository.js';
@@ -56,7 +58,10 @@ export class AccountService {
     rowsOf,
   );
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly outbox: Outbox,
+  ) {}
 
   /** Rejects with `conflict` if the hauler has an account of that name, with its id and number (decisions 27, 28). */
   create(
@@ -96,10 +101,26 @@ export class AccountService {
     while (rest.length > 0) rest = await settleBatch(rest, { write, find: (creations) => this.find(creations) });
   }
 
-  private async insert(database: Querying, creations: readonly Creation[]): Promise<Created[]> {
-    const rows = await this.rowsOf(database, creations);
-    const owners = await insertAccounts(database, rows);
+  private async insert(session: Session, creations: readonly Creation[]): Promise<Created[]> {
+    const rows = await this.rowsOf(session, creations);
+    const isAnnounced = await this.outbox.wants(
+      ['account.created'],
+      rows.map(({ haulerId }) => haulerId),
+    );
+    const owners = isAnnounced
+      ? await session.transaction(() => this.insertAnnounced(session, rows))
+      : await insertAccounts(session, rows);
     return rows.map((row, i) => outcomeOf(row, owners[i]!));
+  }
+
+  private async insertAnnounced(session: Session, rows: readonly AccountEntity[]): Promise<AccountKey[]> {
+    const owners = await insertAccounts(session, rows);
+    const created = rows.filter(({ id }, i) => owners[i]?.id === id);
+    const events = created.map(({ haulerId, id: accountId }) => {
+      return { topic: 'account.created', haulerId, data: { accountId } } as const;
+    });
+    await this.outbox.record(session, ...events);
+    return owners;
   }
 
   /** What became of creations whose transaction lost its connection. */

@@ -127,6 +127,27 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     description: 'HTTP exchanges in both directions',
     commands: { list: 'listExchanges', reasons: 'countExchangeReasons', show: 'getExchange' },
   },
+  webhook: {
+    description: 'endpoints that get signed messages, notes in Slack or e-mails; a new secret is shown once',
+    commands: {
+      create: 'createWebhookEndpoint',
+      list: 'listWebhookEndpoints',
+      show: 'getWebhookEndpoint',
+      change: 'updateWebhookEndpoint',
+      test: 'testWebhookEndpoint',
+      'rotate-secret': 'rotateWebhookSecret',
+      remove: 'deleteWebhookEndpoint',
+    },
+  },
+  'webhook-delivery': {
+    description: 'what was delivered to webhook endpoints',
+    commands: {
+      list: 'listWebhookDeliveries',
+      show: 'getWebhookDelivery',
+      retry: 'retryWebhookDelivery',
+      'retry-all': 'retryWebhookDeliveries',
+    },
+  },
   attention: { description: 'what needs attention, the most urgent first', commands: { list: 'getAttention' } },
   overview: { description: 'the last 24 hours in numbers', commands: { show: 'getOverview' } },
   storage: { description: 'stored video files', commands: { check: 'checkStorage' } },

@@ -117,6 +117,13 @@ export const url =
 /** A PostgreSQL address. libpq also allows one without a host, as in `postgres://user@/db?host=/socket`. */
 export const databaseUrl: Parse<string> = (text) => url('postgres', 'postgresql')(text.replace('@/', '@localhost/'));
 
+/** One plain e-mail address. */
+export const mailAddress: Parse<string> = (text) => {
+  if (!/^[^\s<>",;:]+@[^\s<>",;:@]+$/.test(text))
+    throw new EnvError('must be an e-mail address such as alerts@example.com');
+  return text;
+};
+
 /** An http(s) address to which paths are appended. */
 export const baseUrl: Parse<string> = (text) => {
   const { username, password } = new URL(url('http', 'https')(text));

@@ -8,12 +8,12 @@ const STORAGE_VARIABLES = ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID', 'AWS_SE
 
 type SecretVariables = Pick<
   ResolvedEnv,
-  'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'ADMIN_TOKENS' | 'SECRETS_KEY' | 'DATABASE_URL'
+  'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'ADMIN_TOKENS' | 'SECRETS_KEY' | 'DATABASE_URL' | 'SMTP_URL'
 >;
 
 /** The secrets of a configuration, as far as they are known. */
 export function secretTexts(env: Partial<SecretVariables>): string[] {
-  const { ADMIN_TOKEN, ADMIN_READ_TOKEN, ADMIN_TOKENS = [], SECRETS_KEY, DATABASE_URL } = env;
+  const { ADMIN_TOKEN, ADMIN_READ_TOKEN, ADMIN_TOKENS = [], SECRETS_KEY, DATABASE_URL, SMTP_URL } = env;
   const secrets = [
     ADMIN_TOKEN,
     ADMIN_READ_TOKEN,
@@ -21,6 +21,7 @@ export function secretTexts(env: Partial<SecretVariables>): string[] {
     SECRETS_KEY?.toString('hex'),
     SECRETS_KEY?.toString('base64'),
     ...passwordsIn(DATABASE_URL),
+    ...passwordsIn(SMTP_URL),
     ...STORAGE_VARIABLES.map((name) => process.env[name]),
   ];
   return secrets.flatMap((secret = '') => (secret.length < MIN_LENGTH ? [] : secret));

@@ -9,6 +9,7 @@ import {
   duration,
   integer,
   key256,
+  mailAddress,
   nameServers,
   oneOf,
   type Parse,
@@ -18,6 +19,7 @@ import {
   size,
   string,
   trustedProxies,
+  url,
 } from './parse.js';
 import { namedTokens } from './access-rules.js';
 import { storageUrl } from './storage-url.js';
@@ -221,6 +223,14 @@ export const VARIABLES = {
   ),
   DOWNLOAD_CONCURRENCY: declare(integer(1, 256), 16, 'concurrent downloads of this instance'),
   DOWNLOAD_CONCURRENCY_PER_CONNECTION: declare(integer(1, 64), 4, 'concurrent downloads of one connection'),
+  SMTP_URL: declare(
+    url('smtp', 'smtps'),
+    undefined,
+    'mail server for webhook endpoints of the format `email`, with user and password',
+    'none: such endpoints cannot be created',
+  ),
+  SMTP_FROM: declare(mailAddress, 'haulbridge@localhost', 'sender of these mails'),
+  WEBHOOK_RETENTION_DAYS: declare(integer(1, 365), 14, 'how many days ended webhook deliveries are stored'),
   SHUTDOWN_DRAIN: declare(
     duration('0ms', '1d'),
     undefined,

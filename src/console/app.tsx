@@ -18,6 +18,7 @@ import { RecordingsPage } from './pages/recordings.js';
 import { SandboxPage } from './pages/sandbox.js';
 import { SyncPage } from './pages/sync.js';
 import { TicketsPage } from './pages/tickets.js';
+import { WebhooksPage } from './pages/webhooks.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
 import { CellSwitch } from './parts/cells.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
@@ -52,6 +53,7 @@ const PAGES: readonly Page[] = [
   { path: 'haulers', title: 'Haulers', Content: HaulersPage, isOfBothSides: true },
   { path: 'connections', title: 'Connections', Content: ConnectionsPage },
   { path: 'keys', title: 'API keys', Content: KeysPage, isOfBothSides: true },
+  { path: 'webhooks', title: 'Webhooks', Content: WebhooksPage },
   { path: 'sandbox', title: 'Sandbox', Content: SandboxPage, isOfBothSides: true, isPartners: true },
   { path: 'actions', title: 'Actions', Content: ActionsPage, isOfBothSides: true },
 ];

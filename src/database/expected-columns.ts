@@ -73,5 +73,10 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   video_windows:
     'attempts connection_id due_at end_time hauler_id id last_error reason reread_day start_time started_at subscription_id',
   vision_findings: 'connection_id digest first_seen_at hauler_id last_seen_at occurrences path raw reason',
+  webhook_deliveries:
+    'attempts created_at data due_at ended_at endpoint_id hauler_id id last_error reason response_body response_status started_at status topic',
+  webhook_endpoints:
+    'connection_id created_at disabled_reason dropped enabled failing_since failures format former_secret_until hauler_id id key_id mailed_at paused_until sealed_former_secret sealed_secret topics updated_at url',
+  webhook_states: 'endpoint_id subject topic',
   write_probes: 'filler',
 };

@@ -9,13 +9,16 @@ import { QuarantineQuery } from '../contracts/admin/sync-refusal.dto.js';
 import { SyncRunFilters } from '../contracts/admin/sync-run.dto.js';
 import { TruckFilters } from '../contracts/admin/video-subscription.dto.js';
 import { VisionFindingFilters } from '../contracts/admin/vision-finding.dto.js';
+import { Poke } from '../contracts/partner/partner-webhooks.routes.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { apiError } from '../errors/app-error.js';
 import { listAnswer } from '../http/csv.js';
+import { JsonBody } from '../http/json-body.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
 import { VideoSubscriptions } from '../vision/continuous/subscriptions.service.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
+import { Pokes } from '../vision/pokes/pokes.service.js';
 import { Recordings } from '../vision/recordings/recordings.service.js';
 
 /** How the platform reads the partner of a connection. What another connection has does not exist for its key. */
@@ -27,6 +30,7 @@ export class PartnerConnectionController {
     private readonly subscriptions: VideoSubscriptions,
     private readonly recordings: Recordings,
     private readonly retries: DownloadRetry,
+    private readonly pokes: Pokes,
   ) {}
 
   @Route(PARTNER_API, 'listOwnSyncRuns')
@@ -79,6 +83,11 @@ export class PartnerConnectionController {
   @Route(PARTNER_API, 'retryOwnRecording')
   retryRecording(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
     return this.retries.retry(id, connectionOf(call).connectionId);
+  }
+
+  @Route(PARTNER_API, 'poke')
+  poke(@JsonBody() request: Poke, @Req() call: AuthenticatedRequest) {
+    return this.pokes.poke(request, connectionOf(call));
   }
 }
 

@@ -10,6 +10,7 @@ import {
 import { Database } from '../database/database.js';
 import type { Session } from '../database/session.js';
 import { AppError, violated } from '../errors/app-error.js';
+import { type HappenedEvent, Outbox } from '../events/outbox.js';
 import type { Answer } from '../http/answer.js';
 import type { Claim } from '../idempotency/idempotency.repository.js';
 import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
@@ -38,7 +39,10 @@ export type Outcomes = (Outcome | undefined)[];
 /** Decides on a batch of submissions and writes its changes, all or none. */
 @Injectable()
 export class TicketWriter {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly outbox: Outbox,
+  ) {}
 
   /**
    * Most pushes create a ticket and violate no rule. Inserts them in one statement. The others have no outcome: they need
@@ -49,7 +53,13 @@ export class TicketWriter {
     // Pushes of one flow must be applied one after the other.
     if (haveCommonFlow(pushes)) return pushes.map(() => undefined);
     const possible = pushes.filter((push) => futureViolations(push).length === 0);
-    const inserted = await this.database.hot.use((session) => insertNewTickets(session, possible));
+    const wanted = this.isAnnounced(possible);
+    // Without an endpoint a batch is one statement, as it was before there were webhooks.
+    const inserted = await this.database.hot.use(
+      (wanted instanceof Promise ? await wanted : wanted)
+        ? (session) => session.transaction(() => this.insertAnnounced(session, possible))
+        : (session) => insertNewTickets(session, possible),
+    );
     return pushes.map(({ id }) => (inserted.has(id) ? stored({ id, version: null }, 'created') : undefined));
   }
 
@@ -65,7 +75,7 @@ export class TicketWriter {
 
   /** Every submission gets an outcome. */
   write(submissions: readonly Submission[]): Promise<Written[]> {
-    return this.database.hot.use((session) => writeOn(session, submissions));
+    return this.database.hot.use((session) => this.writeAnnounced(session, submissions));
   }
 
   /** Submissions with an `Idempotency-Key`, see `answerOncePerKey`. */
@@ -76,11 +86,54 @@ export class TicketWriter {
           session,
           submissions,
           () => keyReused(SCALE_API, 'ruleViolated'),
-          (claimed) => writeOn(session, claimed),
+          (claimed) => this.writeAnnounced(session, claimed),
         ),
       ),
     );
   }
+
+  private isAnnounced(pushes: readonly Push[]): boolean | Promise<boolean> {
+    return this.outbox.wants(
+      TOPICS,
+      pushes.map(({ haulerId }) => haulerId),
+    );
+  }
+
+  private async insertAnnounced(session: Session, pushes: readonly Push[]): Promise<ReadonlySet<string>> {
+    const inserted = await insertNewTickets(session, pushes);
+    const created = pushes.filter(({ id }) => inserted.has(id));
+    await this.outbox.record(
+      session,
+      ...created.map(({ haulerId, id }) => ticketEvent('ticket.created', haulerId, id)),
+    );
+    return inserted;
+  }
+
+  private async writeAnnounced(session: Session, submissions: readonly Submission[]): Promise<Written[]> {
+    if (!(await this.isAnnounced(submissions.map(({ push }) => push)))) return writeOn(session, submissions);
+    return session.transaction(async () => {
+      const outcomes = await writeOn(session, submissions);
+      const events = outcomes.map((outcome, i) => eventOf(outcome, submissions[i]?.push.haulerId ?? ''));
+      await this.outbox.record(session, ...events.filter((event) => event !== undefined));
+      return outcomes;
+    });
+  }
+}
+
+const TOPICS = ['ticket.created', 'ticket.updated'] as const;
+
+const ticketEvent = (topic: (typeof TOPICS)[number], haulerId: string, ticketId: string): HappenedEvent => ({
+  topic,
+  haulerId,
+  data: { ticketId },
+});
+
+/** Undefined for a push that changed no ticket. */
+function eventOf(outcome: Written, haulerId: string): HappenedEvent | undefined {
+  if (outcome instanceof AppError) return undefined;
+  const result = outcome.headers[RESULT_HEADER];
+  if (result !== 'created' && result !== 'updated') return undefined;
+  return ticketEvent(`ticket.${result}`, haulerId, outcome.body.disposalTicketId);
 }
 
 async function writeOn(session: Session, submissions: readonly Submission[]): Promise<Written[]> {

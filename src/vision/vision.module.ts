@@ -37,6 +37,7 @@ import { DownloadRetryRepository } from './downloads/download-retry.repository.j
 import { DownloadRetry } from './downloads/download-retry.service.js';
 import { FootageRepository } from './footage/footage.repository.js';
 import { TruckFootage } from './footage/truck-footage.service.js';
+import { Pokes } from './pokes/pokes.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { RetentionSettings } from './recordings/retention-settings.service.js';
@@ -96,6 +97,7 @@ import { Retention } from './recordings/retention.job.js';
     DownloadCheck,
     DownloadJob,
     DownloadMetrics,
+    Pokes,
   ],
   exports: [
     VisionFindings,
@@ -115,6 +117,7 @@ import { Retention } from './recordings/retention.job.js';
     DownloadRetry,
     RecordingContent,
     FootageAttentionRepository,
+    Pokes,
   ],
 })
 export class VisionModule {}

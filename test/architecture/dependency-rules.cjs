@@ -2,9 +2,9 @@
 const modules = (...names) => `^src/(${names.join('|')})/`;
 const L0 = ['contracts', 'config'];
 const L1 = ['conformance', 'database', 'errors', 'http', 'json', 'observability', 'outbound'];
-const L2 = ['auth', 'exchanges', 'partner-client', 'storage', 'work', 'idempotency', 'sandbox'];
+const L2 = ['auth', 'events', 'exchanges', 'partner-client', 'storage', 'work', 'idempotency', 'sandbox'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
-const L4 = ['admin', 'backup', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console'];
+const L4 = ['admin', 'backup', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console', 'webhooks'];
 const ENTRY = '^src/(app\\.module|app\\.setup|cluster|main)\\.ts$';
 
 const above = {

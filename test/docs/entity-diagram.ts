@@ -47,6 +47,9 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'retention_defaults',
     'request_counts',
     'hauler_moves',
+    'webhook_endpoints',
+    'webhook_deliveries',
+    'webhook_states',
   ],
   reference: [
     'reference_site_data',

@@ -33,6 +33,7 @@ export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
   'refused-pushes': { title: 'Refused pushes', none: 'No push was refused in the last day' },
   'expiring-keys': { title: 'Key about to expire', none: 'No key expires within 14 days' },
   'lost-exchanges': { title: 'Exchange log', none: 'No exchange was lost in the last day' },
+  'failing-webhooks': { title: 'Webhooks', none: 'Every webhook endpoint works' },
 };
 
 export const SEVERITY_TONES = { now: 'bad', soon: 'warn', watch: 'plain' } as const;

@@ -9,6 +9,7 @@ import { RECORD_ROUTES } from './records.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from './reference-partner.routes.js';
 import { SHARE_ROUTES } from './share.routes.js';
 import { VIDEO_ROUTES } from './video.routes.js';
+import { WEBHOOK_ROUTES } from './webhooks.routes.js';
 
 const ROUTES = {
   ...OPERATION_ROUTES,
@@ -20,6 +21,7 @@ const ROUTES = {
   ...KEEPING_ROUTES,
   ...SHARE_ROUTES,
   ...EXCHANGE_ROUTES,
+  ...WEBHOOK_ROUTES,
   ...REFERENCE_PARTNER_ROUTES,
 } as const;
 
@@ -71,6 +73,8 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['erasures', 'Erasure of an account or of footage by request: preview, confirmation, receipt'],
   ['vision-findings', "Errors in partners' video lists"],
   ['exchanges', 'HTTP exchanges in both directions: search, explanation, replay'],
+  ['webhook-endpoints', 'Addresses that get signed messages, notes in Slack or e-mails about what happens'],
+  ['webhook-deliveries', 'What was delivered to webhook endpoints, and the answers of the receivers'],
   ['hosted', 'Data of the partner side, which the reference partner serves'],
   ['sandbox', 'Simulated faults, and the clock of the reference partner'],
   ['actions', 'The action log: who changed what, and when'],

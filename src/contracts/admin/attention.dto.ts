@@ -32,6 +32,7 @@ export const ATTENTION_KINDS = [
   'refused-pushes',
   'expiring-keys',
   'lost-exchanges',
+  'failing-webhooks',
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 

@@ -20,6 +20,7 @@ import {
 import { EnumListField, ObjectField } from '../common/fields/nested-fields.js';
 import { PARTNER_CONNECTION_ROUTES } from './partner-connection.routes.js';
 import { PARTNER_RECORD_ROUTES } from './partner-records.routes.js';
+import { PARTNER_WEBHOOK_ROUTES } from './partner-webhooks.routes.js';
 import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 
 /** The interfaces and the owner of an API key. */
@@ -104,6 +105,7 @@ const ROUTES = {
   },
   ...PARTNER_RECORD_ROUTES,
   ...PARTNER_CONNECTION_ROUTES,
+  ...PARTNER_WEBHOOK_ROUTES,
   listOwnScenarios: REFERENCE_PARTNER_ROUTES.listSandboxScenarios,
   listOwnActiveScenarios: {
     method: 'GET',

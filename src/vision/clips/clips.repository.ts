@@ -3,6 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { instantSql } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
+import { Outbox } from '../../events/outbox.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { SHOWN_STATUS } from '../recordings/recording-list.repository.js';
 import type { CameraNames, CameraRange } from './clip-matching.rules.js';
@@ -78,7 +79,10 @@ export const PART_BY_KEY = `SELECT ${PART} FROM video_request_parts WHERE hauler
 /** The parts of video requests as their jobs change them, with the requests, the steps and the polls that follow from them. */
 @Injectable()
 export class ClipsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly outbox: Outbox,
+  ) {}
 
   inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return inTransaction(this.dataSource, work);
@@ -227,7 +231,11 @@ export class ClipsRepository {
   /** Derives the state of a request from its parts. Locks its row first, because two parts may end at the same time. */
   async refreshRequest(manager: EntityManager, haulerId: string, requestId: string): Promise<void> {
     const key = [haulerId, requestId];
-    await manager.query('SELECT 1 FROM video_requests WHERE hauler_id = $1 AND id = $2 FOR UPDATE', key);
+    const [request] = await manager.query<Pick<Part, 'status' | 'connectionId' | 'truckId' | 'cameraId'>[]>(
+      `SELECT status, connection_id AS "connectionId", truck_id AS "truckId", camera_id AS "cameraId"
+       FROM video_requests WHERE hauler_id = $1 AND id = $2 FOR UPDATE`,
+      key,
+    );
     const parts = await manager.query<PartState[]>(
       'SELECT number, status, reason FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2 ORDER BY number',
       key,
@@ -238,8 +246,15 @@ export class ClipsRepository {
        WHERE hauler_id = $1 AND id = $2 AND (status, reason) IS DISTINCT FROM ($3, $4)`,
       [...key, status, reason],
     );
+    if (request !== undefined && request.status !== status && isAnnounced(status)) {
+      const { connectionId, truckId, cameraId } = request;
+      const data = { connectionId, videoRequestId: requestId, truckId, cameraId };
+      await this.outbox.record(manager, { topic: `clip.${status}`, haulerId, connectionId, data });
+    }
   }
 }
+
+const isAnnounced = (status: RequestState) => status === 'stored' || status === 'failed' || status === 'expired';
 
 /** Records a step of a part, in the transaction of the step. */
 export async function recordClipEvent(

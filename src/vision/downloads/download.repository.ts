@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
+import { Outbox } from '../../events/outbox.js';
 import type { Also, Changes, Next, Run } from '../../work/run.js';
 import type { Backlog } from '../../work/work-kind.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
@@ -9,6 +10,7 @@ import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import type { NamePair } from '../recordings/camera-names.rules.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
+import { givenUp } from './given-up.js';
 import type { ResumePoint } from './download-order.js';
 
 /** The columns of a recording that its download needs. A `bigint` is text. */
@@ -101,6 +103,7 @@ export class DownloadRepository implements Backlog {
   constructor(
     private readonly dataSource: DataSource,
     private readonly parts: ClipsRepository,
+    private readonly outbox: Outbox,
   ) {}
 
   /** Updates the part of a clip whose download begins. Throws `RowLostError`. */
@@ -205,12 +208,16 @@ export class DownloadRepository implements Backlog {
     if (row.status !== status) RECORDING_STATES.assertTransition(row.status, status);
     const changes = { status, updated_at: new Date(), ...set };
     const { hauler_id: haulerId, part_id: partId } = row;
-    if (partId === null) return write(changes);
+    const event = partId === null ? givenUp(row, status, set) : undefined;
+    const isAnnounced = event !== undefined && (await this.outbox.wants([event.topic], [haulerId]));
+    if (partId === null && !isAnnounced) return write(changes);
     await inTransaction(this.dataSource, async (manager) => {
       await write(changes, manager);
-      const event = downloadEvent(status, set);
-      if (event !== undefined) {
-        await recordClipEvent(manager, { haulerId, id: partId }, { ...event, recordingId: row.id });
+      if (event !== undefined) await this.outbox.record(manager, event);
+      if (partId === null) return;
+      const step = downloadEvent(status, set);
+      if (step !== undefined) {
+        await recordClipEvent(manager, { haulerId, id: partId }, { ...step, recordingId: row.id });
       }
       await this.parts.updatePartFromClips(manager, haulerId, partId, row.id);
     });

@@ -175,7 +175,7 @@ export function EnumField(options: FieldOptions & { readonly values: readonly st
   const must = `must be one of ${options.values.join(', ')}`;
   return field(
     options,
-    { type: 'string', enum: [...options.values] },
+    { type: 'string', enum: [...options.values, ...(options.nullable === true ? [null] : [])] },
     { rule: { name: 'isEnum', validate: (value) => allowed.has(value), must } },
   );
 }

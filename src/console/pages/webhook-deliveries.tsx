@@ -1,0 +1,102 @@
+import type { WebhookDelivery } from '../../contracts/admin/webhook.dto.js';
+import type { DeliveryReason } from '../../contracts/webhooks/delivery-reasons.js';
+import type { PageProps } from '../client/address.js';
+import { send } from '../client/api.js';
+import { useLoad } from '../client/load.js';
+import { Filters, pick, SelectFilter } from '../parts/filters.js';
+import { ActionButton } from '../parts/forms.js';
+import { type Column, Listing } from '../parts/listing.js';
+import { Badge, Empty } from '../parts/states.js';
+import { Time } from '../parts/values.js';
+
+const STATES = ['pending', 'delivered', 'failed'] as const;
+const LIVE_MS = 5_000;
+const PLACE = { page: 'deliveries', cursor: 'after' };
+
+/** As docs/webhooks.md explains them. */
+const REASONS: Readonly<Record<DeliveryReason, string>> = {
+  'http-status': 'no 2xx',
+  redirected: 'a redirect, which is not followed',
+  gone: '410: the endpoint was disabled',
+  'timed-out': 'no answer in time',
+  unreachable: 'not reachable',
+  broken: 'the connection broke',
+  'address-refused': 'the address may not be called',
+  'secret-unreadable': 'the secret cannot be read: rotate it',
+  'mail-off': 'SMTP_URL is not set',
+  'mail-unreachable': 'the mail server is not reachable',
+  'mail-refused': 'the mail server refused it',
+  interrupted: 'the service ended during the try',
+  disabled: 'the endpoint was disabled before',
+};
+
+/** What was delivered to one endpoint or to all, live. */
+export function DeliveryList({ query }: PageProps) {
+  const endpointId = query.get('endpoint') ?? undefined;
+  const { deliveries: page, after: cursor, ...filters } = pick(query, 'status', PLACE.page, PLACE.cursor);
+  const list = useLoad('/webhook-deliveries', { ...filters, endpointId, page, cursor, pageSize: 20 }, LIVE_MS);
+  return (
+    <section aria-label="Deliveries">
+      <h2>Deliveries</h2>
+      <Filters label="Filters of deliveries">
+        <SelectFilter name="status" label="State" query={query} choices={STATES} />
+      </Filters>
+      <Listing
+        label="Deliveries of webhooks"
+        list={list}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        filters={filters}
+        place={PLACE}
+        empty={<Empty title="Nothing was delivered yet.">Test an endpoint, or wait for the first event.</Empty>}
+      />
+    </section>
+  );
+}
+
+const COLUMNS: readonly Column<WebhookDelivery>[] = [
+  {
+    title: 'Event',
+    cell: ({ topic, body }) => (
+      <details>
+        <summary>{topic}</summary>
+        <pre class="wrap">{body}</pre>
+      </details>
+    ),
+  },
+  { title: 'When', cell: ({ createdAt }) => <Time value={createdAt} /> },
+  { title: 'State', cell: ({ status }) => <Badge value={status} /> },
+  { title: 'Last answer', cell: (delivery) => <LastAnswer delivery={delivery} /> },
+  {
+    title: 'Tries',
+    cell: ({ attempts, nextAt }) => (
+      <>
+        {attempts}
+        {nextAt !== null && (
+          <div class="hint">
+            next <Time value={nextAt} />
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Actions',
+    cell: ({ id }) => (
+      <ActionButton label="Deliver again" work={() => send('POST', `/webhook-deliveries/${id}/retry`)} />
+    ),
+  },
+];
+
+/** The status and the beginning of the body, or why there is none. */
+export function LastAnswer({ delivery: { lastResponse, reason } }: { delivery: WebhookDelivery }) {
+  if (lastResponse === null && reason === null) return <span class="hint">none yet</span>;
+  return (
+    <>
+      {lastResponse !== null && <strong>{lastResponse.status}</strong>} {reason !== null && REASONS[reason]}
+      {lastResponse !== null && lastResponse.body !== '' && (
+        <div class="hint wrap">{lastResponse.body.slice(0, 200)}</div>
+      )}
+    </>
+  );
+}

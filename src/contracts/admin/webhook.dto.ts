@@ -1,0 +1,310 @@
+import type { FieldSchema } from '../common/fields/documented.js';
+import { field } from '../common/fields/field.js';
+import { EnumListField } from '../common/fields/nested-fields.js';
+import {
+  BooleanField,
+  EnumField,
+  InstantField,
+  IntegerField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
+import type { Instant } from '../common/instant.js';
+import { isJsonObject } from '../common/json.js';
+import { DELIVERY_REASON_CODES, type DeliveryReason } from '../webhooks/delivery-reasons.js';
+import { SENT_TOPICS, type SentTopic, TOPIC_NAMES, type TopicName } from '../webhooks/topics.js';
+import { ListQuery } from './list.dto.js';
+
+const ID = '0197a1ce-7081-7d92-8ea3-2b3c4d5e6f70';
+const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
+const AT = '2026-11-20T14:03:27.512Z';
+
+export const WEBHOOK_FORMATS = ['standard', 'slack', 'email'] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
+export const DISABLED_REASONS = ['gone', 'failing', 'key-ended'] as const;
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** Overlap of two secrets after a rotation. */
+export const DEFAULT_SECRET_OVERLAP_SECONDS = 86_400;
+const MAX_SECRET_OVERLAP_SECONDS = 7 * 86_400;
+
+const URL_FIELD = {
+  description: 'Where it is delivered: an `https` address, or `mailto:` and one address for `email`',
+  min: 1,
+  max: 2_000,
+  example: 'https://hooks.example.com/haulbridge',
+};
+const TOPICS_FIELD = {
+  description: 'What is delivered',
+  values: TOPIC_NAMES,
+  min: 1,
+  max: 100,
+  example: ['ticket.created', 'sync.held'],
+};
+const FORMAT_FIELD = {
+  description:
+    '`standard`: Standard Webhooks 1.0, signed; `slack`: `{ "text" }` for an incoming webhook; `email`: one message at most every 15 minutes',
+  values: WEBHOOK_FORMATS,
+  example: 'standard',
+};
+const ENABLED_FIELD = { description: 'Whether events are stored and delivered', example: true };
+const HAULER_FIELD = { description: 'Events of this hauler only; of all if absent', example: HAULER_ID };
+
+/** A partner's endpoint gets the events of its key alone. */
+export class CreateOwnWebhookEndpoint {
+  @TextField(URL_FIELD)
+  url!: string;
+
+  @EnumListField(TOPICS_FIELD)
+  topics!: TopicName[];
+
+  @EnumField({ ...FORMAT_FIELD, optional: true })
+  format?: WebhookFormat;
+
+  @BooleanField({ ...ENABLED_FIELD, optional: true })
+  enabled?: boolean;
+}
+
+export class CreateWebhookEndpoint extends CreateOwnWebhookEndpoint {
+  @UuidField({ ...HAULER_FIELD, optional: true })
+  haulerId?: string;
+}
+
+export class ChangeOwnWebhookEndpoint {
+  @TextField({ ...URL_FIELD, optional: true })
+  url?: string;
+
+  @EnumListField({ ...TOPICS_FIELD, optional: true })
+  topics?: TopicName[];
+
+  @EnumField({ ...FORMAT_FIELD, optional: true })
+  format?: WebhookFormat;
+
+  @BooleanField({ ...ENABLED_FIELD, optional: true })
+  enabled?: boolean;
+}
+
+export class ChangeWebhookEndpoint extends ChangeOwnWebhookEndpoint {
+  @UuidField({ ...HAULER_FIELD, optional: true })
+  haulerId?: string;
+}
+
+/** Bodies that the service accepts. */
+export const NEW_WEBHOOK_ENDPOINTS = {
+  standard: {
+    summary: 'A signed webhook',
+    value: { url: URL_FIELD.example, topics: ['ticket.created', 'ticket.updated'], format: 'standard' },
+  },
+  slack: {
+    summary: 'A channel of Slack',
+    value: { url: 'https://hooks.slack.com/services/T0/B0/X0', topics: ['sync.held', 'sync.failed'], format: 'slack' },
+  },
+};
+
+export const WEBHOOK_ENDPOINT_CHANGES = {
+  pause: { summary: 'Pause it', value: { enabled: false } },
+  topics: { summary: 'Other topics', value: { topics: ['account.created'] } },
+};
+
+export class WebhookEndpoint {
+  @UuidField({ description: 'Id of the endpoint', example: ID })
+  id!: string;
+
+  @TextField(URL_FIELD)
+  url!: string;
+
+  @EnumListField(TOPICS_FIELD)
+  topics!: TopicName[];
+
+  @UuidField({ ...HAULER_FIELD, optional: true })
+  haulerId?: string;
+
+  @UuidField({ description: 'Connection of the key of a partner that created it', optional: true, example: ID })
+  connectionId?: string;
+
+  @TextField({ description: 'First characters of the key of a partner that created it', max: 11, optional: true })
+  keyPrefix?: string;
+
+  @EnumField(FORMAT_FIELD)
+  format!: WebhookFormat;
+
+  @BooleanField(ENABLED_FIELD)
+  enabled!: boolean;
+
+  @EnumField({
+    description:
+      'Why the service disabled it: the receiver answered 410, or failed for five days, or the key of the partner ended',
+    values: DISABLED_REASONS,
+    nullable: true,
+    example: null,
+  })
+  disabledReason!: DisabledReason | null;
+
+  @InstantField({ description: 'Since when every try has failed', nullable: true, example: null })
+  failingSince!: string | null;
+
+  @IntegerField({
+    description: 'Deliveries that were deleted because the endpoint had too many',
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    example: 0,
+  })
+  dropped!: number;
+
+  @InstantField({
+    description: 'Until when the former secret signs as well; null outside of a rotation',
+    nullable: true,
+    example: null,
+  })
+  formerSecretUntil!: string | null;
+
+  @InstantField({ description: 'When it was created', example: AT })
+  createdAt!: string;
+
+  @InstantField({ description: 'When it was last changed', example: AT })
+  updatedAt!: string;
+}
+
+export class IssuedWebhookEndpoint extends WebhookEndpoint {
+  @TextField({
+    description: 'The secret that signs: `whsec_` and base64. Only this response shows it',
+    max: 100,
+    example: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+  })
+  secret!: string;
+}
+
+export class RotateWebhookSecret {
+  @IntegerField({
+    description: 'Seconds for which the former secret signs as well',
+    min: 0,
+    max: MAX_SECRET_OVERLAP_SECONDS,
+    default: DEFAULT_SECRET_OVERLAP_SECONDS,
+    optional: true,
+    example: 3600,
+  })
+  overlapSeconds?: number;
+}
+
+export class WebhookEndpointQuery extends ListQuery {
+  @UuidField({ description: 'Endpoints of this hauler only', optional: true })
+  haulerId?: string;
+}
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+const STATUS_FIELD = { description: 'State', values: DELIVERY_STATUSES, example: 'delivered' };
+const TOPIC_FIELD = { description: 'What happened', values: SENT_TOPICS, example: 'ticket.created' };
+
+/** The answer of a receiver. */
+interface WebhookResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Written out, because a schema that is referred to by its name cannot be null. */
+const RESPONSE_SCHEMA: FieldSchema = {
+  type: 'object',
+  required: ['status', 'body'],
+  properties: {
+    status: {
+      type: 'integer',
+      format: 'int32',
+      minimum: 0,
+      maximum: 999,
+      description: 'Status; of a mail server its reply code',
+    },
+    body: { type: 'string', maxLength: 4_000, description: 'The beginning of its body, without secrets' },
+  },
+};
+
+export class WebhookDelivery {
+  @UuidField({ description: 'Id of the delivery, the `webhook-id` of every try', example: ID })
+  id!: string;
+
+  @UuidField({ description: 'Its endpoint', example: ID })
+  endpointId!: string;
+
+  @UuidField({ description: 'Hauler of the event', nullable: true, example: HAULER_ID })
+  haulerId!: string | null;
+
+  @EnumField(TOPIC_FIELD)
+  topic!: SentTopic;
+
+  @EnumField(STATUS_FIELD)
+  status!: DeliveryStatus;
+
+  @EnumField({
+    description: 'Why the last try did not succeed; null where it did, or before the first one',
+    values: DELIVERY_REASON_CODES,
+    nullable: true,
+    example: null,
+  })
+  reason!: DeliveryReason | null;
+
+  @IntegerField({ description: 'Tries so far', min: 0, max: 1_000, example: 1 })
+  attempts!: number;
+
+  @InstantField({ description: 'When it is tried next; null for one that ended', nullable: true, example: null })
+  nextAt!: string | null;
+
+  @field(
+    { description: 'The last answer of the receiver', nullable: true, example: { status: 204, body: '' } },
+    RESPONSE_SCHEMA,
+    { rule: { name: 'isObject', validate: isJsonObject, must: 'must be an object' } },
+  )
+  lastResponse!: WebhookResponse | null;
+
+  @TextField({
+    description: 'The body, as it is signed: `type`, `timestamp`, `data` with ids',
+    max: 4_000,
+    example: `{"type":"ticket.created","timestamp":"${AT}","data":{"haulerId":"${HAULER_ID}","ticketId":"${ID}"}}`,
+  })
+  body!: string;
+
+  @InstantField({ description: 'When it happened', example: AT })
+  createdAt!: string;
+
+  @InstantField({ description: 'When it was delivered or given up', nullable: true, example: AT })
+  endedAt!: string | null;
+}
+
+export class WebhookDeliveryQuery extends ListQuery {
+  @UuidField({ description: 'Deliveries of this endpoint only', optional: true })
+  endpointId?: string;
+
+  @EnumField({ ...STATUS_FIELD, optional: true })
+  status?: DeliveryStatus;
+
+  @EnumField({ ...TOPIC_FIELD, optional: true })
+  topic?: SentTopic;
+
+  @InstantField({ description: 'Created at or after', optional: true, inQuery: true })
+  from?: Instant;
+
+  @InstantField({ description: 'Created before', optional: true, inQuery: true })
+  to?: Instant;
+}
+
+export class RetryWebhookDeliveries {
+  @UuidField({ description: 'The endpoint', example: ID })
+  endpointId!: string;
+
+  @InstantField({ description: 'Deliveries created at or after', example: '2026-11-20T00:00:00Z' })
+  from!: Instant;
+
+  @InstantField({ description: 'Deliveries created before', example: '2026-11-21T00:00:00Z' })
+  to!: Instant;
+}
+
+export class RetriedWebhookDeliveries {
+  @IntegerField({
+    description: 'Deliveries that failed within the time, and are tried again',
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    example: 12,
+  })
+  matched!: number;
+}

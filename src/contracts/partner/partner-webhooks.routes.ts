@@ -1,0 +1,88 @@
+import {
+  ChangeOwnWebhookEndpoint,
+  CreateOwnWebhookEndpoint,
+  NEW_WEBHOOK_ENDPOINTS,
+  WebhookDeliveryQuery,
+} from '../admin/webhook.dto.js';
+import { ListQuery } from '../admin/list.dto.js';
+import { WEBHOOK_ROUTES } from '../admin/webhooks.routes.js';
+import type { RouteDefinition } from '../common/api-contract.js';
+import { IntegerField, NameField, TextField } from '../common/fields/scalar-fields.js';
+import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
+
+/** Pokes of a connection in a minute, over all instances. */
+export const MAX_POKES_PER_MINUTE = 60;
+
+/** What is ready. */
+export class Poke {
+  @TextField({
+    description: "The partner's id of a clip request",
+    min: 1,
+    max: MAX_REQUEST_ID_LENGTH,
+    optional: true,
+    example: 'req-4711',
+  })
+  requestId?: string;
+
+  @NameField({ description: 'A truck with new continuous recordings', max: 255, optional: true, example: 'TRUCK-7' })
+  truckId?: string;
+}
+
+export class PokeResult {
+  @IntegerField({
+    description: 'Polls that are due now; 0 where nothing waits for the partner any more',
+    min: 0,
+    max: 100_000,
+    example: 1,
+  })
+  polls!: number;
+}
+
+const POKES = {
+  request: { summary: 'A clip is ready', value: { requestId: 'req-4711' } },
+  truck: { summary: 'A truck has new recordings', value: { truckId: 'TRUCK-7' } },
+};
+
+const of = (text: string) =>
+  `${text} For the hauler or connection of the key: endpoints that its predecessors created before a rotation belong to it too.`;
+
+/** Webhooks of a partner with its own key, and its word that something is ready. */
+export const PARTNER_WEBHOOK_ROUTES = {
+  createOwnWebhookEndpoint: {
+    ...WEBHOOK_ROUTES.createWebhookEndpoint,
+    description: of('Only this response shows the secret. A topic that the key does not open is 400.'),
+    body: CreateOwnWebhookEndpoint,
+    examples: { standard: NEW_WEBHOOK_ENDPOINTS.standard },
+    fails: { conflict: 'The key has as many endpoints as it may have' },
+  },
+  listOwnWebhookEndpoints: {
+    ...WEBHOOK_ROUTES.listWebhookEndpoints,
+    description: of('Newest first.'),
+    query: ListQuery,
+  },
+  getOwnWebhookEndpoint: { ...WEBHOOK_ROUTES.getWebhookEndpoint, description: of('Without its secret.') },
+  updateOwnWebhookEndpoint: { ...WEBHOOK_ROUTES.updateWebhookEndpoint, body: ChangeOwnWebhookEndpoint },
+  deleteOwnWebhookEndpoint: WEBHOOK_ROUTES.deleteWebhookEndpoint,
+  testOwnWebhookEndpoint: WEBHOOK_ROUTES.testWebhookEndpoint,
+  rotateOwnWebhookSecret: WEBHOOK_ROUTES.rotateWebhookSecret,
+  listOwnWebhookDeliveries: {
+    ...WEBHOOK_ROUTES.listWebhookDeliveries,
+    description: of('Newest first, with the last answer of the receiver.'),
+    query: WebhookDeliveryQuery,
+  },
+  retryOwnWebhookDelivery: WEBHOOK_ROUTES.retryWebhookDelivery,
+  poke: {
+    method: 'POST',
+    path: '/pokes',
+    summary: 'Say that something is ready',
+    description: `Makes the poll of the clip request, or the reading of the truck's recordings, due at once. It does nothing else: what was listed counts. Several pokes before the poll are one poll. At most ${MAX_POKES_PER_MINUTE} a minute. For keys of a vision connection.`,
+    body: Poke,
+    examples: POKES,
+    status: 202,
+    response: PokeResult,
+    returns: 'The polls that are due',
+    fails: {
+      notFound: 'Nothing of the connection has this id, or the key is not that of a vision connection',
+    },
+  },
+} as const satisfies Readonly<Record<string, RouteDefinition>>;

@@ -1,0 +1,19 @@
+/** Why the last try of a delivery did not succeed, as a code and as a sentence. */
+export const DELIVERY_REASONS = {
+  'http-status': 'The receiver answered with another status than 2xx.',
+  redirected: 'The receiver answered with a redirect, which is not followed.',
+  gone: 'The receiver answered 410: the endpoint was disabled.',
+  'timed-out': 'The receiver did not answer in time.',
+  unreachable: 'The receiver could not be reached.',
+  broken: 'The connection broke before the status of the answer had come.',
+  'address-refused': 'The address may not be called: only public addresses with https are.',
+  'secret-unreadable': 'The secret cannot be decrypted with this SECRETS_KEY: rotate it.',
+  'mail-off': 'SMTP_URL is not set, so no e-mail is sent.',
+  'mail-unreachable': 'The mail server could not be reached.',
+  'mail-refused': 'The mail server refused the message.',
+  interrupted: 'The service ended during the try.',
+  disabled: 'The endpoint was disabled before the delivery succeeded.',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type DeliveryReason = keyof typeof DELIVERY_REASONS;
+export const DELIVERY_REASON_CODES = Object.keys(DELIVERY_REASONS) as DeliveryReason[];

@@ -1,0 +1,48 @@
+import type { EntityManager } from 'typeorm';
+import { PART, type Part } from '../clips/clips.repository.js';
+
+interface OfConnection {
+  readonly haulerId: string;
+  readonly connectionId: string;
+}
+
+/** The parts to which the partner gave the id, or that belong to our request of this id, ended ones included. */
+export function findPokedParts(
+  manager: EntityManager,
+  { haulerId, connectionId }: OfConnection,
+  requestId: string,
+): Promise<Part[]> {
+  return manager.query(
+    `SELECT ${PART} FROM video_request_parts
+     WHERE hauler_id = $1 AND connection_id = $2 AND (partner_request_id = $3 OR request_id::text = lower($3))`,
+    [haulerId, connectionId, requestId],
+  );
+}
+
+/** Makes the polls of parts that wait for the partner due. Returns how many wait. */
+export async function pokeParts(manager: EntityManager, haulerId: string, ids: readonly string[]): Promise<number> {
+  const [, poked] = await manager.query<[unknown[], number]>(
+    `UPDATE video_request_parts SET next_poll_at = least(next_poll_at, now())
+     WHERE hauler_id = $1 AND id = ANY ($2::uuid[]) AND status = 'processing' AND next_poll_at IS NOT NULL`,
+    [haulerId, ids],
+  );
+  return poked;
+}
+
+/**
+ * Makes the readings of a truck due; one that waits after a failure keeps its time. Returns how many are due, undefined for an
+ * unknown truck.
+ */
+export async function pokeTruck(
+  manager: EntityManager,
+  { haulerId, connectionId }: OfConnection,
+  truckId: string,
+): Promise<number | undefined> {
+  const [rows] = await manager.query<[{ due: boolean }[], number]>(
+    `UPDATE video_subscriptions SET due_at = CASE WHEN enabled AND last_error IS NULL THEN least(due_at, now()) ELSE due_at END
+     WHERE hauler_id = $1 AND connection_id = $2 AND truck_id = $3 AND deleted_at IS NULL
+     RETURNING enabled AND due_at <= now() AS due`,
+    [haulerId, connectionId, truckId],
+  );
+  return rows.length === 0 ? undefined : rows.filter(({ due }) => due).length;
+}

@@ -1,0 +1,83 @@
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { SharedCounts } from '../../auth/shared-counts.js';
+import { MAX_POKES_PER_MINUTE, type Poke, type PokeResult } from '../../contracts/partner/partner-webhooks.routes.js';
+import { PARTNER_API } from '../../contracts/partner/partner.api.js';
+import { AppError, apiError, invalid } from '../../errors/app-error.js';
+import { WorkService } from '../../work/work.service.js';
+import { POLL_CLIPS, READ_SUBSCRIPTIONS } from '../client/vision-connections.repository.js';
+import { ClipsRepository } from '../clips/clips.repository.js';
+import { findPokedParts, pokeParts, pokeTruck } from './pokes.repository.js';
+
+interface OfConnection {
+  readonly haulerId: string;
+  readonly connectionId: string;
+}
+
+/** A partner says that something is ready: its poll is due now, and nothing else happens. */
+@Injectable()
+export class Pokes implements OnApplicationShutdown {
+  private readonly counts: SharedCounts;
+
+  constructor(
+    dataSource: DataSource,
+    private readonly clips: ClipsRepository,
+    private readonly work: WorkService,
+  ) {
+    this.counts = new SharedCounts(dataSource);
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.counts.flush();
+  }
+
+  /** Throws `notFound` for an id that the connection does not have, and `tooManyRequests`. */
+  async poke({ requestId, truckId }: Poke, connection: OfConnection): Promise<PokeResult> {
+    if ((requestId === undefined) === (truckId === undefined)) {
+      throw invalid([{ path: 'requestId', rule: 'isOneOf', message: 'send either requestId or truckId' }]);
+    }
+    this.count(connection.connectionId);
+    const polls =
+      requestId === undefined
+        ? await this.pokeTruck(connection, truckId ?? '')
+        : await this.pokeRequest(connection, requestId);
+    if (polls === undefined) {
+      const what = requestId === undefined ? `truck ${truckId}` : `clip request ${requestId}`;
+      throw apiError(PARTNER_API, 'notFound', `the connection has no ${what}`);
+    }
+    return { polls };
+  }
+
+  private async pokeRequest(connection: OfConnection, requestId: string): Promise<number | undefined> {
+    const polls = await this.clips.inTransaction(async (manager) => {
+      const parts = await findPokedParts(manager, connection, requestId);
+      const waiting = parts.filter(({ status }) => status === 'processing');
+      const [first] = waiting;
+      if (first === undefined) return parts.length === 0 ? undefined : 0;
+      // Locks are taken in the order of a poll round: the poll, then parts.
+      await this.clips.schedulePoll(manager, first, 0);
+      return pokeParts(
+        manager,
+        connection.haulerId,
+        waiting.map(({ id }) => id),
+      );
+    });
+    this.work.runDue(POLL_CLIPS);
+    return polls;
+  }
+
+  private async pokeTruck(connection: OfConnection, truckId: string): Promise<number | undefined> {
+    const polls = await this.clips.inTransaction((manager) => pokeTruck(manager, connection, truckId));
+    this.work.runDue(READ_SUBSCRIPTIONS);
+    return polls;
+  }
+
+  private count(connectionId: string): void {
+    const { totalHits, resetTime } = this.counts.increment(connectionId);
+    if (totalHits <= MAX_POKES_PER_MINUTE) return;
+    const seconds = Math.max(1, Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1000));
+    throw new AppError('tooManyRequests', `a connection may be poked ${MAX_POKES_PER_MINUTE} times a minute`, {
+      headers: { 'Retry-After': String(seconds) },
+    });
+  }
+}

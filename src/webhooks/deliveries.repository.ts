@@ -1,0 +1,244 @@
+import type { DeliveryStatus, WebhookDeliveryQuery } from '../contracts/admin/webhook.dto.js';
+import type { DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
+import type { EventData, SentTopic } from '../contracts/webhooks/topics.js';
+import type { SqlList } from '../database/list-page.js';
+import type { Querying } from '../database/sql.js';
+import { uuidv7 } from '../database/uuid.js';
+import type { Backlog } from '../work/work-kind.js';
+
+export interface DeliveryRow {
+  readonly id: string;
+  readonly endpoint_id: string;
+  readonly hauler_id: string | null;
+  readonly topic: SentTopic;
+  /** JSON. */
+  readonly data: string;
+  readonly created_at: Date;
+  readonly status: DeliveryStatus;
+  readonly reason: DeliveryReason | null;
+  readonly response_status: number | null;
+  readonly response_body: string | null;
+  readonly ended_at: Date | null;
+  readonly due_at: Date | null;
+  readonly attempts: number;
+}
+
+/** One that waits for its first try, unless `isDue` is false. Returns its id. */
+export async function insertDelivery(
+  database: Querying,
+  endpointId: string,
+  { topic, data, isDue = true }: { readonly topic: SentTopic; readonly data: EventData; readonly isDue?: boolean },
+): Promise<string> {
+  const id = uuidv7();
+  await database.query(
+    `INSERT INTO webhook_deliveries (id, endpoint_id, hauler_id, topic, data, due_at)
+     VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 THEN now() END)`,
+    [id, endpointId, data['haulerId'] ?? null, topic, JSON.stringify(data), isDue],
+  );
+  return id;
+}
+
+/** Within the endpoints of a partner's first key; all if it is null. */
+const OF_KEY = (key: string) =>
+  `(${key}::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = ${key}))`;
+
+export async function findDelivery(
+  database: Querying,
+  id: string,
+  keyId: string | null,
+): Promise<DeliveryRow | undefined> {
+  const [row] = await database.query<DeliveryRow[]>(
+    `SELECT * FROM webhook_deliveries WHERE id = $1 AND ${OF_KEY('$2')}`,
+    [id, keyId],
+  );
+  return row;
+}
+
+export const deliveryList = (query: WebhookDeliveryQuery, keyId: string | null): SqlList => ({
+  name: 'webhook-deliveries',
+  sql: `SELECT * FROM webhook_deliveries
+    WHERE ($1::uuid IS NULL OR endpoint_id = $1) AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR topic = $3)
+      AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5) AND ${OF_KEY('$6')}`,
+  parameters: [
+    query.endpointId ?? null,
+    query.status ?? null,
+    query.topic ?? null,
+    query.from ?? null,
+    query.to ?? null,
+    keyId,
+  ],
+  key: ['id'],
+  order: 'DESC',
+});
+
+const AGAIN = `status = 'pending', reason = NULL, ended_at = NULL, due_at = now(), attempts = 0, last_error = NULL`;
+
+/** Returns whether it is due now: not while it is being delivered. */
+export async function retryDelivery(database: Querying, id: string): Promise<boolean> {
+  const [, retried] = await database.query<[unknown[], number]>(
+    `UPDATE webhook_deliveries SET ${AGAIN} WHERE id = $1 AND started_at IS NULL`,
+    [id],
+  );
+  return retried > 0;
+}
+
+export async function retryFailed(database: Querying, endpointId: string, from: string, to: string): Promise<number> {
+  const [, retried] = await database.query<[unknown[], number]>(
+    `UPDATE webhook_deliveries SET ${AGAIN}
+     WHERE endpoint_id = $1 AND status = 'failed' AND created_at >= $2 AND created_at < $3 AND started_at IS NULL`,
+    [endpointId, from, to],
+  );
+  return retried;
+}
+
+/** The waiting ones of an endpoint: due now, or not before a time. */
+export async function makeDue(database: Querying, endpointId: string): Promise<void> {
+  await database.query(
+    `UPDATE webhook_deliveries SET due_at = now()
+     WHERE endpoint_id = $1 AND status = 'pending' AND due_at > now() AND started_at IS NULL`,
+    [endpointId],
+  );
+}
+
+export async function deferDue(database: Querying, endpointId: string, ms: number): Promise<void> {
+  await database.query(
+    `UPDATE webhook_deliveries SET due_at = now() + $2::float8 * interval '1 ms'
+     WHERE endpoint_id = $1 AND due_at <= now() AND started_at IS NULL`,
+    [endpointId, ms],
+  );
+}
+
+/** Ends the waiting ones of an endpoint that was disabled. */
+export async function failWaiting(database: Querying, endpointId: string): Promise<void> {
+  await database.query(
+    `UPDATE webhook_deliveries SET status = 'failed', reason = 'disabled', due_at = NULL, ended_at = now()
+     WHERE endpoint_id = $1 AND status = 'pending' AND started_at IS NULL`,
+    [endpointId],
+  );
+}
+
+export async function deleteDeliveries(database: Querying, endpointId: string): Promise<void> {
+  await database.query('DELETE FROM webhook_deliveries WHERE endpoint_id = $1', [endpointId]);
+}
+
+/** The waiting ones that one mail lists, oldest first, besides the one that is being delivered. */
+export function waitingFor(
+  database: Querying,
+  endpointId: string,
+  limit: number,
+): Promise<Pick<DeliveryRow, 'id' | 'topic' | 'data' | 'created_at' | 'attempts'>[]> {
+  return database.query(
+    `SELECT id, topic, data, created_at, attempts FROM webhook_deliveries
+     WHERE endpoint_id = $1 AND due_at <= now() AND started_at IS NULL ORDER BY id LIMIT $2`,
+    [endpointId, limit],
+  );
+}
+
+/** How a try of several ended: delivered, or due again after a time, or given up. */
+export async function endTogether(
+  database: Querying,
+  ids: readonly string[],
+  end: { readonly status: DeliveryStatus; readonly reason: DeliveryReason | null; readonly delayMs: number | null },
+): Promise<void> {
+  await database.query(
+    `UPDATE webhook_deliveries SET status = $2, reason = $3, attempts = attempts + 1,
+       due_at = now() + $4::float8 * interval '1 ms', ended_at = CASE WHEN $4::float8 IS NULL THEN now() END
+     WHERE id = ANY ($1::uuid[]) AND status = 'pending' AND started_at IS NULL`,
+    [ids, end.status, end.reason, end.delayMs],
+  );
+}
+
+/** The result of a test, which is tried outside of the lanes. */
+export async function endTest(
+  database: Querying,
+  id: string,
+  row: Pick<DeliveryRow, 'status' | 'reason' | 'response_status' | 'response_body'>,
+): Promise<void> {
+  await database.query(
+    `UPDATE webhook_deliveries SET status = $2, reason = $3, response_status = $4, response_body = $5, attempts = 1,
+       ended_at = now() WHERE id = $1`,
+    [id, row.status, row.reason, row.response_status, row.response_body],
+  );
+}
+
+/** Mails gather events, so an endpoint has one at a time; of the others several are sent at once. */
+const CHANNELS = { mail: "e.format = 'email'", post: "e.format <> 'email'" } as const;
+export type Channel = keyof typeof CHANNELS;
+
+/** Only of endpoints that are called: a receiver that is away may have very many due deliveries. */
+export class DeliveryBacklog implements Backlog {
+  /** An endpoint to which something is due, unless it is paused or disabled. */
+  private readonly due: string;
+  readonly mayBeDueSql: string;
+
+  constructor(
+    private readonly database: Querying,
+    channel: Channel,
+  ) {
+    this.due = `webhook_endpoints AS e CROSS JOIN LATERAL (
+        SELECT d.due_at FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.due_at <= now() ORDER BY d.due_at LIMIT 1) AS due
+      WHERE e.enabled AND ${CHANNELS[channel]} AND (e.paused_until IS NULL OR e.paused_until <= now())`;
+    this.mayBeDueSql = `SELECT true FROM ${this.due} LIMIT 1`;
+  }
+
+  async lanes(kind: string, limit: number): Promise<string[]> {
+    const rows = await this.database.query<{ lane: string }[]>(
+      `SELECT e.id::text AS lane FROM ${this.due} AND NOT EXISTS (
+         SELECT FROM lanes AS l WHERE l.kind = $1 AND l.lane = e.id::text AND l.owned_until > now())
+       ORDER BY due.due_at LIMIT $2`,
+      [kind, limit],
+    );
+    return rows.map(({ lane }) => lane);
+  }
+
+  async oldestDue(): Promise<number | null> {
+    const [row] = await this.database.query<[{ age: number | null }]>(
+      `SELECT extract(epoch FROM now() - min(due.due_at))::float8 AS age FROM ${this.due}`,
+      [],
+    );
+    return row.age;
+  }
+}
+
+/** Not while the endpoint is paused or disabled. */
+export const calledEndpoints = (channel: Channel): string =>
+  `EXISTS (SELECT FROM webhook_endpoints AS e WHERE e.id = endpoint_id AND e.enabled AND ${CHANNELS[channel]}
+     AND (e.paused_until IS NULL OR e.paused_until <= now()))`;
+
+const BATCH = 10_000;
+
+/** Deletes those that ended before a number of days, and those without an endpoint. Returns how many. */
+export async function deleteOld(database: Querying, days: number): Promise<number> {
+  const [, deleted] = await database.query<[unknown[], number]>(
+    `DELETE FROM webhook_deliveries WHERE id IN (
+       SELECT d.id FROM webhook_deliveries AS d
+       WHERE d.ended_at < now() - $1 * interval '1 day'
+          OR d.started_at IS NULL AND NOT EXISTS (SELECT FROM webhook_endpoints AS e WHERE e.id = d.endpoint_id)
+       LIMIT ${BATCH})`,
+    [days],
+  );
+  return deleted;
+}
+
+/** Endpoints with more deliveries than `max`, and how many more. */
+export function overfull(database: Querying, max: number): Promise<{ readonly id: string; readonly over: number }[]> {
+  return database.query(
+    `SELECT e.id, counted.rows - $1 AS over FROM webhook_endpoints AS e CROSS JOIN LATERAL (
+       SELECT count(*)::int AS rows FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id) AS counted
+     WHERE counted.rows > $1`,
+    [max],
+  );
+}
+
+/** Deletes the oldest: first those that were delivered, then those that failed, then waiting ones, which are counted. */
+export async function deleteOldest(database: Querying, endpointId: string, count: number): Promise<void> {
+  await database.query(
+    `WITH gone AS (
+       DELETE FROM webhook_deliveries WHERE id IN (
+         SELECT id FROM webhook_deliveries WHERE endpoint_id = $1 AND started_at IS NULL
+         ORDER BY CASE status WHEN 'delivered' THEN 0 WHEN 'failed' THEN 1 ELSE 2 END, id LIMIT $2)
+       RETURNING status)
+     UPDATE webhook_endpoints SET dropped = dropped + (SELECT count(*) FROM gone WHERE status <> 'delivered') WHERE id = $1`,
+    [endpointId, count],
+  );
+}

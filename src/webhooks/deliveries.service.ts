@@ -1,0 +1,76 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { List } from '../contracts/admin/list.dto.js';
+import type {
+  RetriedWebhookDeliveries,
+  RetryWebhookDeliveries,
+  WebhookDelivery,
+  WebhookDeliveryQuery,
+} from '../contracts/admin/webhook.dto.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import { listPage } from '../database/list-page.js';
+import { apiError, invalid } from '../errors/app-error.js';
+import { DeliveryJob } from './delivery.job.js';
+import { deliveryList, type DeliveryRow, findDelivery, retryDelivery, retryFailed } from './deliveries.repository.js';
+import { OPERATOR } from './endpoint.rules.js';
+import { findEndpoint } from './endpoints.repository.js';
+import { standardBody } from './messages.rules.js';
+
+/** What was delivered, and the way back from a final state. */
+@Injectable()
+export class Deliveries {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly job: DeliveryJob,
+  ) {}
+
+  async list(query: WebhookDeliveryQuery, { keyId } = OPERATOR): Promise<List<WebhookDelivery>> {
+    const { rows, pagination } = await listPage<DeliveryRow>(this.dataSource, deliveryList(query, keyId), query);
+    return { data: rows.map(toDeliveryDto), pagination };
+  }
+
+  async get(id: string, { keyId } = OPERATOR): Promise<WebhookDelivery> {
+    const row = await findDelivery(this.dataSource, id, keyId);
+    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no webhook delivery ${id}`);
+    return toDeliveryDto(row);
+  }
+
+  async retry(id: string, owner = OPERATOR): Promise<WebhookDelivery> {
+    await this.get(id, owner);
+    if (!(await retryDelivery(this.dataSource, id))) {
+      throw apiError(ADMIN_API, 'conflict', 'the delivery is being tried at this moment; try again shortly');
+    }
+    this.job.runDue();
+    return this.get(id, owner);
+  }
+
+  async retryFailed({ endpointId, from, to }: RetryWebhookDeliveries): Promise<RetriedWebhookDeliveries> {
+    if ((await findEndpoint(this.dataSource, endpointId, null)) === undefined) {
+      throw invalid([
+        { path: 'endpointId', rule: 'isKnown', message: 'endpointId must be the id of a webhook endpoint' },
+      ]);
+    }
+    const matched = await retryFailed(this.dataSource, endpointId, from, to);
+    this.job.runDue();
+    return { matched };
+  }
+}
+
+function toDeliveryDto(row: DeliveryRow): WebhookDelivery {
+  const { response_status: status, response_body: body } = row;
+  return {
+    id: row.id,
+    endpointId: row.endpoint_id,
+    haulerId: row.hauler_id,
+    topic: row.topic,
+    status: row.status,
+    reason: row.reason,
+    attempts: row.attempts,
+    nextAt: row.due_at && formatInstant(row.due_at),
+    lastResponse: status === null ? null : { status, body: body ?? '' },
+    body: standardBody(row),
+    createdAt: formatInstant(row.created_at),
+    endedAt: row.ended_at && formatInstant(row.ended_at),
+  };
+}

@@ -1,0 +1,37 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { DataSource } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../config/env.js';
+import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { deleteOld, deleteOldest, overfull } from './deliveries.repository.js';
+
+const INTERVAL_MS = 60_000;
+
+/** Deliveries of one endpoint that are kept. A receiver that is away cannot fill the database. */
+export const MAX_DELIVERIES = 100_000;
+
+/** Deletes deliveries by their age, and the oldest of an endpoint that has too many. */
+@Injectable()
+export class DeliverySweep {
+  private readonly logger = new Logger('Webhooks');
+
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'WEBHOOK_RETENTION_DAYS'>,
+  ) {}
+
+  @Interval('webhook deliveries', INTERVAL_MS)
+  async minutely(): Promise<void> {
+    try {
+      await this.run();
+    } catch (err) {
+      if (!isDatabaseUnavailable(err)) this.logger.error({ err }, 'cannot delete old deliveries');
+    }
+  }
+
+  /** `max`: deliveries that each endpoint keeps. */
+  async run(max = MAX_DELIVERIES): Promise<void> {
+    await deleteOld(this.dataSource, this.env.WEBHOOK_RETENTION_DAYS);
+    for (const { id, over } of await overfull(this.dataSource, max)) await deleteOldest(this.dataSource, id, over);
+  }
+}

@@ -1,0 +1,73 @@
+import type { DisabledReason } from '../contracts/admin/webhook.dto.js';
+import type { DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Before the second to the tenth try, as Standard Webhooks recommends: 75 h in all. */
+export const DELAYS_MS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const;
+export const MAX_TRIES = DELAYS_MS.length + 1;
+export const JITTER = 0.1;
+
+/** An endpoint whose tries have all failed for this time is disabled. */
+export const DISABLED_AFTER_MS = 5 * DAY;
+
+/** Longest `Retry-After` that is obeyed. */
+export const MAX_RETRY_AFTER_MS = 24 * HOUR;
+
+/** Failures of an endpoint in a row from which on it is paused, so that a receiver that is away gets one try at a time. */
+export const FAILURES_BEFORE_PAUSE = 10;
+const FIRST_PAUSE_MS = 30 * SECOND;
+const MAX_PAUSE_MS = 10 * MINUTE;
+
+/** How one try ended. */
+export interface Attempt {
+  /** Undefined: delivered. */
+  readonly reason?: DeliveryReason;
+  readonly response?: { readonly status: number; readonly body: string };
+  /** The receiver asked for no further try before it. */
+  readonly retryAfterMs?: number;
+}
+
+export interface NextTry {
+  /** Undefined: delivered or given up. */
+  readonly delayMs?: number;
+  /** The receiver wants no other delivery before this time either. */
+  readonly pauseMs?: number;
+  readonly disable?: DisabledReason;
+}
+
+/**
+ * What follows a failed try, the `attempt`-th of its delivery (from 1). `endpoint`: the failures in a row of all its deliveries,
+ * and since when. `random` is in [0, 1).
+ */
+export function nextTry(
+  { reason, retryAfterMs = 0 }: Attempt,
+  attempt: number,
+  endpoint: { readonly failures: number; readonly failing_ms: number },
+  random: number,
+): NextTry {
+  if (reason === 'gone') return { disable: 'gone' };
+  if (endpoint.failing_ms >= DISABLED_AFTER_MS) return { disable: 'failing' };
+  const asked = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
+  const beyond = endpoint.failures - FAILURES_BEFORE_PAUSE;
+  const pause = beyond < 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** Math.min(beyond, 20), MAX_PAUSE_MS);
+  const pauseMs = Math.max(asked, pause);
+  const delay = DELAYS_MS[attempt - 1];
+  return {
+    ...(pauseMs > 0 ? { pauseMs } : {}),
+    ...(delay === undefined ? {} : { delayMs: Math.max(Math.round(delay * (1 + JITTER * random)), asked) }),
+  };
+}

@@ -1,0 +1,99 @@
+import { isEmail } from 'class-validator';
+import type { Principal } from '../auth/principal.js';
+import type { WebhookFormat } from '../contracts/admin/webhook.dto.js';
+import type { RuleName } from '../contracts/common/rules.js';
+import type { Violation } from '../contracts/common/violation.js';
+import { TOPIC_NAMES, type TopicName, topicOf } from '../contracts/webhooks/topics.js';
+import { type OutboundPolicy, resolvedUrlFault } from '../outbound/address-guard.js';
+
+/** Endpoints of one partner, and of all together. */
+export const MAX_OWN_ENDPOINTS = 10;
+export const MAX_ENDPOINTS = 500;
+
+/** Whose endpoints a call is about. */
+export interface EndpointOwner {
+  /** The first key of the rotations of a partner's key; null for the operator. */
+  readonly keyId: string | null;
+  readonly haulerId: string | null;
+  readonly connectionId: string | null;
+  readonly topics: readonly TopicName[];
+  readonly formats: readonly WebhookFormat[];
+}
+
+export const OPERATOR: EndpointOwner = {
+  keyId: null,
+  haulerId: null,
+  connectionId: null,
+  topics: TOPIC_NAMES,
+  formats: ['standard', 'slack', 'email'],
+};
+
+const startsWith =
+  (...subjects: string[]) =>
+  (topic: TopicName) =>
+    subjects.includes(topic.split('.')[0] ?? '');
+
+/** The topics that a partner's key opens. */
+export function topicsOf({ interfaces, haulerId, connectionId }: Principal): readonly TopicName[] {
+  if (connectionId !== null) return TOPIC_NAMES.filter(startsWith('sync', 'clip', 'recording', 'connection', 'key'));
+  const has = (name: 'scale' | 'account') => haulerId !== null && interfaces.has(name);
+  const subjects = ['key', ...(has('scale') ? ['ticket'] : []), ...(has('account') ? ['account'] : [])];
+  return TOPIC_NAMES.filter(startsWith(...subjects));
+}
+
+/** An endpoint as it would be after the call. */
+export interface WantedEndpoint {
+  readonly url: string;
+  readonly topics: readonly TopicName[];
+  readonly format: WebhookFormat;
+  readonly haulerId: string | null;
+}
+
+/** Violations beyond the form of the fields. The host name of the address is resolved. */
+export async function endpointViolations(
+  { url, topics, format, haulerId }: WantedEndpoint,
+  owner: EndpointOwner,
+  options: { readonly policy: OutboundPolicy; readonly hasMail: boolean },
+): Promise<Violation[]> {
+  const violations: Violation[] = [];
+  const refuse = (path: string, rule: RuleName, message: string) => violations.push({ path, rule, message });
+  const closed = topics.filter((topic) => !owner.topics.includes(topic));
+  if (closed.length > 0) {
+    refuse(
+      'topics',
+      'isEnum',
+      `topics must be of ${owner.topics.join(', ')}: the key does not open ${closed.join(', ')}`,
+    );
+  }
+  const general = topics.filter((topic) => topicOf(topic).isOfInstallation === true);
+  if (haulerId !== null && owner.keyId === null && general.length > 0) {
+    refuse('haulerId', 'isAbsent', `haulerId excludes ${general.join(', ')}, which belongs to no hauler`);
+  }
+  if (!owner.formats.includes(format)) {
+    refuse('format', 'isEnum', `format must be one of ${owner.formats.join(', ')}`);
+  } else if (format === 'email') {
+    if (!options.hasMail) refuse('format', 'isEnum', 'format email needs SMTP_URL in the environment of the service');
+    const fault = mailFault(url);
+    if (fault !== undefined) refuse('url', 'isEmail', `url ${fault}`);
+  } else {
+    const fault = await resolvedUrlFault(url, options.policy);
+    if (fault !== undefined) refuse('url', 'isAddress', `url is refused: ${fault}`);
+  }
+  return violations;
+}
+
+/** Exactly one address: further ones, and headers in a query, would be an open door for others' mail. */
+function mailFault(url: string): string | undefined {
+  const [, text] = /^mailto:([^?#]+)$/i.exec(url) ?? [];
+  const address = text === undefined ? undefined : decoded(text);
+  const isOne = address !== undefined && /^[\x21-\x7e]+$/.test(address) && isEmail(address);
+  return isOne ? undefined : 'must be mailto: and one address, such as mailto:dana@example.com';
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,231 @@
+import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhook.dto.js';
+import type { TopicName } from '../contracts/webhooks/topics.js';
+import type { SqlList } from '../database/list-page.js';
+import type { Querying } from '../database/sql.js';
+
+export interface EndpointRow {
+  readonly id: string;
+  readonly hauler_id: string | null;
+  readonly connection_id: string | null;
+  /** The first key of the rotations of a partner's key. */
+  readonly key_id: string | null;
+  readonly key_prefix: string | null;
+  readonly url: string;
+  readonly topics: TopicName[];
+  readonly format: WebhookFormat;
+  readonly enabled: boolean;
+  readonly sealed_secret: string;
+  readonly sealed_former_secret: string | null;
+  readonly former_secret_until: Date | null;
+  readonly disabled_reason: DisabledReason | null;
+  readonly failing_since: Date | null;
+  readonly failures: number;
+  readonly paused_until: Date | null;
+  readonly mailed_at: Date | null;
+  /** A bigint. */
+  readonly dropped: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export type NewEndpoint = Pick<
+  EndpointRow,
+  'id' | 'hauler_id' | 'connection_id' | 'key_id' | 'url' | 'topics' | 'format' | 'enabled' | 'sealed_secret'
+>;
+
+/** Undefined: unchanged. */
+export interface EndpointUpdate {
+  readonly url?: string | undefined;
+  readonly topics?: readonly string[] | undefined;
+  readonly format?: string | undefined;
+  readonly haulerId?: string | undefined;
+  readonly enabled?: boolean | undefined;
+}
+
+const SELECT = `SELECT e.*, k.prefix AS key_prefix FROM webhook_endpoints AS e LEFT JOIN api_keys AS k ON k.id = e.key_id`;
+
+/** $2 the first key of a partner; null for all endpoints. */
+export async function findEndpoint(
+  database: Querying,
+  id: string,
+  keyId: string | null,
+): Promise<EndpointRow | undefined> {
+  const [row] = await database.query<EndpointRow[]>(
+    `${SELECT} WHERE e.id = $1 AND ($2::uuid IS NULL OR e.key_id = $2)`,
+    [id, keyId],
+  );
+  return row;
+}
+
+export const endpointList = (haulerId: string | undefined, keyId: string | null): SqlList => ({
+  name: 'webhook-endpoints',
+  sql: `${SELECT} WHERE ($1::uuid IS NULL OR e.hauler_id = $1) AND ($2::uuid IS NULL OR e.key_id = $2)`,
+  parameters: [haulerId ?? null, keyId],
+  key: ['id'],
+  order: 'DESC',
+});
+
+/** Of a partner, or of all. */
+export async function countEndpoints(database: Querying, keyId: string | null): Promise<number> {
+  const [row] = await database.query<[{ count: number }]>(
+    'SELECT count(*)::int AS count FROM webhook_endpoints WHERE $1::uuid IS NULL OR key_id = $1',
+    [keyId],
+  );
+  return row.count;
+}
+
+/** Throws a violation of `webhook_endpoints_hauler_fkey` for an unknown hauler. */
+export async function insertEndpoint(database: Querying, row: NewEndpoint): Promise<void> {
+  await database.query(
+    `INSERT INTO webhook_endpoints (id, hauler_id, connection_id, key_id, url, topics, format, enabled, sealed_secret)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [
+      row.id,
+      row.hauler_id,
+      row.connection_id,
+      row.key_id,
+      row.url,
+      row.topics,
+      row.format,
+      row.enabled,
+      row.sealed_secret,
+    ],
+  );
+}
+
+/** A new address, or the end of a pause, starts the counts of failures again. */
+export async function updateEndpoint(database: Querying, id: string, update: EndpointUpdate): Promise<void> {
+  const { url, topics, format, haulerId, enabled } = update;
+  await database.query(
+    `UPDATE webhook_endpoints SET url = coalesce($2, url), topics = coalesce($3, topics), format = coalesce($4, format),
+       hauler_id = coalesce($5, hauler_id), enabled = coalesce($6, enabled),
+       disabled_reason = CASE WHEN $6 THEN NULL ELSE disabled_reason END,
+       failing_since = CASE WHEN $6 OR $2 IS NOT NULL THEN NULL ELSE failing_since END,
+       failures = CASE WHEN $6 OR $2 IS NOT NULL THEN 0 ELSE failures END,
+       paused_until = CASE WHEN $6 OR $2 IS NOT NULL THEN NULL ELSE paused_until END, updated_at = now()
+     WHERE id = $1`,
+    [id, url, topics, format, haulerId, enabled],
+  );
+}
+
+export async function deleteEndpoint(database: Querying, id: string): Promise<void> {
+  await database.query('DELETE FROM webhook_endpoints WHERE id = $1', [id]);
+}
+
+export async function replaceSecret(
+  database: Querying,
+  id: string,
+  sealed: string,
+  overlapSeconds: number,
+): Promise<void> {
+  await database.query(
+    `UPDATE webhook_endpoints SET sealed_former_secret = CASE WHEN $3 > 0 THEN sealed_secret END,
+       former_secret_until = CASE WHEN $3 > 0 THEN now() + $3 * interval '1 second' END, sealed_secret = $2, updated_at = now()
+     WHERE id = $1`,
+    [id, sealed, overlapSeconds],
+  );
+}
+
+/** The first key of the rotations of a key. */
+export async function firstKeyOf(database: Querying, keyId: string): Promise<string> {
+  const [row] = await database.query<{ id: string }[]>(
+    `WITH RECURSIVE former AS (
+       SELECT id, replaces_id FROM api_keys WHERE id = $1
+       UNION ALL SELECT k.id, k.replaces_id FROM former JOIN api_keys AS k ON k.id = former.replaces_id)
+     SELECT id FROM former WHERE replaces_id IS NULL`,
+    [keyId],
+  );
+  return row?.id ?? keyId;
+}
+
+/** Whether a partner's key, or one that a rotation made of it, is valid. */
+export async function isKeyValid(database: Querying, keyId: string): Promise<boolean> {
+  const [row] = await database.query<[{ valid: boolean }]>(
+    `WITH RECURSIVE later AS (
+       SELECT * FROM api_keys WHERE id = $1
+       UNION ALL SELECT k.* FROM later JOIN api_keys AS k ON k.replaces_id = later.id)
+     SELECT EXISTS (SELECT FROM later WHERE revoked_at IS NULL AND coalesce(expires_at > now(), true)
+       AND coalesce(retires_at > now(), true)) AS valid`,
+    [keyId],
+  );
+  return row.valid;
+}
+
+/** The state of an endpoint after a try. */
+export async function recordSuccess(database: Querying, id: string): Promise<void> {
+  await database.query(
+    `UPDATE webhook_endpoints SET failing_since = NULL, failures = 0, paused_until = NULL
+     WHERE id = $1 AND (failing_since IS NOT NULL OR paused_until IS NOT NULL)`,
+    [id],
+  );
+}
+
+/** Returns since when each try has failed, and how many did; undefined if the endpoint is gone. */
+export async function recordFailure(
+  database: Querying,
+  id: string,
+): Promise<{ readonly failures: number; readonly failing_ms: number } | undefined> {
+  const [[row]] = await database.query<[{ failures: number; failing_ms: number }[], number]>(
+    `UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, now()), failures = least(failures + 1, 1000000)
+     WHERE id = $1 RETURNING failures, extract(epoch FROM now() - failing_since)::float8 * 1000 AS failing_ms`,
+    [id],
+  );
+  return row;
+}
+
+export async function pauseEndpoint(database: Querying, id: string, ms: number): Promise<void> {
+  await database.query(
+    `UPDATE webhook_endpoints SET paused_until = greatest(paused_until, now() + $2::float8 * interval '1 ms') WHERE id = $1`,
+    [id, ms],
+  );
+}
+
+/** Returns whether it was enabled, so that there is one notice. */
+export async function disableEndpoint(database: Querying, id: string, reason: DisabledReason): Promise<boolean> {
+  const [, disabled] = await database.query<[unknown[], number]>(
+    `UPDATE webhook_endpoints SET enabled = false, disabled_reason = $2, updated_at = now() WHERE id = $1 AND enabled`,
+    [id, reason],
+  );
+  return disabled > 0;
+}
+
+/** The other endpoints of the operator. */
+export async function operatorEndpoints(database: Querying, except: string): Promise<string[]> {
+  const rows = await database.query<{ id: string }[]>(
+    'SELECT id FROM webhook_endpoints WHERE enabled AND key_id IS NULL AND id <> $1',
+    [except],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Reserves the mail of an endpoint, or returns in how many milliseconds it may be sent. */
+export async function reserveMail(database: Querying, id: string, everyMs: number): Promise<number> {
+  const [[row]] = await database.query<[{ wait: number }[], number]>(
+    `UPDATE webhook_endpoints AS e SET mailed_at = CASE WHEN before.wait <= 0 THEN now() ELSE e.mailed_at END
+     FROM (SELECT id, coalesce(extract(epoch FROM mailed_at - now())::float8 * 1000 + $2, 0) AS wait
+           FROM webhook_endpoints WHERE id = $1 FOR UPDATE) AS before
+     WHERE e.id = before.id RETURNING before.wait`,
+    [id, everyMs],
+  );
+  return Math.max(0, row?.wait ?? 0);
+}
+
+/** The mail was not sent: the next try must not wait. */
+export async function releaseMail(database: Querying, id: string): Promise<void> {
+  await database.query('UPDATE webhook_endpoints SET mailed_at = NULL WHERE id = $1', [id]);
+}
+
+/** Endpoints that somebody should look at. */
+export function troubledEndpoints(database: Querying): Promise<
+  (Pick<EndpointRow, 'id' | 'hauler_id' | 'disabled_reason' | 'failing_since' | 'updated_at'> & {
+    readonly waiting: number;
+  })[]
+> {
+  return database.query(
+    `SELECT id, hauler_id, disabled_reason, failing_since, updated_at, (
+         SELECT count(*)::float8 FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.status <> 'delivered') AS waiting
+     FROM webhook_endpoints AS e
+     WHERE disabled_reason IN ('gone', 'failing') OR enabled AND failing_since < now() - interval '1 hour'`,
+    [],
+  );
+}

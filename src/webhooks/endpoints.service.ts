@@ -1,0 +1,192 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { Principal } from '../auth/principal.js';
+import { ENV, type ResolvedEnv } from '../config/env.js';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { List, ListQuery } from '../contracts/admin/list.dto.js';
+import {
+  type ChangeWebhookEndpoint,
+  type CreateWebhookEndpoint,
+  DEFAULT_SECRET_OVERLAP_SECONDS,
+  type IssuedWebhookEndpoint,
+  type RotateWebhookSecret,
+  type WebhookDelivery,
+  type WebhookEndpoint,
+  type WebhookEndpointQuery,
+} from '../contracts/admin/webhook.dto.js';
+import { formatInstant } from '../contracts/common/instant.js';
+import { listPage } from '../database/list-page.js';
+import { isForeignKeyViolation } from '../database/postgres-errors.js';
+import { inTransaction } from '../database/transaction.js';
+import { uuidv7 } from '../database/uuid.js';
+import { apiError, invalid } from '../errors/app-error.js';
+import { Outbox } from '../events/outbox.js';
+import { outboundPolicy } from '../outbound/address-guard.js';
+import { sealKey } from '../partner-client/connection-keys.service.js';
+import { DeliveryJob } from './delivery.job.js';
+import { deleteDeliveries, makeDue } from './deliveries.repository.js';
+import { Deliveries } from './deliveries.service.js';
+import {
+  type EndpointOwner,
+  endpointViolations,
+  MAX_ENDPOINTS,
+  MAX_OWN_ENDPOINTS,
+  OPERATOR,
+  topicsOf,
+  type WantedEndpoint,
+} from './endpoint.rules.js';
+import {
+  countEndpoints,
+  deleteEndpoint,
+  endpointList,
+  type EndpointRow,
+  findEndpoint,
+  firstKeyOf,
+  insertEndpoint,
+  replaceSecret,
+  updateEndpoint,
+} from './endpoints.repository.js';
+import { newSecret } from './secrets.js';
+
+/** Webhook endpoints, of the operator and of partners. Each call names the owner, and reaches no endpoint of another one. */
+@Injectable()
+export class WebhookEndpoints {
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(ENV) private readonly env: ResolvedEnv,
+    private readonly outbox: Outbox,
+    private readonly job: DeliveryJob,
+    private readonly deliveries: Deliveries,
+  ) {}
+
+  /** The endpoints of a partner's key, which those of its predecessors are too. */
+  async ownerOf(caller: Principal): Promise<EndpointOwner> {
+    const { keyId, haulerId, connectionId } = caller;
+    if (keyId === null) throw new Error('the partner API needs a key');
+    const first = await firstKeyOf(this.dataSource, keyId);
+    return { keyId: first, haulerId, connectionId, topics: topicsOf(caller), formats: ['standard', 'slack'] };
+  }
+
+  async create(request: CreateWebhookEndpoint, owner = OPERATOR): Promise<IssuedWebhookEndpoint> {
+    const format = request.format ?? 'standard';
+    const haulerId = owner.keyId === null ? (request.haulerId ?? null) : owner.haulerId;
+    const wanted = { url: request.url, topics: [...new Set(request.topics)], format, haulerId };
+    await this.check(wanted, owner);
+    const max = owner.keyId === null ? MAX_ENDPOINTS : MAX_OWN_ENDPOINTS;
+    if ((await countEndpoints(this.dataSource, owner.keyId)) >= max) {
+      throw apiError(ADMIN_API, 'conflict', `there are ${max} endpoints already: delete one`);
+    }
+    const id = uuidv7();
+    const secret = newSecret();
+    const row = {
+      ...wanted,
+      id,
+      hauler_id: haulerId,
+      connection_id: owner.connectionId,
+      key_id: owner.keyId,
+      enabled: request.enabled ?? true,
+      sealed_secret: sealKey(this.env.SECRETS_KEY, id, secret),
+    };
+    await ofKnownHauler(insertEndpoint(this.dataSource, row));
+    this.outbox.forget();
+    return { ...(await this.get(id, owner)), secret };
+  }
+
+  async list(query: WebhookEndpointQuery | ListQuery, owner = OPERATOR): Promise<List<WebhookEndpoint>> {
+    const haulerId = 'haulerId' in query ? query.haulerId : undefined;
+    const { rows, pagination } = await listPage<EndpointRow>(
+      this.dataSource,
+      endpointList(haulerId, owner.keyId),
+      query,
+    );
+    return { data: rows.map(toEndpointDto), pagination };
+  }
+
+  async get(id: string, owner = OPERATOR): Promise<WebhookEndpoint> {
+    return toEndpointDto(await this.required(id, owner));
+  }
+
+  async update(id: string, request: ChangeWebhookEndpoint, owner = OPERATOR): Promise<WebhookEndpoint> {
+    const row = await this.required(id, owner);
+    const { enabled } = request;
+    const url = request.url === row.url ? undefined : request.url;
+    const topics = request.topics === undefined ? undefined : [...new Set(request.topics)];
+    const haulerId = owner.keyId === null ? request.haulerId : undefined;
+    const format = request.format;
+    const wanted = {
+      url: url ?? row.url,
+      topics: topics ?? row.topics,
+      format: format ?? row.format,
+      haulerId: haulerId ?? row.hauler_id,
+    };
+    await this.check(wanted, owner);
+    await inTransaction(this.dataSource, async (manager) => {
+      await ofKnownHauler(updateEndpoint(manager, id, { url, topics, format, haulerId, enabled }));
+      if (enabled === true) await makeDue(manager, id);
+    });
+    this.outbox.forget();
+    this.job.runDue();
+    return this.get(id, owner);
+  }
+
+  async remove(id: string, owner = OPERATOR): Promise<void> {
+    await this.required(id, owner);
+    await deleteEndpoint(this.dataSource, id);
+    this.outbox.forget();
+    await deleteDeliveries(this.dataSource, id);
+  }
+
+  async test(id: string, owner = OPERATOR): Promise<WebhookDelivery> {
+    const deliveryId = await this.job.test(await this.required(id, owner));
+    return this.deliveries.get(deliveryId, owner);
+  }
+
+  async rotate(id: string, request: RotateWebhookSecret, owner = OPERATOR): Promise<IssuedWebhookEndpoint> {
+    await this.required(id, owner);
+    const secret = newSecret();
+    const overlap = request.overlapSeconds ?? DEFAULT_SECRET_OVERLAP_SECONDS;
+    await replaceSecret(this.dataSource, id, sealKey(this.env.SECRETS_KEY, id, secret), overlap);
+    return { ...(await this.get(id, owner)), secret };
+  }
+
+  private async required(id: string, { keyId }: EndpointOwner): Promise<EndpointRow> {
+    const row = await findEndpoint(this.dataSource, id, keyId);
+    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no webhook endpoint ${id}`);
+    return row;
+  }
+
+  private async check(wanted: WantedEndpoint, owner: EndpointOwner): Promise<void> {
+    const options = { policy: outboundPolicy(this.env), hasMail: this.env.SMTP_URL !== undefined };
+    const violations = await endpointViolations(wanted, owner, options);
+    if (violations.length > 0) throw invalid(violations);
+  }
+}
+
+async function ofKnownHauler(write: Promise<void>): Promise<void> {
+  try {
+    await write;
+  } catch (error) {
+    if (!isForeignKeyViolation(error, 'webhook_endpoints_hauler_fkey')) throw error;
+    throw invalid([{ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the id of a hauler' }]);
+  }
+}
+
+function toEndpointDto(row: EndpointRow): WebhookEndpoint {
+  const { former_secret_until: former } = row;
+  return {
+    id: row.id,
+    url: row.url,
+    topics: row.topics,
+    ...(row.hauler_id === null ? {} : { haulerId: row.hauler_id }),
+    ...(row.connection_id === null ? {} : { connectionId: row.connection_id }),
+    ...(row.key_prefix === null ? {} : { keyPrefix: row.key_prefix }),
+    format: row.format,
+    enabled: row.enabled,
+    disabledReason: row.disabled_reason,
+    failingSince: row.failing_since && formatInstant(row.failing_since),
+    dropped: Number(row.dropped),
+    formerSecretUntil: former === null || former.getTime() < Date.now() ? null : formatInstant(former),
+    createdAt: formatInstant(row.created_at),
+    updatedAt: formatInstant(row.updated_at),
+  };
+}

@@ -1,0 +1,132 @@
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { Inject, Injectable } from '@nestjs/common';
+import { ENV, type ResolvedEnv } from '../config/env.js';
+import { storableText } from '../contracts/common/text.js';
+import { outboundPolicy, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
+import { guardedAgents } from '../outbound/guarded-agents.js';
+import { networkFailure } from '../outbound/network-errors.js';
+import { retryAfterDate } from '../outbound/retry-after.js';
+import { redactText } from '../observability/redaction.js';
+import type { Attempt } from './delivery.rules.js';
+
+/** For the whole try, from the name resolution to the status of the answer. */
+export const ANSWER_MS = 15_000;
+/** For the body, of which little is read. */
+const BODY_MS = 2_000;
+const MAX_READ_BYTES = 8_192;
+/** Characters of the body that are kept. */
+const MAX_KEPT = 1_000;
+
+/** How `POST`s to webhook endpoints end. */
+const FAILURES = { addressRefused: 'address-refused', unreachable: 'unreachable', broken: 'broken' } as const;
+
+/**
+ * Sends one `POST`. It uses `node:http`, because `fetch` has no hook to check a resolved address. Each try has a connection of its
+ * own, so that the address is resolved and checked again. Redirects are not followed.
+ */
+@Injectable()
+export class HttpSender {
+  private readonly policy: OutboundPolicy;
+  private readonly agents: ReturnType<typeof guardedAgents>;
+
+  constructor(@Inject(ENV) env: ResolvedEnv) {
+    this.policy = outboundPolicy(env);
+    this.agents = guardedAgents(this.policy, { keepAlive: false });
+  }
+
+  /** Never rejects, but for an abort by the caller. */
+  async send(
+    address: string,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    options: { readonly signal?: AbortSignal; readonly secrets?: readonly string[] } = {},
+  ): Promise<Attempt> {
+    if (urlFault(address, this.policy) !== undefined) return { reason: 'address-refused' };
+    const url = new URL(address);
+    const timeout = AbortSignal.timeout(ANSWER_MS);
+    const signal = options.signal === undefined ? timeout : AbortSignal.any([timeout, options.signal]);
+    try {
+      const response = await this.open(url, headers, body, signal);
+      const text = await readStart(response);
+      return attemptOf(response, redactText(text, options.secrets).slice(0, MAX_KEPT).toWellFormed());
+    } catch (error) {
+      if (options.signal?.aborted === true) throw options.signal.reason;
+      if (timeout.aborted) return { reason: 'timed-out' };
+      const { code } = error as { readonly code?: unknown };
+      if (code === 'ETIMEDOUT') return { reason: 'timed-out' };
+      return { reason: FAILURES[networkFailure(error, url.host, false).kind] };
+    }
+  }
+
+  /** Resolves with the head of the answer. */
+  private open(
+    url: URL,
+    headers: Readonly<Record<string, string>>,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const isTls = url.protocol === 'https:';
+    const start = isTls ? httpsRequest : httpRequest;
+    const agent = isTls ? this.agents.httpsAgent : this.agents.httpAgent;
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const request = start(url, {
+      agent,
+      method: 'POST',
+      signal,
+      headers: {
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+        'user-agent': 'haulbridge-webhooks',
+        accept: '*/*',
+        'accept-encoding': 'identity',
+        ...headers,
+      },
+    });
+    request.on('error', reject);
+    request.once('response', (response) => {
+      // Before the response has a reader, a broken connection must not end the process.
+      response.on('error', () => undefined);
+      resolve(response);
+    });
+    request.once('upgrade', (response, socket) => {
+      socket.destroy();
+      resolve(response);
+    });
+    request.once('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })));
+    request.end(body);
+    return promise;
+  }
+}
+
+/** The beginning of a body. An answer that is long, slow or broken off counts by its status all the same. */
+async function readStart(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const timer = setTimeout(() => response.destroy(), BODY_MS);
+  try {
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes >= MAX_READ_BYTES) break;
+    }
+  } catch {
+    // What has come is kept.
+  } finally {
+    clearTimeout(timer);
+    response.destroy();
+  }
+  return storableText(Buffer.concat(chunks).subarray(0, MAX_READ_BYTES).toString('utf8'));
+}
+
+function attemptOf({ statusCode: status = 0, headers }: IncomingMessage, body: string): Attempt {
+  const response = { status, body };
+  if (status >= 200 && status < 300) return { response };
+  const now = new Date();
+  const retryAt = retryAfterDate(headers['retry-after'], now);
+  return {
+    response,
+    reason: status === 410 ? 'gone' : status >= 300 && status < 400 ? 'redirected' : 'http-status',
+    ...(retryAt === undefined ? {} : { retryAfterMs: retryAt.getTime() - now.getTime() }),
+  };
+}

@@ -1,0 +1,77 @@
+import { Controller, Param, Query, Req } from '@nestjs/common';
+import { principalOf } from '../auth/caller.js';
+import type { AuthenticatedRequest } from '../auth/principal.js';
+import { Route } from '../auth/route.js';
+import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
+import {
+  ChangeOwnWebhookEndpoint,
+  CreateOwnWebhookEndpoint,
+  RotateWebhookSecret,
+  WebhookDeliveryQuery,
+} from '../contracts/admin/webhook.dto.js';
+import { PARTNER_API } from '../contracts/partner/partner.api.js';
+import { JsonBody } from '../http/json-body.js';
+import { Deliveries } from './deliveries.service.js';
+import { WebhookEndpoints } from './endpoints.service.js';
+
+/** The webhook endpoints of a partner's key. */
+@Controller()
+export class PartnerWebhooksController {
+  constructor(
+    private readonly endpoints: WebhookEndpoints,
+    private readonly deliveries: Deliveries,
+  ) {}
+
+  @Route(PARTNER_API, 'createOwnWebhookEndpoint')
+  async create(@JsonBody() request: CreateOwnWebhookEndpoint, @Req() call: AuthenticatedRequest) {
+    return this.endpoints.create(request, await this.ownerOf(call));
+  }
+
+  @Route(PARTNER_API, 'listOwnWebhookEndpoints')
+  async list(@Query() query: ListQuery, @Req() call: AuthenticatedRequest) {
+    return this.endpoints.list(query, await this.ownerOf(call));
+  }
+
+  @Route(PARTNER_API, 'getOwnWebhookEndpoint')
+  async get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+    return this.endpoints.get(id, await this.ownerOf(call));
+  }
+
+  @Route(PARTNER_API, 'updateOwnWebhookEndpoint')
+  async update(
+    @Param() { id }: IdParam,
+    @JsonBody() request: ChangeOwnWebhookEndpoint,
+    @Req() call: AuthenticatedRequest,
+  ) {
+    return this.endpoints.update(id, request, await this.ownerOf(call));
+  }
+
+  @Route(PARTNER_API, 'deleteOwnWebhookEndpoint')
+  async remove(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+    await this.endpoints.remove(id, await this.ownerOf(call));
+  }
+
+  @Route(PARTNER_API, 'testOwnWebhookEndpoint')
+  async test(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+    return this.endpoints.test(id, await this.ownerOf(call));
+  }
+
+  @Route(PARTNER_API, 'rotateOwnWebhookSecret')
+  async rotate(@Param() { id }: IdParam, @JsonBody() request: RotateWebhookSecret, @Req() call: AuthenticatedRequest) {
+    return this.endpoints.rotate(id, request, await this.ownerOf(call));
+  }
+
+  @Route(PARTNER_API, 'listOwnWebhookDeliveries')
+  async listDeliveries(@Query() query: WebhookDeliveryQuery, @Req() call: AuthenticatedRequest) {
+    return this.deliveries.list(query, await this.ownerOf(call));
+  }
+
+  @Route(PARTNER_API, 'retryOwnWebhookDelivery')
+  async retry(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+    return this.deliveries.retry(id, await this.ownerOf(call));
+  }
+
+  private ownerOf(call: AuthenticatedRequest) {
+    return this.endpoints.ownerOf(principalOf(call));
+  }
+}

@@ -1,0 +1,76 @@
+import { Injectable, Logger } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+import { DataSource } from 'typeorm';
+import { type TopicName, TOPIC_NAMES, topicOf } from '../contracts/webhooks/topics.js';
+import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { inTransaction } from '../database/transaction.js';
+import { insertDelivery } from './deliveries.repository.js';
+import { DeliveryJob } from './delivery.job.js';
+import { StateReader } from './state-reader.service.js';
+import { announcedStates, deleteStates, lockStates, stateEndpoints, storeStates } from './states.repository.js';
+import { changesOf, type Family } from './states.rules.js';
+
+const INTERVAL_MS = 15_000;
+
+/** Announced by one run; the others are announced by the next one. */
+const MAX_SENT = 2_000;
+
+const STATE_TOPICS = TOPIC_NAMES.filter((name) => topicOf(name).isState === true);
+const familyOf = (topic: TopicName) => topic.split('.')[0] as Family;
+
+/**
+ * Announces the states that last, once for each change: they are compared with what was announced before, in the transaction
+ * that stores both. A state needs no event of its own, so a service that was killed or away misses none that still lasts.
+ */
+@Injectable()
+export class StatesJob {
+  private readonly logger = new Logger('Webhooks');
+  private isRunning = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly reader: StateReader,
+    private readonly deliveries: DeliveryJob,
+  ) {}
+
+  @Interval('webhook states', INTERVAL_MS)
+  async regularly(): Promise<void> {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    try {
+      await this.run();
+    } catch (err) {
+      if (!isDatabaseUnavailable(err)) this.logger.error({ err }, 'cannot announce states');
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
+  /** Does nothing while another instance does it. */
+  async run(): Promise<void> {
+    if ((await stateEndpoints(this.dataSource, STATE_TOPICS)).length === 0) return;
+    await inTransaction(this.dataSource, async (manager) => {
+      if (!(await lockStates(manager))) return;
+      const endpoints = await stateEndpoints(manager, STATE_TOPICS);
+      const before = await announcedStates(manager);
+      const topics = endpoints.flatMap((endpoint) => endpoint.topics).filter((topic) => STATE_TOPICS.includes(topic));
+      const families = new Set(topics.map(familyOf));
+      const seen = await this.reader.read(
+        families,
+        before.map(({ subject }) => subject),
+      );
+      const changes = changesOf(endpoints, before, seen);
+      if (changes.sent.length > MAX_SENT) {
+        changes.announced.splice(MAX_SENT);
+        changes.sent.splice(MAX_SENT);
+        changes.ended.splice(0);
+      }
+      for (const { endpointId, topic, data } of changes.sent) {
+        await insertDelivery(manager, endpointId, { topic, data });
+      }
+      await storeStates(manager, changes.announced);
+      await deleteStates(manager, changes.ended);
+    });
+    this.deliveries.runDue();
+  }
+}
