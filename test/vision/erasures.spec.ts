@@ -84,7 +84,7 @@ describe('an erasure of footage', () => {
     expect(exchange).toEqual({ path: '/[erased]', response_body: '[erased]', refs: ['truckId:TRUCK-7'] });
 
     const listed = ['08:30', '08:59', '10:00'].map((at) => {
-      const { start, end } = minute(at, scene);
+      const [start, end] = [`2026-01-31T${at}:00.000000Z`, `2026-01-31T${at}:59.000000Z`];
       return {
         ...{ id: `again-${at}`, customerId: 'customer', truckId: 'TRUCK-7', cameraId: 'front', durationSeconds: 60 },
         ...{ startTime: start, endTime: end, downloadUrl: 'https://partner.example/again.mp4' },
