@@ -24,11 +24,15 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 ENV npm_config_cache=/tmp/.npm npm_config_update_notifier=false
 # OpenShift runs a container as any user of the group 0.
 RUN install -d -o node -g 0 -m 0770 /data
+# The commit: docker build --build-arg REVISION=$(git rev-parse HEAD)
+ARG REVISION=
 LABEL org.opencontainers.image.title=haulbridge \
+      org.opencontainers.image.version=0.2.0 \
+      org.opencontainers.image.revision=$REVISION \
       org.opencontainers.image.description="Scale tickets, accounts, disposal sites and truck-camera video between a waste-hauling platform and its partners" \
       org.opencontainers.image.licenses=MIT
 WORKDIR /app
-COPY package.json LICENSE THIRD-PARTY-NOTICES.md ./
+COPY package.json LICENSE THIRD-PARTY-NOTICES.md deploy/sbom.cdx.json ./
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # By number, so that Kubernetes can see that it is not root.

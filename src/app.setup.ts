@@ -25,6 +25,7 @@ import { protectSecrets } from './observability/known-secrets.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
 import { type ObservedRequest, observeRequests } from './observability/request-observer.js';
+import { continueTrace } from './outbound/trace-context.js';
 import { NotStoredError, StorageUnavailableError } from './storage/storage-errors.js';
 
 /** The interval at which a download retries after the storage has failed. */
@@ -55,6 +56,7 @@ export async function createApp(
     inSequence(
       ...(env.CELL === undefined ? [] : [stripCellPath(env.CELL)]),
       setRequestId,
+      continueTrace,
       observeRequests(logger, app.get(Metrics), env),
       setCommonHeaders,
       refuseWithoutPlace(adapter),

@@ -45,6 +45,7 @@ import { SharesController } from './shares/shares.controller.js';
 import { SharesRepository } from './shares/shares.repository.js';
 import { RecordingShares } from './shares/shares.service.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
+import { StorageRepairController, StorageRepairs } from './storage-repair.js';
 import { RunTreeRepository } from './sync-runs/run-tree.repository.js';
 import { RunTree } from './sync-runs/run-tree.service.js';
 import { SyncRunsController } from './sync-runs.controller.js';
@@ -64,7 +65,7 @@ import { VideoRequestsController } from './video-requests.controller.js';
     SandboxController,
   ],
   providers: [ActionNames, NamedActions, AttentionService, Doctor, ExchangeReplay],
-  exports: [AttentionService, ExchangeReplay],
+  exports: [AttentionService, Doctor, ExchangeReplay],
 })
 export class AdminModule {}
 
@@ -74,6 +75,7 @@ export class AdminModule {}
     AdminModule,
     AccountsModule,
     OutboundModule,
+    StorageModule,
     PartnerClientModule,
     ScaleModule,
     SiteSyncModule,
@@ -93,6 +95,7 @@ export class AdminModule {}
     HoldsController,
     SharesController,
     ErasuresController,
+    StorageRepairController,
     OutboundController,
   ],
   providers: [
@@ -107,6 +110,7 @@ export class AdminModule {}
     PlatformAttention,
     RunTree,
     RunTreeRepository,
+    StorageRepairs,
     TicketFootageRepository,
     TicketFootageService,
     TicketFootageSettings,

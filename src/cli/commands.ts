@@ -150,7 +150,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   attention: { description: 'what needs attention, the most urgent first', commands: { list: 'getAttention' } },
   overview: { description: 'the last 24 hours in numbers', commands: { show: 'getOverview' } },
-  storage: { description: 'stored video files', commands: { check: 'checkStorage' } },
+  storage: { description: 'stored video files', commands: { check: 'checkStorage', repair: 'repairStorage' } },
   action: { description: 'changes by admins and partners', commands: { list: 'listActions' } },
   outbound: {
     description: 'the switch of all calls to partners',

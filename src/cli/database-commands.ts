@@ -6,8 +6,14 @@ import type { Streams } from './program.js';
 
 const FROM = ['--from <place>', 'file or s3://bucket/key?endpoint=…&region=… of the backup'] as const;
 
+/** `doctor`, which has an option that calls the service instead. */
+export interface DoctorCommand {
+  readonly doctor: Command;
+  readonly examine: () => Promise<void>;
+}
+
 /** The commands that open the database themselves, as DATABASE_URL or DATA_DIR names it. Their code is loaded when one runs. */
-export function addDatabaseCommands(program: Command, streams: Streams): void {
+export function addDatabaseCommands(program: Command, streams: Streams): DoctorCommand {
   const backup = program
     .command('backup')
     .summary('Write a backup of the database')
@@ -47,17 +53,22 @@ export function addDatabaseCommands(program: Command, streams: Streams): void {
     .command('doctor')
     .summary('Check the database, the storage and the backups')
     .description(
-      'Shows version and role of the database, replication, migrations, partitions, due work, storage, the last verified backup and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing.',
+      'Shows version and role of the database, replication, migrations, partitions, due work, storage, the last verified backup and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing without --repair.',
     );
-  onRun(doctor, streams, async (_options, context) => (await import('../backup/doctor.js')).doctor(context));
+  const examine = runOf(doctor, streams, async (_options, context) =>
+    (await import('../backup/doctor.js')).doctor(context),
+  );
+  return { doctor, examine };
 }
 
-export function onRun<Options>(
-  command: Command,
-  streams: Streams,
-  run: (options: Options, context: CommandContext) => Promise<CommandResult>,
-): void {
-  command.action(async () => {
+type Run<Options> = (options: Options, context: CommandContext) => Promise<CommandResult>;
+
+export function onRun<Options>(command: Command, streams: Streams, run: Run<Options>): void {
+  command.action(runOf(command, streams, run));
+}
+
+function runOf<Options>(command: Command, streams: Streams, run: Run<Options>): () => Promise<void> {
+  return async () => {
     const { runCommand } = await import('../backup/run-command.js');
     const { json = false } = command.optsWithGlobals<{ readonly json?: boolean }>();
     const options = command.opts() as Options;
@@ -66,5 +77,5 @@ export function onRun<Options>(
     const { sentence, details, failure } = outcome.result;
     streams.out(json ? render(details, true) : `${sentence}\n`);
     if (failure !== undefined) throw new CommandError(failure, FAILURE);
-  });
+  };
 }

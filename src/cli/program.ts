@@ -23,11 +23,12 @@ import {
 import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
-import { addDatabaseCommands } from './database-commands.js';
+import { addDatabaseCommands, type DoctorCommand } from './database-commands.js';
 import { addHaulerCommands } from './hauler-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { exactValue, render } from './output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
+import { addRepairOptions, type RepairOptions, repairStorage } from './storage-repair.js';
 import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
@@ -77,7 +78,7 @@ function createProgram(streams: Streams, local: LocalService): Command {
       addReplay(group.command('replay'), streams, local);
     }
   }
-  addDatabaseCommands(program, streams);
+  addRepair(addDatabaseCommands(program, streams), streams, local);
   configure(program, streams);
   return program;
 }
@@ -109,8 +110,12 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
     for (const argument of argumentsOf(route)) command.argument(`<${argument.name}>`, argument.description);
     for (const option of optionsOf(route)) command.addOption(option);
   }
+  if (name === 'checkStorage') addRepairOptions(command);
   onAction(command, local, async (client, json, cell) => {
     if (cell !== undefined && route.method !== 'GET') throw new CommandError('--cell all is for lists only', USAGE);
+    const repair = command.opts<RepairOptions>();
+    if (name === 'checkStorage' && repair.repair === true && cell === undefined)
+      return repairStorage(client, repair, json, streams);
     if (name === 'uploadHostedRecording') {
       const { data, failure } = await importFolder(client, command.args[0] ?? '', command.opts());
       streams.out(render({ data }, json));
@@ -125,25 +130,25 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
   });
 }
 
+type Work = (client: AdminClient, json: boolean, cell?: string) => Promise<void>;
+
 /** Runs a command with a client of the service. An error of the service is reported in the words of the command. */
-function onAction(
-  command: Command,
-  local: LocalService,
-  work: (client: AdminClient, json: boolean, cell?: string) => Promise<void>,
-): void {
-  const run = async (options: TargetOptions, json: boolean, cell?: string) => {
-    const { client, advice } = targetOf(options, local);
+function onAction(command: Command, local: LocalService, work: Work): void {
+  command.action(() => callService(command, local, work));
+}
+
+async function callService(command: Command, local: LocalService, work: Work): Promise<void> {
+  const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
+  const run = async (target: TargetOptions, cell?: string) => {
+    const { client, advice } = targetOf(target, local);
     try {
       await work(client, json, cell);
     } catch (error) {
       throw error instanceof AdminCallError ? commandError(error, command, advice) : error;
     }
   };
-  command.action(async () => {
-    const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
-    if (options.cell !== 'all') return run(options, json);
-    for (const cell of cellNamesOf(local)) await run({ ...options, cell }, json, cell);
-  });
+  if (options.cell !== 'all') return run(options);
+  for (const cell of cellNamesOf(local)) await run({ ...options, cell }, cell);
 }
 
 /** Exchanges have too many fields for a table. */
@@ -152,6 +157,18 @@ function shown(name: AdminRouteName, response: string): string {
   if (name === 'getExchange') return renderExchange(JSON.parse(response) as ExchangeDetail);
   if (name.endsWith('History')) return renderHistory(JSON.parse(response) as List<HistoryEntry>);
   return render(exactValue(response), false);
+}
+
+/** `doctor --repair` calls the service; without the option it opens the database itself. */
+function addRepair({ doctor, examine }: DoctorCommand, streams: Streams, local: LocalService): void {
+  addRepairOptions(doctor).action(() => {
+    const options = doctor.opts<RepairOptions>();
+    if (options.repair !== true) return examine();
+    return callService(doctor, local, (client, json, cell) => {
+      if (cell !== undefined) throw new CommandError('--cell all is for lists only', USAGE);
+      return repairStorage(client, options, json, streams);
+    });
+  });
 }
 
 function addTail(command: Command, streams: Streams, local: LocalService): void {

@@ -8,18 +8,27 @@ const STORAGE_VARIABLES = ['AWS_SECRET_ACCESS_KEY', 'AWS_ACCESS_KEY_ID', 'AWS_SE
 
 type SecretVariables = Pick<
   ResolvedEnv,
-  'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'ADMIN_TOKENS' | 'SECRETS_KEY' | 'DATABASE_URL' | 'SMTP_URL'
+  | 'ADMIN_TOKEN'
+  | 'ADMIN_READ_TOKEN'
+  | 'ADMIN_TOKENS'
+  | 'SECRETS_KEY'
+  | 'DATABASE_URL'
+  | 'SMTP_URL'
+  | 'OTEL_EXPORTER_OTLP_HEADERS'
 >;
 
 /** The secrets of a configuration, as far as they are known. */
 export function secretTexts(env: Partial<SecretVariables>): string[] {
   const { ADMIN_TOKEN, ADMIN_READ_TOKEN, ADMIN_TOKENS = [], SECRETS_KEY, DATABASE_URL, SMTP_URL } = env;
+  // A credential may follow its scheme, as in `Bearer …`.
+  const collector = [...(env.OTEL_EXPORTER_OTLP_HEADERS?.values() ?? [])].map((value) => value.split(' ').at(-1));
   const secrets = [
     ADMIN_TOKEN,
     ADMIN_READ_TOKEN,
     ...ADMIN_TOKENS.map(({ token }) => token),
     SECRETS_KEY?.toString('hex'),
     SECRETS_KEY?.toString('base64'),
+    ...collector,
     ...passwordsIn(DATABASE_URL),
     ...passwordsIn(SMTP_URL),
     ...STORAGE_VARIABLES.map((name) => process.env[name]),

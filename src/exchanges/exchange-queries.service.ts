@@ -24,6 +24,7 @@ import { shownReferences } from './exchange-references.rules.js';
 import { factsOf, type StoredPushes, ticketIdIn } from './explanation-facts.js';
 import { explain } from './explanation.rules.js';
 import { reasonSentence } from './reasons.rules.js';
+import { traceOf } from './trace.rules.js';
 import { redactBody } from './redaction.rules.js';
 
 /** Only exchanges of this key, or only calls to the partner of this connection. The hauler helps to find them. */
@@ -78,8 +79,12 @@ export class ExchangeQueries {
     const request = row.in_revision
       ? await this.pushBody(row)
       : bodyOf(row.request_body, row.request_form, row.request_sha256, Number(row.request_bytes));
+    const { traceId, spanId, parentId } = traceOf(id, row.direction, traceparentIn(row));
     return {
       ...toExchange(row),
+      traceId,
+      spanId,
+      ...(parentId === undefined ? {} : { parentSpanId: parentId }),
       request: { headers: headersIn(row.request_headers), ...(request === undefined ? {} : { body: request }) },
       response:
         row.response_headers === null
@@ -190,6 +195,8 @@ function toExchange(row: ExchangeListRow): Exchange {
 
 const optional = <Name extends string>(name: Name, value: string | null): Partial<Record<Name, string>> =>
   value === null ? {} : ({ [name]: value } as Partial<Record<Name, string>>);
+
+const traceparentIn = (row: FullExchangeRow) => headersIn(row.request_headers)['traceparent'];
 
 export const headersIn = (json: string) => JSON.parse(json) as Record<string, string>;
 

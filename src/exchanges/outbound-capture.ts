@@ -10,6 +10,7 @@ import {
   type OutboundCall,
   type OutboundLog,
 } from '../outbound/outbound-log.js';
+import { currentTrace } from '../outbound/trace-context.js';
 import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { Headers } from './exchange-record.js';
 import { ExchangeLog } from './exchange-log.service.js';
@@ -30,6 +31,7 @@ export class OutboundCapture implements OutboundLog {
     const id = uuidv7();
     const started = performance.now();
     const context = callContext();
+    const trace = currentTrace();
     const body = new BodyCapture(call.isFile === true ? 0 : collectedBytes(this.log.maxBodyBytes));
     let fileBytes = 0;
     let status = 0;
@@ -72,6 +74,7 @@ export class OutboundCapture implements OutboundLog {
         responseBody: call.isFile === true ? undefined : body.kept(),
         inRevision: false,
         references: context?.references ?? [],
+        parentSpanId: trace?.parentId,
         secrets: call.secrets ?? [],
       });
     };

@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import type { Env } from '../config/env.js';
 import { RESULT_HEADER } from '../contracts/scale/scale.dto.js';
+import { parseTraceparent } from '../outbound/trace-context.js';
 import type { Metrics } from './metrics.js';
 
 /** A request that has reached the guard of its route, which may have identified the caller. */
@@ -44,6 +45,7 @@ export function observeRequests(logger: Logger, metrics: Metrics, env: Pick<Env,
       if (status < 400 && env.LOG_ACCESS === 'failures') return;
       logger.info({
         requestId: response.getHeader('X-Request-Id'),
+        traceId: parseTraceparent(request.headers['traceparent'])?.traceId,
         address,
         method: request.method,
         path: request.path,

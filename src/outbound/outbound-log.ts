@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
 import type { Reference } from '../contracts/common/references.js';
+import { currentTrace, inTrace, newTrace } from './trace-context.js';
 
 /** An outbound call before it is sent. */
 export interface OutboundCall {
@@ -66,8 +67,8 @@ export interface CallContext {
 
 const contexts = new AsyncLocalStorage<CallContext>();
 
-/** Runs `work`. The outbound calls in it are recorded with this context. */
+/** Runs `work`. The outbound calls in it are recorded with this context, and belong to one trace. */
 export const inCallContext = <T>(context: CallContext, work: () => Promise<T>): Promise<T> =>
-  contexts.run(context, work);
+  inTrace(currentTrace() ?? newTrace(), () => contexts.run(context, work));
 
 export const callContext = (): CallContext | undefined => contexts.getStore();

@@ -10,6 +10,7 @@ import { Metrics } from '../observability/metrics.js';
 import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
 import type { Backoff } from '../outbound/backoff.js';
 import { OutboundSwitch } from '../outbound/outbound-switch.js';
+import { traceHeaders } from '../outbound/trace-context.js';
 import { TargetBackoff } from '../outbound/target-backoff.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
 import type { PartnerConnection } from './connections.repository.js';
@@ -249,6 +250,7 @@ function requestOf(
       'Accept-Encoding': 'gzip',
       'User-Agent': 'haulbridge',
       'X-Request-Id': uuidv7(),
+      ...traceHeaders(),
       ...(call.idempotencyKey === undefined ? {} : { 'Idempotency-Key': call.idempotencyKey }),
       ...(slot === undefined ? {} : { [call.api.keyHeader]: slot.key }),
       ...(call.body === undefined ? {} : { 'Content-Type': 'application/json' }),

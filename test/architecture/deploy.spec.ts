@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { serviceVersion } from '../../src/config/version.js';
@@ -12,6 +22,12 @@ const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 const rendered = spawnSync('kubectl', ['kustomize', join(ROOT, 'deploy/kubernetes')], { encoding: 'utf8' });
 const hasKubectl = rendered.error === undefined;
+
+interface Sbom {
+  readonly bomFormat: string;
+  readonly metadata: { readonly component: { readonly name: string; readonly type: string } };
+  readonly components: readonly { readonly group?: string; readonly name: string }[];
+}
 
 /** The variables that an example sets, without `_FILE`. */
 const variablesIn = (text: string, form: RegExp): string[] =>
@@ -27,6 +43,40 @@ test.each([
   const names = variablesIn(read(file), form);
   expect(names.length).toBeGreaterThan(2);
   expect(names.filter((name) => !known.includes(name))).toEqual([]);
+});
+
+test('a release names its version in the image, and lists what it delivers', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'release-'));
+  try {
+    for (const name of [
+      'package.json',
+      'package-lock.json',
+      'Dockerfile',
+      'scripts/release.mjs',
+      'migrations',
+      'deploy',
+    ])
+      cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    cpSync(
+      join(ROOT, 'test/fixtures/released-migrations.json'),
+      join(folder, 'test/fixtures/released-migrations.json'),
+    );
+    writeFileSync(join(folder, 'package.json'), read('package.json').replace(/"version": ".*"/, '"version": "9.8.7"'));
+    const { stderr, status } = spawnSync(process.execPath, ['scripts/release.mjs'], { cwd: folder, encoding: 'utf8' });
+    expect([status, stderr]).toEqual([0, '']);
+    expect(readFileSync(join(folder, 'Dockerfile'), 'utf8')).toContain('org.opencontainers.image.version=9.8.7 ');
+    const { bomFormat, metadata, components } = JSON.parse(
+      readFileSync(join(folder, 'deploy/sbom.cdx.json'), 'utf8'),
+    ) as Sbom;
+    expect([bomFormat, metadata.component]).toMatchObject(['CycloneDX', { name: 'haulbridge', type: 'application' }]);
+    const names = components.map(({ group, name }) => (group === undefined ? name : `${group}/${name}`));
+    const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, object>;
+    expect(names).toEqual(expect.arrayContaining(Object.keys(dependencies ?? {})));
+    expect(names.filter((name) => Object.hasOwn(devDependencies ?? {}, name))).toEqual([]);
+    expect(read('Dockerfile')).toContain(`org.opencontainers.image.version=${serviceVersion()} `);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('each example stops later than the service', () => {

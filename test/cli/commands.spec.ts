@@ -60,7 +60,8 @@ describe('the commands', () => {
     const left = name === 'uploadHostedRecording' ? 'end-time' : params === IdParam ? 'id' : undefined;
     const expected = flags.filter((flag) => flag !== left);
     const everywhere = ['json', 'url', 'token', 'token-file', 'insecure', 'cell'];
-    expect(new Set(out.match(/(?<=^ +--)[a-z-]+/gm))).toEqual(new Set([...expected, ...everywhere]));
+    const repair = name === 'checkStorage' ? ['repair', 'dry-run', 'remove-orphans'] : [];
+    expect(new Set(out.match(/(?<=^ +--)[a-z-]+/gm))).toEqual(new Set([...expected, ...everywhere, ...repair]));
   });
 
   test.each([[['help']], [['help', 'key']], [['key', 'help', 'issue']], [['--help', 'key']], [['hauler', '--help']]])(

@@ -67,6 +67,7 @@ const PHRASES: Readonly<Record<Operation, Phrase>> = {
   replayExchange: verb('sent again'),
   replayExchanges: () => 'sent exchanges again',
   setOutbound: (_thing, { enabled }) => `switched calls to partners ${enabled === true ? 'on' : 'off'}`,
+  repairStorage: () => 'repaired the video storage',
   runRetention: () => 'deleted stored video by age',
   createWebhookEndpoint: verb('created'),
   createOwnWebhookEndpoint: verb('created'),

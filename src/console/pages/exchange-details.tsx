@@ -73,6 +73,7 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
           ),
           Key: keyPrefix === null ? undefined : <KeyPrefix value={keyPrefix} />,
           'Request id': requestId === null ? undefined : <Id value={requestId} />,
+          Trace: <Id value={exchange.traceId} />,
           'Ignored fields': ignoredFields !== undefined && ignoredFields,
           'Replay of': replayOf !== undefined && (
             <a href={linkTo('exchanges', { id: replayOf })}>the original exchange</a>

@@ -214,6 +214,24 @@ export class ExchangeMessage {
 
 /** One HTTP exchange in full. */
 export class ExchangeDetail extends ExplainedExchange {
+  @TextField({
+    description: 'Id of its trace: that of `traceparent` of the request, or one of its own',
+    max: 32,
+    example: '4bf92f3577b34da6a3ce929d0e0e4736',
+  })
+  traceId!: string;
+
+  @TextField({ description: 'Id of the exchange in its trace', max: 16, example: '9a538d6f1f2b3c4d' })
+  spanId!: string;
+
+  @TextField({
+    description: "The caller's part of the trace: the parent id of `traceparent` of an inbound call",
+    max: 16,
+    optional: true,
+    example: '00f067aa0ba902b7',
+  })
+  parentSpanId?: string;
+
   @Documented({ description: 'The request', type: ExchangeMessage })
   request!: ExchangeMessage;
 

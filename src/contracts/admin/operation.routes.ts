@@ -2,7 +2,14 @@ import { Action, ActionQuery } from './action.dto.js';
 import { Attention } from './attention.dto.js';
 import { OutboundRequest, OutboundState } from './outbound.dto.js';
 import { Overview } from './overview.dto.js';
-import { RetentionRequest, RetentionResult, StorageCheck, StorageCheckQuery } from './storage.dto.js';
+import {
+  RetentionRequest,
+  RetentionResult,
+  StorageCheck,
+  StorageCheckQuery,
+  StorageRepair,
+  StorageRepairRequest,
+} from './storage.dto.js';
 import { type AdminRoutes, page } from './route-parts.js';
 
 /** The day in numbers, the action log and the video storage. */
@@ -49,6 +56,19 @@ export const OPERATION_ROUTES = {
     status: 200,
     response: StorageCheck,
     returns: 'The differences',
+  },
+  repairStorage: {
+    method: 'POST',
+    path: '/doctor/repair',
+    role: 'admin',
+    summary: 'Repair what the storage has lost',
+    description:
+      'Compares the storage with the database. A recording whose file is gone waits for it again, with the reason, and is fetched if the partner still lists it. Files without a row are removed with `removeOrphans` only. A file that differs is listed.',
+    body: StorageRepairRequest,
+    isBodyOptional: true,
+    status: 200,
+    response: StorageRepair,
+    returns: 'What was done',
   },
   getOutbound: {
     method: 'GET',

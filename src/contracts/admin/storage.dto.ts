@@ -56,6 +56,55 @@ export class StorageCheck {
   advice?: string;
 }
 
+export class StorageRepairRequest {
+  @BooleanField({ description: 'Only report what would be done', optional: true, example: true })
+  dryRun?: boolean;
+
+  @BooleanField({ description: 'Remove files without a row', optional: true, example: false })
+  removeOrphans?: boolean;
+
+  @BooleanField({ description: 'Also read every file and compare its SHA-256', optional: true, example: false })
+  checksums?: boolean;
+}
+
+const STORAGE_REMEDIES = ['fetchedAgain', 'removed', 'none'] as const;
+export type StorageRemedy = (typeof STORAGE_REMEDIES)[number];
+
+/** A difference, and what was done about it. */
+export class RepairedFinding extends StorageFinding {
+  @EnumField({
+    description:
+      '`fetchedAgain`: the recording waits for its file, which is fetched if the partner still lists it. `removed`: the file. `none`: nothing',
+    values: STORAGE_REMEDIES,
+    example: 'fetchedAgain',
+  })
+  remedy!: StorageRemedy;
+}
+
+export class StorageRepair {
+  @BooleanField({ description: 'Nothing was changed', example: false })
+  dryRun!: boolean;
+
+  @IntegerField({ description: 'Rows and files that were compared', ...count })
+  examined!: number;
+
+  @IntegerField({ description: 'Recordings that wait for their file again', ...count })
+  fetchedAgain!: number;
+
+  @IntegerField({ description: 'Removed files without a row', ...count })
+  removed!: number;
+
+  @IntegerField({ description: 'Differences that were left', ...count })
+  none!: number;
+
+  @ArrayField(() => RepairedFinding, {
+    description: `The differences; a repair stops at ${MAX_STORAGE_FINDINGS}, and the next one goes on`,
+    max: MAX_STORAGE_FINDINGS,
+    example: [],
+  })
+  data!: RepairedFinding[];
+}
+
 export class RetentionRequest {
   @BooleanField({ description: 'Only count what would be deleted', optional: true, example: true })
   dryRun?: boolean;

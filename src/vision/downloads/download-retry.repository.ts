@@ -12,7 +12,7 @@ interface Revived {
 
 /** The partner is listed again for a new link. `relinks` is 1, so that no listing of before is used. */
 const REVIVED = `status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 1, received_bytes = 0,
-  tried_since = now(), reason_code = NULL, last_error = NULL, link = NULL, updated_at = now()`;
+  tried_since = now(), reason_code = NULL, link = NULL, updated_at = now()`;
 
 /** Makes recordings due again that ended without a file. */
 @Injectable()
@@ -26,7 +26,7 @@ export class DownloadRetryRepository {
   async retry(id: string): Promise<boolean> {
     return inTransaction(this.dataSource, async (manager) => {
       const [revived] = await manager.query<[Revived[], number]>(
-        `UPDATE recordings SET ${REVIVED}
+        `UPDATE recordings SET ${REVIVED}, last_error = NULL
          WHERE id = $1 AND status IN ('failed', 'expired') AND deleted_at IS NULL
          RETURNING hauler_id, part_id`,
         [id],
@@ -44,7 +44,7 @@ export class DownloadRetryRepository {
   /** A stored recording without its file waits again for it. Returns false if it is not stored any more. */
   async refetch(id: string): Promise<boolean> {
     const [, count] = await this.dataSource.query<[unknown[], number]>(
-      `UPDATE recordings SET ${REVIVED}, reason = NULL WHERE id = $1 AND status = 'stored'`,
+      `UPDATE recordings SET ${REVIVED}, reason = NULL, last_error = 'The file is gone from the video storage.' WHERE id = $1 AND status = 'stored'`,
       [id],
     );
     return count > 0;
@@ -54,7 +54,7 @@ export class DownloadRetryRepository {
   async retryAll({ connectionId, truckId, from, to, reason }: RetryRecordings): Promise<number> {
     return inTransaction(this.dataSource, async (manager) => {
       const [revived, count] = await manager.query<[Revived[], number]>(
-        `UPDATE recordings SET ${REVIVED}
+        `UPDATE recordings SET ${REVIVED}, last_error = NULL
          WHERE connection_id = $1 AND hauler_id = (SELECT hauler_id FROM connections WHERE id = $1)
            AND status IN ('failed', 'expired') AND deleted_at IS NULL
            AND ($2::text IS NULL OR truck_id = $2)
@@ -72,7 +72,7 @@ export class DownloadRetryRepository {
   async retryRequest(haulerId: string, requestId: string, deadlineMs: number): Promise<boolean> {
     return inTransaction(this.dataSource, async (manager) => {
       const [revived] = await manager.query<[Revived[], number]>(
-        `UPDATE recordings SET ${REVIVED}
+        `UPDATE recordings SET ${REVIVED}, last_error = NULL
          WHERE hauler_id = $1 AND status IN ('failed', 'expired') AND deleted_at IS NULL
            AND part_id IN (SELECT id FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2)
          RETURNING hauler_id, part_id`,

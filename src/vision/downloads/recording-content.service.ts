@@ -25,10 +25,7 @@ export class RecordingContent {
       await this.recordings.sendContent(id, request, response);
     } catch (error) {
       if (!(error instanceof NotStoredError)) throw error;
-      if (await this.retries.refetch(id)) {
-        this.logger.error(`recording ${id}: its file is gone from the video storage; it is fetched again`);
-        this.work.runDue(DOWNLOAD);
-      }
+      if (await this.fetchAgain(id)) this.fetchDue();
       throw apiError(
         ADMIN_API,
         'notFound',
@@ -36,5 +33,16 @@ export class RecordingContent {
         { cause: error },
       );
     }
+  }
+
+  /** A stored recording waits for its file again. Returns false if it is not stored any more. */
+  async fetchAgain(id: string): Promise<boolean> {
+    const isLost = await this.retries.refetch(id);
+    if (isLost) this.logger.error(`recording ${id}: its file is gone from the video storage; it is fetched again`);
+    return isLost;
+  }
+
+  fetchDue(): void {
+    this.work.runDue(DOWNLOAD);
   }
 }
