@@ -6,11 +6,13 @@ import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { AccountQuery } from '../contracts/admin/account.dto.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
+import { TonnageQuery } from '../contracts/admin/report.dto.js';
 import { TicketQuery } from '../contracts/admin/ticket.dto.js';
 import { acceptsCsv, csvAnswer, listAnswer } from '../http/csv.js';
 import { jsonText, streamedList } from '../http/answer.js';
 import { TicketHistory } from '../scale/ticket-history.service.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
+import { TonnageReport } from '../scale/tonnage.service.js';
 
 /** The handler sets headers only; Nest still sends what it returns. */
 const PASSTHROUGH = { passthrough: true };
@@ -23,6 +25,7 @@ export class TicketsController {
     private readonly ticketHistory: TicketHistory,
     private readonly accounts: AccountQueries,
     private readonly accountHistory: AccountHistory,
+    private readonly tonnage: TonnageReport,
   ) {}
 
   @Route(ADMIN_API, 'listTickets')
@@ -44,6 +47,11 @@ export class TicketsController {
   @Route(ADMIN_API, 'listTicketHistory')
   history(@Param() { id }: IdParam, @Query() query: ListQuery) {
     return this.ticketHistory.list(id, query);
+  }
+
+  @Route(ADMIN_API, 'getTonnage')
+  getTonnage(@Query() query: TonnageQuery, @Req() request: Request) {
+    return listAnswer(request, query, () => this.tonnage.of(query));
   }
 
   @Route(ADMIN_API, 'listAccounts')

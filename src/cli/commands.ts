@@ -38,6 +38,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     description: 'customer accounts that partners created',
     commands: { list: 'listAccounts', show: 'getAccount', history: 'listAccountHistory' },
   },
+  report: { description: 'sums over tickets', commands: { tonnage: 'getTonnage' } },
   connection: {
     description: "links of haulers to partners' interfaces",
     commands: {

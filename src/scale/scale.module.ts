@@ -4,14 +4,15 @@ import { ScaleController } from './scale.controller.js';
 import { TicketHistory } from './ticket-history.service.js';
 import { TicketQueries } from './ticket-queries.js';
 import { TicketService } from './ticket.service.js';
+import { TonnageReport } from './tonnage.service.js';
 import { TicketWriter } from './ticket-writer.js';
 import { WeighedTickets } from './weighed-tickets.js';
 
 /** The Scale API, hosted for partners. */
 @Module({
   controllers: [ScaleController],
-  providers: [TicketService, TicketWriter, TicketQueries, TicketHistory, WeighedTickets],
-  exports: [TicketQueries, TicketHistory, WeighedTickets],
+  providers: [TicketService, TicketWriter, TicketQueries, TicketHistory, TonnageReport, WeighedTickets],
+  exports: [TicketQueries, TicketHistory, TonnageReport, WeighedTickets],
 })
 export class ScaleModule implements OnModuleInit {
   constructor(

@@ -8,6 +8,7 @@ import { OPERATION_ROUTES } from './operation.routes.js';
 import { RECORD_ROUTES } from './records.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from './reference-partner.routes.js';
 import { SHARE_ROUTES } from './share.routes.js';
+import { REPORT_ROUTES } from './report.routes.js';
 import { VIDEO_ROUTES } from './video.routes.js';
 import { WEBHOOK_ROUTES } from './webhooks.routes.js';
 
@@ -23,6 +24,7 @@ const ROUTES = {
   ...EXCHANGE_ROUTES,
   ...WEBHOOK_ROUTES,
   ...REFERENCE_PARTNER_ROUTES,
+  ...REPORT_ROUTES,
 } as const;
 
 /** The admin API, under a prefix of its own: bearer token, the common error body. */
@@ -59,6 +61,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['api-keys', 'API keys that this service issues to partners: issue, rotate without an outage, revoke'],
   ['tickets', 'Disposal tickets that partners pushed, and every stored push'],
   ['accounts', 'Customer accounts that partners created'],
+  ['reports', 'Sums over tickets'],
   ['connections', "A hauler's links to the Site and Vision interfaces of partners: address, key, schedule"],
   ['sync-runs', 'Synchronisation runs of site connections: counts, quarantined records, held removals'],
   ['sites', 'Disposal sites as last synchronised'],

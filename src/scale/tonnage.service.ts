@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import {
+  CUSTOM_FIELD,
+  MAX_REPORT_ROWS,
+  type OtherQuantities,
+  type Tonnage,
+  type TonnageQuery,
+  type TonnageRow,
+} from '../contracts/admin/report.dto.js';
+import { epochMillis } from '../contracts/common/instant.js';
+import { minUuidv7Of } from '../database/uuid.js';
+import { invalid } from '../errors/app-error.js';
+import { siteNames, type TonnageGroup, tonnageParts, type TonnageSums } from './tonnage.repository.js';
+
+/** A short ton has 2,000 pounds of 0.45359237 kg. */
+const IN_A_TON = { Ton: 1, Pound: 2_000, Kilogram: 907.184_74 } as const;
+const OTHERS = ['Gallon', 'Cubic Yard', 'Cubic Meter', 'Item'] as const;
+
+interface Sum {
+  name: string;
+  tons: number;
+  tickets: number;
+  readonly other: OtherQuantities;
+}
+
+/** Sums over the current state of tickets. */
+@Injectable()
+export class TonnageReport {
+  constructor(private readonly dataSource: DataSource) {}
+
+  async of({ haulerId, from, to, groupBy, timeZone = 'UTC' }: TonnageQuery): Promise<Tonnage> {
+    if (!isZone(timeZone)) {
+      const message = 'timeZone must be a time zone, such as America/Chicago';
+      throw invalid([{ path: 'timeZone', rule: 'isEnum', message }]);
+    }
+    const field = groupBy.startsWith(CUSTOM_FIELD) ? groupBy.slice(CUSTOM_FIELD.length) : undefined;
+    const group = field === undefined ? (groupBy as TonnageGroup) : 'customField';
+    const parameters = field !== undefined ? [field] : group === 'day' ? [timeZone] : [];
+    const range = { haulerId, first: minUuidv7Of(epochMillis(from)), end: minUuidv7Of(epochMillis(to)) };
+    const sums = new Map<string, Sum>();
+    for await (const part of tonnageParts(this.dataSource, range, group, parameters)) {
+      for (const each of part) add(sums, each);
+      if (sums.size > MAX_REPORT_ROWS) throw tooManyRows();
+    }
+    const names = group === 'site' ? await siteNames(this.dataSource, haulerId) : undefined;
+    const nameOf = (key: string, { name }: Sum) => names?.get(key) ?? (group === 'material' ? name : key);
+    const rows = [...sums].map(([key, sum]): TonnageRow => ({
+      key,
+      name: nameOf(key, sum),
+      tons: exact(sum.tons),
+      tickets: sum.tickets,
+      other: sum.other,
+    }));
+    return { data: rows.sort(group === 'day' ? byKey : byTons), unit: 'short ton' };
+  }
+}
+
+function add(sums: Map<string, Sum>, part: TonnageSums): void {
+  const sum = sums.get(part.key) ?? { name: part.name ?? part.key, tons: 0, tickets: 0, other: {} };
+  for (const unit of ['Ton', 'Pound', 'Kilogram'] as const) sum.tons += (part[unit] ?? 0) / IN_A_TON[unit];
+  for (const unit of OTHERS) {
+    const quantity = part[unit];
+    if (quantity !== null) sum.other[unit] = exact((sum.other[unit] ?? 0) + quantity);
+  }
+  sum.name = part.name ?? sum.name;
+  sum.tickets += part.tickets;
+  sums.set(part.key, sum);
+}
+
+/** Fifteen digits hide what the sum of decimal numbers in binary adds. */
+const exact = (sum: number): number => Number(sum.toPrecision(15));
+
+const byKey = (a: TonnageRow, b: TonnageRow): number => (a.key < b.key ? -1 : 1);
+const byTons = (a: TonnageRow, b: TonnageRow): number => b.tons - a.tons || byKey(a, b);
+
+function isZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+function tooManyRows() {
+  const message = `groupBy has more than ${MAX_REPORT_ROWS} values in this time: choose a shorter time or another field`;
+  return invalid([{ path: 'groupBy', rule: 'max', message }]);
+}
