@@ -28,18 +28,35 @@ function replaceIn(file, pattern, text) {
   writeFileSync(join(ROOT, file), readFileSync(join(ROOT, file), 'utf8').replace(pattern, text));
 }
 
-/** What is delivered, from the lock file. npm names the root by its folder. */
+/**
+ * What is delivered, by the lock file. npm names the root by its folder, and `--omit=dev` would leave out every package that a
+ * development package needs too.
+ */
 function packages() {
-  const words = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx', '--sbom-type=application'];
+  const words = ['sbom', '--package-lock-only', '--sbom-format=cyclonedx', '--sbom-type=application'];
   const { status, stdout, stderr } = spawnSync('npm', words, {
     cwd: ROOT,
     encoding: 'utf8',
     maxBuffer: 64 * 1024 ** 2,
   });
   if (status !== 0) throw new Error(`npm sbom failed: ${stderr}`);
-  const sbom = JSON.parse(stdout);
+  const { metadata, components, dependencies, ...sbom } = JSON.parse(stdout);
   const { name } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  return { ...sbom, metadata: { ...sbom.metadata, component: { ...sbom.metadata.component, name } } };
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
+  const delivered = new Set(
+    Object.entries(lock.packages)
+      .filter(([path, { dev, devOptional }]) => path !== '' && !dev && !devOptional)
+      .map(([path, { version: of }]) => `${path.split('node_modules/').at(-1)}@${of}`),
+  );
+  const isDelivered = (reference) => delivered.has(reference) || reference === metadata.component['bom-ref'];
+  return {
+    ...sbom,
+    metadata: { ...metadata, component: { ...metadata.component, name } },
+    components: components.filter((component) => isDelivered(`${component.name}@${component.version}`)),
+    dependencies: dependencies
+      .filter(({ ref }) => isDelivered(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn?.filter(isDelivered) })),
+  };
 }
 
 /** Line ends do not count. */
