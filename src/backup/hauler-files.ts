@@ -139,5 +139,5 @@ async function* piecesOf(source: ByteReader, size: number): AsyncGenerator<Buffe
 /** Deletes the files of an archive whose import failed. */
 export async function deleteFiles(storage: Storage, place: ArchivePlace, manifest: Manifest): Promise<void> {
   for await (const batch of batchesOf(videosIn(place, manifest)))
-    await Promise.all(batch.map(({ name }) => storage.delete(name)));
+    await storage.deleteMany(batch.map(({ name }) => name));
 }

@@ -17,7 +17,6 @@ import {
   storeMove,
 } from './hauler-moves.repository.js';
 import { routesOf } from './hauler-routes.js';
-import { batchesOf } from './video-check.js';
 import { count } from './schema-rules.js';
 
 type Work = (lane: Lane, hauler: HaulerState, storage: Storage) => Promise<CommandResult>;
@@ -110,7 +109,8 @@ async function deleteHauler(
   let files = 0;
   await lane.use(async (session) => {
     for await (const page of videoPages(session, id)) {
-      for await (const batch of batchesOf(page)) await Promise.all(batch.map(({ name }) => storage.delete(name)));
+      const [failure] = (await storage.deleteMany(page.map(({ name }) => name))).values();
+      if (failure !== undefined) throw failure;
       files += page.length;
       progress.report(`deleted ${files} files`);
     }

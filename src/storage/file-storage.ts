@@ -5,6 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
+import { deleteEach } from './delete-each.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import {
@@ -39,6 +40,7 @@ export function fileStorage(rootPath: string, roots?: KnownRoots): Storage {
     stat: (name) => statFile(root, name),
     read: (name, range) => readFile(rootPath, name, range),
     delete: (name) => deleteFile(rootPath, name),
+    deleteMany: (names) => deleteEach(names, (name) => deleteFile(rootPath, name)),
     list: (folder) => listFiles(root, folder),
     check: () => checkFiles(root),
     sweep: (olderThanMs) => sweepDrafts(root.draftPath, olderThanMs),

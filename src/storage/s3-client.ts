@@ -54,7 +54,7 @@ const FULL = new Set(['QuotaExceeded', 'InsufficientStorage', 'XMinioStorageFull
 export const nameOf = (error: unknown): string => (isErrorLike(error) ? String(error.name) : '');
 
 /** Undefined if the server did not answer. */
-const statusOf = (error: unknown): number | undefined =>
+export const statusOf = (error: unknown): number | undefined =>
   isErrorLike(error) && '$metadata' in error
     ? (error.$metadata as { httpStatusCode?: number }).httpStatusCode
     : undefined;

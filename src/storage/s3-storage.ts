@@ -19,6 +19,7 @@ import { PRIVATE_FOLDER } from '../config/private-modes.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
+import { deleteObject, deleteObjects } from './s3-delete.js';
 import {
   type Checksum,
   expectAnswer,
@@ -63,10 +64,8 @@ export function s3Storage(config: S3StorageConfig, spool: string): Storage {
     ...draftCalls(drafts),
     stat: (name) => statObject(place, name),
     read: (name, range) => readObject(place, name, range),
-    delete: async (name) => {
-      const at = { Bucket: place.bucket, Key: place.prefix + safeName(name) };
-      await viaS3(() => place.client.send(new DeleteObjectCommand(at), SHORT));
-    },
+    delete: (name) => deleteObject(place, name),
+    deleteMany: (names) => deleteObjects(place, names),
     list: (folder) => listObjects(place, folder),
     check: () => checkBucket(place),
     sweep: async (olderThanMs) => (await sweepDrafts(spool, olderThanMs)) + (await sweepUploads(place, olderThanMs)),

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { DeleteFailures } from './delete-each.js';
 import type { Draft } from './draft.js';
 
 /** Injection token of the `Storage` that `STORAGE_URL` names. */
@@ -68,6 +69,8 @@ export interface Storage {
   read(name: string, range?: ByteRange): Promise<Readable>;
   /** Succeeds if there is no such file, unless its mount is missing. */
   delete(name: string): Promise<void>;
+  /** As `delete`, for many. Returns why some could not be deleted; the others are. */
+  deleteMany(names: readonly string[]): Promise<DeleteFailures>;
   /** Every published file of a folder (`recordings`), in no particular order. */
   list(folder: string): AsyncIterable<StoredFile>;
   /** Writes and removes a probe file; never rejects. */

@@ -3,7 +3,7 @@ import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, statfs, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -126,6 +126,53 @@ describe('an S3 storage', () => {
     for await (const { name } of s3.list('recordings')) listed.push(name);
     expect(listed).toEqual(expect.arrayContaining(names));
     expect(listed).not.toContain('recordings/notes.txt');
+  });
+});
+
+describe('deleting many files', () => {
+  const stuckIn = async (folder: string, name: string) => {
+    await rm(join(folder, name));
+    await mkdir(join(folder, name));
+  };
+  test('in S3 takes a call for 1,000 of them, and names each that stays', async () => {
+    const bulk = await startS3Server({ bulk: true });
+    const many = await openStorage(bulk.storageUrl('fleet'), { spool });
+    const [first, stuck, last] = [newName(), newName(), newName()];
+    for (const name of [first, stuck, last]) await many.store(name, sourceOf(Buffer.from('x')));
+    await stuckIn(join(bulk.directory, 'objects'), encodeURIComponent(`fleet/${stuck}`));
+    const names = [first, stuck, ...Array.from({ length: 1_000 }, newName), last];
+    expect(await many.deleteMany(names)).toEqual(
+      new Map([[stuck, expect.objectContaining({ message: expect.stringContaining('InternalError') })]]),
+    );
+    expect(await Promise.all([first, last].map((name) => many.stat(name)))).toEqual([undefined, undefined]);
+    await rm(bulk.directory, { recursive: true });
+    await expect(many.deleteMany([first])).rejects.toMatchObject({ trouble: 'failed' });
+    many.close();
+    await bulk.stop();
+  });
+
+  test.each([
+    ['plain', { plain: true }],
+    ['old', { old: true }],
+  ])('in an S3 store that is %s', async (_, options) => {
+    const server = await startS3Server(options);
+    const other = await openStorage(server.storageUrl('fleet'), { spool });
+    const names = [newName(), newName()];
+    for (const name of names) await other.store(name, sourceOf(Buffer.from('x')));
+    expect(await other.deleteMany(names)).toEqual(new Map());
+    expect(await Promise.all(names.map((name) => other.stat(name)))).toEqual([undefined, undefined]);
+    other.close();
+    await server.stop();
+  });
+
+  test('on files names each that stays', async () => {
+    const [gone, stuck] = [newName(), newName()];
+    for (const name of [gone, stuck]) await storage.store(name, sourceOf(Buffer.from('x')));
+    await stuckIn(root, stuck);
+    expect(await storage.deleteMany([stuck, gone])).toEqual(
+      new Map([[stuck, expect.objectContaining({ trouble: 'failed' })]]),
+    );
+    expect(await storage.stat(gone)).toBeUndefined();
   });
 });
 

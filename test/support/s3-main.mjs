@@ -11,11 +11,11 @@ import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
 
 /**
- * `perPage` objects or uploads are listed at once. A `plain` server cannot list or abort uploads. One that is `locked` takes no body
+ * `perPage` objects or uploads are listed at once. A `plain` server cannot list or abort uploads, or delete many objects by one call. One that is `locked` takes no body
  * without a checksum, as a bucket with Object Lock. An `old` one refuses the checksums that it does not know, and a `busy` one
- * every second request.
+ * every second request. One that deletes in `bulk` refuses to delete a single object.
  */
-const { folder, bucket, accessKey, plain, perPage, locked, old, busy } = JSON.parse(process.argv[2]);
+const { folder, bucket, accessKey, plain, perPage, locked, old, busy, bulk } = JSON.parse(process.argv[2]);
 const [objects, uploads] = [join(folder, 'objects'), join(folder, 'uploads')];
 await Promise.all([objects, uploads].map((path) => mkdir(path, { recursive: true })));
 
@@ -130,6 +130,16 @@ async function begin(key, UploadId = randomUUID()) {
   return { InitiateMultipartUploadResult: { Key: key, UploadId } };
 }
 
+/** As Amazon: with a checksum, at most 1,000 keys, and a word about each that stays. A folder in place of an object stays. */
+async function deleteObjects(request, response) {
+  const isChecked = Object.keys(request.headers).some((name) => /^(content-md5|x-amz-checksum-)/.test(name));
+  const keys = [...String(await bodyOf(request, response)).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key]) => key);
+  if (!isChecked || keys.length === 0 || keys.length > 1000) throw refusal(400, 'MalformedXML');
+  const gone = await Promise.allSettled(keys.map((key) => rm(pathOf(key), { force: true })));
+  const stuck = keys.filter((_, i) => gone[i].status === 'rejected');
+  return { DeleteResult: { Error: stuck.map((Key) => ({ Key, Code: 'InternalError' })) } };
+}
+
 async function answer(request, response) {
   const { pathname, searchParams: query } = new URL(request.url, 'http://s3');
   const [, name, ...rest] = pathname.split('/').map(decodeURIComponent);
@@ -137,8 +147,10 @@ async function answer(request, response) {
   if (!request.headers.authorization?.includes(`Credential=${accessKey}/`)) throw refusal(403, 'InvalidAccessKeyId');
   if (busy && (requests += 1) % 2 === 1) throw refusal(503, 'SlowDown');
   if (name !== bucket || !existsSync(objects)) throw refusal(404, 'NoSuchBucket');
-  if (plain && ((method === 'GET' && isOfUploads) || (method === 'DELETE' && id))) throw refusal(501, 'NotImplemented');
+  if (plain && ((method === 'GET' && isOfUploads) || (method === 'DELETE' && id) || query.has('delete')))
+    throw refusal(501, 'NotImplemented');
   if (query.has('list-type')) return sendXml(response, 200, await listObjects(query));
+  if (query.has('delete') && !plain) return sendXml(response, 200, await deleteObjects(request, response));
   if (isOfUploads) return sendXml(response, 200, await (method === 'GET' ? listUploads(query) : begin(key)));
   if (method === 'GET' || method === 'HEAD') return send(request, response, key);
   const place = id === null ? pathOf(key) : join(uploads, id);
@@ -149,6 +161,7 @@ async function answer(request, response) {
     return response.writeHead(200, { ETag }).end();
   }
   if (method === 'POST') await complete(request, place, pathOf(key));
+  if (bulk && method === 'DELETE' && id === null) throw refusal(403, 'AccessDenied');
   // A part may be on its way into an upload.
   await rm(place, { recursive: true, force: true, maxRetries: 5 });
   if (method === 'DELETE') return response.writeHead(204).end();

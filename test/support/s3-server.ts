@@ -33,7 +33,7 @@ async function portOf(child: ChildProcess): Promise<number> {
 interface S3ServerOptions {
   /** Objects or uploads on a page of a list. */
   readonly perPage?: number;
-  /** It cannot list or abort uploads. */
+  /** It cannot list or abort uploads, or delete many objects by one call. */
   readonly plain?: boolean;
   /** It takes no body without a checksum, as a bucket with Object Lock. */
   readonly locked?: boolean;
@@ -41,6 +41,8 @@ interface S3ServerOptions {
   readonly old?: boolean;
   /** Each second request is refused with 503, as by a store that asks for fewer calls. */
   readonly busy?: boolean;
+  /** It deletes many objects by one call, and refuses to delete a single one. */
+  readonly bulk?: boolean;
 }
 
 async function keysOfUploads(directory: string): Promise<string[]> {

@@ -14,6 +14,7 @@ import { recordingFile } from './recording.rules.js';
 import {
   countStoredBefore,
   findStoredBefore,
+  lockRemovable,
   markDeleted,
   type OldRecording,
   recordDefault,
@@ -21,10 +22,11 @@ import {
 } from './retention.repository.js';
 
 const INTERVAL_MS = 3_600_000;
-const BATCH = 500;
 
-/** A check of the storage writes a file. */
-const FAILURES_PER_CHECK = 100;
+/** What S3 deletes in one call. A process that is killed leaves so many rows without their files, until the next run. */
+const BATCH = 1_000;
+
+type Removed = Pick<RetentionResult, 'recordings' | 'bytes'>;
 
 /** A clip of a video request whose file was deleted. */
 export interface RemovedClip {
@@ -39,7 +41,7 @@ type UpdateRequest = (manager: EntityManager, clip: RemovedClip) => Promise<void
 
 /**
  * Deletes the files of recordings that are older than the retention of their hauler, but none that a hold keeps. The row
- * stays, with the reason. The file is deleted before the commit, so that a process that is killed in between finds the row
+ * stays, with the reason. Files are deleted before the commit, so that a process that is killed in between finds the rows
  * again. Where the holds cannot be asked, nothing is deleted.
  */
 @Injectable()
@@ -105,43 +107,42 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     return { ...(await this.removeOld(before)), ...found };
   }
 
-  private async removeOld(before: Date): Promise<Pick<RetentionResult, 'recordings' | 'bytes'>> {
-    let recordings = 0;
-    let bytes = 0;
-    let failures = 0;
+  private async removeOld(before: Date): Promise<Removed> {
+    const removed = { recordings: 0, bytes: 0 };
     let failure: Error | undefined;
     let last: OldRecording | undefined;
     const next = () => findStoredBefore(this.dataSource, before, last, BATCH);
-    for (let batch = await next(); batch.length > 0; batch = await next()) {
+    for (let batch = await next(); batch.length > 0 && !this.isStopping; batch = await next()) {
       last = batch.at(-1);
-      for (const row of batch.filter(({ is_due }) => is_due)) {
-        if (this.isStopping) return { recordings, bytes };
-        try {
-          if (!(await this.remove(row))) continue;
-          recordings += 1;
-          bytes += Number(row.size_bytes);
-        } catch (error) {
-          // A file that cannot be deleted must not keep all younger ones. A storage that is not available would fail each.
-          if (isDatabaseUnavailable(error)) throw error;
-          if (failures++ % FAILURES_PER_CHECK === 0 && !(await this.storage.check()).writable) throw error;
-          failure ??= error as Error;
-        }
-      }
+      const due = batch.filter(({ is_due }) => is_due);
+      if (due.length === 0) continue;
+      const [{ recordings, bytes }, error] = await this.remove(due).catch((error: Error) => [NOTHING, error] as const);
+      removed.recordings += recordings;
+      removed.bytes += bytes;
+      if (error === undefined) continue;
+      // A file that cannot be deleted must not keep all younger ones. A storage that is not available would fail each.
+      if (isDatabaseUnavailable(error) || !(await this.storage.check()).writable) throw error;
+      failure ??= error;
     }
     if (failure !== undefined) throw failure;
-    return { recordings, bytes };
+    return removed;
   }
 
-  /** Returns false if it is kept after all. */
-  private async remove(row: OldRecording): Promise<boolean> {
-    const reason = `The file was deleted ${row.days} days after it was stored, by the retention of its hauler. Request a clip of this range to get it again.`;
+  /** What was removed, and why others could not be: their rows stay as they are. */
+  private async remove(batch: readonly OldRecording[]): Promise<readonly [Removed, error: Error | undefined]> {
     return inTransaction(this.dataSource, async (manager) => {
-      const { hauler_id: haulerId, id: recordingId, part_id: partId } = row;
       await lockRemoval(manager);
-      if (!(await markDeleted(manager, row, reason))) return false;
-      if (partId !== null) await this.updateRequest(manager, { haulerId, partId, recordingId, reason });
-      await this.storage.delete(recordingFile(recordingId));
-      return true;
+      const rows = await lockRemovable(manager, batch);
+      const failures = await this.storage.deleteMany(rows.map(({ id }) => recordingFile(id)));
+      const gone = rows.filter(({ id }) => !failures.has(recordingFile(id)));
+      await markDeleted(manager, gone, reasonOf);
+      for (const row of gone) {
+        const { hauler_id: haulerId, id: recordingId, part_id: partId } = row;
+        if (partId === null) continue;
+        await this.updateRequest(manager, { haulerId, partId, recordingId, reason: reasonOf(row) });
+      }
+      const bytes = gone.reduce((sum, { size_bytes: size }) => sum + Number(size), 0);
+      return [{ recordings: gone.length, bytes }, [...failures.values()][0]] as const;
     });
   }
 
@@ -150,3 +151,8 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     return inTransaction(this.dataSource, (manager) => recordDefault(manager, days === 0 ? null : days));
   }
 }
+
+const NOTHING: Removed = { recordings: 0, bytes: 0 };
+
+const reasonOf = ({ days }: OldRecording): string =>
+  `The file was deleted ${days} days after it was stored, by the retention of its hauler. Request a clip of this range to get it again.`;

@@ -121,23 +121,43 @@ export async function countStoredBefore(
   return { recordings: row.recordings, bytes: Number(row.bytes) };
 }
 
+/** Rows by their keys. The first and the last start leave out the partitions of other months. */
+const keysOf = (rows: readonly OldRecording[]): unknown[] => [
+  rows.map(({ hauler_id }) => hauler_id),
+  rows.map(({ id }) => id),
+  rows.map(({ start }) => start),
+  ...[rows[0]?.start, rows.at(-1)?.start],
+];
+const BY_KEYS = `r.hauler_id = old.hauler_id AND r.id = old.id AND r.start_time = old.start AND r.start_time BETWEEN $4 AND $5`;
+
 /**
- * The one question "may this be removed?": the row of a deleted file stays, with the reason. Returns false if a hold keeps it,
- * its retention has become longer, or another process has marked it. The caller has locked removals.
+ * The one question "may these be removed?": those of `rows`, which are in the order of their start, that no hold keeps, whose
+ * retention has not become longer, and that no other process has marked. They stay so until the end of the transaction. The caller
+ * has locked removals.
  */
+export async function lockRemovable(database: Querying, rows: readonly OldRecording[]): Promise<OldRecording[]> {
+  const found = await database.query<{ id: string }[]>(
+    `SELECT r.id FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS old (hauler_id, id, start)
+       JOIN recordings AS r ON ${BY_KEYS} JOIN ${RETENTION} AS kept ON kept.hauler_id = r.hauler_id
+     WHERE r.status = 'stored' AND ${IS_OLD} AND NOT ${isHeld('r')} ORDER BY r.start_time, r.id FOR UPDATE OF r`,
+    keysOf(rows),
+  );
+  const ids = new Set(found.map(({ id }) => id));
+  return rows.filter(({ id }) => ids.has(id));
+}
+
+/** The row of a deleted file stays, with the reason. The caller has locked it. */
 export async function markDeleted(
   database: Querying,
-  { hauler_id, id, start }: Pick<OldRecording, 'hauler_id' | 'id' | 'start'>,
-  reason: string,
-): Promise<boolean> {
-  const [, marked] = await database.query<[unknown[], number]>(
-    `UPDATE recordings AS r SET status = 'expired', reason = $3, deleted_at = now(), updated_at = now()
-     FROM ${RETENTION} AS kept
-     WHERE r.hauler_id = $1 AND r.id = $2 AND r.start_time = $4 AND r.status = 'stored' AND kept.hauler_id = r.hauler_id
-       AND ${IS_OLD} AND NOT ${isHeld('r')}`,
-    [hauler_id, id, reason, start],
+  rows: readonly OldRecording[],
+  reasonOf: (row: OldRecording) => string,
+): Promise<void> {
+  if (rows.length === 0) return;
+  await database.query(
+    `UPDATE recordings AS r SET status = 'expired', reason = old.reason, deleted_at = now(), updated_at = now()
+     FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $6::text[]) AS old (hauler_id, id, start, reason) WHERE ${BY_KEYS}`,
+    [...keysOf(rows), rows.map(reasonOf)],
   );
-  return marked > 0;
 }
 
 export interface DeletableRow {

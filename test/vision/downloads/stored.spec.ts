@@ -7,7 +7,6 @@ import { StorageUnavailableError } from '../../../src/storage/storage-errors.js'
 import { type Storage, STORAGE } from '../../../src/storage/storage.js';
 import { TargetBackoff } from '../../../src/outbound/target-backoff.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
-import { Metrics } from '../../../src/observability/metrics.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { TestApp } from '../../support/app.js';
 import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../support/download-scene.js';
@@ -253,26 +252,6 @@ describe('in services of their own', () => {
           [false, 'expired'],
         ]),
       );
-    });
-
-    test('stops between two recordings, and continues after a restart', async () => {
-      const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
-      const id = await scene.follow(app, () => [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000)))));
-      const statuses = async () => (await recordings(app, id)).map(({ status }) => status).sort();
-      await eventually(async () => expect(await statuses()).toEqual(['stored', 'stored']));
-      await app.dataSource.query(`UPDATE recordings SET stored_at = now() - interval '31 days'`);
-      const storage = app.app.get<Storage>(STORAGE, { strict: false });
-      const deleting: Pick<Storage, 'delete'> = {
-        async delete(name) {
-          retention.onModuleDestroy();
-          await storage.delete(name);
-        },
-      };
-      const retention = new Retention(app.dataSource, deleting as Storage, app.env, app.app.get(Metrics));
-      expect(await retention.run()).toMatchObject({ recordings: 1 });
-      expect(await statuses()).toEqual(['expired', 'stored']);
-      expect(await app.app.get(Retention, { strict: false }).run()).toMatchObject({ recordings: 1 });
-      expect(await filesOf(app, 'recordings')).toEqual([]);
     });
 
     const becomesStill = async (app: TestApp, id: string): Promise<void> => {
