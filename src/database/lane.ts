@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Logger } from '@nestjs/common';
+import { watchCommits } from './local-commit.js';
 import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
 import { INSPECT_SQL, type Settings, startupOptions, withoutOptions } from './session-settings.js';
 import { type Borrowed, type ConnectionSource, Session, type SessionOptions } from './session.js';
@@ -13,6 +14,9 @@ const KEEP_ALIVE_MS = 60_000;
 
 /** How long a connection whose server refuses writes is used again, for reads. */
 const READ_ONLY_LIFETIME_MS = 1000;
+
+/** What PgBouncer says to a connection that asks for settings of its session. */
+const UNKNOWN_STARTUP = /unsupported startup parameter/;
 
 /** How long statements are not prepared after a pooler has lost one. */
 const UNPREPARED_MS = 60_000;
@@ -183,7 +187,8 @@ export class Lane implements ConnectionSource {
     } catch (error) {
       if (sqlState(error) !== SQLSTATE.protocolViolation || pool.ending) throw new DatabaseConnectionError(error);
       if (pool !== this.pool) return this.take();
-      if (!this.hasStartupOptions) throw new DatabaseConnectionError(error);
+      // PgBouncer reports its outages by the same SQLSTATE.
+      if (!this.hasStartupOptions || !UNKNOWN_STARTUP.test(String(error))) throw new DatabaseConnectionError(error);
       // A pooler that does not know the startup parameter. Each transaction then gets the settings.
       this.hasStartupOptions = false;
       this.pool = this.open();
@@ -214,7 +219,10 @@ export class Lane implements ConnectionSource {
     });
     // A lost connection fails the statement that it was running, and the pool removes an idle one. Without these listeners
     // it would end the process: the server may close a connection in the moment in which the pool hands it out.
-    pool.on('error', ignore).on('connect', (client) => client.on('error', ignore));
+    pool.on('error', ignore).on('connect', (client) => {
+      client.on('error', ignore);
+      watchCommits(client);
+    });
     return pool;
   }
 

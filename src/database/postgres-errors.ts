@@ -43,7 +43,7 @@ const OWN_ERRORS = new Set(['TypeError', 'RangeError', 'SyntaxError']);
  * not answer in time: pg has no class for that.
  */
 export function asDatabaseError(error: unknown): unknown {
-  const isOwn = error instanceof Error && OWN_ERRORS.has(error.name);
+  const isOwn = error instanceof DatabaseConnectionError || (error instanceof Error && OWN_ERRORS.has(error.name));
   return isOwn || sqlState(error) !== undefined ? error : new DatabaseConnectionError(error, true);
 }
 

@@ -14,6 +14,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   transform_null_equals: 'off',
   row_security: 'on',
   lock_timeout: '0',
+  // A commit that no longer waits for its standby is a warning.
+  client_min_messages: 'warning',
   // Unused connections are closed by the pool.
   idle_session_timeout: '0',
   // A compilation takes longer than most of our statements, and a disabled plan node alone starts one.

@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
+import { expectReplicated } from './local-commit.js';
 import { asDatabaseError, endsConnection, isLostStatement, isReadOnlyServer, isTransient } from './postgres-errors.js';
 import { nameOf, sendAll, type TimedQuery, WatchedRows } from './statement.js';
 import { beginSql, beginWithoutSessionSql, type Settings } from './session-settings.js';
@@ -257,7 +258,9 @@ export class Session {
   private async guard<T>(run: () => Promise<T>): Promise<T> {
     this.running++;
     try {
-      return await run();
+      const result = await run();
+      expectReplicated(this.borrowed.client);
+      return result;
     } catch (cause) {
       throw this.failure(cause);
     } finally {

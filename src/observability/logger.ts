@@ -2,6 +2,7 @@ import type { LoggerService } from '@nestjs/common';
 import { type Level, type Logger, pino } from 'pino';
 import type { Env } from '../config/env.js';
 import { secretTexts } from '../config/secret-texts.js';
+import { DATABASE_OUTAGES, outageOf } from '../database/outage.js';
 import { protectSecrets } from './known-secrets.js';
 import { type LogOutput, standardOutput } from './log-output.js';
 import { redactText } from './redaction.js';
@@ -60,6 +61,9 @@ const FRAMEWORK_CONTEXTS: ReadonlySet<string | undefined> = new Set([
   'RoutesResolver',
 ]);
 
+/** Of work that nobody awaits, and that runs again: there an unavailable database is no error of this service. */
+const WORK_CONTEXTS: ReadonlySet<string | undefined> = new Set(['Scheduler', 'Background']);
+
 /** Nest's logger over pino. Nest calls `error(message, stack?, context?)` and `log(message, ...rest, context?)`. */
 export class NestLogger implements LoggerService {
   private readonly logger: Logger;
@@ -73,7 +77,10 @@ export class NestLogger implements LoggerService {
   }
 
   error(message: unknown, ...rest: unknown[]): void {
-    this.write('error', message, rest);
+    const context = contextOf(rest);
+    const outage = WORK_CONTEXTS.has(context) ? outageOf(errorIn(message)) : undefined;
+    if (outage === undefined) this.write('error', message, rest);
+    else this.logger.warn({ context, outage }, `work in the background did not run: ${DATABASE_OUTAGES[outage]}`);
   }
 
   warn(message: unknown, ...rest: unknown[]): void {
@@ -108,3 +115,6 @@ function contextOf(rest: readonly unknown[]): string | undefined {
   const last = rest.at(-1);
   return typeof last === 'string' ? last : undefined;
 }
+
+const errorIn = (message: unknown): unknown =>
+  typeof message === 'object' && message !== null && 'err' in message ? message.err : message;

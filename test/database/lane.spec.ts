@@ -246,20 +246,26 @@ describe('a server that stops in the moment in which it accepts a connection', (
   };
   const ACCEPTED = message('R', Buffer.alloc(4));
   const READY = message('Z', Buffer.from('I'));
-  const SHUTDOWN = message(
-    'E',
-    Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'),
-  );
+  const fatal = (code: string, text: string) => message('E', Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${text}\0\0`));
+  const SHUTDOWN = fatal('57P01', 'terminating connection due to administrator command');
 
   /** A PostgreSQL server that accepts a connection and ends it in the same packet, as one that is being stopped does. */
   let server: Server;
   let connections = 0;
   let env: { DATABASE_URL: string };
+  let answer: Buffer;
+  /** Whether each connection asked for settings of its session. */
+  let asked: boolean[];
   beforeEach(async () => {
+    answer = Buffer.concat([ACCEPTED, READY, SHUTDOWN]);
+    asked = [];
     server = createServer((socket) => {
       connections++;
       socket.on('error', () => undefined);
-      socket.once('data', () => socket.end(Buffer.concat([ACCEPTED, READY, SHUTDOWN])));
+      socket.once('data', (startup) => {
+        asked.push(startup.includes('haulbridge.session'));
+        socket.end(answer);
+      });
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -275,6 +281,17 @@ describe('a server that stops in the moment in which it accepts a connection', (
     const own = new Database({ DATABASE_POOL: 1, ...env });
     for (let i = 0; i < 3; i++) await expect(use(own)).rejects.toThrow();
     expect(connections).toBeGreaterThanOrEqual(3);
+    await own.onApplicationShutdown();
+  });
+
+  test.each([
+    ['query_wait_timeout', [true, true]],
+    ['unsupported startup parameter: options', [true, false, false]],
+  ])('asks for the settings of sessions after the error of a pooler "%s": %j', async (text, expected) => {
+    answer = fatal('08P01', text);
+    const own = new Database({ DATABASE_POOL: 1, ...env });
+    for (let i = 0; i < 2; i++) await expect(own.hot.use((session) => session.query('SELECT 1', []))).rejects.toThrow();
+    expect(asked).toEqual(expected);
     await own.onApplicationShutdown();
   });
 });

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { LONG, reportFigures } from '../support/faults.js';
 import { Cluster } from './failover/cluster.js';
 import { MACHINES } from './failover/configuration.js';
-import { type Fault, type Figures, figuresOf, writeFigures } from './failover/figures.js';
+import { type Fault, type Figures, figuresOf, keepEvidence, writeFigures } from './failover/figures.js';
 import { Load } from './failover/load.js';
 import { missingPrograms } from './failover/programs.js';
 import { Scene } from './failover/scene.js';
@@ -149,6 +149,7 @@ const title = missing.length === 0 ? 'three nodes' : `skipped: this machine lack
         Object.assign(figures[i] ?? {}, { lost: count(verdict.lost), doubled: count(verdict.doubled) });
       });
       writeFigures(figures);
+      keepEvidence(faults, load, scene, verdict.lost);
       reportFigures('failover', verdict.figures);
       expect(verdict).toMatchObject({ lost: [], doubled: [], others: [] });
     },

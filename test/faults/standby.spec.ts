@@ -35,6 +35,8 @@ describe('a path that leads to a standby for a while', () => {
     await migrate(primary.url);
     // The servers of tests do not wait for the disk.
     await onServer(primary.url, (client) => client.query('ALTER ROLE current_user SET synchronous_commit = on'));
+    // A role that wants no warnings: that of a commit which no standby has must arrive all the same.
+    await onServer(primary.url, (client) => client.query('ALTER ROLE current_user SET client_min_messages = error'));
     await primary.stop();
     mkdirSync(second);
     execFileSync('cp', ['-a', join(first, 'postgres'), join(second, 'postgres')]);
@@ -140,27 +142,23 @@ describe('a path that leads to a standby for a while', () => {
     await expectServing();
   });
 
-  test('a push whose commit no standby has is refused, also when it is sent again', async () => {
-    const waitFor = (names: string) =>
-      onServer(primary.url, async (client) => {
-        await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
-        await client.query('SELECT pg_reload_conf()');
-      });
-    await expectServing();
-    const { key: other } = await issueKey(service, ['account'], { haulerId: house.haulerId });
-    const ticket = house.ticket({ inboundFlow: { ticketNumber: 'replicated', updatedAt: '2026-01-31T08:30:00Z' } });
-    const account = { headers: { 'PLATFORM-API-KEY': other }, body: { accountName: 'Replicated' } };
-    const create = () => service.call('POST', '/platform-api/v1/accounts', account);
-    const refusals = async () => (await Promise.all([house.push(ticket), create()])).map(({ status }) => status);
-    // Its connection is ended below while it waits.
+  const waitFor = (names: string) =>
+    onServer(primary.url, async (client) => {
+      await client.query(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+      await client.query('SELECT pg_reload_conf()');
+    });
+
+  /** From now on commits wait for a standby that is not there. */
+  async function awaitAbsent(): Promise<void> {
+    await waitFor('absent');
+    // Its connection is ended by the test while it waits.
     const commit = async () => {
       const client = new pg.Client(primary.url).on('error', ignore);
       await client.connect();
       await client.query("SELECT pg_logical_emit_message(true, 'test', '')");
       await client.end();
     };
-    await waitFor('absent');
-    // The server takes the setting over when it likes to: from then on commits wait.
+    // The server takes the setting over when it likes to.
     await eventually(async () => {
       commit().catch(ignore);
       const { rows } = await onServer(primary.url, (client) =>
@@ -168,6 +166,16 @@ describe('a path that leads to a standby for a while', () => {
       );
       expect(rows.length).toBeGreaterThan(0);
     });
+  }
+
+  test('a push whose commit no standby has is refused, also when it is sent again', async () => {
+    await expectServing();
+    const { key: other } = await issueKey(service, ['account'], { haulerId: house.haulerId });
+    const ticket = house.ticket({ inboundFlow: { ticketNumber: 'replicated', updatedAt: '2026-01-31T08:30:00Z' } });
+    const account = { headers: { 'PLATFORM-API-KEY': other }, body: { accountName: 'Replicated' } };
+    const create = () => service.call('POST', '/platform-api/v1/accounts', account);
+    const refusals = async () => (await Promise.all([house.push(ticket), create()])).map(({ status }) => status);
+    await awaitAbsent();
     expect(await refusals()).toEqual([503, 503]);
     expect(await ready()).toBe(503);
     // What a restart of the primary does: the commits are visible, and no standby has them.
@@ -186,6 +194,21 @@ describe('a path that leads to a standby for a while', () => {
       expect((await create()).status).toBe(409);
       expect(await ready()).toBe(200);
     }, BACK_WITHIN_MS);
+  });
+
+  test('a write whose wait for a standby an operator has cancelled is not acknowledged', async () => {
+    await expectServing();
+    await awaitAbsent();
+    const cancel = setInterval(() => {
+      onServer(primary.url, (client) =>
+        client.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"),
+      ).catch(ignore);
+    }, 100);
+    const statuses = await writes();
+    clearInterval(cancel);
+    await waitFor('');
+    expect(new Set(statuses)).toEqual(new Set([503]));
+    await expectServing();
   });
 
   test('a standby that is promoted serves writes soon', async () => {

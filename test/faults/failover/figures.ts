@@ -1,5 +1,8 @@
 import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Answer, Load } from './load.js';
+import { LOGS } from './programs.js';
+import type { Scene } from './scene.js';
 import type { Outage } from './watch.js';
 
 /** Where the figures of a run are written, for docs/engineering/failover.md. */
@@ -64,4 +67,19 @@ function endOfGap(taken: readonly Answer[], fault: Fault, outage: Outage): numbe
 
 export function writeFigures(figures: readonly Figures[]): void {
   if (FILE !== undefined) writeFileSync(FILE, JSON.stringify(figures));
+}
+
+/** Beside the logs of the programs: those of the instances, when each fault was, and when what is lost was acknowledged. */
+export function keepEvidence(faults: readonly Fault[], load: Load, scene: Scene, lost: readonly string[]): void {
+  const folder = LOGS;
+  if (folder === undefined) return;
+  const missing = new Set(lost);
+  const evidence = {
+    faults: faults.map(({ name, at }) => ({ name, at: new Date(performance.timeOrigin + at) })),
+    lost: load.elements
+      .filter(({ ref }) => missing.has(ref))
+      .map(({ ref, id, acknowledgedAt }) => ({ ref, id, acknowledgedAt })),
+  };
+  writeFileSync(join(folder, 'evidence.json'), JSON.stringify(evidence, null, 1));
+  scene.instances.forEach((instance, i) => writeFileSync(join(folder, `instance-${i + 1}.log`), instance.output()));
 }

@@ -22,6 +22,7 @@ interface Element {
   readonly body: unknown;
   /** Once it was acknowledged. */
   id: string | undefined;
+  acknowledgedAt?: Date;
   tries: number;
 }
 
@@ -140,6 +141,7 @@ export class Load {
     this.answers.push({ instance, sentAt, at, status });
     if (id !== undefined) {
       element.id = id;
+      element.acknowledgedAt = new Date();
       return;
     }
     this.refused.push({ element, dueAt: at + RESEND_AFTER_MS });

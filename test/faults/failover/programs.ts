@@ -1,5 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants, existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+} from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Owner } from '../../../src/embedded-postgres/owner.js';
 
@@ -20,6 +29,9 @@ function isProgram(path: string): boolean {
   }
 }
 
+/** Where all output of the programs is kept, to find out why a run has lost something. */
+export const LOGS = process.env['FAILOVER_LOGS'];
+
 /** The programs that this machine lacks. */
 export const missingPrograms = (): string[] => [
   ...(process.platform === 'linux' ? [] : ['linux']),
@@ -37,6 +49,7 @@ export class Programs {
     private readonly owner: Owner | undefined,
   ) {
     process.once('exit', this.endWithUs);
+    if (LOGS !== undefined) mkdirSync(LOGS, { recursive: true });
   }
 
   start(name: string, program: string, parameters: readonly string[]): ChildProcess {
@@ -49,6 +62,7 @@ export class Programs {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         this.outputs.set(name, ((this.outputs.get(name) ?? '') + text).slice(-20_000));
+        if (LOGS !== undefined) appendFileSync(join(LOGS, `${name}.log`), text);
       });
     }
     return child;
