@@ -9,7 +9,7 @@ import { ACCEPTED, callWithKey, REFUSED, statusWithKey } from '../support/key-st
 
 const READ_TOKEN = 'read-only-token-0123456789';
 const PATH = '/console/api/session';
-const SERVICE = { sides: ['platform', 'partner'], sandbox: true, demoHaulerId: DEMO.haulerId };
+const SERVICE = { sides: ['platform', 'partner'], sandbox: true, demoHaulerId: DEMO.haulerId, cells: [] };
 
 let service: TestApp;
 beforeAll(async () => void (service = await startTestApp({ env: { ADMIN_READ_TOKEN: READ_TOKEN, SANDBOX: true } })));
