@@ -216,6 +216,7 @@ task('settles a dispute from the ticket', async (page) => {
   const url = await part(page, 'Share').locator('.secret code').innerText();
   const stranger = await scene.visitor();
   await stranger.goto(url);
+  await stranger.getByRole('button', { name: 'Show the recording' }).click();
   await stranger.getByRole('heading', { name: 'Ticket OUT-DISPUTE' }).waitFor();
   await stranger.getByText('31.5 Ton').waitFor();
   const at = 'document.querySelector("video").currentTime';

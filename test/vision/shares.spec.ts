@@ -39,6 +39,9 @@ async function share(fields: object = {}): Promise<CreatedRecordingShare> {
   return body;
 }
 
+/** What the button of the page sends. */
+const press = (url: string) => fetch(url, { method: 'POST', body: new URLSearchParams() });
+
 /** The address of the video in a page. */
 const videoIn = (page: string, base: string): string =>
   new URL((/<video[^>]* src="([^"]*)"/.exec(page)?.[1] ?? '').replaceAll('&amp;', '&'), base).href;
@@ -54,11 +57,11 @@ async function answerOf(url: string) {
 }
 
 describe('a link to a recording', () => {
-  test('opens a page with player and ticket, and plays in ranges; nothing else is shown', async () => {
+  test('shows player and ticket, and plays in ranges; nothing else is shown', async () => {
     const made = await share();
     expect(made).toMatchObject({ recordingId, ticketId, status: 'active', views: 0, maxViews: null });
     expect(Date.parse(made.expiresAt) - Date.now()).toBeGreaterThan(13.9 * 86_400_000);
-    const page = await fetch(made.url);
+    const page = await press(made.url);
     expect(page.status).toBe(200);
     expect(Object.fromEntries(page.headers)).toMatchObject({
       'cache-control': 'no-store',
@@ -85,11 +88,28 @@ describe('a link to a recording', () => {
     expect((await fetch(address, { headers: { Range: `bytes=${video.length}-` } })).status).toBe(416);
   });
 
-  test('counts each opening, and the action log has it with time and address', async () => {
-    const made = await share({ maxViews: 5 });
+  test('is opened by any number of previews, which count nothing and see nothing of the ticket', async () => {
+    const made = await share({ maxViews: 1 });
     expect((await fetch(made.url, { method: 'HEAD' })).status).toBe(200);
-    await fetch(made.url);
-    await fetch(`${made.url}/`).then(async (page) => {
+    for (const url of [made.url, `${made.url}/`, made.url]) {
+      const asking = await fetch(url);
+      expect([asking.status, asking.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(asking.headers.get('content-security-policy')).toContain("form-action 'self'");
+      const text = await asking.text();
+      expect(text).toMatch(/<form method="post">\s*<button type="submit">Show the recording<\/button>/);
+      for (const hidden of ['<video', '<script', 'IN-', 'Pit', 'signature']) expect(text).not.toContain(hidden);
+    }
+    const { body } = await vision.app.admin<{ data: RecordingShare[] }>('GET', `/recordings/${recordingId}/shares`);
+    expect(body.data).toMatchObject([{ id: made.id, status: 'active', views: 0, lastViewedAt: null }]);
+    expect((await press(made.url)).status).toBe(200);
+    expect((await fetch(made.url)).status).toBe(404);
+    expect((await press(made.url)).status).toBe(404);
+  });
+
+  test('counts each time that it is shown, and the action log has it with time and address', async () => {
+    const made = await share({ maxViews: 5 });
+    await press(made.url);
+    await press(`${made.url}/`).then(async (page) => {
       expect((await fetch(videoIn(await page.text(), `${made.url}/`))).status).toBe(200);
     });
     const { body: list } = await vision.app.admin<{ data: RecordingShare[] }>(
@@ -116,7 +136,7 @@ describe('a link to a recording', () => {
     const { app } = vision;
     expect((await app.admin('DELETE', `/shares/${revoked.id}`)).status).toBe(204);
     expect((await app.admin('DELETE', `/shares/${revoked.id}`)).status).toBe(204);
-    await fetch(used.url);
+    await press(used.url);
     const { url: unknown } = await share();
     await vision.query('DELETE FROM recording_shares WHERE views = 0 AND revoked_at IS NULL AND expires_at > now()');
     const answers = await Promise.all(
@@ -139,8 +159,8 @@ describe('a link to a recording', () => {
 
   test('plays only by the address of a counted view, and no longer when it is revoked', async () => {
     const made = await share({ maxViews: 1 });
-    const address = videoIn(await (await fetch(made.url)).text(), made.url);
-    expect((await fetch(made.url)).status).toBe(404);
+    const address = videoIn(await (await press(made.url)).text(), made.url);
+    expect((await press(made.url)).status).toBe(404);
     expect((await fetch(address)).status).toBe(200);
     const changed = new URL(address);
     changed.searchParams.set('expires', String(Number(changed.searchParams.get('expires')) + 1));
@@ -154,7 +174,7 @@ describe('a link to a recording', () => {
     expect((await fetch(address)).status).toBe(404);
   });
 
-  test('is opened no more often than it may be, on two instances at the same time', async () => {
+  test('is shown no more often than it may be, on two instances at the same time', async () => {
     const second: TestApp = await startTestApp({
       on: vision.app,
       env: { PUBLIC_URL: 'https://platform.example/base/' },
@@ -163,7 +183,7 @@ describe('a link to a recording', () => {
       const made = await share({ maxViews: 3 });
       const { pathname } = new URL(made.url);
       const origins = [vision.app.url, second.url];
-      const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => fetch(`${origins[i % 2]}${pathname}`)));
+      const answers = await Promise.all(Array.from({ length: 16 }, (_, i) => press(`${origins[i % 2]}${pathname}`)));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(3);
       const { body } = await second.admin<CreatedRecordingShare>('POST', `/recordings/${recordingId}/shares`, {
         reason: 'Behind a proxy',
@@ -180,9 +200,9 @@ describe('a link to a recording', () => {
     expect(without.ticketId).toBeNull();
     await app.admin('PUT', `/haulers/${haulerId}/ticket-footage`, { truckField: 'truckNumber', connectionId });
     expect((await post({ reason: 'With a setting' })).body.ticketId).toBe(ticketId);
-    expect((await fetch(without.url)).status).toBe(200);
+    expect((await press(without.url)).status).toBe(200);
     await vision.query("UPDATE recordings SET status = 'expired', deleted_at = now() WHERE id = $1", [recordingId]);
-    expect((await fetch(without.url)).status).toBe(404);
+    for (const open of [press, fetch]) expect((await open(without.url)).status).toBe(404);
     expect((await post({ reason: 'Too late' })).status).toBe(409);
   });
 

@@ -22,6 +22,7 @@ h1{font-size:1.4rem;line-height:1.25;margin:0 0 1rem;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin:0 0 .5rem}
 section{background:var(--card);border:1px solid var(--line);border-radius:.6rem;padding:1rem;margin-top:1rem}
 video{display:block;width:100%;max-height:70vh;background:#000;border-radius:.6rem}
+button{font:inherit;padding:.6rem 1.1rem;border:1px solid var(--line);border-radius:.6rem;cursor:pointer}
 dl{display:grid;grid-template-columns:minmax(7rem,auto) 1fr;gap:.35rem 1rem;margin:0}
 dt,p.hint{color:var(--muted)}
 dd{margin:0;overflow-wrap:anywhere}
@@ -31,12 +32,12 @@ td.number,th.number{text-align:right;white-space:nowrap}
 @media(max-width:30rem){dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:.5rem}}
 `;
 
-/** Nothing but the video and the one style is loaded, no page may frame it, and nothing learns its address. */
+/** Nothing but the video and the one style is loaded, the form goes to this service alone, no page may frame it, and nothing learns its address. */
 export const SHARED_HEADERS: ReadonlyMap<string, string> = new Map([
   ...PAGE_HEADERS,
   [
     'Content-Security-Policy',
-    `default-src 'none'; media-src 'self'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    `default-src 'none'; media-src 'self'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   ],
   ['Cache-Control', 'no-store'],
   ['Referrer-Policy', 'no-referrer'],
@@ -89,10 +90,24 @@ export const BROKEN_LINK_PAGE = page(
   'This link does not work',
   html`<h1>This link does not work</h1>
     <section>
-      <p>It may be incomplete, have expired, have been opened too often, or have been withdrawn.</p>
+      <p>It may be incomplete, have expired, have been used too often, or have been withdrawn.</p>
       <p class="hint">Ask the person who sent it for a new one.</p>
     </section>`,
 );
+
+/** The form has no address of its own: it is sent to the address that was opened, below whatever path a proxy has put it. */
+export const askingPage = (expiresAt: Date): string =>
+  page(
+    'A recording is shared with you',
+    html`<h1>A recording is shared with you</h1>
+      <section>
+        <form method="post"><button type="submit">Show the recording</button></form>
+        <p class="hint">Each time that it is shown is counted.</p>
+      </section>
+      ${untilPart(expiresAt)}`,
+  );
+
+const untilPart = (expiresAt: Date): Html => html`<p class="hint">This link works until ${timeText(expiresAt)}.</p>`;
 
 const TIME = new Intl.DateTimeFormat('en-US', {
   ...{ timeZone: 'UTC', hourCycle: 'h23', year: 'numeric', month: 'short', day: 'numeric' },
@@ -144,8 +159,7 @@ export function sharedPage(facts: SharedFacts): string {
           <dd>${timeText(endTime)}</dd>
         </dl>
       </section>
-      ${ticket === undefined ? '' : ticketPart(ticket, facts.siteName, flows)}
-      <p class="hint">This link works until ${timeText(expiresAt)}.</p>`,
+      ${ticket === undefined ? '' : ticketPart(ticket, facts.siteName, flows)} ${untilPart(expiresAt)}`,
   );
 }
 

@@ -8,7 +8,7 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { AppError } from '../../errors/app-error.js';
 import { Recordings } from '../../vision/recordings/recordings.service.js';
 import { ShareContents } from './share-contents.service.js';
-import { BROKEN_LINK_PAGE, SHARED_HEADERS, sharedPage } from './shared-page.js';
+import { askingPage, BROKEN_LINK_PAGE, SHARED_HEADERS, sharedPage } from './shared-page.js';
 import { type OpenShare, SharesRepository } from './shares.repository.js';
 
 /** A counted view can be played for at least this time, and for twice the length of the recording. */
@@ -33,16 +33,21 @@ export class SharedRecordings {
     this.key = Buffer.from(hkdfSync('sha256', secret, '', 'haulbridge views of shares', 32));
   }
 
-  /** The page. `HEAD` counts no view. */
+  /** The page that asks. It counts nothing and names nothing, because chats and mail programs preview the links in messages. */
   async open(token: string, request: Request, response: Response): Promise<void> {
+    const share = await this.find(token, false);
+    if (share === undefined) return this.refuse(token, request, response);
+    sendPage(response, 200, askingPage(share.expires_at));
+  }
+
+  /** The page with the player, for the person who pressed the button. */
+  async view(token: string, request: Request, response: Response): Promise<void> {
     const share = await this.find(token, false);
     const facts = share && (await this.contents.read(share));
     if (share === undefined || facts === undefined) return this.refuse(token, request, response);
-    if (request.method !== 'HEAD') {
-      const view = await this.shares.countView(share);
-      if (view === undefined) return this.refuse(token, request, response);
-      await this.record(share, view, request);
-    }
+    const view = await this.shares.countView(share);
+    if (view === undefined) return this.refuse(token, request, response);
+    await this.record(share, view, request);
     const { startTime, endTime } = facts.recording;
     const lengthMs = Date.parse(endTime) - Date.parse(startTime);
     // Relative, because a proxy may serve this service below a path.

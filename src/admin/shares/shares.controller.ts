@@ -43,6 +43,11 @@ export class SharesController {
     return this.shared.open(token, request, response);
   }
 
+  @Route(SHARED_API, 'viewShare')
+  view(@Param('token') token: string, @Req() request: Request, @Res() response: Response) {
+    return this.shared.view(token, request, response);
+  }
+
   @Route(SHARED_API, 'playShare')
   play(@Param('token') token: string, @Req() request: Request, @Res() response: Response) {
     return this.shared.play(token, request, response);

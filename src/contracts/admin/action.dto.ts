@@ -56,7 +56,7 @@ export class Action {
   actor!: string;
 
   @TextField({
-    description: 'Operation id of the call; `share.viewed`: the page of a link was opened',
+    description: 'Operation id of the call; `share.viewed`: the recording of a link was shown',
     max: 64,
     example: 'updateConnection',
   })

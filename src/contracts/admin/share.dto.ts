@@ -11,7 +11,7 @@ import { ListQuery } from './list.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const REASON = { description: 'Why it is shared; the page does not show it', max: 1_000, example: 'Dispute 4711' };
-const MAX_VIEWS = { description: 'How often its page may be opened', min: 1, max: 100_000, example: 10 };
+const MAX_VIEWS = { description: 'How often its recording may be shown', min: 1, max: 100_000, example: 10 };
 const TICKET = { description: 'Ticket that the page shows', example: ID };
 
 export const SHARE_STATUSES = ['active', 'expired', 'revoked', 'usedUp'] as const;
@@ -67,10 +67,10 @@ export class RecordingShare {
   @IntegerField({ ...MAX_VIEWS, description: `${MAX_VIEWS.description}; null without a limit`, nullable: true })
   maxViews!: number | null;
 
-  @IntegerField({ description: 'How often its page was opened', min: 0, max: 2_147_483_647, example: 2 })
+  @IntegerField({ description: 'How often its recording was shown', min: 0, max: 2_147_483_647, example: 2 })
   views!: number;
 
-  @InstantField({ description: 'When it was last opened', nullable: true, example: '2026-02-01T10:00:00Z' })
+  @InstantField({ description: 'When it was last shown', nullable: true, example: '2026-02-01T10:00:00Z' })
   lastViewedAt!: string | null;
 
   @InstantField({ description: 'When it was revoked', nullable: true, example: null })

@@ -19,7 +19,7 @@ export const SHARE_ROUTES = {
     role: 'operator',
     summary: 'Share a recording by a link',
     description:
-      'Anyone who has the link sees the recording and its ticket, without an account, until the link expires, is used up or is revoked. Only this response shows the link. Each opening of its page counts, and is in the action log.',
+      'Anyone who has the link sees the recording and its ticket, without an account, until the link expires, is used up or is revoked. Only this response shows the link. Its page asks first: each time that the person shows the recording counts, and is in the action log.',
     body: CreateRecordingShare,
     examples: SHARE_EXAMPLES,
     isSecret: true,
@@ -55,7 +55,6 @@ export const SHARE_ROUTES = {
 } as const satisfies AdminRoutes;
 
 const OPEN = {
-  method: 'GET',
   status: 200,
   role: 'anyone',
   resource: 'share',
@@ -73,13 +72,23 @@ export const SHARED_API = defineApi({
   routes: {
     openShare: {
       ...OPEN,
+      method: 'GET',
       path: '/{token}',
       summary: 'Open the page of a link',
-      description: 'Counts a view.',
-      returns: 'The page',
+      description: 'Counts nothing, because programs that preview links open it too.',
+      returns: 'The page, with a button',
+    },
+    viewShare: {
+      ...OPEN,
+      method: 'POST',
+      path: '/{token}',
+      summary: 'Show the recording of a link',
+      description: 'Counts a view. The button of the page sends it.',
+      returns: 'The page with the player',
     },
     playShare: {
       ...OPEN,
+      method: 'GET',
       path: '/{token}/content',
       summary: 'Play the recording of a link',
       description: 'By the address in a page that was counted.',
