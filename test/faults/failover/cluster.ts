@@ -98,6 +98,9 @@ export class Cluster {
       const states = members.map(({ role, state }) => `${role} ${state}`).sort();
       if (!/^leader running,replica (running|streaming),sync_standby (running|streaming)$/.test(states.join()))
         throw new Error(`the cluster is not whole: ${states.join()}\n${this.output()}`);
+      // Patroni calls a standby running before it streams.
+      const streaming = await this.onPrimary("SELECT FROM pg_stat_replication WHERE state = 'streaming'", 'postgres');
+      if (streaming.length !== 2) throw new Error(`${streaming.length} standbys stream`);
       return this.primary();
     }, BOOT_MS);
   }
