@@ -1,4 +1,4 @@
-import type { Partition, PartitionedTable } from './partitions.rules.js';
+import { type Partition, type PartitionedTable, plannedPartitions } from './partitions.rules.js';
 import type { Querying } from './sql.js';
 
 /** An arbitrary number: instances create partitions one after the other. */
@@ -15,6 +15,22 @@ export async function partitionsOf(database: Querying, { name }: PartitionedTabl
     [name],
   );
   return rows.map((row) => row.name);
+}
+
+/** How many partitions of a table exist after the current one, of those that are planned. */
+export async function partitionsAhead(database: Querying, table: PartitionedTable, now: number): Promise<number> {
+  const names = new Set(await partitionsOf(database, table));
+  const [, ...planned] = plannedPartitions(table, now);
+  return planned.filter(({ name }) => names.has(name)).length;
+}
+
+/** Counts the rows of the partition of the rest, up to a limit. */
+export async function rowsInRest(database: Querying, rest: string, limit: number): Promise<number> {
+  const [row] = await database.query<[{ rows: number }]>(
+    `SELECT count(*)::int AS rows FROM (SELECT FROM ${rest} LIMIT $1) AS some`,
+    [limit],
+  );
+  return row.rows;
 }
 
 /**

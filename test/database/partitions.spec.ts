@@ -21,13 +21,21 @@ const partitions = async (table: string) =>
 
 const month = (at: Date) => at.toISOString().slice(0, 7).replace('-', '');
 
+const metric = async (name: string, table: string) => {
+  const { text } = await app.call('GET', '/metrics', { headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` } });
+  const [, value] = new RegExp(`^${name}\\{table="${table}"\\} (\\d+)$`, 'm').exec(text) ?? [];
+  return Number(value);
+};
+
 test('each table has its partitions ahead, and a lost one is created again', async () => {
   const planner = app.app.get(PartitionPlanner);
   const now = new Date();
   const next = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
   for (const table of ['recordings', 'ticket_revisions']) {
     await app.dataSource.query(`DROP TABLE ${table}_${month(next)}`);
+    expect(await metric('partitions_ahead', table)).toBe(1);
     await planner.plan();
+    expect(await metric('partitions_ahead', table)).toBe(2);
     expect(await partitions(table)).toEqual(
       expect.arrayContaining([`${table}_${month(now)}`, `${table}_${month(next)}`]),
     );
@@ -54,12 +62,15 @@ test('a recording of any time is stored, and few partitions are created for them
 
 test('rows of a month that gets its partition later move into it', async () => {
   const at = new Date(Date.UTC(new Date().getUTCFullYear() - 2, 2, 15));
+  const before = await metric('partition_rest_rows', 'recordings');
   await app.dataSource.query(INSERT, [[at.toISOString()]]);
+  expect(await metric('partition_rest_rows', 'recordings')).toBe(before + 1);
   const where = () =>
     app.dataSource.query('SELECT tableoid::regclass::text AS place FROM recordings WHERE start_time = $1', [at]);
   expect(await where()).toEqual([{ place: 'recordings_rest' }]);
   await app.app.get(PartitionPlanner).plan();
   expect(await where()).toEqual([{ place: partitionOf(PARTITIONED.recordings, at.getTime(), Date.now())?.name }]);
+  expect(await metric('partition_rest_rows', 'recordings')).toBe(before);
 });
 
 test('while the default partition is locked, rows go on being written, and the partition is created later', async () => {

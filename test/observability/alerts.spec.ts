@@ -63,6 +63,8 @@ const CASES: readonly Case[] = [
     { 'work_oldest_due_seconds{kind="downloads"}': '3600x60' },
     '20m',
   ),
+  fires('PartitionsMissing', 'no partition is ahead', { 'partitions_ahead{table="recordings"}': '0x200' }, '3h'),
+  quiet('one partition is ahead', { 'partitions_ahead{table="recordings"}': '1x200' }, '3h'),
   fires('DownloadsAtRisk', 'links will expire', { vision_downloads_at_risk: '3x60' }, '20m'),
   fires('RefusesByOverload', 'pushes are refused', { 'overload_refusals_total{reason="tickets"}': '0+60x60' }, '20m'),
   fires(
