@@ -10,6 +10,7 @@ import { uuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
 import { haulerMoves, type HaulerMoveRow, HAULERS } from './access-lists.repository.js';
 import { HaulerEntity } from './auth.entity.js';
+import { refusalOf } from './hauler-hold.js';
 
 /** The tenants of the platform (decision 1). */
 @Injectable()
@@ -46,6 +47,13 @@ export class HaulersService {
 
   async exists(id: string): Promise<boolean> {
     return await this.dataSource.manager.existsBy(HaulerEntity, { id });
+  }
+
+  /** Throws `unavailable` where a call of this method for the hauler would be refused: it moves, or has moved. */
+  async assertServed(id: string, method: string): Promise<void> {
+    const state = (await haulerMoves(this.dataSource, [id])).get(id)?.state;
+    const refusal = state === 'imported' ? undefined : refusalOf(state, method);
+    if (refusal !== undefined) throw refusal;
   }
 }
 

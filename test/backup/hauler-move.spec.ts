@@ -57,6 +57,23 @@ function fileOf({ env }: TestApp, recording: string): string {
 const push = (cell: TestApp, key = demo.keys.platform) =>
   cell.call<{ error?: { message: string } }>('POST', TICKETS, { headers: { 'PLATFORM-API-KEY': key }, body: {} });
 
+/** How a replay of an earlier push is answered, with its own hauler and with the hauler named. */
+async function replays(cell: TestApp) {
+  const found = await eventually(async () => {
+    const query = `haulerId=${id}&direction=inbound&interface=scale&status=400`;
+    const { body } = await cell.admin<{ data: { id: string }[] }>('GET', `/exchanges?${query}`);
+    expect(body.data).not.toEqual([]);
+    return body.data;
+  });
+  return Promise.all(
+    [{}, { haulerId: id }].map(async (body) => {
+      const path = `/exchanges/${found[0]?.id}/replay`;
+      const reply = await cell.admin<{ error?: { message: string } }>('POST', path, body);
+      return [reply.status, reply.headers.get('retry-after'), reply.body.error?.message];
+    }),
+  );
+}
+
 /** The number and a sum of the rows of a hauler, of each table; the sealed keys are not equal. */
 const contentOf = ({ env }: TestApp): Promise<Record<string, string>> =>
   onServer(env.DATABASE_URL, async (client) => {
@@ -127,6 +144,9 @@ test('an export locks the hauler: changes are 503 with Retry-After, reads go on'
   const refused = await push(source);
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5']);
   expect(refused.body.error?.message).toContain('moving to another cell');
+  for (const refusal of await replays(source)) {
+    expect(refusal).toEqual([503, '5', expect.stringContaining('moving to another cell')]);
+  }
   const read = await source.call('GET', '/partner/v1/me', { headers: { 'PLATFORM-API-KEY': demo.keys.platform } });
   expect(read.status).toBe(200);
   const after = await contentOf(source);
