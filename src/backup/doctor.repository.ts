@@ -70,6 +70,14 @@ export const WORK: readonly { readonly kind: string; readonly table: string; rea
   { kind: 'subscriptions', table: 'video_subscriptions', where: 'enabled AND deleted_at IS NULL' },
   { kind: 'lists of recordings', table: 'video_windows', where: 'true' },
   { kind: 'clips of the reference partner', table: 'reference_video_requests', where: 'true' },
+  { kind: 'erasures', table: 'erasures', where: 'true' },
+  // Those of an endpoint that is paused or disabled wait as they should.
+  {
+    kind: 'webhooks',
+    table: 'webhook_deliveries',
+    where: `EXISTS (SELECT FROM webhook_endpoints AS e WHERE e.id = endpoint_id AND e.enabled
+      AND (e.paused_until IS NULL OR e.paused_until <= now()))`,
+  },
 ];
 
 export interface WaitingWork {

@@ -98,9 +98,9 @@ describe('restore refuses, and writes nothing,', () => {
       /^the archive was written by version \d+\.\d+\.\d+ and has 1 migration that this build does not know \(AddMoons1999999999999\)/,
     );
     const format = changed((file) =>
-      writeFileSync(file, readFileSync(file, 'latin1').replace('"version":1}', '"version":2}'), 'latin1'),
+      writeFileSync(file, readFileSync(file, 'latin1').replace('"version":1}', '"version":3}'), 'latin1'),
     );
-    expect(await refused(format)).toMatch(/^the archive has format 2, and this release reads format 1/);
+    expect(await refused(format)).toMatch(/^the archive has format 3, and this release reads format 2/);
   });
 
   test('a database that is not empty', async () => {

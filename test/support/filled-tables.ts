@@ -6,10 +6,11 @@ const PARENTS: Readonly<Record<string, string>> = {
   connection_id: '(SELECT id FROM connections ORDER BY id LIMIT 1)',
   run_id: '(SELECT id FROM sync_runs ORDER BY id LIMIT 1)',
   subscription_id: '(SELECT id FROM video_subscriptions ORDER BY id LIMIT 1)',
+  endpoint_id: '(SELECT id FROM webhook_endpoints ORDER BY id LIMIT 1)',
   ticket_id: '(SELECT id FROM tickets ORDER BY id LIMIT 1)',
 };
 
-/** Where a check allows few texts. */
+/** Where a check allows few texts, in every table or in one. */
 const WORDS: Readonly<Record<string, string>> = {
   kind: `'sites'`,
   severity: `'flagged'`,
@@ -17,6 +18,8 @@ const WORDS: Readonly<Record<string, string>> = {
   country: `'US'`,
   subject: `'haulers'`,
   state: `'imported'`,
+  format: `'standard'`,
+  'erasures.status': `'done'`,
 };
 
 /** Every kind of value that the text format of COPY escapes. */
@@ -45,7 +48,7 @@ export async function fillEmptyTables(client: pg.Client): Promise<Record<string,
     left = {};
     for (const table of await emptyTables(client)) {
       const columns = await columnsOf(client, table);
-      const values = columns.map(({ name, type }) => valueOf(name, type));
+      const values = columns.map(({ name, type }) => valueOf(table, name, type));
       const sql = `INSERT INTO ${table} (${columns.map(({ name }) => `"${name}"`).join(', ')}) VALUES (${values.join(', ')})`;
       await client.query(sql).catch((error: Error) => (left[table] = error.message));
     }
@@ -53,8 +56,8 @@ export async function fillEmptyTables(client: pg.Client): Promise<Record<string,
   return left;
 }
 
-const valueOf = (name: string, type: string): string =>
-  PARENTS[name] ?? WORDS[name] ?? VALUES[type] ?? (type.endsWith('[]') ? `'{}'` : '1');
+const valueOf = (table: string, name: string, type: string): string =>
+  PARENTS[name] ?? WORDS[name] ?? WORDS[`${table}.${name}`] ?? VALUES[type] ?? (type.endsWith('[]') ? `'{}'` : '1');
 
 async function emptyTables(client: pg.Client): Promise<string[]> {
   const { rows: tables } = await client.query<{ name: string }>(
