@@ -43,6 +43,7 @@ export const TABLE_FATES: readonly TableFate[] = [
     'video_readings',
     'recordings',
     'stored_hours',
+    'coverage_days',
     'partner_camera_names',
     'vision_findings',
     'ticket_footage',

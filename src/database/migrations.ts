@@ -46,6 +46,7 @@ import { SetTicketFootage1795660010000 } from '../../migrations/1795660010000-se
 import { ShareRecordings1795660020000 } from '../../migrations/1795660020000-share-recordings.js';
 import { CreateHolds1795670000000 } from '../../migrations/1795670000000-create-holds.js';
 import { CreateErasures1795670001000 } from '../../migrations/1795670001000-create-erasures.js';
+import { SumCoverageByDay1795680000000 } from '../../migrations/1795680000000-sum-coverage-by-day.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -96,4 +97,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   ShareRecordings1795660020000,
   CreateHolds1795670000000,
   CreateErasures1795670001000,
+  SumCoverageByDay1795680000000,
 ];

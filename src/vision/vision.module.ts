@@ -26,6 +26,7 @@ import { CoveragePieces } from './coverage/coverage-pieces.service.js';
 import { CoverageService } from './coverage/coverage.service.js';
 import { CoverageSummaries } from './coverage/coverage-summary.service.js';
 import { FleetCoverage } from './coverage/fleet-coverage.service.js';
+import { FleetSums } from './coverage/fleet-sums.repository.js';
 import { DownloadMetrics } from './downloads/download-metrics.js';
 import { DownloadJob } from './downloads/download.job.js';
 import { DownloadRepository } from './downloads/download.repository.js';
@@ -39,6 +40,7 @@ import { FootageRepository } from './footage/footage.repository.js';
 import { TruckFootage } from './footage/truck-footage.service.js';
 import { Pokes } from './pokes/pokes.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
+import { CoverageDaysCheck } from './recordings/coverage-days.job.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { RetentionSettings } from './recordings/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
@@ -85,6 +87,8 @@ import { Retention } from './recordings/retention.job.js';
     CoverageService,
     CoverageSummaries,
     FleetCoverage,
+    FleetSums,
+    CoverageDaysCheck,
     FootageRepository,
     TruckFootage,
     DownloadRepository,

@@ -153,7 +153,7 @@ export class DueRows {
       return `${column} = coalesce($${at}::timestamptz, clock_timestamp() + $${delay}::float8 * interval '1 ms')`;
     });
     const update = `UPDATE ${this.table} SET ${assignments.join(', ')} WHERE ${this.fence} RETURNING 1`;
-    const others = also === undefined ? '' : `, also AS (${also.sql(`$${values.push(also.value)}`)})`;
+    const others = also === undefined ? '' : `, ${also.sql(`$${values.push(also.value)}`)}`;
     const sql = `WITH written AS (${update})${others} SELECT 1 FROM written`;
     if ((await this.written(sql, values, manager)) === 0) throw new RowLostError(this.kind.name);
   }

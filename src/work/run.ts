@@ -7,9 +7,9 @@ export type Next = 'done' | { readonly afterMs: number } | { readonly at: Date }
 /** Columns that are written with a change of the row: name to value. Objects are written as JSON. */
 export type Changes = Readonly<Record<string, unknown>>;
 
-/** A statement that runs as part of a write, and only if the row was written (`written` has it then). */
+/** Statements that run as part of a write, and only if the row was written (`written` has it then). */
 export interface Also {
-  /** It inserts nothing where `written` is empty. `parameter` is that of `value`. */
+  /** Named. They insert nothing where `written` is empty. `parameter` is that of `value`. */
   sql(this: void, parameter: string): string;
   readonly value: unknown;
 }

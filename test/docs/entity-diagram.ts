@@ -24,6 +24,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'video_readings',
     'recordings',
     'stored_hours',
+    'coverage_days',
     'partner_camera_names',
     'ticket_footage',
     'recording_shares',

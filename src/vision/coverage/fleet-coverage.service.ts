@@ -5,8 +5,9 @@ import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import { positionedPage } from '../../database/list-page.js';
 import { invalid } from '../../errors/app-error.js';
 import { CoverageBuckets } from './coverage-sums.repository.js';
-import { type CoveredCamera, CoverageRepository, type FleetTruck } from './coverage.repository.js';
-import { rangeViolations, sumOf } from './coverage.rules.js';
+import { FleetSums } from './fleet-sums.repository.js';
+import { type CoveredCamera, CoverageRepository, type FleetTruck, type TruckCamera } from './coverage.repository.js';
+import { type BucketGrid, rangeViolations, type StateSeconds, sumOf } from './coverage.rules.js';
 import { isZone, type LocalDay, localDays } from './local-days.rules.js';
 
 const DAY_MS = 86_400_000;
@@ -22,6 +23,7 @@ export class FleetCoverage {
   constructor(
     private readonly coverage: CoverageRepository,
     private readonly buckets: CoverageBuckets,
+    private readonly sums: FleetSums,
   ) {}
 
   /** The worst truck first. Reads the recordings of the page's trucks only. */
@@ -52,7 +54,7 @@ export class FleetCoverage {
     const [fromMs = 0, ...ends] = [days[0]?.start ?? 0, ...days.map((day) => day.end)];
     const grid = { originMs: fromMs, stepMs: DAY_MS, fromMs, toMs: ends.at(-1) ?? 0, edges: [fromMs, ...ends] };
     const seconds = (
-      await this.buckets.of(
+      await this.seconds(
         ofTrucks(() => true),
         grid,
       )
@@ -76,6 +78,14 @@ export class FleetCoverage {
         })),
       };
     });
+  }
+
+  /** From the sums, and from the recordings of those cameras that the sums do not have exactly. */
+  private async seconds(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<StateSeconds[][]> {
+    const summed = await this.sums.of(cameras, grid);
+    const others = cameras.filter((_, i) => summed[i] === undefined);
+    const read = (others.length === 0 ? [] : await this.buckets.of(others, grid)).values();
+    return summed.map((sums) => sums ?? read.next().value ?? []);
   }
 }
 

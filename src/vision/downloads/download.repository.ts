@@ -3,13 +3,15 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { Outbox } from '../../events/outbox.js';
-import type { Also, Changes, Next, Run } from '../../work/run.js';
+import type { Changes, Next, Run } from '../../work/run.js';
 import type { Backlog } from '../../work/work-kind.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import type { NamePair } from '../recordings/camera-names.rules.js';
+import { moveDays } from '../recordings/coverage-days.repository.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
+import { countedEnd } from './counted-end.repository.js';
 import { givenUp } from './given-up.js';
 import type { ResumePoint } from './download-order.js';
 
@@ -130,7 +132,7 @@ export class DownloadRepository implements Backlog {
     next: Next,
     set: Changes = {},
   ): Promise<void> {
-    const also = status === 'stored' ? countedHour(row) : undefined;
+    const also = countedEnd(row, status);
     await this.write(row, status, set, (changes, manager) => run.finish(next, changes, manager, also));
   }
 
@@ -220,6 +222,8 @@ export class DownloadRepository implements Backlog {
         await recordClipEvent(manager, { haulerId, id: partId }, { ...step, recordingId: row.id });
       }
       await this.parts.updatePartFromClips(manager, haulerId, partId, row.id);
+      // Last, as a poll locks them: it adds clips while it has the part.
+      if (row.status !== status) await moveDays(manager, [row], status);
     });
   }
 }
@@ -271,16 +275,6 @@ export async function findWaiting(database: Querying): Promise<WaitingFile[]> {
   );
   return rows.map((row) => ({ connectionId: row.connection_id, expiresAt: row.expires_at?.getTime() }));
 }
-
-/** Counts a stored file in the hour of its download. */
-const countedHour = ({ hauler_id, connection_id }: RecordingRow): Also => ({
-  sql: (row) => `
-    INSERT INTO stored_hours AS h (hauler_id, connection_id, hour, recordings)
-    SELECT hauler_id, connection_id, date_trunc('hour', now(), 'UTC'), 1
-      FROM json_to_record(${row}::json) AS row (hauler_id uuid, connection_id uuid) WHERE EXISTS (SELECT FROM written)
-        ON CONFLICT (hour, hauler_id, connection_id) DO UPDATE SET recordings = h.recordings + 1`,
-  value: JSON.stringify({ hauler_id, connection_id }),
-});
 
 /** The step of a clip's download; undefined for a step that the history does not show. */
 function downloadEvent(

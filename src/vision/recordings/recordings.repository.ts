@@ -2,35 +2,25 @@ import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
-import { monthsOf } from '../../database/partitions.rules.js';
 import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
-import { namesByTruck, type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
+import { type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
 import { comparableName } from './camera-names.rules.js';
 import { isErased } from '../holds/held.sql.js';
+import { addToDays, overlapping } from './coverage-days.repository.js';
+import { type CameraRow, type Footage, type FootageChange, isLong } from './coverage-days.rules.js';
+import { columnsOf, knownChunks, monthsOfChunks } from './known-chunks.repository.js';
 import {
   distinctChunks,
   fetchBy,
   gapsOf,
   hasGrown,
-  hasOtherNames,
-  knownByCamera,
   type KnownChunk,
   MAX_CLIPS_PER_PART,
   RECORDINGS_FOLDER,
 } from './recording.rules.js';
-
-/** Some partners calculate the times again for each list. A different time alone is not another file. */
-const TOLERANCE = "interval '1 second'";
-
-/** A stored row with the id of a listed chunk began at most so long before it, or as long as the chunk is. */
-const LOOKBACK_MS = 3_600_000;
-const LOOKBACK = "interval '1 hour'";
-
-/** Maximum number of stored rows with the id of a listed chunk: some partners give one id to thousands of chunks. */
-const MAX_CANDIDATES = 20;
 
 /** The part of a request that the clips belong to. */
 type ClipPart = RequestedCamera & { readonly id: string; readonly partnerRequestId: string | null };
@@ -61,7 +51,9 @@ export class RecordingsRepository {
     );
     for (const clip of stored) distinct.delete(clipKey(clip));
     const fresh = [...distinct.values()].slice(0, Math.max(0, MAX_CLIPS_PER_PART - stored.length));
-    await this.insert(manager, part.haulerId, part.connectionId, fresh, part.id);
+    const added = await this.insert(manager, part.haulerId, part.connectionId, fresh, part.id);
+    const changes = added.map((clip) => changeOf(part, clip, { overlaps: true }));
+    await addToDays(manager, changes);
     return { added: fresh.length, isWithinLimit: fresh.length === distinct.size };
   }
 
@@ -75,84 +67,25 @@ export class RecordingsRepository {
     if (chunks.length === 0) return 0;
     await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`recordings: ${connectionId}`]);
     const distinct = distinctChunks(chunks);
-    const known = await this.known(manager, haulerId, connectionId, distinct);
+    const known = await knownChunks(manager, connection, distinct);
     const fresh = distinct.filter((_, i) => {
       const row = known.get(i);
       return row === undefined || hasGrown(row);
     });
-    // Rows are locked before the counts of days, which the insert locks. A download that ends uses the same order.
+    // Rows are locked before the sums of days. A download that ends uses the same order.
     const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
     const created = await this.insert(manager, haulerId, connectionId, fresh, null);
-    return created + revived;
-  }
-
-  /**
-   * Finds the stored rows of listed chunks: by id where truck, camera and time match as well, because partners have reused
-   * ids, or else by truck, camera and range (decision 48).
-   */
-  private async known(
-    manager: EntityManager,
-    haulerId: string,
-    connectionId: string,
-    chunks: readonly Recording[],
-  ): Promise<Map<number, KnownChunk>> {
-    const months = monthsOfChunks(chunks);
-    const cameras = await this.cameras(manager, haulerId, connectionId, chunks, months);
-    const pairs = chunks.flatMap(({ truckId }, place) =>
-      (cameras.get(truckId) ?? []).map((camera) => ({ place, camera })),
+    const changed = [...created, ...revived.map(({ chunk }) => chunk)];
+    const shared = await overlapping(manager, [haulerId, connectionId], changed, monthsOfChunks(distinct));
+    await addToDays(
+      manager,
+      changed.map((chunk, i): FootageChange => {
+        const old = revived[i - created.length];
+        const overlaps = shared.has(i) || isLong(footageOf(chunk)) || (old !== undefined && isLong(old.before));
+        return changeOf({ haulerId, connectionId }, chunk, { overlaps, before: old?.before });
+      }),
     );
-    // Two lookups with one suitable index each, even without statistics: with an OR PostgreSQL read all rows of the connection for each
-    // chunk (1.8 s for 3,000 chunks). The months leave out the other partitions.
-    const ours = `r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = listed.truck AND r.start_time >= $3 AND r.start_time < $4
-          AND r.part_id IS NULL`;
-    const columns = `(listed.place - 1)::integer AS place, r.id, r.start_time::text AS start, r.status, r.camera_id AS camera,
-           (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range,
-           (r.start_time <= listed.starts + ${TOLERANCE} AND r.end_time >= listed.ends - ${TOLERANCE}) AS covered`;
-    const rows = await manager.query<KnownChunk[]>(
-      `WITH listed AS MATERIALIZED (
-         SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[])
-           WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place))
-       SELECT * FROM (
-         SELECT found.* FROM unnest($10::integer[], $11::text[]) AS own (place, camera) JOIN listed ON listed.place = own.place + 1,
-           LATERAL (SELECT ${columns} FROM recordings r
-             WHERE ${ours} AND r.camera_id = own.camera AND r.partner_recording_id = listed.id
-               AND r.start_time > listed.starts - greatest(listed.ends - listed.starts, ${LOOKBACK})
-               AND r.start_time < listed.ends AND r.end_time > listed.starts
-             ORDER BY same_range DESC, covered DESC LIMIT ${MAX_CANDIDATES}) AS found
-         UNION ALL
-         SELECT found.* FROM listed, LATERAL (SELECT ${columns} FROM recordings r
-           WHERE ${ours} AND r.camera_id = listed.camera AND r.start_time = listed.starts AND r.end_time = listed.ends) AS found
-       ) AS found
-       ORDER BY found.same_range DESC, found.covered DESC`,
-      [
-        ...[haulerId, connectionId, ...months, ...columnsOf(chunks)],
-        ...[pairs.map(({ place }) => place), pairs.map(({ camera }) => camera)],
-      ],
-    );
-    const names = hasOtherNames(chunks, rows) ? await namesByTruck(manager, connectionId, chunks) : undefined;
-    return knownByCamera(chunks, rows, names);
-  }
-
-  /** The cameras of each listed truck with chunks in these months, one step of the index for each. */
-  private async cameras(
-    manager: EntityManager,
-    haulerId: string,
-    connectionId: string,
-    chunks: readonly Recording[],
-    months: readonly [Date, Date],
-  ): Promise<Map<string, string[]>> {
-    const next = (truck: string, after: string) =>
-      `(SELECT min(r.camera_id) FROM recordings r WHERE r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = ${truck}
-         AND r.start_time >= $3 AND r.start_time < $4 AND r.part_id IS NULL${after})`;
-    const rows = await manager.query<{ truck: string; cameras: string[] }[]>(
-      `WITH RECURSIVE cameras (truck, camera) AS (
-         SELECT truck, ${next('truck', '')} FROM unnest($5::text[]) AS truck
-         UNION ALL
-         SELECT truck, ${next('cameras.truck', ' AND r.camera_id > cameras.camera')} FROM cameras WHERE camera IS NOT NULL)
-       SELECT truck, array_agg(camera) AS cameras FROM cameras WHERE camera IS NOT NULL GROUP BY truck`,
-      [haulerId, connectionId, ...months, [...new Set(chunks.map(({ truckId }) => truckId))]],
-    );
-    return new Map(rows.map(({ truck, cameras }) => [truck, cameras]));
+    return changed.length;
   }
 
   private async relist(
@@ -160,7 +93,7 @@ export class RecordingsRepository {
     haulerId: string,
     chunks: readonly Recording[],
     known: readonly KnownChunk[],
-  ): Promise<number> {
+  ): Promise<Revived[]> {
     const now = Date.now();
     const links = known
       .filter(({ status }) => status !== 'stored')
@@ -168,22 +101,30 @@ export class RecordingsRepository {
         const chunk = chunks[row.place];
         return chunk === undefined ? [] : [{ id: row.id, start: row.start, chunk }];
       });
-    if (links.length === 0) return 0;
-    const [, revived] = await manager.query<[unknown[], number]>(
-      `UPDATE recordings AS r SET link = listed.link, expires_at = listed.expires_at, fetch_by = listed.fetch_by,
-         start_time = listed.starts, end_time = listed.ends, duration_seconds = listed.seconds,
+    if (links.length === 0) return [];
+    const [revived] = await manager.query<[RevivedRow[], number]>(
+      `WITH old AS (
+         SELECT r.hauler_id, r.id, r.start_time, r.end_time, r.status, listed.*
+         FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
+           $8::integer[], $9::timestamptz[]) WITH ORDINALITY
+           AS listed (recording, new_link, expires, fetched_by, starts, ends, seconds, start, place)
+         JOIN recordings AS r ON r.hauler_id = $1 AND r.id = listed.recording AND r.start_time = listed.start
+         WHERE r.start_time >= $10 AND r.start_time < $11 AND r.deleted_at IS NULL AND r.started_at IS NULL
+           AND (r.status IN ('expired', 'failed') OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetched_by
+             OR (r.start_time, r.end_time) <> (listed.starts, listed.ends))))
+         FOR UPDATE OF r)
+       UPDATE recordings AS r SET link = old.new_link, expires_at = old.expires, fetch_by = old.fetched_by,
+         start_time = old.starts, end_time = old.ends, duration_seconds = old.seconds,
          due_at = CASE WHEN r.status = 'available' THEN r.due_at ELSE now() END,
          tried_since = CASE WHEN r.status = 'available' THEN r.tried_since ELSE now() END,
          attempts = CASE WHEN r.status = 'available' THEN r.attempts ELSE 0 END,
          relinks = CASE WHEN r.status = 'available' THEN r.relinks ELSE 0 END,
          received_bytes = CASE WHEN r.status = 'available' THEN r.received_bytes ELSE 0 END,
          reason_code = NULL, status = 'available', updated_at = now()
-       FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
-         $8::integer[], $9::timestamptz[]) AS listed (id, link, expires_at, fetch_by, starts, ends, seconds, start)
-       WHERE r.hauler_id = $1 AND r.id = listed.id AND r.start_time = listed.start AND r.start_time >= $10 AND r.start_time < $11
-         AND r.deleted_at IS NULL AND r.started_at IS NULL
-         AND (r.status IN ('expired', 'failed') OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetch_by
-           OR (r.start_time, r.end_time) <> (listed.starts, listed.ends))))`,
+       FROM old WHERE r.hauler_id = $1 AND r.id = old.id AND r.start_time = old.start_time
+         AND r.start_time >= $10 AND r.start_time < $11
+       RETURNING (old.place - 1)::integer AS place, old.start_time AS start_time, old.end_time AS end_time,
+         old.status AS status, r.camera_id AS camera_id`,
       [
         haulerId,
         links.map(({ id }) => id),
@@ -197,7 +138,10 @@ export class RecordingsRepository {
         ...monthsOfChunks(chunks),
       ],
     );
-    return revived;
+    return revived.flatMap(({ place, camera_id, ...before }) => {
+      const chunk = links[place]?.chunk;
+      return chunk === undefined ? [] : [{ chunk: { ...chunk, cameraId: camera_id }, before }];
+    });
   }
 
   private async insert(
@@ -206,10 +150,11 @@ export class RecordingsRepository {
     connectionId: string,
     listed: readonly Recording[],
     partId: string | null,
-  ): Promise<number> {
-    if (listed.length === 0) return 0;
+  ): Promise<Recording[]> {
+    if (listed.length === 0) return [];
     const now = Date.now();
-    const rows = await manager.query<unknown[]>(
+    const ids = listed.map(() => uuidv7());
+    const rows = await manager.query<{ id: string }[]>(
       `INSERT INTO recordings (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
          camera_id, start_time, end_time, duration_seconds, status, link, expires_at, fetch_by, gaps, created_at,
          updated_at, due_at)
@@ -220,14 +165,14 @@ export class RecordingsRepository {
          AS element (partner_id, truck_id, camera_id, start_time, end_time, id, customer, seconds, link, expires, fetch_by,
            gaps)) AS listed
        WHERE NOT ${isErased('listed')}
-       ON CONFLICT DO NOTHING RETURNING 1`,
+       ON CONFLICT DO NOTHING RETURNING id`,
       [
         haulerId,
         connectionId,
         partId,
         partId === null ? 'continuous' : 'on-demand',
         ...columnsOf(listed),
-        listed.map(() => uuidv7()),
+        ids,
         listed.map(({ customerId }) => customerId),
         listed.map(({ durationSeconds }) => durationSeconds),
         listed.map(({ downloadUrl }) => downloadUrl),
@@ -236,8 +181,34 @@ export class RecordingsRepository {
         listed.map((each) => (partId === null ? null : storedGaps(each))),
       ],
     );
-    return rows.length;
+    const inserted = new Set(rows.map(({ id }) => id));
+    return listed.filter((_, i) => inserted.has(ids[i] ?? ''));
   }
+}
+
+type RevivedRow = Footage & { readonly place: number; readonly camera_id: string };
+
+/** A row that was listed again, with the name of its own camera, and what it was before. */
+interface Revived {
+  readonly chunk: Recording;
+  readonly before: Footage;
+}
+
+const footageOf = ({ startTime, endTime }: Recording): Footage => ({
+  start_time: new Date(epochMillis(startTime)),
+  end_time: new Date(epochMillis(endTime)),
+  status: 'available',
+});
+
+/** A listed recording that waits for its download from now on. */
+function changeOf(
+  { haulerId, connectionId }: Pick<RequestedCamera, 'haulerId' | 'connectionId'>,
+  recording: Recording,
+  change: Pick<FootageChange, 'before' | 'overlaps'>,
+): FootageChange {
+  const { truckId: truck_id, cameraId: camera_id } = recording;
+  const camera: CameraRow = { hauler_id: haulerId, connection_id: connectionId, truck_id, camera_id };
+  return { camera, after: footageOf(recording), ...change };
 }
 
 /** The files of the platform side in the storage. */
@@ -248,22 +219,6 @@ export const recordingInventory = (dataSource: Querying): Inventory =>
     where: "status = 'stored'",
     owner: 'hauler_id',
   });
-
-/** One array each of: the partner's id, truck, camera, start, end. */
-const columnsOf = (listed: readonly Recording[]): unknown[][] => [
-  listed.map(({ id }) => id),
-  listed.map(({ truckId }) => truckId),
-  listed.map(({ cameraId }) => cameraId),
-  listed.map(({ startTime }) => startTime),
-  listed.map(({ endTime }) => endTime),
-];
-
-/** The months in which recordings that match listed chunks begin. */
-function monthsOfChunks(chunks: readonly Recording[]): readonly [Date, Date] {
-  const times = chunks.map(({ startTime, endTime }) => [epochMillis(startTime), epochMillis(endTime)] as const);
-  const first = times.map(([start, end]) => start - Math.max(end - start, LOOKBACK_MS));
-  return monthsOf(Math.min(...first), Math.max(...times.map(([, end]) => end)));
-}
 
 function storedGaps(clip: Video): string | null {
   const gaps = gapsOf(clip);
