@@ -62,7 +62,7 @@ export function findRevisionSizes(
 export function filterSql(
   { haulerId, siteId, ticketNumber, search, material, from, to }: TicketQuery,
   matches?: readonly string[],
-): Pick<SqlList, 'sql' | 'parameters'> {
+): Pick<SqlList, 'parameters'> & { readonly sql: string } {
   const parameters: unknown[] = [];
   const parameter = (value: unknown) => `$${parameters.push(value)}`;
   const conditions: string[] = [];
