@@ -23,6 +23,7 @@ const SHELF = {
     ['docs/guides/cells.md', 'Cells'],
     ['docs/guides/spreadsheets.md', 'Lists in a spreadsheet'],
     ['docs/guides/failover.md', 'Fail over'],
+    ['docs/guides/people.md', 'People and roles'],
   ],
   Reference: [
     ['docs/interfaces.md', 'The four interfaces'],

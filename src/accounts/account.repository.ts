@@ -113,8 +113,8 @@ export async function reserveAccountNumbers(database: Querying, count: number): 
  */
 export function accountList({ haulerId, search }: AccountQuery, hasTrigrams = true): SqlList {
   const parameters = [haulerId ?? null];
-  const list = { name: 'accounts', key: ['id'], order: 'DESC' } as const;
-  const all = 'SELECT id FROM accounts WHERE ($1::uuid IS NULL OR hauler_id = $1)';
+  const list = { name: 'accounts', hasHaulers: true, key: ['id'], order: 'DESC' } as const;
+  const all = 'SELECT id, hauler_id AS list_hauler FROM accounts WHERE ($1::uuid IS NULL OR hauler_id = $1)';
   if (search === undefined) return { ...list, sql: all, parameters };
   return hasTrigrams
     ? { ...list, sql: `${all} AND search_text LIKE $2`, parameters: [...parameters, partPattern(search)] }

@@ -37,6 +37,7 @@ import { HostedController } from './hosted.controller.js';
 import { OutboundController } from './outbound.controller.js';
 import { OverviewController } from './overview.controller.js';
 import { OutboundReplay } from './outbound-replay.service.js';
+import { PeopleController } from './people.controller.js';
 import { CoverageController } from './coverage.controller.js';
 import { RecordingsController } from './recordings.controller.js';
 import { ShareContents } from './shares/share-contents.service.js';
@@ -62,6 +63,7 @@ import { VideoRequestsController } from './video-requests.controller.js';
     HaulersController,
     ExchangesController,
     DoctorController,
+    PeopleController,
     SandboxController,
   ],
   providers: [ActionNames, NamedActions, AttentionService, Doctor, ExchangeReplay],

@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
 import { Controller, Inject, Req, Res } from '@nestjs/common';
-import type { CookieOptions, Request, Response } from 'express';
+import type { Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
-import { ConsoleSessions, SESSION_MS } from '../auth/console-sessions.js';
+import { ConsoleSessions } from '../auth/console-sessions.js';
 import { type AdminCaller, AdminTokens } from '../auth/admin-caller.js';
 import { GuessLimit } from '../auth/guess-limit.js';
 import type { KeyPrincipal, Principal } from '../auth/principal.js';
@@ -15,8 +15,6 @@ import { DEMO_HAULER_ID } from '../contracts/sandbox/demo.js';
 import { AppError } from '../errors/app-error.js';
 import { JsonBody } from '../http/json-body.js';
 import { findConnection } from '../partner-client/connections.service.js';
-
-const COOKIE: CookieOptions = { httpOnly: true, sameSite: 'strict', path: '/' };
 
 /** Sign-in to the console. The page gets a cookie that its scripts cannot read. */
 @Controller()
@@ -38,13 +36,11 @@ export class ConsoleSessionController {
   ) {
     if (request.headers['x-console'] !== '1') throw new AppError('unauthorized', 'send X-Console: 1 to sign in');
     const caller = await this.check(secret, request);
-    // The browser replaces the cookie of an earlier session, which nobody could sign out any more.
-    await this.sessions.end(request);
-    const cookie = await this.sessions.start(
+    await this.sessions.signIn(
       'role' in caller ? { token: secret.token ?? '' } : { keyId: caller.keyId },
+      request,
+      response,
     );
-    const { secure } = request;
-    response.cookie(this.sessions.cookieName, cookie, { ...COOKIE, secure, maxAge: SESSION_MS });
     return this.viewOf(caller);
   }
 
@@ -58,8 +54,7 @@ export class ConsoleSessionController {
   @Route(SERVICE_API, 'signOut')
   async signOut(@Req() request: Request, @Res({ passthrough: true }) response: Response) {
     if (request.headers['x-console'] !== '1') throw new AppError('unauthorized', 'send X-Console: 1 to sign out');
-    await this.sessions.end(request);
-    response.clearCookie(this.sessions.cookieName, COOKIE);
+    await this.sessions.signOut(request, response);
   }
 
   /** The rights of a token, or the caller that a key identifies. Counts a wrong secret. */
@@ -84,8 +79,14 @@ export class ConsoleSessionController {
     const cells = { cells: [...(CELLS ?? [])], ...(cell === undefined ? {} : { cell }) };
     const service = { sides: [...SIDES], sandbox, demoHaulerId: DEMO_HAULER_ID, ...cells };
     if ('role' in caller) {
-      const { role, name } = caller;
-      return { kind: includesRole(role, 'operator') ? 'admin' : 'reader', ...service, role, name };
+      const { role, name, haulers, person } = caller;
+      return {
+        kind: includesRole(role, 'operator') ? 'admin' : 'reader',
+        ...service,
+        ...{ role, name },
+        ...(person === undefined ? {} : { isPerson: true }),
+        ...(haulers === undefined ? {} : { haulers: [...haulers] }),
+      };
     }
     const { keyPrefix, haulerId, connectionId, customerId } = caller;
     const view = { kind: 'partner', ...service, keyPrefix, haulerId, connectionId, customerId } as const;

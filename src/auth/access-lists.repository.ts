@@ -6,16 +6,18 @@ const NEWEST_FIRST = { key: ['created_at', 'id'], order: 'DESC' } as const;
 
 export const HAULERS: SqlList = {
   name: 'haulers',
-  sql: 'SELECT id, created_at FROM haulers',
+  sql: 'SELECT id, created_at, id AS list_hauler FROM haulers',
+  hasHaulers: true,
   parameters: [],
   ...NEWEST_FIRST,
 };
 
 export const apiKeys = ({ haulerId, connectionId }: ApiKeyQuery): SqlList => ({
   name: 'api-keys',
-  sql: `SELECT id, created_at FROM api_keys
+  sql: `SELECT id, created_at, hauler_id AS list_hauler FROM api_keys
     WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ($2::uuid IS NULL OR connection_id = $2)`,
   parameters: [haulerId ?? null, connectionId ?? null],
+  hasHaulers: true,
   ...NEWEST_FIRST,
 });
 

@@ -45,6 +45,7 @@ export class ActionLogInterceptor implements NestInterceptor {
       resource: resourceOf(call),
       ...(changes === undefined ? {} : { changes }),
       ...(error === undefined ? {} : { error }),
+      ...(request.admin?.person === undefined ? {} : { person: request.admin.person }),
     });
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
-import type { Action, ActionQuery } from '../contracts/admin/action.dto.js';
+import type { Action, ActionPerson, ActionQuery } from '../contracts/admin/action.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
@@ -16,10 +16,11 @@ const RETENTION_INTERVAL_MS = 3_600_000;
 export type StoredAction = Omit<Action, 'sentence' | 'subject'>;
 export type NewAction = Omit<StoredAction, 'id' | 'at'>;
 
-interface ActionRow extends Omit<StoredAction, 'at' | 'changes' | 'error'> {
+interface ActionRow extends Omit<StoredAction, 'at' | 'changes' | 'error' | 'person'> {
   readonly at: Date;
   readonly changes: string | null;
   readonly error: string | null;
+  readonly person: ActionPerson | null;
 }
 
 /** The action log: each change by a call of the admin API, the console or the partner API. */
@@ -31,13 +32,13 @@ export class ActionLog {
 
   /** The action has been done: if it cannot be stored, the service log keeps it, and the call succeeds. */
   async record(entry: NewAction): Promise<void> {
-    const { actor, action, changes } = entry;
+    const { actor, action, changes, person } = entry;
     const resource = redactText(entry.resource);
     const error = entry.error === undefined ? null : redactText(entry.error);
     try {
       await this.dataSource.query(
-        'INSERT INTO actions (id, actor, action, resource, changes, error) VALUES ($1, $2, $3, $4, $5, $6)',
-        [uuidv7(), actor, action, resource, changes === undefined ? null : JSON.stringify(changes), error],
+        'INSERT INTO actions (id, actor, action, resource, changes, error, person) VALUES ($1, $2, $3, $4, $5, $6, $7)',
+        [uuidv7(), actor, action, resource, jsonOf(changes), error, jsonOf(person)],
       );
     } catch (err) {
       this.logger.error({ err, ...entry }, 'an action could not be stored');
@@ -62,7 +63,7 @@ export class ActionLog {
 
 const actions = ({ resource, from, to }: ActionQuery): SqlList => ({
   name: 'actions',
-  sql: `SELECT id, at, actor, action, resource, changes, error FROM actions
+  sql: `SELECT id, at, actor, action, resource, changes, error, person FROM actions
     WHERE ($1::text IS NULL OR resource = $1)
       AND ($2::timestamptz IS NULL OR at >= $2) AND ($3::timestamptz IS NULL OR at < $3)`,
   parameters: [resource ?? null, from ?? null, to ?? null],
@@ -70,11 +71,14 @@ const actions = ({ resource, from, to }: ActionQuery): SqlList => ({
   order: 'DESC',
 });
 
-function toActionDto({ changes, error, at, ...row }: ActionRow): StoredAction {
+const jsonOf = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
+
+function toActionDto({ changes, error, at, person, ...row }: ActionRow): StoredAction {
   return {
     ...row,
     at: formatInstant(at),
     ...(changes === null ? {} : { changes: JSON.parse(changes) as Record<string, unknown> }),
     ...(error === null ? {} : { error }),
+    ...(person === null ? {} : { person }),
   };
 }

@@ -4,6 +4,8 @@ import { ENV, type ResolvedEnv } from '../config/env.js';
 import { ApiKeyService, LastUse } from './api-key.service.js';
 import { ActionLog } from './action-log.repository.js';
 import { AdminTokens } from './admin-caller.js';
+import { AdminAccess } from './admin-access.js';
+import { HaulerAccess } from './hauler-access.js';
 import { AdminReads } from './admin-reads.js';
 import { ApiKeyAdmin } from './api-key-admin.service.js';
 import { ConsoleSessions } from './console-sessions.js';
@@ -12,6 +14,10 @@ import { HaulersService } from './haulers.service.js';
 import { KeyCache, KeyLookup } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
 import { MovedKeys } from './moved-keys.js';
+import { OidcClient } from './people/oidc-client.js';
+import { People } from './people/people.js';
+import { PersonSignIn } from './people/person-sign-in.js';
+import { SessionList } from './people/session-list.service.js';
 import { RateLimit } from './rate-limit.js';
 import { RouteGuard } from './route.guard.js';
 
@@ -19,7 +25,11 @@ import { RouteGuard } from './route.guard.js';
 @Module({ providers: [LastUse], exports: [LastUse] })
 export class LastUseModule {}
 
-const adminTokens = { provide: AdminTokens, inject: [ENV], useFactory: (env: ResolvedEnv) => new AdminTokens(env) };
+const adminTokens = {
+  provide: AdminTokens,
+  inject: [ENV],
+  useFactory: (env: ResolvedEnv) => new AdminTokens(env),
+};
 
 const keyCache = {
   provide: KeyCache,
@@ -39,13 +49,19 @@ const exported = [
   GuessLimit,
   HaulersService,
   KeyRotation,
+  OidcClient,
+  People,
+  PersonSignIn,
+  SessionList,
 ];
+
+const own = [AdminAccess, HaulerAccess, KeyLookup, MovedKeys, RateLimit];
 
 /** The guard of all routes and its services. Global, because the interceptors of routes need them. */
 @Global()
 @Module({
   imports: [LastUseModule],
-  providers: [...exported, KeyLookup, MovedKeys, RateLimit, adminTokens, keyCache, guard],
+  providers: [...exported, ...own, adminTokens, keyCache, guard],
   exports: [...exported, AdminTokens],
 })
 export class AuthModule {}

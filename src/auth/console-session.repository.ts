@@ -1,50 +1,84 @@
+import type { AdminRole } from '../contracts/common/roles.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import type { Querying } from '../database/sql.js';
+import type { Person } from './admin-caller.js';
 
-/** The secret of a sign-in. Exactly one of the two is present. */
+/** The secret of a sign-in. Exactly one of the first two is present. */
 export interface SessionSecret {
-  /** Keyed digest of a token of the admin API. */
+  /** Keyed digest of a token of the admin API; of a person that of the settings of the identity provider. */
   readonly tokenMac: Buffer | null;
   /** The key of a partner. */
   readonly keyId: string | null;
+  readonly person: Person | null;
+  /** Of a person. */
+  readonly role: AdminRole | null;
+  /** Of a person that is limited to some. */
+  readonly haulers: readonly string[] | null;
 }
 
 export interface SessionRow extends SessionSecret {
   readonly cookieHash: Buffer;
 }
 
-/** One secret has at most this many sessions; a further sign-in ends the oldest one. */
+/** A session as admins see it. */
+export interface ListedSession extends Omit<SessionRow, 'keyId'> {
+  readonly id: string;
+  /** Of the key of a partner. */
+  readonly keyPrefix: string | null;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+}
+
+/** One secret or person has at most this many sessions; a further sign-in ends the oldest one. */
 const MAX_SESSIONS = 100;
 
 export async function insertSession(
   database: Querying,
-  { cookieHash, tokenMac, keyId }: SessionRow,
+  { cookieHash, tokenMac, keyId, person, role, haulers }: SessionRow,
   lifetimeSeconds: number,
 ): Promise<void> {
   await database.query(
     `WITH surplus AS (
        DELETE FROM console_sessions WHERE cookie_hash = ANY (ARRAY(
          SELECT cookie_hash FROM console_sessions
-          WHERE key_id = $2 OR token_mac = $3
+          WHERE (key_id = $2 OR token_mac = $3) AND person->>'subject' IS NOT DISTINCT FROM $5::jsonb->>'subject'
           ORDER BY created_at DESC OFFSET ${MAX_SESSIONS - 1})))
-     INSERT INTO console_sessions (cookie_hash, key_id, token_mac, expires_at)
-     VALUES ($1, $2, $3, now() + make_interval(secs => $4))`,
-    [cookieHash, keyId, tokenMac, lifetimeSeconds],
+     INSERT INTO console_sessions (cookie_hash, key_id, token_mac, expires_at, person, role, haulers)
+     VALUES ($1, $2, $3, now() + make_interval(secs => $4), $5, $6, $7)`,
+    [cookieHash, keyId, tokenMac, lifetimeSeconds, person === null ? null : JSON.stringify(person), role, haulers],
   );
 }
 
 /** The sessions with these hashes that have not expired. */
 export function findSessions(database: Querying, cookieHashes: readonly Buffer[]): Promise<SessionRow[]> {
   return database.query(
-    `SELECT cookie_hash AS "cookieHash", token_mac AS "tokenMac", key_id AS "keyId"
+    `SELECT cookie_hash AS "cookieHash", token_mac AS "tokenMac", key_id AS "keyId", person, role, haulers
        FROM console_sessions
       WHERE cookie_hash = ANY ($1::bytea[]) AND expires_at > now()`,
     [cookieHashes],
   );
 }
 
+/** The sessions that have not ended, as a list of the admin API. */
+export const openSessions = () =>
+  ({
+    name: 'sessions',
+    sql: `SELECT s.id, s.cookie_hash AS "cookieHash", s.token_mac AS "tokenMac", k.prefix AS "keyPrefix", s.person, s.role,
+        s.haulers, s.created_at, s.created_at AS "createdAt", s.expires_at AS "expiresAt"
+      FROM console_sessions AS s LEFT JOIN api_keys AS k ON k.id = s.key_id WHERE s.expires_at > now()`,
+    parameters: [],
+    key: ['created_at', 'id'],
+    order: 'DESC',
+  }) as const;
+
 export async function deleteSession(database: Querying, cookieHash: Buffer): Promise<void> {
   await database.query('DELETE FROM console_sessions WHERE cookie_hash = $1', [cookieHash]);
+}
+
+/** Returns whether there was one. */
+export async function deleteSessionById(database: Querying, id: string): Promise<boolean> {
+  const [, deleted] = await database.query<[unknown[], number]>('DELETE FROM console_sessions WHERE id = $1', [id]);
+  return deleted > 0;
 }
 
 export async function deleteExpiredSessions(database: Querying): Promise<void> {

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import type { Request } from 'express';
+import type { CookieOptions, Request, Response } from 'express';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Database } from '../database/database.js';
@@ -16,18 +16,22 @@ import {
   findSessions,
   insertSession,
   type SessionRow,
+  type SessionSecret,
 } from './console-session.repository.js';
+import { cookieValue } from './cookies.js';
+import { People, PERSON_SESSION_MS, personCaller } from './people/people.js';
 import { type KnownKey, knownKey } from './key-cache.js';
 
 /** The rights of a session: those of a token of the admin API, or of a partner's key. */
 export type ConsoleSession =
   { readonly caller: AdminCaller; readonly key?: undefined } | { readonly key: KnownKey; readonly caller?: undefined };
 
-/** The secret of a sign-in, which has been checked. */
-export type SignIn = { readonly token: string } | { readonly keyId: string };
+/** The secret of a sign-in, or the person, which has been checked. */
+export type SignIn = { readonly token: string } | { readonly keyId: string } | AdminCaller;
 
 const SESSION_COOKIE = 'haulbridge_session';
-export const SESSION_MS = 12 * 3_600_000;
+const COOKIE_OPTIONS: CookieOptions = { httpOnly: true, sameSite: 'strict', path: '/' };
+const SESSION_MS = 12 * 3_600_000;
 const SWEEP_INTERVAL_MS = 600_000;
 const COOKIE_BYTES = 32;
 const COOKIE = /^[\w-]{43}$/;
@@ -40,12 +44,13 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class ConsoleSessions {
-  /** Cells behind one proxy have one origin: each has a cookie of its own. */
-  readonly cookieName: string;
+  /** Cells may share a host. */
+  private readonly cookieName: string;
   private readonly lookup: BatchedLookup<SessionRow>;
 
   constructor(
     private readonly tokens: AdminTokens,
+    private readonly people: People,
     private readonly dataSource: DataSource,
     database: Database,
     @Inject(ENV) { CELL }: Pick<ResolvedEnv, 'CELL'>,
@@ -57,16 +62,19 @@ export class ConsoleSessions {
     });
   }
 
-  /** Starts a session. Returns the value of its cookie. */
-  async start(signIn: SignIn): Promise<string> {
+  /** Starts a session, and ends the one that the browser had: nobody could sign it out any more. */
+  async signIn(signIn: SignIn, request: Request, response: Response): Promise<void> {
+    await this.end(request);
     const cookie = randomBytes(COOKIE_BYTES).toString('base64url');
-    const secret =
-      'token' in signIn
-        ? { tokenMac: this.tokens.macOf(signIn.token), keyId: null }
-        : { tokenMac: null, keyId: signIn.keyId };
-    const row = { cookieHash: Buffer.from(hashOf(cookie), 'base64url'), ...secret };
-    await insertSession(this.dataSource, row, SESSION_MS / 1_000);
-    return cookie;
+    const row = { cookieHash: Buffer.from(hashOf(cookie), 'base64url'), ...this.secretOf(signIn) };
+    const lifetimeMs = 'person' in signIn ? PERSON_SESSION_MS : SESSION_MS;
+    await insertSession(this.dataSource, row, lifetimeMs / 1_000);
+    response.cookie(this.cookieName, cookie, { ...COOKIE_OPTIONS, secure: request.secure, maxAge: lifetimeMs });
+  }
+
+  async signOut(request: Request, response: Response): Promise<void> {
+    await this.end(request);
+    response.clearCookie(this.cookieName, COOKIE_OPTIONS);
   }
 
   /** The session of a request. A write needs `X-Console: 1`, which a page of another site cannot send. */
@@ -79,29 +87,50 @@ export class ConsoleSessions {
     const row = await this.lookup.find(hashOf(cookie));
     if (row === undefined) return undefined;
     if (row.keyId === null) {
-      const caller = row.tokenMac === null ? undefined : this.tokens.findMac(row.tokenMac);
+      const caller = this.callerOf(row);
       return caller && { caller };
     }
     const key = await findValidKey(this.dataSource, row.keyId);
     return key && { key: knownKey(key) };
   }
 
-  /** Ends the session of a request, if it has one. */
-  async end(request: Pick<Request, 'rawHeaders'>): Promise<void> {
+  /** The token or person of a session that has no key; undefined if the token or the settings have changed. */
+  callerOf({ tokenMac, person, role, haulers }: Omit<SessionSecret, 'keyId'>): AdminCaller | undefined {
+    if (tokenMac === null) return undefined;
+    if (person === null || role === null) return this.tokens.findMac(tokenMac);
+    const isCurrent = this.people.settingsMac?.equals(tokenMac) === true;
+    return isCurrent ? personCaller(person, { role, ...(haulers === null ? {} : { haulers }) }) : undefined;
+  }
+
+  /** The hash of the cookie of a request, which identifies its session in a list. */
+  hashIn(request: Pick<Request, 'rawHeaders'>): Buffer | undefined {
     const cookie = cookieOf(request, this.cookieName);
-    if (cookie !== undefined) await deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
+    return cookie === undefined ? undefined : Buffer.from(hashOf(cookie), 'base64url');
   }
 
   @Interval('console sessions', SWEEP_INTERVAL_MS)
   async deleteExpired(): Promise<void> {
     await deleteExpiredSessions(this.dataSource);
   }
+
+  /** Ends the session of a request, if it has one. */
+  private async end(request: Pick<Request, 'rawHeaders'>): Promise<void> {
+    const cookie = cookieOf(request, this.cookieName);
+    if (cookie !== undefined) await deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
+  }
+
+  private secretOf(signIn: SignIn): SessionSecret {
+    const none = { tokenMac: null, keyId: null, person: null, role: null, haulers: null };
+    if ('token' in signIn) return { ...none, tokenMac: this.tokens.macOf(signIn.token) };
+    if ('keyId' in signIn) return { ...none, keyId: signIn.keyId };
+    const { person = null, role, haulers = null } = signIn;
+    return { ...none, tokenMac: this.people.settingsMac ?? null, person, role, haulers };
+  }
 }
 
 /** The value of the cookie, if it has the form of one that this service sets. */
 function cookieOf(request: Pick<Request, 'rawHeaders'>, name: string): string | undefined {
-  const pairs = (soleHeader(request, 'cookie') ?? '').split(/; */);
-  const value = pairs.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1);
+  const value = cookieValue(request, name);
   return value !== undefined && COOKIE.test(value) ? value : undefined;
 }
 

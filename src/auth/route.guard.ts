@@ -1,16 +1,10 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { Response } from 'express';
-import type { ApiRoute } from '../contracts/common/api-contract.js';
-import { type AdminRole, includesRole } from '../contracts/common/roles.js';
-import { type AdminCaller, AdminTokens } from './admin-caller.js';
-import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { apiError } from '../errors/app-error.js';
-import { soleHeader } from '../http/headers.js';
+import { AdminAccess } from './admin-access.js';
 import type { ServedRequest } from '../http/recorded-request.js';
 import { ApiKeyService } from './api-key.service.js';
 import { ConsoleSessions } from './console-sessions.js';
-import { GuessLimit } from './guess-limit.js';
 import { refusalOf } from './hauler-hold.js';
 import type { AuthenticatedRequest, Principal } from './principal.js';
 import { RateLimit } from './rate-limit.js';
@@ -25,8 +19,7 @@ export class RouteGuard implements CanActivate {
     private readonly reflector: Reflector,
     private readonly keys: ApiKeyService,
     private readonly sessions: ConsoleSessions,
-    private readonly tokens: AdminTokens,
-    private readonly guesses: GuessLimit,
+    private readonly admin: AdminAccess,
     private readonly rateLimit: RateLimit,
   ) {}
 
@@ -50,7 +43,7 @@ export class RouteGuard implements CanActivate {
       case 'anyone':
         return true;
       default:
-        return this.checkRole(request, served.route, served.route.role);
+        return this.admin.check(request, http.getResponse<Response>(), served.route, served.route.role);
     }
   }
 
@@ -73,35 +66,4 @@ export class RouteGuard implements CanActivate {
     const key = isSent ? undefined : (await this.sessions.of(request))?.key;
     return key === undefined ? this.keys.authenticatePartner(request) : this.keys.authenticateSession(key);
   }
-
-  /** `Authorization: Bearer` with a token of the admin API, or a console session of a token or a person. */
-  private async checkRole(request: Call, route: ApiRoute, needed: AdminRole): Promise<true> {
-    const caller = await this.callerOf(request);
-    if (caller === undefined) throw unauthorized('send the admin token as Authorization: Bearer <token>');
-    if (!includesRole(caller.role, needed) && !(caller.isReadToken && route.isOpenToReadToken)) {
-      if (caller.isReadToken) throw unauthorized('this token may only read; changes need the admin token');
-      throw apiError(
-        ADMIN_API,
-        'forbidden',
-        `this needs the role ${needed}; ${caller.name} has the role ${caller.role}`,
-      );
-    }
-    if (caller.haulers !== undefined && route.isPerHauler !== true) {
-      throw apiError(ADMIN_API, 'forbidden', `this concerns all haulers; ${caller.name} is limited to some of them`);
-    }
-    request.admin = caller;
-    return true;
-  }
-
-  private async callerOf(request: Call): Promise<AdminCaller | undefined> {
-    if (request.headers.authorization === undefined) return (await this.sessions.of(request))?.caller;
-    const header = soleHeader(request, 'authorization') ?? '';
-    const token = /^bearer +(.+)$/i.exec(header)?.[1] ?? '';
-    const caller = this.tokens.find(token);
-    if (caller === undefined && token !== '') await this.guesses.count('token', request, token);
-    return caller;
-  }
 }
-
-const unauthorized = (message: string) =>
-  apiError(ADMIN_API, 'unauthorized', message, { headers: { 'WWW-Authenticate': 'Bearer' } });

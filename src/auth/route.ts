@@ -17,6 +17,7 @@ import type { Served } from '../http/recorded-request.js';
 import { documented } from '../http/route-documentation.js';
 import { ActionLogInterceptor } from './action-log.interceptor.js';
 import { AdminReads } from './admin-reads.js';
+import { WithinHaulers } from './hauler-limit.interceptor.js';
 import { MaskedAnswer } from './masked-answer.interceptor.js';
 import { SandboxGuard } from './sandbox.guard.js';
 
@@ -71,5 +72,6 @@ function interceptorsOf(
     ...(isSecret === true ? [] : [MaskedAnswer]),
     // The time to send a file depends on its reader, and needs the database only at the start.
     ...(name === 'admin' && method === 'GET' && file === undefined ? [AdminReads] : []),
+    ...(name === 'admin' ? [WithinHaulers] : []),
   ];
 }

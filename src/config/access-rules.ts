@@ -14,6 +14,11 @@ export interface NamedToken extends Access {
   readonly token: string;
 }
 
+/** What a group of the identity provider opens. */
+export interface GroupAccess extends Access {
+  readonly group: string;
+}
+
 const ROLES = ADMIN_ROLES.join(', ');
 const NAME = /^[\w.-]{1,64}$/;
 
@@ -44,6 +49,14 @@ export const namedTokens: Parse<readonly NamedToken[]> = (text) =>
       throw new EnvError(`has in ${what} a token that ${(error as Error).message}`);
     }
     return { name, token, ...accessOf(access, what) };
+  });
+
+/** `role=group,…`, each group with `@<hauler id>+<hauler id>` where it is limited to haulers. */
+export const groupRoles: Parse<readonly GroupAccess[]> = (text) =>
+  entriesOf(text, (entry, what): GroupAccess => {
+    const [, role = '', group = '', haulers = ''] = /^([^=]*)=([^@]*)(@.*)?$/s.exec(entry) ?? [];
+    if (group.trim() === '') throw new EnvError(`must have role=group in ${what}`);
+    return { group: group.trim(), ...accessOf(role + haulers, what) };
   });
 
 /** The entries of a list that is separated by commas. Throws one error with all faults. */

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { tokenFaults } from './access-rules.js';
 import { withTls } from './database-url.js';
+import { type OidcSettings, oidcFaults, oidcSettings } from './oidc-settings.js';
 import { EnvError } from './parse.js';
 import { readSecretFiles } from './secret-files.js';
 import { StartupError } from './startup-error.js';
@@ -23,6 +24,8 @@ export interface Env extends Omit<
   readonly SANDBOX: boolean;
   readonly OUTBOUND_ALLOW_PRIVATE: boolean;
   readonly SHUTDOWN_DRAIN: number;
+  /** Undefined without OIDC_ISSUER. */
+  readonly OIDC: OidcSettings | undefined;
   /** No DATABASE_URL: this process runs a PostgreSQL of its own under DATA_DIR. */
   readonly EMBEDDED: boolean;
   /** Started by `npm run start:prod` or with NODE_ENV=production. */
@@ -77,7 +80,6 @@ export function readEnv(environment: NodeJS.ProcessEnv = process.env): Env {
       if (!source[name]?.trim()) faults.push(`${name} is required with DATABASE_URL`);
     }
   }
-  faults.push(...tokenFaults(values));
   const isNodeProduction = source['NODE_ENV']?.trim() === 'production';
   if (embedded && isNodeProduction && !values.EMBEDDED_DATABASE) {
     faults.push(
@@ -88,9 +90,11 @@ export function readEnv(environment: NodeJS.ProcessEnv = process.env): Env {
   if (inProduction && values.SIDES.has('partner') && !isLoopback(values.HOST) && !source['PUBLIC_URL']?.trim()) {
     faults.push('PUBLIC_URL is required in production with the partner side, unless HOST is a loopback address');
   }
-  if (faults.length > 0) throw new InvalidEnvironmentError(faults);
   const dataDir = resolve(values.DATA_DIR);
   const demo = values.DEMO ?? (embedded && !inProduction);
+  const allowsPrivate = values.OUTBOUND_ALLOW_PRIVATE ?? (demo && !inProduction);
+  faults.push(...tokenFaults(values), ...oidcFaults(values, (name) => !source[name]?.trim(), allowsPrivate));
+  if (faults.length > 0) throw new InvalidEnvironmentError(faults);
   return {
     ...values,
     DATA_DIR: dataDir,
@@ -100,7 +104,8 @@ export function readEnv(environment: NodeJS.ProcessEnv = process.env): Env {
     STORAGE_URL: values.STORAGE_URL ?? `file:${join(dataDir, 'videos')}`,
     DEMO: demo,
     SANDBOX: values.SANDBOX ?? demo,
-    OUTBOUND_ALLOW_PRIVATE: values.OUTBOUND_ALLOW_PRIVATE ?? (demo && !inProduction),
+    OUTBOUND_ALLOW_PRIVATE: allowsPrivate,
+    OIDC: oidcSettings(values),
     SHUTDOWN_DRAIN: values.SHUTDOWN_DRAIN ?? (inProduction ? DRAIN_MS : 0),
   };
 }

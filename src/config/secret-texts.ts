@@ -11,6 +11,7 @@ type SecretVariables = Pick<
   | 'ADMIN_TOKEN'
   | 'ADMIN_READ_TOKEN'
   | 'ADMIN_TOKENS'
+  | 'OIDC_CLIENT_SECRET'
   | 'SECRETS_KEY'
   | 'DATABASE_URL'
   | 'SMTP_URL'
@@ -19,13 +20,22 @@ type SecretVariables = Pick<
 
 /** The secrets of a configuration, as far as they are known. */
 export function secretTexts(env: Partial<SecretVariables>): string[] {
-  const { ADMIN_TOKEN, ADMIN_READ_TOKEN, ADMIN_TOKENS = [], SECRETS_KEY, DATABASE_URL, SMTP_URL } = env;
+  const {
+    ADMIN_TOKEN,
+    ADMIN_READ_TOKEN,
+    ADMIN_TOKENS = [],
+    OIDC_CLIENT_SECRET,
+    SECRETS_KEY,
+    DATABASE_URL,
+    SMTP_URL,
+  } = env;
   // A credential may follow its scheme, as in `Bearer …`.
   const collector = [...(env.OTEL_EXPORTER_OTLP_HEADERS?.values() ?? [])].map((value) => value.split(' ').at(-1));
   const secrets = [
     ADMIN_TOKEN,
     ADMIN_READ_TOKEN,
     ...ADMIN_TOKENS.map(({ token }) => token),
+    OIDC_CLIENT_SECRET,
     SECRETS_KEY?.toString('hex'),
     SECRETS_KEY?.toString('base64'),
     ...collector,

@@ -22,7 +22,7 @@ import {
   trustedProxies,
   url,
 } from './parse.js';
-import { namedTokens } from './access-rules.js';
+import { groupRoles, namedTokens } from './access-rules.js';
 import { storageUrl } from './storage-url.js';
 
 export interface Variable<T, D> {
@@ -102,6 +102,25 @@ export const VARIABLES = {
     namedTokens,
     undefined,
     'tokens with a role: `name:token:role`, separated by commas; `role@<hauler id>+<hauler id>` limits to haulers',
+    'none',
+  ),
+  OIDC_ISSUER: declare(
+    baseUrl,
+    undefined,
+    'issuer of the identity provider: people sign in to the console there',
+    'none',
+  ),
+  OIDC_CLIENT_ID: declare(string, undefined, 'id of this service at the identity provider', 'none'),
+  OIDC_CLIENT_SECRET: declare(string, undefined, 'secret of this service at the identity provider', 'none'),
+  OIDC_ROLE_CLAIM: declare(
+    string,
+    'groups',
+    'claim with the groups of a person; `realm_access.roles` is one within another',
+  ),
+  OIDC_ROLES: declare(
+    groupRoles,
+    undefined,
+    'roles of groups: `viewer=group,operator=group,admin=group`; `group@<hauler id>+<hauler id>` limits to haulers',
     'none',
   ),
   SECRETS_KEY: declare(

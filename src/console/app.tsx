@@ -1,5 +1,7 @@
 import { type ComponentType, render } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { AdminRole } from '../contracts/common/roles.js';
+import { includesRole } from './client/roles.js';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { HaulersProvider } from './client/haulers.js';
@@ -15,6 +17,7 @@ import { HomePage } from './pages/home.js';
 import { KeysPage } from './pages/keys.js';
 import { OwnRecordingsPage } from './pages/own-recordings.js';
 import { RecordingsPage } from './pages/recordings.js';
+import { SessionsPage } from './pages/sessions.js';
 import { SandboxPage } from './pages/sandbox.js';
 import { SyncPage } from './pages/sync.js';
 import { TicketsPage } from './pages/tickets.js';
@@ -35,6 +38,12 @@ interface Page {
   readonly isPartners?: boolean;
   /** Also if the service has no platform side. */
   readonly isOfBothSides?: boolean;
+  /** The role that its changes need; `operator` by default. */
+  readonly writes?: AdminRole;
+  /** The role that it needs. */
+  readonly needs?: AdminRole;
+  /** Not for a session that is limited to haulers. */
+  readonly isOfAllHaulers?: boolean;
 }
 
 interface ConnectionPage extends Page {
@@ -50,12 +59,28 @@ const PAGES: readonly Page[] = [
   { path: 'tickets', title: 'Tickets', Content: TicketsPage },
   { path: 'accounts', title: 'Accounts', Content: AccountsPage },
   { path: 'exchanges', title: 'Exchanges', Content: ExchangesPage, isOfBothSides: true, isPartners: true },
-  { path: 'haulers', title: 'Haulers', Content: HaulersPage, isOfBothSides: true },
-  { path: 'connections', title: 'Connections', Content: ConnectionsPage },
-  { path: 'keys', title: 'API keys', Content: KeysPage, isOfBothSides: true },
-  { path: 'webhooks', title: 'Webhooks', Content: WebhooksPage },
-  { path: 'sandbox', title: 'Sandbox', Content: SandboxPage, isOfBothSides: true, isPartners: true },
-  { path: 'actions', title: 'Actions', Content: ActionsPage, isOfBothSides: true },
+  { path: 'haulers', title: 'Haulers', Content: HaulersPage, isOfBothSides: true, writes: 'admin' },
+  { path: 'connections', title: 'Connections', Content: ConnectionsPage, writes: 'admin' },
+  { path: 'keys', title: 'API keys', Content: KeysPage, isOfBothSides: true, writes: 'admin' },
+  { path: 'webhooks', title: 'Webhooks', Content: WebhooksPage, writes: 'admin', isOfAllHaulers: true },
+  {
+    path: 'sandbox',
+    title: 'Sandbox',
+    Content: SandboxPage,
+    isOfBothSides: true,
+    isPartners: true,
+    isOfAllHaulers: true,
+  },
+  { path: 'actions', title: 'Actions', Content: ActionsPage, isOfBothSides: true, isOfAllHaulers: true },
+  {
+    path: 'sessions',
+    title: 'Sessions',
+    Content: SessionsPage,
+    isOfBothSides: true,
+    isOfAllHaulers: true,
+    needs: 'admin',
+    writes: 'admin',
+  },
 ];
 
 /** For the key of a connection: how the platform reads its partner. */
@@ -66,21 +91,29 @@ const CONNECTION_PAGES: readonly ConnectionPage[] = [
   { path: 'recordings', title: 'Recordings', Content: OwnRecordingsPage, of: 'vision' },
 ];
 
-function pagesOf({ kind, sides, connectionId, connectionInterface }: Session): readonly Page[] {
+function pagesOf({
+  kind,
+  sides,
+  connectionId,
+  connectionInterface,
+  role = 'viewer',
+  haulers,
+}: Session): readonly Page[] {
   if (typeof connectionId === 'string') {
     return CONNECTION_PAGES.filter(({ of }) => of === undefined || of === connectionInterface);
   }
   return PAGES.filter(
-    ({ isPartners, isOfBothSides }) =>
-      (kind !== 'partner' || isPartners) && (sides.includes('platform') || isOfBothSides),
+    ({ isPartners, isOfBothSides, needs = 'viewer', isOfAllHaulers }) =>
+      (kind !== 'partner' || isPartners) &&
+      (sides.includes('platform') || isOfBothSides) &&
+      (kind === 'partner' || includesRole(role, needs)) &&
+      (haulers === undefined || isOfAllHaulers !== true),
   );
 }
 
-const ROLES: Readonly<Record<Session['kind'], string>> = {
-  admin: 'Admin',
-  reader: 'Read-only',
-  partner: 'Partner',
-};
+/** The name of a person or token, and its role. */
+const whoOf = ({ kind, name, role }: Session): string =>
+  kind === 'partner' ? 'Partner' : `${name ?? ''} · ${role ?? ''}`;
 
 function App() {
   const { state, isExpired, apply, load, signOut } = useSessionState();
@@ -108,7 +141,7 @@ function App() {
   );
 }
 
-const NOT_FOUND = { title: 'No such page', Content: NoPage };
+const NOT_FOUND: Omit<Page, 'path'> = { title: 'No such page', Content: NoPage };
 
 function NoPage() {
   return (
@@ -123,7 +156,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
   const { page: path, query } = useAddress();
   const pages = pagesOf(session);
   const known = pages.find((page) => page.path === path);
-  const { title, Content } = known ?? (path === '' ? pages[0]! : NOT_FOUND);
+  const { title, Content, writes } = known ?? (path === '' ? pages[0]! : NOT_FOUND);
   const main = useRef<HTMLElement>(null);
   const navigation = useRef<HTMLElement>(null);
   const shown = useRef(path);
@@ -147,7 +180,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         </a>
         <CellSwitch session={session} page={path} />
         <span class="role">
-          {ROLES[session.kind]} {session.keyPrefix !== undefined && <code>{session.keyPrefix}</code>}
+          {whoOf(session)} {session.keyPrefix !== undefined && <code>{session.keyPrefix}</code>}
         </span>
         <a href="/docs" target="_blank" rel="noopener">
           API documents
@@ -170,9 +203,11 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
       <main id="main" ref={main} tabIndex={-1}>
         <SandboxBanner />
         <h1>{title}</h1>
-        <HaulersProvider>
-          <Content key={path} query={query} />
-        </HaulersProvider>
+        <SessionContext.Provider value={writes === undefined ? session : { ...session, writes }}>
+          <HaulersProvider>
+            <Content key={path} query={query} />
+          </HaulersProvider>
+        </SessionContext.Provider>
       </main>
     </div>
   );

@@ -3,6 +3,7 @@ import type { ListPagination, ListQuery } from '../contracts/admin/list.dto.js';
 import { pageRequest } from '../contracts/common/pagination.dto.js';
 import { invalid } from '../errors/app-error.js';
 import { type CursorParts, cursorOf, filtersOf, partsOf } from './cursor.js';
+import { listedHaulers, refuseLimited } from './hauler-limit.js';
 import type { Querying } from './sql.js';
 
 /** Rows are counted, and pages are numbered, up to this row. A cursor goes on without a limit. */
@@ -18,6 +19,8 @@ export interface SqlList {
   /** Columns that are unique together and order the list. None is null. */
   readonly key: readonly string[];
   readonly order: 'ASC' | 'DESC';
+  /** The SELECT has the hauler of each row as `list_hauler`. Without it callers that are limited to haulers are refused. */
+  readonly hasHaulers?: true;
 }
 
 export interface ListPage<Row> {
@@ -30,7 +33,10 @@ interface Identified {
   readonly id: string;
 }
 
-type Keyed<Row> = Row & { readonly page_key: string[] };
+type Keyed<Row> = Row & {
+  readonly page_key: string[];
+  readonly list_hauler?: string;
+};
 
 /** Where a page begins: the number of rows before it, and the key of the last of them if a cursor was sent. */
 interface Start {
@@ -44,10 +50,11 @@ interface Start {
  */
 export async function listPage<Row extends object>(
   database: Querying,
-  list: SqlList,
+  unlimited: SqlList,
   query: ListQuery,
 ): Promise<ListPage<Row>> {
   const { pageSize } = pageRequest(query);
+  const list = limited(unlimited);
   const scope = [list.name, filtersOf(query)];
   const start = startOf(query, scope);
   if (isTooDeep(query, start)) await refuseLongList(database, list, scope);
@@ -59,7 +66,10 @@ export async function listPage<Row extends object>(
   const isCounted = last === undefined && query.cursor === undefined && (shown.length > 0 || start.row === 0);
   const total = isCounted ? end : await count(database, list);
   const next = last === undefined ? null : cursorOf(scope, [end, ...last.page_key]);
-  return { rows: shown.map(withoutKey<Row>), pagination: paginationOf(start.row, pageSize, total, next) };
+  return {
+    rows: shown.map(withoutKey<Row>),
+    pagination: paginationOf(start.row, pageSize, total, next),
+  };
 }
 
 /** One page of a list whose SQL finds the ids of entities. */
@@ -84,7 +94,21 @@ export function positionedPage(name: string, query: ListQuery, length: number) {
   if (length > LAST_ROW && isTooDeep(query, { row: first })) throw tooDeep(cursorOf(scope, [LAST_ROW]));
   const end = Math.min(first + pageSize, length);
   const next = end < length ? cursorOf(scope, [end]) : null;
-  return { first, end, pagination: paginationOf(first, pageSize, length, next) };
+  return {
+    first,
+    end,
+    pagination: paginationOf(first, pageSize, length, next),
+  };
+}
+
+/** The rows of the haulers that the caller may see. PostgreSQL moves the condition into the SELECT. */
+function limited(list: SqlList): SqlList {
+  const haulers = listedHaulers();
+  if (haulers === undefined) return list;
+  if (list.hasHaulers !== true) throw refuseLimited();
+  const own = `WHERE own.list_hauler = ANY ($${list.parameters.length + 1}::uuid[])`;
+  const sql = [list.sql].flat().map((arm) => `SELECT own.* FROM (${arm}) AS own ${own}`);
+  return { ...list, sql, parameters: [...list.parameters, haulers] };
 }
 
 function startOf(query: ListQuery, scope: unknown): Start {
@@ -151,7 +175,7 @@ const armsOf = (sql: SqlList['sql'], end: string): string =>
     .map((arm) => `(SELECT list.* FROM (${arm}) AS list ${end})`)
     .join(' UNION ALL ');
 
-function withoutKey<Row extends object>({ page_key: _key, ...row }: Keyed<Row>): Row {
+function withoutKey<Row extends object>({ page_key: _key, list_hauler: _hauler, ...row }: Keyed<Row>): Row {
   return row as unknown as Row;
 }
 

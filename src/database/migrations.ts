@@ -41,6 +41,7 @@ import { CountRequests1795570540000 } from '../../migrations/1795570540000-count
 import { PartitionTicketRevisions1795610000000 } from '../../migrations/1795610000000-partition-ticket-revisions.js';
 import { PartitionRecordings1795610001000 } from '../../migrations/1795610001000-partition-recordings.js';
 import { MoveHaulers1795620000000 } from '../../migrations/1795620000000-move-haulers.js';
+import { NamePeople1795630000000 } from '../../migrations/1795630000000-name-people.js';
 import { CreateWebhooks1795640010000 } from '../../migrations/1795640010000-create-webhooks.js';
 import { SetTicketFootage1795660010000 } from '../../migrations/1795660010000-set-ticket-footage.js';
 import { ShareRecordings1795660020000 } from '../../migrations/1795660020000-share-recordings.js';
@@ -92,6 +93,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   PartitionTicketRevisions1795610000000,
   PartitionRecordings1795610001000,
   MoveHaulers1795620000000,
+  NamePeople1795630000000,
   CreateWebhooks1795640010000,
   SetTicketFootage1795660010000,
   ShareRecordings1795660020000,

@@ -2,6 +2,7 @@ import { type ReplayExchangesRequest } from '../contracts/admin/exchange-query.d
 import { epochMillis } from '../contracts/common/instant.js';
 import { parseReference } from '../contracts/common/references.js';
 import type { Violation } from '../contracts/common/violation.js';
+import { filteredHauler } from '../database/hauler-limit.js';
 import { invalid } from '../errors/app-error.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';
 
@@ -11,7 +12,7 @@ export function filterOf(query: Omit<ReplayExchangesRequest, 'dryRun'>): Exchang
   return {
     direction,
     interface: name,
-    haulerId,
+    haulerId: filteredHauler(haulerId),
     connectionId,
     apiKeyId,
     errorCode,

@@ -3,6 +3,7 @@ import { stringify } from 'csv-stringify/sync';
 import type { Request } from 'express';
 import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import { BOM_PARAMETER, type CsvForm, csvColumns } from '../contracts/common/csv.js';
+import { keepingLimit } from '../database/hauler-limit.js';
 import { invalid } from '../errors/app-error.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { elementsOf, type PageOf, streamedTexts } from './list-stream.js';
@@ -41,7 +42,8 @@ export async function csvAnswer<Query extends object>(
   const { res: response } = request;
   if (route.csv === undefined || response === undefined) throw new Error(`${route.operation} has no CSV`);
   const bom = hasBom(request) ? '\ufeff' : '';
-  const texts = csvTexts(route.csv, elementsOf(query, list), bom);
+  // Later pages are read outside the call.
+  const texts = csvTexts(route.csv, elementsOf(query, keepingLimit(list)), bom);
   const answer = await streamedTexts(response, `${CSV_TYPE}; charset=utf-8; header=present`, texts);
   response.setHeader('Content-Disposition', `attachment; filename="${fileName(request)}"`);
   return answer;
@@ -50,7 +52,13 @@ export async function csvAnswer<Query extends object>(
 function hasBom({ query }: Request): boolean {
   const { [BOM_PARAMETER]: bom = 'false' } = query;
   if (bom === 'true' || bom === 'false') return bom === 'true';
-  throw invalid([{ path: BOM_PARAMETER, rule: 'isBoolean', message: `${BOM_PARAMETER} must be true or false` }]);
+  throw invalid([
+    {
+      path: BOM_PARAMETER,
+      rule: 'isBoolean',
+      message: `${BOM_PARAMETER} must be true or false`,
+    },
+  ]);
 }
 
 /** `sync-runs-<id>-changes-2026-11-26.csv` */
@@ -65,7 +73,10 @@ function fileName(request: ServedRequest): string {
 
 /** The lines of a CSV, with the head first. An element is an object or its JSON. */
 async function* csvTexts(form: CsvForm, elements: AsyncIterable<unknown>, bom: string): AsyncGenerator<string> {
-  const columns = csvColumns(form).map(({ name }) => ({ name, path: name.split('.') }));
+  const columns = csvColumns(form).map(({ name }) => ({
+    name,
+    path: name.split('.'),
+  }));
   yield bom + linesOf([columns.map(({ name }) => name)]);
   let rows: string[][] = [];
   for await (const element of elements) {
@@ -84,7 +95,10 @@ function rowsOf(element: unknown, each: string | undefined): unknown[] {
   if (each === undefined || !isJsonObject(element)) return [element];
   const entries = element[each];
   const rows = Array.isArray(entries)
-    ? entries.map((entry: unknown): JsonObject => ({ ...element, [each]: entry }))
+    ? entries.map((entry: unknown): JsonObject => ({
+        ...element,
+        [each]: entry,
+      }))
     : [];
   return rows.length === 0 ? [{ ...element, [each]: undefined }] : rows;
 }
@@ -113,4 +127,9 @@ const guarded = (text: string): string => (FORMULA.test(text) && !NUMBER.test(te
 const linesOf = (rows: string[][]): string =>
   rows.length === 0
     ? ''
-    : maskSecrets(stringify(rows, { record_delimiter: '\r\n', quoted_match: /[\r\n;\t]|^\s|\s$/ }));
+    : maskSecrets(
+        stringify(rows, {
+          record_delimiter: '\r\n',
+          quoted_match: /[\r\n;\t]|^\s|\s$/,
+        }),
+      );

@@ -136,9 +136,10 @@ export async function lockInterval(database: Querying, { haulerId, id }: Connect
 /** Newest first, without the deleted ones. */
 export const connectionList = ({ haulerId, interface: name, failing }: ConnectionQuery): SqlList => ({
   name: 'connections',
-  sql: `SELECT id, created_at FROM connections WHERE deleted_at IS NULL AND ($1::uuid IS NULL OR hauler_id = $1)
+  sql: `SELECT id, created_at, hauler_id AS list_hauler FROM connections WHERE deleted_at IS NULL AND ($1::uuid IS NULL OR hauler_id = $1)
     AND ($2::text IS NULL OR interface = $2) AND ($3::boolean IS NULL OR (last_error IS NOT NULL) = $3)`,
   parameters: [haulerId ?? null, name ?? null, failing ?? null],
+  hasHaulers: true,
   key: ['created_at', 'id'],
   order: 'DESC',
 });

@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import type { TicketQuery } from '../contracts/admin/ticket.dto.js';
 import { epochMillis, type Instant } from '../contracts/common/instant.js';
 import { type ListPage, listPage, type SqlList } from '../database/list-page.js';
+import { listedHaulers } from '../database/hauler-limit.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import type { Revision } from './ticket.js';
 import type { TicketEntity } from './ticket.entity.js';
@@ -27,8 +28,9 @@ export async function findTicketPage(dataSource: DataSource, query: TicketQuery)
   const areFew = ticketNumber !== undefined || material !== undefined || matches !== undefined;
   const list: SqlList = {
     name: 'tickets',
-    sql: areFew ? `WITH found AS MATERIALIZED (${sql}) SELECT id FROM found` : sql,
+    sql: areFew ? `WITH found AS MATERIALIZED (${sql}) SELECT id, list_hauler FROM found` : sql,
     parameters,
+    hasHaulers: true,
     key: ['id'],
     order: 'DESC',
   };
@@ -68,6 +70,7 @@ export function filterSql(
   const conditions: string[] = [];
   if (haulerId !== undefined) conditions.push(`hauler_id = ${parameter(haulerId)}`);
   // The index of ticket numbers begins with the hauler.
+  else if (listedHaulers() !== undefined) conditions.push(`hauler_id = ANY (${parameter(listedHaulers())}::uuid[])`);
   else if (ticketNumber !== undefined) conditions.push('hauler_id = ANY (ARRAY(SELECT h.id FROM haulers h))');
   if (siteId !== undefined) conditions.push(`site_id = ${parameter(siteId)}`);
   if (ticketNumber !== undefined) {
@@ -82,13 +85,20 @@ export function filterSql(
   if (from !== undefined) conditions.push(`id >= ${parameter(minIdFrom(from))}`);
   if (to !== undefined) conditions.push(`id < ${parameter(minIdFrom(to))}`);
   const where = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`;
-  if (material === undefined) return { sql: `SELECT id FROM tickets${where}`, parameters };
-  const newest = `SELECT id, materials FROM tickets${where} ORDER BY id DESC LIMIT ${MATERIAL_TICKETS}`;
+  if (material === undefined)
+    return {
+      sql: `SELECT id, hauler_id AS list_hauler FROM tickets${where}`,
+      parameters,
+    };
+  const newest = `SELECT id, hauler_id AS list_hauler, materials FROM tickets${where} ORDER BY id DESC LIMIT ${MATERIAL_TICKETS}`;
   const term = JSON.stringify(material).slice(1, -1);
   const name = `"name"\\s*:\\s*"([^"\\\\]|\\\\.)*${term.replace(/[^\p{L}\p{N}\s]/gu, '\\$&')}`;
   // The pattern decides. The cheaper comparison before it excludes most tickets.
   const found = `strpos(lower(materials), lower(${parameter(term)}::text)) > 0 AND materials ~* ${parameter(name)}::text`;
-  return { sql: `SELECT id FROM (${newest}) AS newest WHERE ${found}`, parameters };
+  return {
+    sql: `SELECT id, list_hauler FROM (${newest}) AS newest WHERE ${found}`,
+    parameters,
+  };
 }
 
 const FLOW_NUMBERS = ['inbound_number', 'outbound_number'] as const;

@@ -54,7 +54,7 @@ afterAll(async () => {
 });
 
 async function signIn(): Promise<void> {
-  await page.getByLabel('Admin token or read-only token').fill(cells['a']?.env.ADMIN_TOKEN ?? '');
+  await page.getByLabel('Token of the admin API').fill(cells['a']?.env.ADMIN_TOKEN ?? '');
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Cells' }).waitFor();
 }

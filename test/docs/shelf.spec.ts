@@ -9,7 +9,7 @@ import { testServer } from '../support/test-database.js';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 const PUBLIC_URL = 'https://haul.example.com';
-const GUIDES = ['partner-calling', 'partner-hosting', 'sandbox', 'admin', 'operator', 'spreadsheets'].map(
+const GUIDES = ['partner-calling', 'partner-hosting', 'sandbox', 'admin', 'operator', 'spreadsheets', 'people'].map(
   (name) => `/docs/guides/${name}`,
 );
 const PAGES = [

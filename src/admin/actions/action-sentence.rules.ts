@@ -34,6 +34,7 @@ function connectionChange(thing: string, changes: Changes): string {
 
 /** What each call that changes something does. The compiler asks for a phrase for a new one. */
 const PHRASES: Readonly<Record<Operation, Phrase>> = {
+  endSession: verb('ended'),
   createHauler: verb('created'),
   issueApiKey: verb('issued'),
   rotateApiKey: verb('issued the successor of'),
@@ -120,7 +121,11 @@ const ACTORS: Readonly<Record<string, string>> = {
   share: 'Someone with a link',
 };
 
-function actorName(actor: string, things: ReadonlyMap<string, NamedThing>): string {
+function actorName({ actor, person }: StoredAction, things: ReadonlyMap<string, NamedThing>): string {
+  if (person !== undefined) {
+    const { subject, name = person.email ?? subject, email } = person;
+    return email === undefined || email === name ? name : `${name} (${email})`;
+  }
   if (actor.startsWith(TOKEN)) return `The token ${actor.slice(TOKEN.length)}`;
   const prefix = prefixOf(actor);
   if (prefix === undefined) return ACTORS[actor] ?? actor;
@@ -152,7 +157,7 @@ function nameOf({ kind, id, hauler, detail }: NamedThing): string {
 
 /** Who did what, on which thing. `things` are the known ones by kind and id. */
 export function toAction(stored: StoredAction, things: ReadonlyMap<string, NamedThing>): Action {
-  const { actor, action, resource, changes = {}, error } = stored;
+  const { action, resource, changes = {}, error } = stored;
   const { kind, id } = partsOf(resource);
   const thing = things.get(`${kind}:${id}`);
   const noun = NOUNS[kind] ?? kind;
@@ -164,8 +169,8 @@ export function toAction(stored: StoredAction, things: ReadonlyMap<string, Named
     // A call that failed may have changed something.
     sentence:
       error === undefined
-        ? `${actorName(actor, things)} ${what}.`
-        : `${actorName(actor, things)} sent a call that failed, and may have ${what}: ${error.replace(/\.$/, '')}.`,
+        ? `${actorName(stored, things)} ${what}.`
+        : `${actorName(stored, things)} sent a call that failed, and may have ${what}: ${error.replace(/\.$/, '')}.`,
     subject: {
       kind,
       name,

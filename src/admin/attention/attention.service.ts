@@ -8,6 +8,7 @@ import {
   MAX_ATTENTION,
 } from '../../contracts/admin/attention.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
+import { listedHaulers, withoutLimit } from '../../database/hauler-limit.js';
 import { AppError, withTimeout } from '../../errors/app-error.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { ReadinessService } from '../../health/readiness.service.js';
@@ -24,6 +25,11 @@ export interface AttentionCheck {
   readonly find: (now: number) => Promise<readonly Notice[]>;
 }
 
+interface Looked {
+  readonly all: readonly Notice[];
+  readonly checked: CheckedKind[];
+}
+
 /** The reason why a check cannot be made, as a sentence for an admin. */
 export class CannotCheckError extends Error {}
 
@@ -32,7 +38,7 @@ export class CannotCheckError extends Error {}
 export class AttentionService {
   private readonly logger = new Logger('Attention');
   private readonly checks: AttentionCheck[];
-  private running: Promise<Attention> | undefined;
+  private running: Promise<Looked> | undefined;
 
   constructor(
     private readonly dataSource: DataSource,
@@ -47,7 +53,10 @@ export class AttentionService {
         kinds: ['expiring-keys'],
         find: async (now) => (await endingKeys(dataSource)).map((key) => keyNotice(key, now)),
       },
-      { kinds: ['lost-exchanges'], find: (now) => Promise.resolve(this.lostExchanges(now)) },
+      {
+        kinds: ['lost-exchanges'],
+        find: (now) => Promise.resolve(this.lostExchanges(now)),
+      },
     ];
   }
 
@@ -55,39 +64,50 @@ export class AttentionService {
     this.checks.push(...checks);
   }
 
-  /** Callers at the same time share one look. */
+  /** Callers at the same time share one look. A caller that is limited to haulers sees what concerns these. */
   async look(): Promise<Attention> {
-    this.running ??= this.lookAtAll().finally(() => (this.running = undefined));
-    return this.running;
-  }
-
-  private async lookAtAll(): Promise<Attention> {
-    const looked = await Promise.all(this.checks.map((check) => this.lookAt(check)));
-    const notices = ranked(looked.flatMap((each) => each.notices));
+    const own = listedHaulers();
+    this.running ??= withoutLimit(() => this.lookAtAll()).finally(() => (this.running = undefined));
+    const { all, checked } = await this.running;
+    const notices = own === undefined ? all : all.filter(({ haulerId }) => own.includes(haulerId ?? ''));
     const listed = notices.slice(0, MAX_ATTENTION);
     const ids = listed.flatMap(({ haulerId }) => haulerId ?? []);
     const names = ids.length === 0 ? new Map<string, string>() : await haulerNames(this.dataSource, ids);
     return {
       data: listed.map((notice) => toItem(notice, names)),
       total: notices.length,
+      checked,
+    };
+  }
+
+  private async lookAtAll(): Promise<Looked> {
+    const looked = await Promise.all(this.checks.map((check) => this.lookAt(check)));
+    return {
+      all: ranked(looked.flatMap((each) => each.notices)),
       checked: looked.flatMap(({ checked }) => checked),
     };
   }
 
-  private async lookAt({
-    kinds,
-    find,
-  }: AttentionCheck): Promise<{ notices: readonly Notice[]; checked: CheckedKind[] }> {
+  private async lookAt({ kinds, find }: AttentionCheck): Promise<{
+    notices: readonly Notice[];
+    checked: CheckedKind[];
+  }> {
     const now = Date.now();
     const at = formatInstant(new Date(now));
     try {
       const notices = await find(now);
-      return { notices, checked: kinds.map((kind) => ({ kind, at, ok: true })) };
+      return {
+        notices,
+        checked: kinds.map((kind) => ({ kind, at, ok: true })),
+      };
     } catch (error) {
       const isExplained = error instanceof CannotCheckError || error instanceof AppError;
       if (!isExplained) this.logger.warn(`could not check ${kinds.join(', ')}`, error);
       const reason = isExplained ? error.message : 'The check failed. The log of the service has the reason.';
-      return { notices: [], checked: kinds.map((kind) => ({ kind, at, ok: false, reason })) };
+      return {
+        notices: [],
+        checked: kinds.map((kind) => ({ kind, at, ok: false, reason })),
+      };
     }
   }
 
@@ -103,7 +123,10 @@ export class AttentionService {
 
   private async storageTrouble(now: number): Promise<Notice[]> {
     const health = await withTimeout(this.storage.check(), STORAGE_TIMEOUT_MS, 'the storage does not answer').catch(
-      (error: unknown) => ({ writable: false, reason: error instanceof Error ? `${error.message}.` : undefined }),
+      (error: unknown) => ({
+        writable: false,
+        reason: error instanceof Error ? `${error.message}.` : undefined,
+      }),
     );
     if (health.writable) return [];
     const reason = health.reason ?? 'It does not say why.';
@@ -117,11 +140,23 @@ export class AttentionService {
     if (losses === undefined || now - losses.lastAt.getTime() > DAY_MS) return [];
     const { count, reasons, since } = losses;
     const sentence = `${counted(count, 'exchange')} could not be stored by this instance: ${reasons.join(', ')}.`;
-    const common = { kind: 'lost-exchanges', severity: 'watch', subject: 'exchange log' } as const;
+    const common = {
+      kind: 'lost-exchanges',
+      severity: 'watch',
+      subject: 'exchange log',
+    } as const;
     return [{ ...common, count, since, sentence, page: consolePage('exchanges', {}) }];
   }
 }
 
 function trouble(kind: AttentionKind, subject: string, now: number, sentence: string): Notice {
-  return { kind, severity: 'now', count: 1, subject, since: new Date(now), sentence, page: consolePage('', {}) };
+  return {
+    kind,
+    severity: 'now',
+    count: 1,
+    subject,
+    since: new Date(now),
+    sentence,
+    page: consolePage('', {}),
+  };
 }

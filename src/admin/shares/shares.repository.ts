@@ -74,10 +74,10 @@ export class SharesRepository {
   /** Newest first. */
   page(query: ListQuery, filter: ShareFilter): Promise<ListPage<ShareRow>> {
     const { recordingId = null, haulerId = null, status = null } = filter;
-    const sql = `SELECT ${COLUMNS} FROM recording_shares WHERE ($1::uuid IS NULL OR recording_id = $1)
+    const sql = `SELECT ${COLUMNS}, hauler_id AS list_hauler FROM recording_shares WHERE ($1::uuid IS NULL OR recording_id = $1)
       AND ($2::uuid IS NULL OR hauler_id = $2) AND ($3::text IS NULL OR ${STATUS} = $3)`;
     const list = { name: `shares ${recordingId ?? ''}`, sql, parameters: [recordingId, haulerId, status] };
-    return listPage<ShareRow>(this.dataSource, { ...list, key: ['id'], order: 'DESC' }, query);
+    return listPage<ShareRow>(this.dataSource, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }
 
   /** A link that was revoked before stays as it is. False for an unknown link. */

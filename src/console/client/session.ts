@@ -1,11 +1,14 @@
 import type { SessionView } from '../../contracts/admin/access.dto.js';
+import type { AdminRole } from '../../contracts/common/roles.js';
+import { includesRole } from './roles.js';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
 import { type CallError, callErrorOf, configure, get, send } from './api.js';
 
 export type Session = SessionView;
 
-export const SessionContext = createContext<Session>({
+/** The session, and the role that changes on the page need. */
+export const SessionContext = createContext<Session & { readonly writes?: AdminRole }>({
   kind: 'reader',
   sides: [],
   sandbox: false,
@@ -13,10 +16,20 @@ export const SessionContext = createContext<Session>({
   demoHaulerId: '',
 });
 
+/** Whether a session may do what needs a role. The key of a partner has none: the service knows what it may do. */
+const mayDo = ({ kind, role = kind === 'partner' ? 'admin' : 'viewer' }: Session, needed: AdminRole): boolean =>
+  includesRole(role, needed);
+
 export function useSession() {
   const session = useContext(SessionContext);
+  const { writes = 'operator', role = 'viewer' } = session;
   return {
-    canWrite: session.kind !== 'reader',
+    canWrite: mayDo(session, writes),
+    may: (needed: AdminRole) => mayDo(session, needed),
+    /** Why a change that needs a role is refused. */
+    refusalOf: (needed: AdminRole = writes) => `This needs the role ${needed}; this session has the role ${role}.`,
+    /** The haulers that the session is limited to; undefined for all. */
+    haulers: session.haulers,
     isPartner: session.kind === 'partner',
     /** The interface of the connection whose key this session has. */
     connectionInterface: session.connectionInterface,
@@ -31,6 +44,20 @@ export function useSession() {
 }
 
 export const SESSION = '/console/api/session';
+export const PERSON_SIGN_IN = '/console/api/oidc/sign-in';
+const PERSON_SIGN_OUT = '/console/api/oidc/sign-out';
+
+/** Set while a person is signed in in this tab: the end of its session leads to the identity provider without a page. */
+const PERSON_MARK = 'haulbridge-person';
+
+/** Signs a person in again where the identity provider still knows it. Returns whether it does so. */
+function signInSilently(): boolean {
+  if (sessionStorage.getItem(PERSON_MARK) === null) return false;
+  sessionStorage.removeItem(PERSON_MARK);
+  const query = new URLSearchParams({ silent: '1', return: location.pathname + location.search });
+  location.assign(`${PERSON_SIGN_IN}?${query.toString()}`);
+  return true;
+}
 
 export type SessionState = Session | 'loading' | 'signed-out' | CallError;
 
@@ -40,6 +67,8 @@ export function useSessionState() {
   const [isExpired, setExpired] = useState(false);
   const apply = (next: Session) => {
     configure({ prefix: next.kind === 'partner' ? '/partner/v1' : '/admin/v1', canWrite: next.kind !== 'reader' });
+    if (next.isPerson === true) sessionStorage.setItem(PERSON_MARK, '1');
+    else sessionStorage.removeItem(PERSON_MARK);
     setState(next);
     setExpired(false);
   };
@@ -48,16 +77,24 @@ export function useSessionState() {
       apply(await get(SESSION));
     } catch (error) {
       const failure = callErrorOf(error);
+      if (failure.status === 401 && signInSilently()) return;
       setState(failure.status === 401 ? 'signed-out' : failure);
     }
   };
   useLayoutEffect(() => {
-    configure({ onSessionEnded: () => setExpired(true) });
+    configure({
+      onSessionEnded: () => {
+        // What is typed in a form must not be lost.
+        if (document.querySelector('main form.form') !== null || !signInSilently()) setExpired(true);
+      },
+    });
     load().catch(reportError);
   }, []);
   const signOut = async () => {
+    const isPerson = sessionStorage.getItem(PERSON_MARK) !== null;
+    sessionStorage.removeItem(PERSON_MARK);
     await send('DELETE', SESSION).catch(() => undefined);
-    location.assign('/console/');
+    location.assign(isPerson ? PERSON_SIGN_OUT : '/console/');
   };
   return { state, isExpired, apply, load, signOut };
 }

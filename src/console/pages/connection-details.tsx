@@ -106,7 +106,7 @@ function SyncNow({ connection }: { connection: Connection }) {
   };
   return (
     <>
-      <ActionButton label="Synchronise its sites now" work={sync} />
+      <ActionButton label="Synchronise its sites now" needs="operator" work={sync} />
       <a class="button" href={linkTo('sync', { connectionId: connection.id })}>
         Show its runs
       </a>

@@ -20,10 +20,10 @@ const HOME = '/console/';
 
 /** What needs attention, as the service ranks it, with what was looked at; below it the last day in charts. */
 export function HomePage() {
-  const { hasPlatform } = useSession();
+  const { hasPlatform, haulers: own } = useSession();
   const { haulers, isLoaded } = useHaulers();
   const { data: attention, error, reload } = useLoad('/attention', {}, LIVE_MS);
-  const overview = useLoad(hasPlatform ? '/overview' : undefined, {}, LIVE_MS);
+  const overview = useLoad(hasPlatform && own === undefined ? '/overview' : undefined, {}, LIVE_MS);
   return (
     <>
       {isLoaded && haulers.length === 0 && <FirstStep />}

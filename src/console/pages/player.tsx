@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { type Change, change, linkTo } from '../client/address.js';
+import { useSession } from '../client/session.js';
 import { Empty } from '../parts/states.js';
 import { AROUND_MS, useRecordingsAround } from './chunk-loading.js';
 import { useFootageFacts } from './footage-facts.js';
@@ -15,7 +16,18 @@ const TICK_MS = 100;
 const SMALL_GAP_MS = 2_000;
 
 /** Plays a recording and the recordings of the same truck around it. */
-export function Player({ recording, query }: { recording: StoredRecording; query: URLSearchParams }) {
+export function Player(props: PlayerProps) {
+  const { may, refusalOf } = useSession();
+  if (may('viewer+video')) return <AllowedPlayer {...props} />;
+  return <Empty title="This session may not play video.">{refusalOf('viewer+video')}</Empty>;
+}
+
+interface PlayerProps {
+  readonly recording: StoredRecording;
+  readonly query: URLSearchParams;
+}
+
+function AllowedPlayer({ recording, query }: PlayerProps) {
   const [start] = useState(momentOf(recording, query.get('at')));
   const { recordings, isLoaded, range, follow } = useRecordingsAround(recording, start);
   const truck = { connectionId: recording.connectionId, truckId: recording.truckId };

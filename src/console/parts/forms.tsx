@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { AdminRole } from '../../contracts/common/roles.js';
 import { useAction } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { FieldErrors, FieldMessage, sortErrors, useFieldError } from './field-errors.js';
 import { ErrorBox } from './states.js';
-
-const READ_ONLY = 'This session may only read. Sign in with the admin token to make changes.';
 
 interface ActionButtonProps {
   readonly label: string;
@@ -16,6 +15,8 @@ interface ActionButtonProps {
   readonly confirm?: string | undefined;
   /** Also for a session that may only read. */
   readonly isRead?: boolean;
+  /** Where it is another role than that of the page. */
+  readonly needs?: AdminRole;
   /** The call is also made when the button appears. */
   readonly isAtOnce?: boolean;
 }
@@ -23,10 +24,10 @@ interface ActionButtonProps {
 /** A button that makes a call and shows its error. */
 export function ActionButton(props: ActionButtonProps) {
   const { label, kind, confirm, busy = `${label} …`, isRead = false, isAtOnce = false } = props;
-  const { canWrite } = useSession();
+  const { canWrite, may, refusalOf } = useSession();
   const action = useAction<undefined>(props.work);
   const [isAsking, setAsking] = useState(false);
-  const isRefused = !canWrite && !isRead;
+  const isRefused = !isRead && !(props.needs === undefined ? canWrite : may(props.needs));
   useEffect(() => {
     if (isAtOnce) action.run(undefined).catch(reportError);
   }, []);
@@ -56,7 +57,7 @@ export function ActionButton(props: ActionButtonProps) {
         type="button"
         class={kind ?? ''}
         disabled={action.isRunning || isRefused}
-        title={isRefused ? READ_ONLY : undefined}
+        title={isRefused ? refusalOf(props.needs) : undefined}
         onClick={() => (confirm === undefined ? void action.run(undefined) : setAsking(true))}
       >
         {action.isRunning ? busy : label}
@@ -76,7 +77,7 @@ interface FormProps {
 
 /** A form that keeps what was typed where the call fails. What is wrong in a field stands beside the field. */
 export function Form({ title, submit, work, onCancel, children }: FormProps) {
-  const { canWrite } = useSession();
+  const { canWrite, refusalOf } = useSession();
   const action = useAction<FormData>(work);
   const form = useRef<HTMLFormElement>(null);
   const { ofFields, ofForm } = sortErrors(action.error, (name) => form.current?.elements.namedItem(name) != null);
@@ -88,7 +89,7 @@ export function Form({ title, submit, work, onCancel, children }: FormProps) {
   return (
     <form class="card form" aria-label={title} onSubmit={send} ref={form}>
       <h2>{title}</h2>
-      {!canWrite && <p class="notice">{READ_ONLY}</p>}
+      {!canWrite && <p class="notice">{refusalOf()}</p>}
       <FieldErrors.Provider value={ofFields}>{children}</FieldErrors.Provider>
       {ofForm !== undefined && <ErrorBox error={ofForm} />}
       <div class="actions">

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { send } from '../client/api.js';
 import { useAction } from '../client/load.js';
 import { SESSION, type Session } from '../client/session.js';
+import { PersonSignIn } from './person-sign-in.js';
 import { ErrorBox } from './states.js';
 
 /** Asks for the admin token or for an API key. */
@@ -16,6 +17,7 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
   return (
     <form class="sign-in card" onSubmit={submit}>
       <h1>{isExpired ? 'Sign in again' : 'haulbridge console'}</h1>
+      <PersonSignIn />
       {isExpired && <p>Your session has ended. The page behind keeps what you typed.</p>}
       <fieldset class="choice">
         <legend>Sign in with</legend>
@@ -28,7 +30,7 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
         </label>
       </fieldset>
       <label class="field">
-        <span>{kind === 'token' ? 'Admin token or read-only token' : 'API key'}</span>
+        <span>{kind === 'token' ? 'Token of the admin API' : 'API key'}</span>
         <input
           type="password"
           name="secret"

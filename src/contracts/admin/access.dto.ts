@@ -271,6 +271,21 @@ export class SessionView {
   @TextField({ description: 'Name of the token or person', max: 255, optional: true, example: 'admin token' })
   name?: string;
 
+  @BooleanField({
+    description: 'Whether a person has signed in at the identity provider',
+    optional: true,
+    example: true,
+  })
+  isPerson?: boolean;
+
+  @TextListField({
+    description: 'Haulers that the token or person is limited to',
+    max: 1_000,
+    maxLength: 36,
+    optional: true,
+  })
+  haulers?: string[];
+
   @EnumListField({ description: 'Sides that the service has (SIDES)', values: SIDES, max: SIDES.length })
   sides!: (typeof SIDES)[number][];
 

@@ -39,6 +39,18 @@ export class ActionSubject {
   hauler?: AttentionHauler;
 }
 
+/** A person who signed in at the identity provider. */
+export class ActionPerson {
+  @TextField({ description: 'Its id there (`sub`)', max: 255, example: 'f3b1c2d4' })
+  subject!: string;
+
+  @TextField({ description: 'Its name', max: 255, optional: true, example: 'Dana Dispatcher' })
+  name?: string;
+
+  @TextField({ description: 'Its e-mail address', max: 255, optional: true, example: 'dana@hauling.example' })
+  email?: string;
+}
+
 /** One change by a call of the admin API, the console or the partner API. */
 export class Action {
   @UuidField({ description: 'Id of the action', example: '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24' })
@@ -49,11 +61,14 @@ export class Action {
 
   @TextField({
     description:
-      '`admin`: a call with the admin token. `console`: a console session with it. `token:` with the name of a named token. `partner:` with the key prefix. `share`: a link to a recording.',
+      '`admin`: a call with the admin token. `console`: a console session with it. `token:` with the name of a named token. `person:` with its id at the identity provider. `partner:` with the key prefix. `share`: a link to a recording.',
     max: 300,
     example: 'admin',
   })
   actor!: string;
+
+  @ObjectField(() => ActionPerson, { description: 'The person, as the identity provider names it', optional: true })
+  person?: ActionPerson;
 
   @TextField({
     description: 'Operation id of the call; `share.viewed`: the recording of a link was shown',

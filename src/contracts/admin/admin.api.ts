@@ -5,6 +5,7 @@ import { EXCHANGE_ROUTES } from './exchanges.routes.js';
 import { FOOTAGE_ROUTES } from './footage.routes.js';
 import { KEEPING_ROUTES } from './keeping.routes.js';
 import { OPERATION_ROUTES } from './operation.routes.js';
+import { PEOPLE_ROUTES } from './people.routes.js';
 import { RECORD_ROUTES } from './records.routes.js';
 import { REFERENCE_PARTNER_ROUTES } from './reference-partner.routes.js';
 import { SHARE_ROUTES } from './share.routes.js';
@@ -15,6 +16,7 @@ import { WEBHOOK_ROUTES } from './webhooks.routes.js';
 const ROUTES = {
   ...OPERATION_ROUTES,
   ...ACCESS_ROUTES,
+  ...PEOPLE_ROUTES,
   ...RECORD_ROUTES,
   ...CONNECTION_ROUTES,
   ...VIDEO_ROUTES,
@@ -59,6 +61,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['overview', 'The last 24 hours in numbers'],
   ['haulers', 'Tenants of the platform: each has its own keys, tickets, accounts and connections'],
   ['api-keys', 'API keys that this service issues to partners: issue, rotate without an outage, revoke'],
+  ['sessions', 'Sessions of the console: who is signed in, and until when'],
   ['tickets', 'Disposal tickets that partners pushed, and every stored push'],
   ['accounts', 'Customer accounts that partners created'],
   ['reports', 'Sums over tickets'],

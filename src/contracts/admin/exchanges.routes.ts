@@ -11,6 +11,7 @@ export const EXCHANGE_ROUTES = {
     method: 'GET',
     path: '/exchanges',
     role: 'viewer',
+    isPerHauler: true,
     summary: 'List HTTP exchanges',
     description:
       'Calls of the four interfaces in both directions, newest first, also those that were refused, timed out or never reached the partner. There are no totals; an unknown filter is 400.',
@@ -24,6 +25,7 @@ export const EXCHANGE_ROUTES = {
     method: 'GET',
     path: '/exchanges/reasons',
     role: 'viewer',
+    isPerHauler: true,
     summary: 'Count failed HTTP exchanges by reason',
     description: 'Those of a filter that were refused, failed or have no response. The newest 20,000 are read.',
     query: ExchangeReasonsQuery,
@@ -35,14 +37,18 @@ export const EXCHANGE_ROUTES = {
     ...read(ExchangeDetail, 'exchange'),
     path: '/exchanges/{id}',
     role: 'viewer',
+    isPerHauler: true,
     summary: 'Read an HTTP exchange',
     description: 'With headers and bodies without secrets, and an explanation.',
-    fails: { notFound: 'No exchange has this id, or its day is no longer kept' },
+    fails: {
+      notFound: 'No exchange has this id, or its day is no longer kept',
+    },
   },
   replayExchange: {
     method: 'POST',
     path: '/exchanges/{id}/replay',
     role: 'operator',
+    isPerHauler: true,
     summary: 'Send the request of an exchange again',
     description:
       "An inbound push as it was, under a new request id and without a key, for the same hauler or another one; an `Idempotency-Key` of a push that was not refused applies again. An outbound `GET` to the connection's current address. An outbound `POST` is never sent again.",
@@ -61,6 +67,7 @@ export const EXCHANGE_ROUTES = {
     method: 'POST',
     path: '/exchanges/replay',
     role: 'operator',
+    isPerHauler: true,
     summary: 'Send the requests of many exchanges again',
     description:
       'Of all exchanges that match the filter, the oldest first, at most 1,000. An exchange that is itself a replay, or cannot be replayed, is skipped with the reason. One that cannot be sent is listed in `failed`, and the others are sent. At least one filter is needed, except in a dry run.',

@@ -17,6 +17,7 @@ export const FOOTAGE_ROUTES = {
     ...SETTING,
     method: 'PUT',
     role: 'admin',
+    isPerHauler: true,
     summary: 'Set where the footage of tickets is',
     description:
       'For the tickets of a hauler: the custom field that names the truck, the vision connection, and the cameras.',
@@ -27,6 +28,7 @@ export const FOOTAGE_ROUTES = {
     ...read(TicketFootageSetting, 'hauler'),
     ...SETTING,
     role: 'viewer',
+    isPerHauler: true,
     summary: 'Read where the footage of tickets is',
     description: 'The setting of a hauler.',
     returns: 'The setting',
@@ -36,6 +38,7 @@ export const FOOTAGE_ROUTES = {
     method: 'DELETE',
     ...SETTING,
     role: 'admin',
+    isPerHauler: true,
     summary: 'Delete where the footage of tickets is',
     description: 'Recordings and clips stay. Also without a setting.',
     ...ofOne('hauler'),
@@ -46,6 +49,7 @@ export const FOOTAGE_ROUTES = {
     ...read(TicketFootage, 'ticket'),
     ...FOOTAGE,
     role: 'viewer',
+    isPerHauler: true,
     summary: 'Read the footage of a ticket',
     description:
       'The coverage of the truck from 10 minutes before to 10 minutes after each weighing, what is stored of it, and its clip requests. Where there is none, `reason` says why.',
@@ -55,6 +59,7 @@ export const FOOTAGE_ROUTES = {
     method: 'POST',
     ...FOOTAGE,
     role: 'operator',
+    isPerHauler: true,
     summary: 'Request the missing footage of a ticket',
     description:
       'A clip of each camera for the time that is neither stored nor available nor requested. A second call while these requests are open makes no others.',
@@ -71,6 +76,7 @@ export const FOOTAGE_ROUTES = {
     ...read(RecordedTickets, 'recording'),
     path: '/recordings/{id}/tickets',
     role: 'viewer',
+    isPerHauler: true,
     summary: 'List the tickets of a recording',
     description: 'By the setting of the hauler; empty without one.',
     returns: 'The tickets',

@@ -29,6 +29,7 @@ export const OPERATION_ROUTES = {
     method: 'GET',
     path: '/attention',
     role: 'viewer',
+    isPerHauler: true,
     summary: 'List what needs attention',
     description:
       'One ranked list over everything that the service stores: held and failing synchronisations, calls that partners refuse, downloads at risk, lost footage, refused pushes, keys that expire, trouble of the storage. `checked` names every check that was made, also those that found nothing, and those that could not be made.',

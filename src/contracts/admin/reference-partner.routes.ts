@@ -36,7 +36,11 @@ export const REFERENCE_PARTNER_ROUTES = {
     description:
       'Replaces all of it: a record that is not in the body is deleted, and an empty body makes the hauler unknown. Invalid records, repeated ids and unknown parents are refused with at most 10,000 violations, and nothing changes. Up to 256 MB.',
     params: HostedHaulerParam,
-    upload: { contentType: 'application/json', maxBytes: HOSTED_SITE_DATA_MAX_BYTES, schema: SiteData },
+    upload: {
+      contentType: 'application/json',
+      maxBytes: HOSTED_SITE_DATA_MAX_BYTES,
+      schema: SiteData,
+    },
     status: 200,
     response: HostedSiteDataCounts,
     returns: 'The number of stored records',
@@ -52,7 +56,9 @@ export const REFERENCE_PARTNER_ROUTES = {
     status: 200,
     response: HostedCamera,
     returns: 'The camera',
-    fails: { conflict: 'Two recordings would start at the same time; nothing changes' },
+    fails: {
+      conflict: 'Two recordings would start at the same time; nothing changes',
+    },
   },
   uploadHostedRecording: {
     method: 'POST',
@@ -128,7 +134,9 @@ export const REFERENCE_PARTNER_ROUTES = {
     status: 200,
     response: ActiveSandboxScenario,
     returns: 'The active scenario',
-    fails: { notFound: 'The catalogue has no such scenario, or SANDBOX is off' },
+    fails: {
+      notFound: 'The catalogue has no such scenario, or SANDBOX is off',
+    },
   },
   endScenario: {
     method: 'DELETE',
@@ -139,7 +147,9 @@ export const REFERENCE_PARTNER_ROUTES = {
     params: SandboxScenarioParam,
     status: 204,
     returns: 'The scenario is not active',
-    fails: { notFound: 'The catalogue has no such scenario, or SANDBOX is off' },
+    fails: {
+      notFound: 'The catalogue has no such scenario, or SANDBOX is off',
+    },
   },
   advanceClock: {
     method: 'POST',
@@ -154,6 +164,9 @@ export const REFERENCE_PARTNER_ROUTES = {
     status: 200,
     response: SandboxClock,
     returns: 'The new time',
-    fails: { notFound: 'SANDBOX is off', conflict: 'There is no such event ahead' },
+    fails: {
+      notFound: 'SANDBOX is off',
+      conflict: 'There is no such event ahead',
+    },
   },
 } as const satisfies AdminRoutes;

@@ -1,6 +1,7 @@
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
 import { EnumField } from '../common/fields/scalar-fields.js';
 import { SessionView, SignInRequest } from './access.dto.js';
+import { SignInOptions } from './people.dto.js';
 
 export class Health {
   @EnumField({ description: 'Always ok', values: ['ok'], example: 'ok' })
@@ -9,6 +10,13 @@ export class Health {
 
 const NOT_SIGNED_IN = { unauthorized: 'The secret or the session is missing or wrong' };
 const SESSION = { path: '/console/api/session', resource: 'session', isSecret: true } as const;
+const REDIRECT = {
+  method: 'GET',
+  status: 302,
+  resource: 'session',
+  isSecret: true,
+  fails: { notFound: 'OIDC_ISSUER is not set' },
+} as const;
 const INSTANCE = { method: 'GET', status: 200, returns: 'The state', resource: 'instance' } as const;
 
 /** Routes for the operation of an instance and for the sign-in of the console, which no document describes. */
@@ -71,7 +79,38 @@ export const SERVICE_API = defineApi({
       returns: 'The session has ended',
       fails: NOT_SIGNED_IN,
     },
+    getSignInOptions: {
+      path: '/console/api/sign-in',
+      resource: 'session',
+      method: 'GET',
+      summary: 'Read the ways to sign in to the console',
+      description: 'For the sign-in page.',
+      status: 200,
+      response: SignInOptions,
+      returns: 'The ways',
+    },
+    beginSignIn: {
+      ...REDIRECT,
+      path: '/console/api/oidc/sign-in',
+      summary: 'Sign in at the identity provider',
+      description: '`return` is the console page to go to; `silent=1` shows no page of the provider.',
+      returns: 'Leads to the identity provider, or back to the sign-in page with the fault',
+    },
+    finishSignIn: {
+      ...REDIRECT,
+      path: '/console/api/oidc/callback',
+      summary: 'Read the answer of the identity provider',
+      description: 'The page gets a cookie that its scripts cannot read.',
+      returns: 'Leads to the console, or to the sign-in page with the fault',
+    },
+    signOutAtProvider: {
+      ...REDIRECT,
+      path: '/console/api/oidc/sign-out',
+      summary: 'Sign out at the identity provider',
+      description: 'After the sign-out of the console.',
+      returns: 'Leads to the identity provider, or to the console if the provider has no such page',
+    },
   },
-  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'FORBIDDEN', 'INTERNAL_ERROR'],
-  errors: { ...COMMON_ERRORS, forbidden: 'FORBIDDEN' },
+  codes: ['INVALID_PAYLOAD', 'UNAUTHORIZED', 'FORBIDDEN', 'NOT_FOUND', 'INTERNAL_ERROR'],
+  errors: { ...COMMON_ERRORS, forbidden: 'FORBIDDEN', notFound: 'NOT_FOUND' },
 });

@@ -87,7 +87,7 @@ export interface RouteDefinition {
   };
   /** Headers that the route reads, all optional. */
   readonly requestHeaders?: Headers;
-  readonly status: 200 | 201 | 202 | 204;
+  readonly status: 200 | 201 | 202 | 204 | 302;
   /** The JSON response. */
   readonly response?: DtoClass;
   /** Schemas that the response refers to by name. */

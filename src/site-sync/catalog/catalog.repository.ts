@@ -102,9 +102,9 @@ function distinct(pairs: readonly (readonly [string, string])[]): [string[], str
 }
 
 const RECORDS_OF = {
-  sites: 'SELECT id FROM sites',
-  kiosks: 'SELECT id FROM kiosks',
-  materials: 'SELECT id FROM materials',
+  sites: 'SELECT id, hauler_id AS list_hauler FROM sites',
+  kiosks: 'SELECT id, hauler_id AS list_hauler FROM kiosks',
+  materials: 'SELECT id, hauler_id AS list_hauler FROM materials',
 } as const;
 const FILTER = `($1::uuid IS NULL OR hauler_id = $1) AND ($2::boolean IS NULL OR active = $2)
   AND ($3::uuid IS NULL OR connection_id = $3)`;
@@ -135,6 +135,7 @@ export function catalogList(
     name: kind,
     sql: siteId === undefined ? all : `${all} AND ${OF_SITE[kind]}`,
     parameters: [haulerId ?? null, active ?? null, connectionId ?? null, ...(siteId === undefined ? [] : [siteId])],
+    hasHaulers: true,
     key: ['id'],
     order: 'DESC',
   };

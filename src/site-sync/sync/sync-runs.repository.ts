@@ -171,9 +171,9 @@ export class SyncRunsRepository {
   /** Newest first. */
   list(query: SyncRunQuery): Promise<ListPage<RunRow>> {
     const { connectionId = null, status = null, latest = null, quarantined = null } = query;
-    const sql = `SELECT ${COLUMNS}, created_at FROM sync_runs WHERE ${FILTER}`;
+    const sql = `SELECT ${COLUMNS}, created_at, hauler_id AS list_hauler FROM sync_runs WHERE ${FILTER}`;
     const list = { name: 'sync-runs', sql, parameters: [connectionId, status, latest, quarantined] };
-    return listPage(this.dataSource, { ...list, key: ['created_at', 'id'], order: 'DESC' }, query);
+    return listPage(this.dataSource, { ...list, hasHaulers: true, key: ['created_at', 'id'], order: 'DESC' }, query);
   }
 
   /** In the order of the answer, kind by kind. */

@@ -46,12 +46,13 @@ interface OldestRetained {
 /** The most recently first seen findings first. A hauler's are those of its connections: the indexes have no hauler. */
 const findingList = ({ haulerId, connectionId, from, to }: VisionFindingQuery): SqlList => ({
   name: 'vision-findings',
-  sql: `SELECT hauler_id, connection_id, digest, path, reason, raw, occurrences, first_seen_at, last_seen_at
+  sql: `SELECT hauler_id, hauler_id AS list_hauler, connection_id, digest, path, reason, raw, occurrences, first_seen_at, last_seen_at
     FROM vision_findings
     WHERE ($1::uuid IS NULL OR connection_id = ANY (ARRAY(SELECT id FROM connections WHERE hauler_id = $1)))
       AND ($2::uuid IS NULL OR connection_id = $2)
       AND ($3::timestamptz IS NULL OR first_seen_at >= $3) AND ($4::timestamptz IS NULL OR first_seen_at < $4)`,
   parameters: [haulerId ?? null, connectionId ?? null, from ?? null, to ?? null],
+  hasHaulers: true,
   key: ['first_seen_at', 'connection_id', 'digest'],
   order: 'DESC',
 });

@@ -116,10 +116,14 @@ export class VideoRequestsRepository {
   /** Ids, newest first. */
   page(query: VideoRequestQuery): Promise<ListPage<{ readonly id: string }>> {
     const { connectionId = null, truckId = null, status = null } = query;
-    const sql = `SELECT id FROM video_requests WHERE ($1::uuid IS NULL OR connection_id = $1)
+    const sql = `SELECT id, hauler_id AS list_hauler FROM video_requests WHERE ($1::uuid IS NULL OR connection_id = $1)
       AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR status = $3)`;
-    const list = { name: 'video-requests', sql, parameters: [connectionId, truckId, status] };
-    return listPage(this.dataSource, { ...list, key: ['id'], order: 'DESC' }, query);
+    const list = {
+      name: 'video-requests',
+      sql,
+      parameters: [connectionId, truckId, status],
+    };
+    return listPage(this.dataSource, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }
 
   /** Newest first. */

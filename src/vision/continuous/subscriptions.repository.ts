@@ -55,7 +55,7 @@ export interface CameraOfWindow extends SubscribedCamera {
 }
 
 const SUBSCRIPTIONS = `
-  SELECT hauler_id, id, connection_id, truck_id, camera_id, start_time, interval_seconds, enabled, last_read_at, last_error,
+  SELECT hauler_id, hauler_id AS list_hauler, id, connection_id, truck_id, camera_id, start_time, interval_seconds, enabled, last_read_at, last_error,
     created_at, updated_at, least(read_until, (
       SELECT min(w.start_time) FROM video_windows w WHERE w.subscription_id = s.id AND w.reread_day IS NULL)) AS watermark
   FROM video_subscriptions AS s WHERE deleted_at IS NULL`;
@@ -93,8 +93,12 @@ export class SubscriptionsRepository {
   list(query: VideoSubscriptionQuery): Promise<ListPage<SubscriptionRow>> {
     const { connectionId = null, truckId = null } = query;
     const sql = `${SUBSCRIPTIONS} AND ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)`;
-    const list = { name: 'video-subscriptions', sql, parameters: [connectionId, truckId] };
-    return listPage(this.dataSource, { ...list, key: ['id'], order: 'DESC' }, query);
+    const list = {
+      name: 'video-subscriptions',
+      sql,
+      parameters: [connectionId, truckId],
+    };
+    return listPage(this.dataSource, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }
 
   /** The deferred windows of a connection, latest first. */
@@ -104,7 +108,11 @@ export class SubscriptionsRepository {
       FROM video_subscriptions AS s JOIN video_windows AS w ON w.hauler_id = s.hauler_id AND w.subscription_id = s.id
       WHERE s.hauler_id = $1 AND s.connection_id = $2 AND ($3::text IS NULL OR s.truck_id = $3)
         AND s.deleted_at IS NULL AND w.reread_day IS NULL`;
-    const list = { name: `unread-windows ${connectionId}`, sql, parameters: [haulerId, connectionId, query.truckId] };
+    const list = {
+      name: `unread-windows ${connectionId}`,
+      sql,
+      parameters: [haulerId, connectionId, query.truckId],
+    };
     return listPage(this.dataSource, { ...list, key: ['start_time', 'id'], order: 'DESC' }, query);
   }
 

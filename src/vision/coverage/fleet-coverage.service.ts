@@ -3,6 +3,7 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import type { AbsentCamera, FleetCoverageQuery, TruckCoverage } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import { positionedPage } from '../../database/list-page.js';
+import { filteredHauler } from '../../database/hauler-limit.js';
 import { invalid } from '../../errors/app-error.js';
 import { CoverageBuckets } from './coverage-sums.repository.js';
 import { FleetSums } from './fleet-sums.repository.js';
@@ -31,15 +32,26 @@ export class FleetCoverage {
     const { zone = 'UTC' } = query;
     const violations = rangeViolations(query);
     if (!isZone(zone)) {
-      violations.push({ path: 'zone', rule: 'isEnum', message: 'zone must be a time zone, such as America/Chicago' });
+      violations.push({
+        path: 'zone',
+        rule: 'isEnum',
+        message: 'zone must be a time zone, such as America/Chicago',
+      });
     }
     if (violations.length > 0) throw invalid(violations);
-    const trucks = await this.coverage.trucks(query);
+    const haulerId = filteredHauler(query.haulerId);
+    const trucks = await this.coverage.trucks({
+      ...query,
+      ...(haulerId === undefined ? {} : { haulerId }),
+    });
     const cameras = await this.coverage.cameras(trucks, query);
     const ranked = trucks.map((truck, i): Covered => ({ truck, cameras: cameras[i] ?? [] })).sort(byLoss);
     const { first, end, pagination } = positionedPage('coverage/fleet', query, ranked.length);
     const days = localDays(epochMillis(query.from), epochMillis(query.to), zone);
-    return { data: await this.rows(ranked.slice(first, end), query, days), pagination };
+    return {
+      data: await this.rows(ranked.slice(first, end), query, days),
+      pagination,
+    };
   }
 
   private async rows(
@@ -52,7 +64,13 @@ export class FleetCoverage {
         cameras.filter(isShown).map(({ names }) => ({ connectionId, truckId, names: [...names] })),
       );
     const [fromMs = 0, ...ends] = [days[0]?.start ?? 0, ...days.map((day) => day.end)];
-    const grid = { originMs: fromMs, stepMs: DAY_MS, fromMs, toMs: ends.at(-1) ?? 0, edges: [fromMs, ...ends] };
+    const grid = {
+      originMs: fromMs,
+      stepMs: DAY_MS,
+      fromMs,
+      toMs: ends.at(-1) ?? 0,
+      edges: [fromMs, ...ends],
+    };
     const seconds = (
       await this.seconds(
         ofTrucks(() => true),
@@ -68,7 +86,13 @@ export class FleetCoverage {
     return shown.map(({ truck: { haulerId, haulerName, connectionId, truckId }, cameras }) => {
       const own = cameras.map(() => seconds.next().value ?? []);
       return {
-        ...{ haulerId, haulerName, connectionId, truckId, cameras: cameras.length },
+        ...{
+          haulerId,
+          haulerName,
+          connectionId,
+          truckId,
+          cameras: cameras.length,
+        },
         absent: cameras.filter(({ isAbsent }) => isAbsent).map(({ name }) => absentOf(name, lastTimes.next().value)),
         days: days.map(({ day, start, end }, i) => ({
           day,

@@ -77,7 +77,7 @@ export class HoldsRepository {
     const { haulerId, connectionId, truckId, caseId, status, from, to } = query;
     const list: SqlList = {
       name: 'holds',
-      sql: `SELECT ${COLUMNS} FROM holds
+      sql: `SELECT ${COLUMNS}, hauler_id AS list_hauler FROM holds
         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ($2::uuid IS NULL OR connection_id = $2)
           AND ($3::text IS NULL OR truck_id = $3) AND ($4::text IS NULL OR case_id = $4)
           AND ($5::boolean IS NULL OR (released_at IS NULL) = $5)
@@ -87,6 +87,7 @@ export class HoldsRepository {
         status === undefined ? null : status === 'active',
         ...[from, to].map((value) => value ?? null),
       ],
+      hasHaulers: true,
       key: ['created_at', 'id'],
       order: 'DESC',
     };

@@ -46,7 +46,7 @@ function storedState(shown: RecordingQuery['status']): [status: string | null, i
 const STATES = ['available', 'stored', 'expired', 'failed'] as const satisfies readonly RecordingState[];
 
 /** $1 connection, $2 truck, $3 source, $4 from, $5 to, $6 camera, $7 to $9 its other names, $10 whether it is downloaded, $11 hauler. */
-const FOUND = `SELECT id, start_time FROM recordings
+const FOUND = `SELECT id, start_time, hauler_id AS list_hauler FROM recordings
       WHERE ($1::uuid IS NULL OR connection_id = $1) AND ($11::uuid IS NULL OR hauler_id = $11)
         AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR source = $3)
         AND ($10::boolean IS NULL OR ${IS_DOWNLOADING} = $10)
@@ -75,6 +75,7 @@ export async function recordingPage(
       isDownloading,
       haulerId,
     ],
+    hasHaulers: true,
     key: ['start_time', 'id'],
     order: 'DESC',
   };

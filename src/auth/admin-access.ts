@@ -1,0 +1,56 @@
+import { Injectable } from '@nestjs/common';
+import type { Response } from 'express';
+import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import type { ApiRoute } from '../contracts/common/api-contract.js';
+import { type AdminRole, includesRole } from '../contracts/common/roles.js';
+import { apiError } from '../errors/app-error.js';
+import { soleHeader } from '../http/headers.js';
+import { type AdminCaller, AdminTokens } from './admin-caller.js';
+import { ConsoleSessions } from './console-sessions.js';
+import { GuessLimit } from './guess-limit.js';
+import { HaulerAccess, type LimitedRequest } from './hauler-access.js';
+import type { AuthenticatedRequest } from './principal.js';
+
+type Call = AuthenticatedRequest & LimitedRequest;
+
+/** Who calls the admin API, and whether the route is open to the role and the haulers of the caller. */
+@Injectable()
+export class AdminAccess {
+  constructor(
+    private readonly sessions: ConsoleSessions,
+    private readonly tokens: AdminTokens,
+    private readonly guesses: GuessLimit,
+    private readonly haulers: HaulerAccess,
+  ) {}
+
+  async check(request: Call, response: Response, route: ApiRoute, needed: AdminRole): Promise<true> {
+    const caller = await this.callerOf(request);
+    if (caller === undefined) throw unauthorized('send the admin token as Authorization: Bearer <token>');
+    if (!includesRole(caller.role, needed) && !(caller.isReadToken && route.isOpenToReadToken)) {
+      if (caller.isReadToken) throw unauthorized('this token may only read; changes need the admin token');
+      throw apiError(
+        ADMIN_API,
+        'forbidden',
+        `this needs the role ${needed}; ${caller.name} has the role ${caller.role}`,
+      );
+    }
+    request.admin = caller;
+    if (caller.haulers !== undefined) request.limit = await this.haulers.check(request, response, route, caller);
+    return true;
+  }
+
+  /** `Authorization: Bearer` with a token of the admin API, or a console session of a token or a person. */
+  private async callerOf(request: Call): Promise<AdminCaller | undefined> {
+    if (request.headers.authorization === undefined) return (await this.sessions.of(request))?.caller;
+    const header = soleHeader(request, 'authorization') ?? '';
+    const token = /^bearer +(.+)$/i.exec(header)?.[1] ?? '';
+    const caller = this.tokens.find(token);
+    if (caller === undefined && token !== '') await this.guesses.count('token', request, token);
+    return caller;
+  }
+}
+
+const unauthorized = (message: string) =>
+  apiError(ADMIN_API, 'unauthorized', message, {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  });

@@ -1,0 +1,159 @@
+import { Inject, Injectable } from '@nestjs/common';
+import type { Configuration, CustomFetch, IDToken, ServerMetadata } from 'openid-client';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
+import type { OidcSettings } from '../../config/oidc-settings.js';
+import type { Person } from '../admin-caller.js';
+import { groupsIn } from './role-mapping.rules.js';
+import type { SignInState } from './sign-in-state.js';
+
+/** Of each answer of the identity provider. */
+const TIMEOUT_SECONDS = 10;
+const MAX_BYTES = 1_048_576;
+
+/** The description of the provider is read again after this time. Its keys are read at each sign-in, so that new ones count at once. */
+const METADATA_MS = 60_000;
+
+const CLOCK_TOLERANCE_SECONDS = 60;
+
+/** A person as the identity provider has signed it in. */
+export interface Identity {
+  readonly person: Person;
+  readonly groups: readonly string[];
+}
+
+type Library = typeof import('openid-client');
+
+/** The calls to the identity provider (OpenID Connect). Their failures are those of `openid-client`. */
+@Injectable()
+export class OidcClient {
+  readonly settings: OidcSettings | undefined;
+  private metadata: { readonly until: number; readonly read: Promise<ServerMetadata> } | undefined;
+
+  constructor(@Inject(ENV) { OIDC }: Pick<ResolvedEnv, 'OIDC'>) {
+    this.settings = OIDC;
+  }
+
+  newState(library: Library): Pick<SignInState, 'state' | 'nonce' | 'verifier'> {
+    return { state: library.randomState(), nonce: library.randomNonce(), verifier: library.randomPKCECodeVerifier() };
+  }
+
+  /** Where a person signs in. A silent sign-in shows no page: it succeeds if the provider has a session of the person. */
+  async begin(isSilent: boolean): Promise<{ readonly url: URL } & Pick<SignInState, 'state' | 'nonce' | 'verifier'>> {
+    const library = await import('openid-client');
+    const { settings, configuration } = await this.connect(library);
+    const parts = this.newState(library);
+    const { scopes_supported: scopes = [] } = configuration.serverMetadata();
+    const url = library.buildAuthorizationUrl(configuration, {
+      redirect_uri: settings.redirectUri,
+      // Some providers have a scope of the name of the claim.
+      scope: ['openid', 'profile', 'email', ...scopes.filter((scope) => scope === settings.roleClaim)].join(' '),
+      state: parts.state,
+      nonce: parts.nonce,
+      code_challenge: await library.calculatePKCECodeChallenge(parts.verifier),
+      code_challenge_method: 'S256',
+      ...(isSilent ? { prompt: 'none' } : {}),
+    });
+    return { url, ...parts };
+  }
+
+  /** The person of an answer, `query` with its question mark. All that the sign-in began with is checked. */
+  async finish(query: string, { state, nonce, verifier }: SignInState): Promise<Identity> {
+    const library = await import('openid-client');
+    const { settings, configuration } = await this.connect(library);
+    const tokens = await library.authorizationCodeGrant(configuration, new URL(settings.redirectUri + query), {
+      expectedState: state,
+      expectedNonce: nonce,
+      pkceCodeVerifier: verifier,
+      idTokenExpected: true,
+    });
+    const claims: IDToken = tokens.claims()!;
+    const groups = groupsIn(claims, settings.roleClaim);
+    // Some providers have most claims only there.
+    const isComplete = groups !== undefined && claims['name'] !== undefined && claims['email'] !== undefined;
+    const isAsked = !isComplete && configuration.serverMetadata().userinfo_endpoint !== undefined;
+    const more = isAsked ? await library.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
+    return {
+      person: personOf({ ...more, ...claims }),
+      groups: groups ?? groupsIn(more, settings.roleClaim) ?? [],
+    };
+  }
+
+  /** Where the person's session at the provider is ended; undefined if the provider has no such page. */
+  async signOutUrl(): Promise<URL | undefined> {
+    const library = await import('openid-client');
+    const { settings, configuration } = await this.connect(library);
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+    return library.buildEndSessionUrl(configuration, { post_logout_redirect_uri: settings.consoleUrl });
+  }
+
+  private async connect(
+    library: Library,
+  ): Promise<{ readonly settings: OidcSettings; readonly configuration: Configuration }> {
+    const { settings } = this;
+    if (settings === undefined) throw new Error('OIDC_ISSUER is not set');
+    if (this.metadata === undefined || this.metadata.until < Date.now()) {
+      const read = this.discover(library, settings);
+      this.metadata = { until: Date.now() + METADATA_MS, read };
+      // A failure is not kept: the provider may be back.
+      read.catch(() => (this.metadata = undefined));
+    }
+    const metadata = await this.metadata.read;
+    const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = metadata;
+    const authentication = methods.includes('client_secret_basic')
+      ? library.ClientSecretBasic
+      : library.ClientSecretPost;
+    const configuration = new library.Configuration(
+      metadata,
+      settings.clientId,
+      { client_secret: settings.clientSecret, [library.clockTolerance]: CLOCK_TOLERANCE_SECONDS },
+      authentication(settings.clientSecret),
+    );
+    configuration.timeout = TIMEOUT_SECONDS;
+    configuration[library.customFetch] = fetchBounded;
+    library.enableNonRepudiationChecks(configuration);
+    if (settings.isInsecure) library.allowInsecureRequests(configuration);
+    return { settings, configuration };
+  }
+
+  private async discover(library: Library, { issuer, clientId, isInsecure }: OidcSettings): Promise<ServerMetadata> {
+    const found = await library.discovery(new URL(issuer), clientId, undefined, library.None(), {
+      timeout: TIMEOUT_SECONDS,
+      [library.customFetch]: fetchBounded,
+      ...(isInsecure ? { execute: [library.allowInsecureRequests] } : {}),
+    });
+    // Without a function of the library, which adds it again.
+    const fields = Object.entries(found.serverMetadata()).filter(([name]) => name !== 'supportsPKCE');
+    return Object.fromEntries(fields) as unknown as ServerMetadata;
+  }
+}
+
+/** `fetch` of at most `MAX_BYTES`. The address is the operator's own setting, so it may be private (decision 67). */
+const fetchBounded: CustomFetch = async (url, options) => {
+  const response = await fetch(url, options);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.length;
+    if (length > MAX_BYTES) throw new Error(`the answer of the identity provider is larger than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  const { status, statusText, headers } = response;
+  return new Response(length === 0 ? null : Buffer.concat(chunks), { status, statusText, headers });
+};
+
+const MAX_TEXT = 255;
+
+function personOf(claims: Readonly<Record<string, unknown>> & { readonly sub: string }): Person {
+  const text = (name: string): string | undefined => {
+    const value = claims[name];
+    return typeof value === 'string' && value.trim() !== ''
+      ? value.trim().slice(0, MAX_TEXT).toWellFormed()
+      : undefined;
+  };
+  const [name, email] = [text('name') ?? text('preferred_username'), text('email')];
+  return {
+    subject: claims.sub.slice(0, MAX_TEXT),
+    ...(name === undefined ? {} : { name }),
+    ...(email === undefined ? {} : { email }),
+  };
+}

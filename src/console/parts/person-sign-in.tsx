@@ -1,0 +1,36 @@
+import { useLoad } from '../client/load.js';
+import { PERSON_SIGN_IN } from '../client/session.js';
+import type { SignInFault } from '../../contracts/admin/people.dto.js';
+
+const FAULTS: Readonly<Record<SignInFault, string>> = {
+  'provider-away': 'The identity provider does not answer. Try again later, or sign in with a token.',
+  refused: 'The identity provider refused the sign-in.',
+  stale: 'This sign-in has expired or was used before. Sign in again.',
+  invalid: 'The answer of the identity provider is not valid. The log of the service says why.',
+  'no-role': 'You are signed in at the identity provider, but none of your groups has a role here. Ask an admin.',
+  silent: 'Your session has ended. Sign in again.',
+};
+
+const isFault = (name: string): name is SignInFault => Object.hasOwn(FAULTS, name);
+
+/** The button of people, above the form of tokens; nothing if the service knows no identity provider. */
+export function PersonSignIn() {
+  const { data: options } = useLoad('/console/api/sign-in');
+  const query = new URLSearchParams(location.search);
+  const fault = query.get('fault') ?? '';
+  if (options?.people !== true) return null;
+  const returnTo = query.get('return') ?? location.pathname + (isFault(fault) ? '' : location.search);
+  return (
+    <section class="person">
+      {isFault(fault) && (
+        <p class="notice" role="alert">
+          {FAULTS[fault]}
+        </p>
+      )}
+      <a class="button primary" href={`${PERSON_SIGN_IN}?${new URLSearchParams({ return: returnTo }).toString()}`}>
+        Sign in with your account
+      </a>
+      <p class="hint">or with a token or key:</p>
+    </section>
+  );
+}
