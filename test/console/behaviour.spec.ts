@@ -219,7 +219,15 @@ describe('a service with the partner side alone', () => {
     page.on('requestfailed', (request) => running.delete(request));
     page.on('response', (response) => !response.ok() && failed.push(`${response.status()} ${response.url()}`));
     const pages = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
-    expect(await pages.allInnerTexts()).toEqual(['Home', 'Exchanges', 'Haulers', 'API keys', 'Sandbox', 'Actions']);
+    expect(await pages.allInnerTexts()).toEqual([
+      'Home',
+      'Exchanges',
+      'Haulers',
+      'API keys',
+      'Sandbox',
+      'Actions',
+      'Sessions',
+    ]);
     for (const link of await pages.all()) {
       await link.click();
       await page.getByRole('heading', { name: await link.innerText(), level: 1 }).waitFor();
