@@ -15,9 +15,6 @@ const KEEP_ALIVE_MS = 60_000;
 /** How long a connection whose server refuses writes is used again, for reads. */
 const READ_ONLY_LIFETIME_MS = 1000;
 
-/** What PgBouncer says to a connection that asks for settings of its session. */
-const UNKNOWN_STARTUP = /unsupported startup parameter/;
-
 /** How long statements are not prepared after a pooler has lost one. */
 const UNPREPARED_MS = 60_000;
 
@@ -84,6 +81,7 @@ export class Lane implements ConnectionSource {
   private readonly own: ReturnType<typeof withoutOptions>;
   private pool: pg.Pool;
   private hasStartupOptions = true;
+  private retrying: Promise<boolean> | undefined;
   private unpreparedUntil = -Infinity;
   private hasReportedLostStatement = false;
   private closed: Promise<void> | undefined;
@@ -187,20 +185,34 @@ export class Lane implements ConnectionSource {
     } catch (error) {
       if (sqlState(error) !== SQLSTATE.protocolViolation || pool.ending) throw new DatabaseConnectionError(error);
       if (pool !== this.pool) return this.take();
-      // PgBouncer reports its outages by the same SQLSTATE.
-      if (!this.hasStartupOptions || !UNKNOWN_STARTUP.test(String(error))) throw new DatabaseConnectionError(error);
-      // A pooler that does not know the startup parameter. Each transaction then gets the settings.
-      this.hasStartupOptions = false;
-      this.pool = this.open();
-      await pool.end();
+      this.retrying ??= this.retryWithoutOptions().finally(() => (this.retrying = undefined));
+      if (!(await this.retrying)) throw new DatabaseConnectionError(error);
       return this.take();
     }
   }
 
-  private open(): pg.Pool {
+  /**
+   * A pooler that does not know a startup parameter refuses with the SQLSTATE of its outages. So the connection decides: if only
+   * one without startup options is accepted, before and after, each transaction gets the settings from then on.
+   */
+  private async retryWithoutOptions(): Promise<boolean> {
+    if (!this.hasStartupOptions) return false;
+    const { pool } = this;
+    const plain = this.open(false);
+    if (!(await connects(plain)) || (await connects(pool)) || this.closed !== undefined) {
+      await plain.end();
+      return false;
+    }
+    this.hasStartupOptions = false;
+    this.pool = plain;
+    await pool.end();
+    return true;
+  }
+
+  private open(hasStartupOptions = this.hasStartupOptions): pg.Pool {
     const { applicationName, connections, idleMs, isPipelined, maxLifetimeSeconds = 0 } = this.options;
     const { url, options } = this.own;
-    const startup = this.hasStartupOptions
+    const startup = hasStartupOptions
       ? startupOptions({ ...this.settings, ...this.options.startup }, options)
       : options;
     const pool = new pg.Pool({
@@ -236,3 +248,13 @@ export class Lane implements ConnectionSource {
 }
 
 const ignore = () => undefined;
+
+async function connects(pool: pg.Pool): Promise<boolean> {
+  try {
+    const client = await pool.connect();
+    client.release();
+    return true;
+  } catch {
+    return false;
+  }
+}
