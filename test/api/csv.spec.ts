@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -16,7 +16,11 @@ beforeAll(async () => {
   service = await startTestApp();
   house = await ScaleHouse.open(service);
 });
-afterAll(() => service.close());
+const requests: ClientRequest[] = [];
+afterAll(async () => {
+  for (const request of requests) request.destroy();
+  await service.close();
+});
 
 const headers = (accept = 'text/csv') => ({ Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, Accept: accept });
 const csv = (path: string, accept?: string) =>
@@ -27,6 +31,7 @@ const rowsOf = (answer: string): Row[] => parse(answer, { columns: true, bom: tr
 /** The response as it arrives. */
 async function open(path: string): Promise<IncomingMessage> {
   const request = get(`${service.url}/admin/v1${path}`, { headers: headers(), agent: false });
+  requests.push(request);
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   return response.pause();
 }

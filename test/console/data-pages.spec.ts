@@ -432,6 +432,11 @@ describe('the keys page', () => {
     await page.getByRole('button', { name: 'Rotate the key' }).click();
     await region('New key').getByRole('img').waitFor();
     await page.getByRole('button', { name: 'I have stored the key' }).click();
+    // The list has been read again: the new key is the first one.
+    await page
+      .getByRole('row', { name: /Weighbridge north/ })
+      .nth(1)
+      .waitFor();
     await row.getByRole('button', { name: 'Revoke' }).click();
     await row.getByText('fail within 5 s').waitFor();
     await row.getByRole('button', { name: 'Revoke' }).click();

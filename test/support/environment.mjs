@@ -79,8 +79,10 @@ async function leftovers(before, handlesBefore) {
   const children = handles.filter((handle) => handle.spawnargs !== undefined);
   for (const child of children) child.kill('SIGKILL');
   for (const server of handles.filter((handle) => handle.listening === true)) server.close();
-  for (const socket of handles.filter((handle) => handle instanceof Socket && handle.remotePort !== undefined)) {
-    socket.destroy();
-  }
-  return [...left, ...children.map(({ pid, spawnargs }) => `process ${pid} (${spawnargs.join(' ')})`)];
+  const sockets = handles.filter((handle) => handle instanceof Socket && handle.remotePort !== undefined);
+  const connections = sockets.map(
+    ({ localPort, remotePort }) => `a connection from port ${localPort} to ${remotePort}`,
+  );
+  for (const socket of sockets) socket.destroy();
+  return [...left, ...connections, ...children.map(({ pid, spawnargs }) => `process ${pid} (${spawnargs.join(' ')})`)];
 }

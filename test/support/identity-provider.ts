@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Provider } from 'oidc-provider';
+import type { Configuration } from 'oidc-provider';
 import type { OidcSettings } from '../../src/config/oidc-settings.js';
 
 export const CLIENT = { clientId: 'haulbridge', clientSecret: 'secret-of-the-client-at-the-provider' };
@@ -13,13 +13,24 @@ export const oidcSettings = (issuer: string, publicUrl: string, roles: OidcSetti
   consoleUrl: `${publicUrl}/console/`,
 });
 
+/** It warns of its storage in memory, and of each version of Node.js that it does not know. */
+async function withoutWarnings<T>(work: () => Promise<T>): Promise<T> {
+  const { warn, info } = console;
+  console.warn = console.info = () => undefined;
+  try {
+    return await work();
+  } finally {
+    Object.assign(console, { warn, info });
+  }
+}
+
 /** `oidc-provider` on a free port. The login is the subject; `groups` are those of each, and may be changed. */
 export async function startIdentityProvider(publicUrl: string, groups: Map<string, string[]>) {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { redirectUri, consoleUrl } = oidcSettings(issuer, publicUrl, []);
-  const provider = new Provider(issuer, {
+  const settings: Configuration = {
     clients: [
       {
         client_id: CLIENT.clientId,
@@ -36,6 +47,10 @@ export async function startIdentityProvider(publicUrl: string, groups: Map<strin
     }),
     features: { devInteractions: { enabled: true } },
     ttl: { Session: 3_600, Grant: 3_600, Interaction: 600, IdToken: 600, AccessToken: 600 },
+  };
+  const provider = await withoutWarnings(async () => {
+    const { Provider } = await import('oidc-provider');
+    return new Provider(issuer, settings);
   });
   const answer = provider.callback();
   server.on('request', (request, response) => {
