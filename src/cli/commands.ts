@@ -153,6 +153,10 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   overview: { description: 'the last 24 hours in numbers', commands: { show: 'getOverview' } },
   storage: { description: 'stored video files', commands: { check: 'checkStorage', repair: 'repairStorage' } },
   action: { description: 'changes by admins and partners', commands: { list: 'listActions' } },
+  session: {
+    description: 'people and tokens that are signed in to the console',
+    commands: { list: 'listSessions', end: 'endSession' },
+  },
   outbound: {
     description: 'the switch of all calls to partners',
     commands: { show: 'getOutbound', set: 'setOutbound' },

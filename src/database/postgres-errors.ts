@@ -50,6 +50,7 @@ export function asDatabaseError(error: unknown): unknown {
 interface PostgresError {
   readonly code?: string;
   readonly constraint?: string;
+  readonly table?: string;
   readonly message?: string;
 }
 
@@ -66,6 +67,12 @@ export function sqlState(error: unknown): string | undefined {
 export function isUniqueViolation(error: unknown, constraintName: string): boolean {
   const cause = driverError(error);
   return cause?.code === SQLSTATE.uniqueViolation && cause.constraint === constraintName;
+}
+
+/** True for a violation of a unique constraint in a table that is divided: each partition has a name of its own for it. */
+export function isUniqueViolationIn(error: unknown, table: string): boolean {
+  const cause = driverError(error);
+  return cause?.code === SQLSTATE.uniqueViolation && cause.table?.startsWith(`${table}_`) === true;
 }
 
 /** True for a violation of exactly this foreign key. */

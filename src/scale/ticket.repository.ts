@@ -1,7 +1,7 @@
 import { type Columns, instantSql, rowArrays, rowsSql } from '../database/sql.js';
 import type { Session, Statement } from '../database/session.js';
 import { awaitStandbys } from '../database/await-standbys.js';
-import { isLostStatement, isTransient, isUniqueViolation } from '../database/postgres-errors.js';
+import { isLostStatement, isTransient, isUniqueViolation, isUniqueViolationIn } from '../database/postgres-errors.js';
 import {
   allReferencesExist,
   MATERIAL_REFERENCE,
@@ -179,12 +179,15 @@ export async function writeChanges(session: Session, changes: BatchChanges): Pro
   else await session.inSequence([FREE_NUMBERS, rowArrays(TICKET_KEY, renamed)], write);
 }
 
-const RACE_CONSTRAINTS = ['tickets_inbound_key', 'tickets_outbound_key', 'ticket_revisions_pkey'];
+const RACE_CONSTRAINTS = ['tickets_inbound_key', 'tickets_outbound_key'];
 
 /** True if nothing was written, and reading, deciding and writing again may succeed. */
 export function canRetry(error: unknown): boolean {
   return (
-    RACE_CONSTRAINTS.some((name) => isUniqueViolation(error, name)) || isTransient(error) || isLostStatement(error)
+    RACE_CONSTRAINTS.some((name) => isUniqueViolation(error, name)) ||
+    isUniqueViolationIn(error, 'ticket_revisions') ||
+    isTransient(error) ||
+    isLostStatement(error)
   );
 }
 

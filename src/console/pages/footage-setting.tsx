@@ -8,11 +8,13 @@ import { ErrorBox, Loading } from '../parts/states.js';
 
 /** Which custom field of a hauler's tickets names the truck, and where its footage is. */
 export function FootageSetting({ haulerId }: { haulerId: string }) {
-  const setting = useLoad(`/haulers/${encodeURIComponent(haulerId)}/ticket-footage`);
   const connections = useConnections('vision')?.filter((each) => each.haulerId === haulerId);
+  // Without a connection there is no setting either.
+  const isPossible = connections !== undefined && connections.length > 0;
+  const setting = useLoad(isPossible ? `/haulers/${encodeURIComponent(haulerId)}/ticket-footage` : undefined);
   const isUnset = setting.error?.status === 404;
   if (setting.error !== undefined && !isUnset) return <ErrorBox error={setting.error} onRetry={setting.reload} />;
-  if (connections === undefined || (setting.data === undefined && !isUnset)) return <Loading />;
+  if (connections === undefined || (isPossible && setting.data === undefined && !isUnset)) return <Loading />;
   if (connections.length === 0) {
     return (
       <section class="card" aria-label="Footage of tickets">
