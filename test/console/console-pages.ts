@@ -14,7 +14,7 @@ export interface ConsoleScene {
   readonly demo: Demo;
   readonly page: Page;
   /** Errors in the browser's console that contain this text belong to the case. */
-  readonly expectErrors: (text: string) => void;
+  readonly expectErrors: (...texts: string[]) => void;
   /** Opens a page of the console by its address, in a new document. */
   readonly visit: (path: string) => Promise<void>;
   /** Opens the console and follows the link of its navigation. */
@@ -36,7 +36,7 @@ export async function startConsole(env: TestAppOptions['env'] = {}): Promise<Con
   ]);
   const demo = await seedDemo(service.env, service.url);
   const complaints: string[] = [];
-  let expected: string | undefined;
+  let expected: readonly string[] = [];
   const visitors: Page[] = [];
   const newPage = async (baseURL = service.url) => {
     const page = await browser.newPage({ baseURL });
@@ -51,7 +51,7 @@ export async function startConsole(env: TestAppOptions['env'] = {}): Promise<Con
     service,
     demo,
     page,
-    expectErrors: (text) => void (expected = text),
+    expectErrors: (...texts) => void (expected = texts),
     visit,
     follow: async (name) => {
       await visit('');
@@ -66,9 +66,9 @@ export async function startConsole(env: TestAppOptions['env'] = {}): Promise<Con
       // A page that stays open would report its next call to the next case.
       await page.goto('about:blank');
       await Promise.all(visitors.splice(0).map((visitor) => visitor.close()));
-      const isExpected = (complaint: string) => expected !== undefined && complaint.includes(expected);
+      const isExpected = (complaint: string) => expected.some((text) => complaint.includes(text));
       const unexpected = complaints.splice(0).filter((complaint) => !isExpected(complaint));
-      expected = undefined;
+      expected = [];
       return unexpected;
     },
     region: (name) => page.getByRole('region', { name, exact: true }),
