@@ -43,7 +43,8 @@ export async function createParcels(dataSource: DataSource): Promise<void> {
       last_error text, PRIMARY KEY (hauler_id, id));
     CREATE INDEX parcels_due ON parcels (due_at) WHERE due_at IS NOT NULL;
     CREATE INDEX parcels_group ON parcels (connection_id, weight) WHERE due_at IS NOT NULL;
-    CREATE TABLE lanes (kind text, lane text, owner uuid, since timestamptz, owned_until timestamptz, PRIMARY KEY (kind, lane))`);
+    CREATE TABLE lanes (kind text, lane text, owner uuid, since timestamptz, owned_until timestamptz, PRIMARY KEY (kind, lane));
+    CREATE TABLE hauler_moves (hauler_id uuid PRIMARY KEY, state text NOT NULL)`);
 }
 
 /** Adds rows that are due, each a millisecond later than the one before; answers their ids. */
