@@ -1,7 +1,7 @@
 import type { SignInFault } from '../../contracts/admin/people.dto.js';
 import { ownField } from '../../contracts/common/json.js';
 
-/** The provider would have to show a page (OpenID Connect Core. */
+/** The provider would have to show a page (OpenID Connect Core). */
 const NEEDS_A_PAGE = new Set([
   'login_required',
   'interaction_required',
