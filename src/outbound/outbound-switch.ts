@@ -33,9 +33,10 @@ export class OutboundSwitch implements OnModuleInit, OnApplicationShutdown {
     this.isOffByVariable = OUTBOUND === 'off';
   }
 
-  onModuleInit(): void {
+  /** A call just after the start must not be refused for want of the first reading. */
+  async onModuleInit(): Promise<void> {
     this.timer = setInterval(() => inBackground(this.refresh()), REFRESH_MS).unref();
-    inBackground(this.refresh());
+    await this.refresh();
   }
 
   onApplicationShutdown(): void {

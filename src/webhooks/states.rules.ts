@@ -53,7 +53,7 @@ const familyOf = (subject: string) => subject.slice(0, subject.indexOf(':')) as 
 
 function concerns(endpoint: StateEndpoint, state: LastingState): boolean {
   if (!endpoint.topics.includes(state.topic)) return false;
-  // The key of a partner is told about itself alone.
+  // The endpoints of a partner's key get what concerns this key alone.
   if (endpoint.key_id !== null && state.firstKeyId !== undefined) return endpoint.key_id === state.firstKeyId;
   if (endpoint.hauler_id !== null && endpoint.hauler_id !== state.haulerId) return false;
   return endpoint.connection_id === null || endpoint.connection_id === state.connectionId;
@@ -62,7 +62,7 @@ function concerns(endpoint: StateEndpoint, state: LastingState): boolean {
 const withHauler = (haulerId: string | null, data: EventData): EventData =>
   haulerId === null ? data : { haulerId, ...data };
 
-/** What to send to which endpoint, so that each gets a change once, and "recovered" only of what it was told before. */
+/** What to send to which endpoint, so that each gets a change once, and "recovered" only of what it got before. */
 export function changesOf(
   endpoints: readonly StateEndpoint[],
   before: readonly AnnouncedState[],

@@ -14,7 +14,7 @@ import {
   WebhookEndpointQuery,
 } from './webhook.dto.js';
 
-/** Endpoints that are told what happens, and what was delivered to them. */
+/** Endpoints that get what happens, and what was delivered to them. */
 export const WEBHOOK_ROUTES = {
   createWebhookEndpoint: {
     ...create(IssuedWebhookEndpoint, 'endpoint'),

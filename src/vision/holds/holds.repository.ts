@@ -28,7 +28,7 @@ const COLUMNS = `hauler_id, id, connection_id, truck_id, camera_id, ${instantSql
   ${instantSql('end_time')} AS "to", case_id, reason, created_at, created_by, released_at, released_by, release_reason`;
 
 /**
- * Whoever removes footage holds this lock shared until the commit, and whoever creates a hold alone: a removal sees every
+ * A removal of footage has this lock shared until its commit, and the creation of a hold has it alone: a removal sees every
  * hold, or the hold sees what was removed.
  */
 const REMOVALS = "hashtextextended('removals of footage', 0)";
