@@ -14,7 +14,10 @@ await build({
   entryPoints: { console: `${SOURCE}/app.tsx`, icon: `${SOURCE}/icon.svg` },
   outdir: assets,
   entryNames: '[name]-[hash]',
+  chunkNames: 'part-[hash]',
   bundle: true,
+  // A page is loaded when it is opened first.
+  splitting: true,
   minify: true,
   format: 'esm',
   target: 'es2023',
@@ -25,7 +28,8 @@ await build({
   logLevel: 'warning',
 });
 const names = readdirSync(assets);
-const addressOf = (ending) => `/console/assets/${names.find((name) => name.endsWith(ending))}`;
+const addressOf = (ending) =>
+  `/console/assets/${names.find((name) => name.endsWith(ending) && !name.startsWith('part-'))}`;
 const page = readFileSync(join(SOURCE, 'index.html'), 'utf8').replace(/\{\{(\.\w+)\}\}/g, (_, ending) =>
   addressOf(ending),
 );

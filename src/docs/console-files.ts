@@ -19,8 +19,10 @@ const CONSOLE_PAGES = [
   'haulers',
   'connections',
   'keys',
+  'webhooks',
   'sandbox',
   'actions',
+  'sessions',
 ] as const;
 
 /**

@@ -11,7 +11,6 @@ import { formatCount, KeyPrefix, Prose, Time } from '../parts/values.js';
 import { ExchangeDetails } from './exchange-details.js';
 import { ReasonCounts } from './exchange-reasons.js';
 import { ReplayAll } from './replay.js';
-import '../styles/runs.css';
 
 const LIVE_MS = 5_000;
 const STATUSES = ['2xx', '4xx', '5xx', ['none', 'no response']] as const;

@@ -11,7 +11,6 @@ import { HeldRun } from './run-held.js';
 import { KINDS } from './run.rules.js';
 import { RunComparison } from './run-comparison.js';
 import { Refusals } from './run-refusals.js';
-import '../styles/runs.css';
 
 const LIVE_MS = 2_000;
 const COUNTS = [

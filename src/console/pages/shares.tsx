@@ -36,6 +36,11 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
   const [isOpen, setOpen] = useState(false);
   const [created, setCreated] = useState<CreatedRecordingShare>();
   const id = chosen ?? first ?? recordings[0]?.id ?? '';
+  /** From here on the part stays with one recording, though the player goes on to the next. */
+  const open = () => {
+    setChosen(id);
+    setOpen(true);
+  };
   const create = async (values: FormData) => {
     const maxViews = fieldText(values, 'maxViews');
     const days = Number(fieldText(values, 'days') ?? DEFAULT_DAYS);
@@ -76,7 +81,7 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
       ) : (
         canWrite && (
           <p class="actions">
-            <button type="button" onClick={() => setOpen(true)}>
+            <button type="button" onClick={open}>
               Share by a link
             </button>
           </p>
