@@ -14,10 +14,11 @@ import { outageSince, type Outage, type Watch, watchPath, watchReadiness } from 
 
 const missing = missingPrograms();
 /** The faults that last for 20 and 30 s by themselves. */
-const lasting = LONG || process.env['FAILOVER'] === 'all' ? test : test.skip;
+const isAlone = LONG || process.env['FAILOVER'] === 'all';
+const lasting = isAlone ? test : test.skip;
 
-/** The promise is 5 s. The rest is for a machine that is busy with other tests. */
-const [TAKEN_WITHIN_MS, ROOM_MS] = [5_000, 10_000];
+/** The promise is 5 s. In `npm test` other suites run beside this one: there is room for them. */
+const [TAKEN_WITHIN_MS, ROOM_MS] = [5_000, isAlone ? 0 : 10_000];
 const [BACK_MS, WORK_ENDS_MS, CASE_MS] = [120_000, 120_000, 400_000];
 /** A check that began before the path was lost may still succeed, and one may reach a new primary before the client does. */
 const READY_SLACK_MS = 2_500;
