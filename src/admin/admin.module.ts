@@ -9,6 +9,7 @@ import { StorageModule } from '../storage/storage.module.js';
 import { VisionModule } from '../vision/vision.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { HealthModule } from '../health/health.module.js';
+import { ActionExports } from './actions/action-exports.service.js';
 import { ActionNames } from './actions/action-names.repository.js';
 import { ActionsController } from './actions/actions.controller.js';
 import { NamedActions } from './actions/actions.service.js';
@@ -66,7 +67,7 @@ import { VideoRequestsController } from './video-requests.controller.js';
     PeopleController,
     SandboxController,
   ],
-  providers: [ActionNames, NamedActions, AttentionService, Doctor, ExchangeReplay],
+  providers: [ActionExports, ActionNames, NamedActions, AttentionService, Doctor, ExchangeReplay],
   exports: [AttentionService, Doctor, ExchangeReplay],
 })
 export class AdminModule {}

@@ -8,7 +8,7 @@ import { IdParam } from '../contracts/admin/list.dto.js';
 import { ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ExchangeReasonCounts } from '../exchanges/exchange-reasons.service.js';
-import { filterNames, listAnswer } from '../http/csv.js';
+import { filterNames, listAnswer } from '../http/list-answer.js';
 import { type BodyRequest, JsonBody } from '../http/json-body.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 

@@ -7,7 +7,7 @@ import { RecordingQuery } from '../contracts/admin/recording.dto.js';
 import { RetryRecordings } from '../contracts/admin/recording-retry.dto.js';
 import { RetentionRequest } from '../contracts/admin/storage.dto.js';
 import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
-import { listAnswer } from '../http/csv.js';
+import { listAnswer } from '../http/list-answer.js';
 import { JsonBody } from '../http/json-body.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
 import { Holds } from '../vision/holds/holds.service.js';

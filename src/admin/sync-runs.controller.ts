@@ -7,7 +7,7 @@ import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { SyncChangeQuery } from '../contracts/admin/sync-change.dto.js';
 import { QuarantineQuery } from '../contracts/admin/sync-refusal.dto.js';
 import { RejectSyncRunRequest, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
-import { listAnswer } from '../http/csv.js';
+import { listAnswer } from '../http/list-answer.js';
 import { JsonBody } from '../http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
 import { SyncRunHistory } from '../site-sync/sync/sync-run-history.service.js';

@@ -8,7 +8,7 @@ import { AccountQuery } from '../contracts/admin/account.dto.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { TonnageQuery } from '../contracts/admin/report.dto.js';
 import { TicketQuery } from '../contracts/admin/ticket.dto.js';
-import { acceptsCsv, csvAnswer, listAnswer } from '../http/csv.js';
+import { acceptsStream, listAnswer, streamedAnswer } from '../http/list-answer.js';
 import { jsonText, streamedList } from '../http/answer.js';
 import { TicketHistory } from '../scale/ticket-history.service.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
@@ -30,7 +30,7 @@ export class TicketsController {
 
   @Route(ADMIN_API, 'listTickets')
   async list(@Query() query: TicketQuery, @Req() request: Request, @Res(PASSTHROUGH) response: Response) {
-    if (acceptsCsv(request)) return csvAnswer(request, query, (part) => this.tickets.list(part));
+    if (acceptsStream(request)) return streamedAnswer(request, query, (part) => this.tickets.list(part));
     return streamedList(response, await this.tickets.list(query));
   }
 

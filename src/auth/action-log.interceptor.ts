@@ -5,7 +5,7 @@ import { AppError } from '../errors/app-error.js';
 import type { BodyRequest } from '../http/json-body.js';
 import { servedBy, type ServedRequest } from '../http/recorded-request.js';
 import { changesOf, isDryRun, resourceOf } from './action.rules.js';
-import { ActionLog } from './action-log.repository.js';
+import { ActionLog, type NewAction } from './action-log.repository.js';
 import type { AuthenticatedRequest } from './principal.js';
 
 type Call = AuthenticatedRequest & BodyRequest & ServedRequest;
@@ -40,12 +40,11 @@ export class ActionLogInterceptor implements NestInterceptor {
     if (isDryRun(call)) return;
     const changes = changesOf(call);
     await this.actions.record({
-      actor: actorOf(request),
+      ...whoOf(request),
       action: route.operation,
       resource: resourceOf(call),
       ...(changes === undefined ? {} : { changes }),
       ...(error === undefined ? {} : { error }),
-      ...(request.admin?.person === undefined ? {} : { person: request.admin.person }),
     });
   }
 }
@@ -56,6 +55,11 @@ const isRefusal = (error: unknown): boolean => error instanceof AppError && KIND
 const messageOf = (error: unknown): string => (error instanceof AppError ? error.message : 'unexpected error');
 
 /** Who sent a call, as the action log names them. */
+export function whoOf(request: AuthenticatedRequest): Pick<NewAction, 'actor' | 'person'> {
+  const { person } = request.admin ?? {};
+  return { actor: actorOf(request), ...(person === undefined ? {} : { person }) };
+}
+
 export function actorOf({ principal, admin, headers }: AuthenticatedRequest): string {
   if (principal !== undefined) return `partner:${principal.keyPrefix}`;
   if (admin !== undefined && admin.actor !== 'admin') return admin.actor;

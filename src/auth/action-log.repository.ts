@@ -6,7 +6,9 @@ import type { List } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import { listPage, type SqlList } from '../database/list-page.js';
+import type { Querying } from '../database/sql.js';
 import { uuidv7 } from '../database/uuid.js';
+import { unavailable } from '../errors/app-error.js';
 import { redactText } from '../observability/redaction.js';
 
 const RETENTION = '400 days';
@@ -32,16 +34,19 @@ export class ActionLog {
 
   /** The action has been done: if it cannot be stored, the service log keeps it, and the call succeeds. */
   async record(entry: NewAction): Promise<void> {
-    const { actor, action, changes, person } = entry;
-    const resource = redactText(entry.resource);
-    const error = entry.error === undefined ? null : redactText(entry.error);
     try {
-      await this.dataSource.query(
-        'INSERT INTO actions (id, actor, action, resource, changes, error, person) VALUES ($1, $2, $3, $4, $5, $6, $7)',
-        [uuidv7(), actor, action, resource, jsonOf(changes), error, jsonOf(person)],
-      );
+      await insertAction(this.dataSource, entry);
     } catch (err) {
       this.logger.error({ err, ...entry }, 'an action could not be stored');
+    }
+  }
+
+  /** An action that has not been done yet, and must not be without a trace: throws `unavailable` if it cannot be stored. */
+  async require(entry: NewAction): Promise<void> {
+    try {
+      await insertAction(this.dataSource, entry);
+    } catch (cause) {
+      throw untraced(cause);
     }
   }
 
@@ -60,6 +65,19 @@ export class ActionLog {
     );
   }
 }
+
+async function insertAction(database: Querying, entry: NewAction): Promise<void> {
+  const { actor, action, changes, person } = entry;
+  const resource = redactText(entry.resource);
+  const error = entry.error === undefined ? null : redactText(entry.error);
+  await database.query(
+    'INSERT INTO actions (id, actor, action, resource, changes, error, person) VALUES ($1, $2, $3, $4, $5, $6, $7)',
+    [uuidv7(), actor, action, resource, jsonOf(changes), error, jsonOf(person)],
+  );
+}
+
+const untraced = (cause: unknown) =>
+  unavailable('the action log cannot be written, and this must not be shown without it; try again shortly', { cause });
 
 const actions = ({ resource, from, to }: ActionQuery): SqlList => ({
   name: 'actions',

@@ -4,6 +4,7 @@ import { type AddHelpTextContext, Command, CommanderError } from 'commander';
 import { findLocalService, type LocalService } from '../config/local-service.js';
 import { AdminCallError, type AdminCall, type AdminClient } from '../contracts/admin/admin.client.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
+import { NDJSON_TYPE } from '../contracts/common/list-forms.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
@@ -73,6 +74,7 @@ function createProgram(streams: Streams, local: LocalService): Command {
     const group = program.command(name).description(description);
     for (const [word, route] of Object.entries(commands)) addCommand(group.command(word), route, streams, local);
     if (name === 'hauler') addHaulerCommands(group, streams);
+    if (name === 'action') addExport(group.command('export'), streams, local);
     if (name === 'exchange') {
       addTail(group.command('tail'), streams, local);
       addReplay(group.command('replay'), streams, local);
@@ -168,6 +170,22 @@ function addRepair({ doctor, examine }: DoctorCommand, streams: Streams, local: 
       if (cell !== undefined) throw new CommandError('--cell all is for lists only', USAGE);
       return repairStorage(client, options, json, streams);
     });
+  });
+}
+
+/** The whole action log of a filter, one JSON text a line, printed as it arrives. */
+function addExport(command: Command, streams: Streams, local: LocalService): void {
+  const route = ADMIN_ROUTES.listActions;
+  command
+    .summary('Export the action log as one JSON text a line')
+    .description('Export all actions of the filter, newest first, one JSON text a line. The export is an action too.');
+  for (const option of optionsOf(route)) {
+    if (!['page', 'pageSize'].includes(option.attributeName())) command.addOption(option);
+  }
+  onAction(command, local, async (client, _json, cell) => {
+    if (cell !== undefined) throw new CommandError('--cell all is for lists only', USAGE);
+    const lines = client.stream('listActions', await callOf(route, command), NDJSON_TYPE);
+    for await (const part of lines) streams.out(part);
   });
 }
 

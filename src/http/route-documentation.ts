@@ -23,6 +23,7 @@ import {
 import { BOM_PARAMETER, csvColumns, type CsvForm } from '../contracts/common/csv.js';
 import { ErrorResponse, PlainErrorResponse } from '../contracts/common/error-body.dto.js';
 import type { DtoClass } from '../contracts/common/fields/field.js';
+import { CSV_TYPE, NDJSON_TYPE } from '../contracts/common/list-forms.js';
 import { failuresOf, FILE_HEADERS, jsonBodyOf } from '../contracts/common/failures.js';
 
 const NO_STORE = {
@@ -80,17 +81,16 @@ function bodyOf(route: ApiRoute): MethodDecorator[] {
 }
 
 function responsesOf(route: ApiRoute): MethodDecorator[] {
-  const { status, response, variants = [], returns, file, isSecret, responseHeaders, notModified, csv } = route;
+  const { status, response, variants = [], returns, file, isSecret, responseHeaders, notModified, csv, ndjson } = route;
   if (file !== undefined) return fileResponses(file);
   const headers = isSecret === true ? NO_STORE : responseHeaders;
   return [
     ...(variants.length === 0 ? [] : [ApiExtraModels(...variants)]),
-    ...(response === undefined || csv === undefined ? [] : [ApiExtraModels(response)]),
+    ...(response === undefined || (csv === undefined && ndjson !== true) ? [] : [ApiExtraModels(response)]),
     ApiResponse({
       status,
       description: returns,
-      ...(response === undefined || csv !== undefined ? {} : { type: response }),
-      ...(response === undefined || csv === undefined ? {} : { content: listContent(response, csv) }),
+      ...(response === undefined ? {} : contentOf(route, response)),
       ...(headers === undefined ? {} : { headers: mutable(headers) }),
     }),
     ...(notModified === undefined
@@ -106,17 +106,28 @@ const BOM = {
   schema: { type: 'boolean' as const, default: false },
 };
 
-/** A page as JSON, or with `Accept: text/csv` the whole list. */
-const listContent = (response: DtoClass, csv: CsvForm) => ({
-  'application/json': { schema: { $ref: getSchemaPath(response) } },
-  'text/csv': {
-    schema: {
-      type: 'string' as const,
-      maxLength: Number.MAX_SAFE_INTEGER,
-      description: `All elements from \`cursor\` on, with the columns ${csvColumns(csv)
-        .map(({ name }) => `\`${name}\``)
-        .join(', ')}`,
+/** A page as JSON, or with `Accept` the whole list. */
+function contentOf({ csv, ndjson }: ApiRoute, response: DtoClass) {
+  if (csv === undefined && ndjson !== true) return { type: response };
+  return {
+    content: {
+      'application/json': { schema: { $ref: getSchemaPath(response) } },
+      ...(csv === undefined ? {} : { [CSV_TYPE]: wholeList(csvDescription(csv)) }),
+      ...(ndjson === true ? { [NDJSON_TYPE]: wholeList('each as JSON in a line of its own') } : {}),
     },
+  };
+}
+
+const csvDescription = (csv: CsvForm): string =>
+  `with the columns ${csvColumns(csv)
+    .map(({ name }) => `\`${name}\``)
+    .join(', ')}`;
+
+const wholeList = (form: string) => ({
+  schema: {
+    type: 'string' as const,
+    maxLength: Number.MAX_SAFE_INTEGER,
+    description: `All elements from \`cursor\` on, ${form}`,
   },
 });
 

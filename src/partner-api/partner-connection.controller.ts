@@ -12,7 +12,7 @@ import { VisionFindingFilters } from '../contracts/admin/vision-finding.dto.js';
 import { Poke } from '../contracts/partner/partner-webhooks.routes.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { apiError } from '../errors/app-error.js';
-import { listAnswer } from '../http/csv.js';
+import { listAnswer } from '../http/list-answer.js';
 import { JsonBody } from '../http/json-body.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';

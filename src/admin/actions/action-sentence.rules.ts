@@ -97,6 +97,7 @@ const PHRASES: Readonly<Record<Operation, Phrase>> = {
 
 /** What happened without a call of the admin API or the partner API. */
 const EVENTS: Readonly<Record<string, Phrase>> = {
+  'actions.exported': verb('exported'),
   'share.viewed': (thing, { address }) => `opened ${thing} from ${String(address)}`,
 };
 
@@ -134,6 +135,7 @@ function actorName({ actor, person }: StoredAction, things: ReadonlyMap<string, 
 }
 
 const NOUNS: Readonly<Record<string, string>> = {
+  action: 'action log',
   hosted: 'recording of the reference partner',
   'api-key': 'key',
   'sync-run': 'synchronisation',

@@ -71,7 +71,8 @@ export class Action {
   person?: ActionPerson;
 
   @TextField({
-    description: 'Operation id of the call; `share.viewed`: the recording of a link was shown',
+    description:
+      'Operation id of the call; `share.viewed`: the recording of a link was shown; `actions.exported`: the action log was exported',
     max: 64,
     example: 'updateConnection',
   })

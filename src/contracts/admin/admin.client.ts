@@ -65,7 +65,27 @@ export class AdminClient {
     }
   }
 
-  private async send(route: ApiRoute, call: AdminCall): Promise<IncomingMessage> {
+  /** The whole list that a route answers in another form, as it arrives. An answer that breaks off is an error. */
+  async *stream(name: AdminRouteName, call: AdminCall, accept: string): AsyncGenerator<string> {
+    const route = ADMIN_ROUTES[name];
+    const response = await this.send(route, call, accept);
+    const status = response.statusCode ?? 0;
+    if (status !== route.status) {
+      throw callError(`${route.method} ${pathOf(route, call)}`, status, await text(response));
+    }
+    if (response.headers['content-type']?.startsWith(accept) !== true) {
+      response.destroy();
+      throw new AdminCallError(`the service at ${this.options.url.origin} is older: it has no ${accept}`, status);
+    }
+    try {
+      yield* response.setEncoding('utf8') as AsyncIterable<string>;
+    } catch (error) {
+      const { origin } = this.options.url;
+      throw new AdminCallError(`the answer of ${origin} broke off: it is incomplete`, status, [], { cause: error });
+    }
+  }
+
+  private async send(route: ApiRoute, call: AdminCall, accept?: string): Promise<IncomingMessage> {
     const { url, token, timeoutMs } = this.options;
     const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body));
     const contentType = call.upload === undefined ? body && 'application/json' : route.upload?.contentType;
@@ -76,6 +96,7 @@ export class AdminClient {
       path: url.pathname.replace(/\/+$/, '') + pathOf(route, call),
       headers: {
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+        ...(accept === undefined ? {} : { Accept: accept }),
         ...(contentType === undefined ? {} : { 'Content-Type': contentType }),
         ...(length === undefined ? {} : { 'Content-Length': length }),
       },

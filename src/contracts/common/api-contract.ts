@@ -96,6 +96,8 @@ export interface RouteDefinition {
   readonly file?: string;
   /** The list is also sent as CSV. */
   readonly csv?: CsvForm;
+  /** The list is also sent as one JSON text a line. */
+  readonly ndjson?: true;
   /** Describes the response. */
   readonly returns: string;
   readonly responseHeaders?: Headers;
