@@ -1,6 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { access, copyFile, mkdir, open, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
+import {
+  access,
+  copyFile,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
@@ -10,9 +22,10 @@ import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import {
   type ByteRange,
+  isStorageDay,
   isStorageName,
+  placesOf,
   safeFolder,
-  safeName,
   type Storage,
   type StorageHealth,
   type StoredFile,
@@ -21,8 +34,8 @@ import { errorCode, fileFailure, ifNotStored, isAbsent, NotStoredError, sentence
 import { DRAFT_FOLDER, type KnownRoots, StorageRoot } from './storage-root.js';
 
 /**
- * Stores files below `root`: published ones as `recordings/ab/<uuid>.mp4`, drafts under `.partial`. Several instances may
- * share the root.
+ * Stores files below `root`: published ones as `recordings/2026-11-26/ab/<uuid>.mp4`, drafts under `.partial`. Several
+ * instances may share the root.
  */
 export function fileStorage(rootPath: string, roots?: KnownRoots): Storage {
   const root = new StorageRoot(rootPath, join(rootPath, DRAFT_FOLDER), roots);
@@ -60,6 +73,9 @@ export async function sweepDrafts(draftPath: string, olderThanMs: number): Promi
   return removed;
 }
 
+/** Another process that deletes the last file of a folder removes the folder too, between its creation and the move. */
+const MAX_MOVES = 5;
+
 /** Renames a durable file to its final path, and makes the new name durable as well. */
 async function publishFile(from: string, to: string): Promise<void> {
   const folder = dirname(to);
@@ -74,17 +90,20 @@ async function publishFile(from: string, to: string): Promise<void> {
 
 /** Creates the folder if it is missing, and returns the first folder that had to be created. */
 async function moveInto(folder: string, from: string, to: string): Promise<string | undefined> {
-  try {
-    await move(from, to);
-    return undefined;
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
+  let firstCreated: string | undefined;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await move(from, to);
+      return firstCreated;
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT' || attempt === MAX_MOVES) throw error;
+    }
+    // No folder is created if the file is missing too, as with a mount that has disappeared.
+    await access(from);
+    const created = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    if (created !== undefined && (firstCreated === undefined || created.length < firstCreated.length))
+      firstCreated = created;
   }
-  // No folder is created if the file is missing too, as with a mount that has disappeared.
-  await access(from);
-  const firstCreated = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
-  await move(from, to);
-  return firstCreated;
 }
 
 /** A folder of the root may be on another disk than the drafts: the file is then copied, and appears as a whole too. */
@@ -131,16 +150,16 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 async function statFile(root: StorageRoot, name: string): Promise<StoredFile | undefined> {
-  const found = await stat(join(root.path, safeName(name))).catch(absentAs(undefined));
-  if (found === undefined) await root.expectMount();
-  return found?.isFile() ? { name, size: found.size, modifiedAt: found.mtime } : undefined;
+  for (const place of placesOf(name)) {
+    const found = await statAt(root, place);
+    if (found !== undefined) return { ...found, name };
+  }
+  await root.expectMount();
+  return undefined;
 }
 
 async function readFile(root: string, name: string, range: ByteRange = { start: 0 }): Promise<Readable> {
-  const handle = await open(join(root, safeName(name))).catch(async (error: unknown) => {
-    throw await absence(root, name, error);
-  });
-  const stream = handle.createReadStream({ ...range, highWaterMark: 256 * 1024 });
+  const stream = (await openFile(root, name)).createReadStream({ ...range, highWaterMark: 256 * 1024 });
   // The first bytes are read before a response begins, so that a failing disk can still be reported.
   await once(stream, 'readable').catch((error: unknown) => {
     throw fileFailure(error);
@@ -148,21 +167,73 @@ async function readFile(root: string, name: string, range: ByteRange = { start: 
   return stream;
 }
 
+async function openFile(root: string, name: string): Promise<FileHandle> {
+  let failure: unknown;
+  for (const place of placesOf(name)) {
+    try {
+      return await open(join(root, place));
+    } catch (error) {
+      failure = error;
+      if (!isAbsent(error)) break;
+    }
+  }
+  throw await absence(root, name, failure);
+}
+
+/** Also the folders that become empty, where they are of a day. */
 async function deleteFile(root: string, name: string): Promise<void> {
-  const path = join(root, safeName(name));
-  await unlink(path).catch(async (error: unknown) => ifNotStored(await absence(root, name, error)));
+  let isFound = false;
+  let failure: unknown;
+  for (const place of placesOf(name)) {
+    const error = await unlink(join(root, place)).catch((error: unknown) => error);
+    if (error === undefined) {
+      isFound = true;
+      await removeEmptyDay(root, place);
+    } else if (!isAbsent(error)) throw fileFailure(error);
+    else failure = error;
+  }
+  if (!isFound) ifNotStored(await absence(root, name, failure));
+}
+
+async function removeEmptyDay(root: string, name: string): Promise<void> {
+  const day = dirname(dirname(name));
+  if (!isStorageDay(basename(day))) return;
+  for (const folder of [dirname(name), day]) {
+    // Most are not empty. What cannot be removed is tried with the next file.
+    if (
+      !(await rmdir(join(root, folder)).then(
+        () => true,
+        () => false,
+      ))
+    )
+      return;
+  }
 }
 
 async function* listFiles(root: StorageRoot, folder: string): AsyncGenerator<StoredFile> {
-  for (const spread of await entriesOf(join(root.path, safeFolder(folder)))) {
-    for (const entry of await entriesOf(join(root.path, folder, spread))) {
-      const name = `${folder}/${spread}/${entry}`;
-      const found = isStorageName(name) ? await statFile(root, name) : undefined;
+  safeFolder(folder);
+  yield* filesIn(root, folder);
+  // If the mount disappeared meanwhile, the list is not complete.
+  await root.expectMount();
+}
+
+async function* filesIn(root: StorageRoot, folder: string): AsyncGenerator<StoredFile> {
+  for (const entry of await entriesOf(join(root.path, folder))) {
+    if (isStorageDay(entry)) {
+      yield* filesIn(root, `${folder}/${entry}`);
+      continue;
+    }
+    for (const file of await entriesOf(join(root.path, folder, entry))) {
+      const name = `${folder}/${entry}/${file}`;
+      const found = isStorageName(name) ? await statAt(root, name) : undefined;
       if (found !== undefined) yield found;
     }
   }
-  // If the mount disappeared meanwhile, the list is not complete.
-  await root.expectMount();
+}
+
+async function statAt(root: StorageRoot, name: string): Promise<StoredFile | undefined> {
+  const found = await stat(join(root.path, name)).catch(absentAs(undefined));
+  return found?.isFile() === true ? { name, size: found.size, modifiedAt: found.mtime } : undefined;
 }
 
 async function checkFiles(root: StorageRoot): Promise<StorageHealth> {

@@ -1,7 +1,7 @@
 import { DeleteObjectCommand, DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { deleteEach, type DeleteFailures } from './delete-each.js';
 import { type S3Place, SHORT, statusOf, viaS3 } from './s3-client.js';
-import { safeName } from './storage.js';
+import { placesOf } from './storage.js';
 import { StorageUnavailableError } from './storage-errors.js';
 
 /** What S3 deletes in one call. */
@@ -11,23 +11,25 @@ const KEYS_PER_CALL = 1_000;
 const NOT_KNOWN = new Set([400, 405, 411, 501]);
 
 export async function deleteObject({ client, bucket, prefix }: S3Place, name: string): Promise<void> {
-  const at = { Bucket: bucket, Key: prefix + safeName(name) };
-  await viaS3(() => client.send(new DeleteObjectCommand(at), SHORT));
+  for (const place of placesOf(name)) {
+    await viaS3(() => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + place }), SHORT));
+  }
 }
 
 /** A call for up to 1,000 objects, or one for each where the server has no such call. */
 export async function deleteObjects(place: S3Place, names: readonly string[]): Promise<DeleteFailures> {
   const failures = new Map<string, Error>();
-  for (let first = 0; first < names.length; first += KEYS_PER_CALL) {
-    const some = names.slice(first, first + KEYS_PER_CALL);
+  const keys = names.flatMap((name) => placesOf(name).map((at) => [place.prefix + at, name] as const));
+  for (let first = 0; first < keys.length; first += KEYS_PER_CALL) {
+    const some = new Map(keys.slice(first, first + KEYS_PER_CALL));
     for (const [name, error] of await deleteSome(place, some)) failures.set(name, error);
   }
   return failures;
 }
 
-async function deleteSome(place: S3Place, names: readonly string[]): Promise<DeleteFailures> {
-  const { client, bucket, prefix } = place;
-  const byKey = new Map(names.map((name) => [prefix + safeName(name), name]));
+/** `byKey` has the name of the file for each key. */
+async function deleteSome(place: S3Place, byKey: ReadonlyMap<string, string>): Promise<DeleteFailures> {
+  const { client, bucket } = place;
   const Delete = { Objects: [...byKey.keys()].map((Key) => ({ Key })), Quiet: true };
   const answer = await viaS3(() =>
     client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete }), SHORT).catch((error: unknown) => {
@@ -35,7 +37,7 @@ async function deleteSome(place: S3Place, names: readonly string[]): Promise<Del
       return undefined;
     }),
   );
-  if (answer === undefined) return deleteEach(names, (name) => deleteObject(place, name));
+  if (answer === undefined) return deleteEach([...new Set(byKey.values())], (name) => deleteObject(place, name));
   const failures = new Map<string, Error>();
   for (const { Key = '', Code = 'no reason' } of answer.Errors ?? []) {
     const name = byKey.get(Key);

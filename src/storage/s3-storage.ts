@@ -34,8 +34,8 @@ import {
 import {
   type ByteRange,
   isStorageName,
+  placesOf,
   safeFolder,
-  safeName,
   type Storage,
   type StorageHealth,
   type StoredFile,
@@ -46,7 +46,7 @@ import { ifNotStored, NotStoredError, sentenceOf } from './storage-errors.js';
 const PART_BYTES = 8 * 1024 * 1024;
 
 /**
- * Stores objects `<prefix>recordings/ab/<uuid>.mp4`. Drafts are local files in `spool`, and a whole draft is uploaded, so
+ * Stores objects `<prefix>recordings/2026-11-26/ab/<uuid>.mp4`. Drafts are local files in `spool`, and a whole draft is uploaded, so
  * that an interrupted download resumes in the same way as with files.
  */
 export function s3Storage(config: S3StorageConfig, spool: string): Storage {
@@ -87,28 +87,36 @@ async function upload(place: S3Place, path: string, name: string): Promise<void>
 }
 
 async function statObject(place: S3Place, name: string): Promise<StoredFile | undefined> {
-  const at = { Bucket: place.bucket, Key: place.prefix + safeName(name) };
+  const { client, bucket, prefix } = place;
   return viaS3(async () => {
-    const found = await place.client.send(new HeadObjectCommand(at), SHORT).catch(async (error: unknown) => {
-      if (!isAbsent(error)) throw error;
-      // The response has no body that says what is absent: it may be the whole bucket.
-      (await readObject(place, name).catch(ifNotStored))?.destroy();
-      return undefined;
-    });
-    return found && { name, size: found.ContentLength ?? 0, modifiedAt: found.LastModified ?? new Date(0) };
+    for (const at of placesOf(name)) {
+      const command = new HeadObjectCommand({ Bucket: bucket, Key: prefix + at });
+      const found = await client.send(command, SHORT).catch((error: unknown) => {
+        if (!isAbsent(error)) throw error;
+        return undefined;
+      });
+      if (found !== undefined)
+        return { name, size: found.ContentLength ?? 0, modifiedAt: found.LastModified ?? new Date(0) };
+    }
+    // The responses have no body that says what is absent: it may be the whole bucket.
+    (await readObject(place, name).catch(ifNotStored))?.destroy();
+    return undefined;
   });
 }
 
 async function readObject({ client, bucket, prefix }: S3Place, name: string, range?: ByteRange): Promise<Readable> {
   const Range = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end ?? ''}` };
-  const Key = prefix + safeName(name);
   return viaS3(async () => {
-    try {
-      // In Node.js the body is a readable stream; the type also covers browsers.
-      return (await client.send(new GetObjectCommand({ Bucket: bucket, Key, ...Range }), SHORT)).Body as Readable;
-    } catch (error) {
-      throw isAbsent(error) ? new NotStoredError(name) : error;
+    for (const at of placesOf(name)) {
+      try {
+        // In Node.js the body is a readable stream; the type also covers browsers.
+        const command = new GetObjectCommand({ Bucket: bucket, Key: prefix + at, ...Range });
+        return (await client.send(command, SHORT)).Body as Readable;
+      } catch (error) {
+        if (!isAbsent(error)) throw error;
+      }
     }
+    throw new NotStoredError(name);
   });
 }
 

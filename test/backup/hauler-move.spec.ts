@@ -11,6 +11,7 @@ import { parseStorageUrl } from '../../src/config/storage-url.js';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { openKey } from '../../src/partner-client/connection-keys.service.js';
+import { recordingFile } from '../../src/vision/recordings/recording.rules.js';
 import type { TestApp } from '../support/app.js';
 import { commandSucceeds, newFolder, startCommand } from '../support/backup-scene.js';
 import { newArchive, refusedOn, startCells, succeedOn, variablesOfCell } from '../support/cell-scene.js';
@@ -51,7 +52,7 @@ afterAll(async () => {
 function fileOf({ env }: TestApp, recording: string): string {
   const storage = parseStorageUrl(env.STORAGE_URL);
   const root = storage.kind === 'files' ? storage.root : '';
-  return join(root, 'recordings', recording.slice(-2), `${recording}.mp4`);
+  return join(root, recordingFile(recording));
 }
 
 const push = (cell: TestApp, key = demo.keys.platform) =>

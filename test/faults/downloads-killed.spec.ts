@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { recordingFile } from '../../src/vision/recordings/recording.rules.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { chunk } from '../support/download-scene.js';
 import { eventually } from '../support/eventually.js';
@@ -107,9 +108,9 @@ test('kill -9 during 50 downloads: 50 complete files, each published once, and n
   expect(rows.map((row) => [row.sha256, Number(row.size)])).toEqual(bodies.map((body) => [sha256(body), BYTES]));
   const after = new Map(filesOf(dataDir).map(({ path, inode }) => [path, inode]));
   // Only the files of the rows, and no temporary one.
-  expect([...after.keys()].sort()).toEqual(rows.map(({ id }) => `recordings/${id.slice(-2)}/${id}.mp4`).sort());
+  expect([...after.keys()].sort()).toEqual(rows.map(({ id }) => recordingFile(id)).sort());
   for (const { id, sha256: sum } of rows) {
-    const bytes = readFileSync(join(dataDir, 'videos', 'recordings', id.slice(-2), `${id}.mp4`));
+    const bytes = readFileSync(join(dataDir, 'videos', recordingFile(id)));
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(sum);
   }
   // A file that was published before the kill is the same, and was requested once.

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, test } from '@jest/globals';
+import { uuidv7 } from '../../src/database/uuid.js';
 import type { Draft } from '../../src/storage/draft.js';
 import { type Storage, storageName } from '../../src/storage/storage.js';
 import { DraftReplacedError, NotStoredError } from '../../src/storage/storage-errors.js';
@@ -15,7 +16,7 @@ export interface StorageUnderTest {
 
 export const MIB = 1024 * 1024;
 export const sha256 = (body: Buffer): string => createHash('sha256').update(body).digest('hex');
-export const newName = (): string => storageName('recordings', randomUUID());
+export const newName = (): string => storageName('recordings', uuidv7());
 
 /** In pieces that fit no boundary, as from the network. */
 const pieces = function* (body: Buffer): Generator<Buffer> {
@@ -199,6 +200,25 @@ export function storageCases(given: () => StorageUnderTest): void {
     expect(recordings.filter((found) => !found.startsWith('recordings/') || !found.endsWith('.mp4'))).toEqual([]);
     expect(names(await listed(storage.list('clips')))).toEqual([other]);
     await draft.discard();
+  });
+
+  test('a file of an earlier version stays where it is, and is found, played, listed and deleted', async () => {
+    const { storage } = given();
+    const body = Buffer.from('earlier');
+    const names = [newName(), newName()];
+    const former = names.map((name) => name.replace(/\/\d{4}-\d\d-\d\d\//, '/'));
+    for (const name of former) await put(body, name);
+    const [name = '', many = ''] = names;
+    expect(await storage.stat(name)).toMatchObject({ name, size: body.length });
+    expect((await buffer(await storage.read(name, { start: 2 }))).equals(body.subarray(2))).toBe(true);
+    const all = (await listed(storage.list('recordings'))).map((file) => file.name);
+    expect(all.filter((found) => [...names, ...former].includes(found)).sort()).toEqual([...former].sort());
+    // A second download of the recording goes to the folder of the day, and both files belong to it.
+    await put(Buffer.from('again'), name);
+    expect((await contentOf(storage, name)).toString()).toBe('again');
+    await storage.delete(name);
+    expect(await storage.deleteMany([many])).toEqual(new Map());
+    for (const gone of [...names, ...former]) expect(await storage.stat(gone)).toBeUndefined();
   });
 
   test('many files are deleted at once, also those that are not there', async () => {

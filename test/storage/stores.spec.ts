@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { diskReserveBytes } from '../../src/config/disk-reserve.js';
 import { parseStorageUrl } from '../../src/config/storage-url.js';
+import { uuidv7 } from '../../src/database/uuid.js';
 import { DiskSpace } from '../../src/storage/disk-space.js';
 import { openStorage } from '../../src/storage/open-storage.js';
 import { type Storage, storageName } from '../../src/storage/storage.js';
@@ -41,6 +42,30 @@ describe('a file storage', () => {
     expect(listed.filter((found) => !found.endsWith('.mp4'))).toEqual([]);
   });
 
+  test('removes the folders of a day with its last file', async () => {
+    const at = (time: string) => storageName('recordings', uuidv7(Date.parse(time)));
+    const [first, second] = [at('2025-01-02T00:00:00Z'), at('2025-01-02T23:59:59Z')];
+    const folders = () => readdir(join(root, 'recordings'));
+    for (const name of [first, second]) await storage.store(name, sourceOf(Buffer.from('x')));
+    await storage.delete(first);
+    expect(await folders()).toContain('2025-01-02');
+    expect(await storage.stat(second)).toBeDefined();
+    await storage.deleteMany([second]);
+    expect(await folders()).not.toContain('2025-01-02');
+  });
+
+  test('stores files while others of their day are deleted', async () => {
+    const names = Array.from({ length: 300 }, () =>
+      storageName('recordings', uuidv7(Date.parse('2025-01-03T08:00:00Z'))),
+    );
+    const write = (name: string) => storage.store(name, sourceOf(Buffer.from('x')));
+    for (let i = 0; i < names.length; i += 10) {
+      const [some, before] = [names.slice(i, i + 10), names.slice(Math.max(0, i - 10), i)];
+      await Promise.all([...some.map(write), ...before.map((name) => storage.delete(name))]);
+    }
+    expect(await Promise.all(names.slice(-10).map((name) => storage.stat(name)))).not.toContain(undefined);
+  });
+
   test('keeps a draft whose folder is old while the draft is new, and sweeps an old probe', async () => {
     const name = newName();
     await interrupted(storage, name, Buffer.from('x'), 2);
@@ -55,9 +80,13 @@ describe('a file storage', () => {
   });
 });
 
-test('names are spread over folders by the end of an id, because its beginning is its time', () => {
+test('names are in folders by day, and spread by the end of an id, because its beginning is its time', () => {
   const id = '01990000-0000-7000-8000-0000000000AB';
-  expect(storageName('recordings', id)).toBe('recordings/ab/01990000-0000-7000-8000-0000000000ab.mp4');
+  expect(storageName('recordings', id)).toBe('recordings/2025-08-31/ab/01990000-0000-7000-8000-0000000000ab.mp4');
+  const other = '01990000-0000-4000-8000-0000000000ab';
+  expect(storageName('recordings', other)).toBe(`recordings/ab/${other}.mp4`);
+  const late = 'ffffffff-ffff-7000-8000-0000000000ab';
+  expect(storageName('recordings', late)).toBe(`recordings/ab/${late}.mp4`);
   expect(() => storageName('recordings', '../../x')).toThrow(TypeError);
   expect(() => storageName('../x', id)).toThrow(TypeError);
 });
