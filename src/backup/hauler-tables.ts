@@ -42,6 +42,7 @@ export const TABLE_FATES: readonly TableFate[] = [
     'video_windows',
     'video_readings',
     'recordings',
+    'recording_floors',
     'stored_hours',
     'coverage_days',
     'partner_camera_names',

@@ -229,6 +229,11 @@ export const VARIABLES = {
     0,
     'delete stored video older than this (0: never), of haulers without a retention of their own; a lower value counts for new haulers alone',
   ),
+  VIDEO_ROWS_DAYS: declare(
+    integer(0, 36_500),
+    400,
+    'drop a month of recordings that ended so long ago and of which nothing is kept: no file, no hold, no hauler that keeps for ever (0: never)',
+  ),
   VISION_DOWNLOAD_DEADLINE: declare(
     duration('1ms', '365d'),
     7 * 24 * 3_600_000,

@@ -1,4 +1,4 @@
-import { type Partition, type PartitionedTable, plannedPartitions } from './partitions.rules.js';
+import { type Partition, type PartitionedTable, partitionNamed, plannedPartitions } from './partitions.rules.js';
 import type { Querying } from './sql.js';
 
 /** An arbitrary number: instances create partitions one after the other. */
@@ -46,10 +46,7 @@ export async function createPartition(
   const { name, column, rest } = table;
   await database.query(LOCK_TIMEOUT, []);
   await database.query(`SELECT pg_advisory_xact_lock(${LOCK})`, []);
-  const [found] = await database.query<{ exists: boolean }[]>('SELECT to_regclass($1::text) IS NOT NULL AS exists', [
-    partition.name,
-  ]);
-  if (found?.exists === true) return;
+  if (await partitionExists(database, partition.name)) return;
   await database.query(
     `CREATE TABLE ${partition.name} (LIKE ${name} INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE)`,
     [],
@@ -69,10 +66,42 @@ export async function createPartition(
   );
 }
 
-/** Drops a partition with its rows; in a transaction of its own. */
-export async function dropPartition(database: Querying, name: string): Promise<void> {
+export async function partitionExists(database: Querying, name: string): Promise<boolean> {
+  const [row] = await database.query<[{ exists: boolean }]>('SELECT to_regclass($1::text) IS NOT NULL AS exists', [
+    name,
+  ]);
+  return row.exists;
+}
+
+/**
+ * Drops a partition with its rows, after `lastWork`, which throws where something keeps it. Everybody waits for the table until the end
+ * of the transaction, so that each statement of `lastWork` has 3 s. False if it was dropped before.
+ */
+export async function dropPartition(
+  database: Querying,
+  { name: table }: PartitionedTable,
+  name: string,
+  lastWork: () => Promise<void> = () => Promise.resolve(),
+): Promise<boolean> {
   await database.query(LOCK_TIMEOUT, []);
-  await database.query(`DROP TABLE IF EXISTS ${name}`, []);
+  await database.query(`SELECT pg_advisory_xact_lock(${LOCK})`, []);
+  if (!(await partitionExists(database, name))) return false;
+  // The order of PostgreSQL itself: a statement that has the table and waits for the partition would wait for ever.
+  await database.query(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`, []);
+  await database.query("SET LOCAL statement_timeout = '3s'", []);
+  await lastWork();
+  await database.query(`DROP TABLE ${name}`, []);
+  return true;
+}
+
+/** The partitions of a table whose rows all are before a time, the oldest first. */
+export async function partitionsBefore(
+  database: Querying,
+  table: PartitionedTable,
+  time: number,
+): Promise<Partition[]> {
+  const names = await partitionsOf(database, table);
+  return names.flatMap((name) => partitionNamed(table, name, time) ?? []);
 }
 
 /** The days or months (UTC) of the rows that the partition of the rest has, of a table that is divided by a time. */

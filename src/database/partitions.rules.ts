@@ -62,6 +62,13 @@ function partitionAt({ name, unit, type }: PartitionedTable, start: Date): Parti
   };
 }
 
+/** The partition of this name, if all its times are before another; undefined for that of the rest. */
+export function partitionNamed(table: PartitionedTable, name: string, before: number): Partition | undefined {
+  const [, year = '', month = '', day = '01'] = /_(\d{4})(\d\d)(\d\d)?$/.exec(name) ?? [];
+  const start = Date.parse(`${year}-${month}-${day}`);
+  return startOf(table.unit, start, 1).getTime() < before ? partitionAt(table, new Date(start)) : undefined;
+}
+
 /** Below each UUID that begins with this time, of any version. */
 const smallestUuidOf = (at: Date): string => `${minUuidv7Of(at.getTime()).slice(0, 14)}0000-0000-000000000000`;
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Reference } from '../contracts/common/references.js';
 import type { InterfaceName } from '../contracts/common/api-contract.js';
-import { dropPartition, partitionsOf } from '../database/partitions.repository.js';
+import { dropPartition, partitionsBefore, partitionsOf } from '../database/partitions.repository.js';
 import { PARTITIONED } from '../database/partitions.rules.js';
 import { inTransaction } from '../database/transaction.js';
 import {
@@ -147,10 +147,9 @@ export class ExchangesRepository {
 
   /** Drops the partitions of days before the last `keptDays` days. */
   async dropPartitions(keptDays: number): Promise<void> {
-    const oldest = Math.floor(Date.now() / DAY_MS) - keptDays;
-    const days = await this.days();
-    for (const { partition } of days.filter(({ start }) => start < oldest * DAY_MS)) {
-      await inTransaction(this.dataSource, (manager) => dropPartition(manager, partition));
+    const oldest = (Math.floor(Date.now() / DAY_MS) - keptDays) * DAY_MS;
+    for (const { name } of await partitionsBefore(this.dataSource, PARTITIONED.exchanges, oldest + 1)) {
+      await inTransaction(this.dataSource, (manager) => dropPartition(manager, PARTITIONED.exchanges, name));
     }
   }
 

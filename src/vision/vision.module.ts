@@ -41,6 +41,7 @@ import { TruckFootage } from './footage/truck-footage.service.js';
 import { Pokes } from './pokes/pokes.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
 import { CoverageDaysCheck } from './recordings/coverage-days.job.js';
+import { OldMonths } from './recordings/old-months.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { RetentionSettings } from './recordings/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
@@ -76,6 +77,7 @@ import { Retention } from './recordings/retention.job.js';
     Recordings,
     StoredHours,
     Retention,
+    OldMonths,
     RetentionSettings,
     Holds,
     HoldsRepository,

@@ -338,6 +338,7 @@ describe('configuration', () => {
     ['VISION_MAX_CLIP_MINUTES', '0', '1', '1440', '1441'],
     ['VISION_REQUEST_DEADLINE', '0ms', '1ms', '365d', '31536000001ms'],
     ['VIDEO_RETENTION_DAYS', '-1', '0', '36500', '36501'],
+    ['VIDEO_ROWS_DAYS', '-1', '0', '36500', '36501'],
     ['DOWNLOAD_CONCURRENCY', '0', '1', '256', '257'],
     ['DOWNLOAD_CONCURRENCY_PER_CONNECTION', '0', '1', '64', '65'],
     ['SHUTDOWN_DRAIN', '-1ms', '0ms', '1d', '86400001ms'],

@@ -23,6 +23,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'video_windows',
     'video_readings',
     'recordings',
+    'recording_floors',
     'stored_hours',
     'coverage_days',
     'partner_camera_names',

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { isRemoved } from '../recordings/removed.sql.js';
 import { type ClipsRepository, type Part, PART, PART_BY_KEY } from './clips.repository.js';
 
 interface Reopened extends Pick<Part, 'haulerId' | 'requestId'> {
@@ -9,9 +10,7 @@ interface Reopened extends Pick<Part, 'haulerId' | 'requestId'> {
 
 /** Parts without a file, unless retention has deleted it. */
 const OPENABLE = `SELECT ${PART} FROM video_request_parts
-  WHERE hauler_id = $1 AND request_id = $2 AND status <> 'stored' AND NOT EXISTS (SELECT FROM recordings AS removed
-    WHERE removed.hauler_id = $1 AND removed.part_id = video_request_parts.id AND removed.deleted_at IS NOT NULL)
-  ORDER BY number`;
+  WHERE hauler_id = $1 AND request_id = $2 AND status <> 'stored' AND NOT ${isRemoved('video_request_parts')} ORDER BY number`;
 
 /** The part waits again for its clips, which are fetched again. */
 export async function reopenPart(

@@ -4,7 +4,7 @@ const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 
 /** A recording counts for so long at most: coverage looks back so far for recordings that reach into a time. */
-const MAX_MS = 31 * DAY_HOURS * HOUR_MS;
+export const MAX_MS = 31 * DAY_HOURS * HOUR_MS;
 
 /** The order of the states in `milliseconds`: 24 hours of each. */
 export const DAY_STATES = ['stored', 'available', 'expired', 'failed'] as const satisfies readonly RecordingState[];

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { isRemoved } from './removed.sql.js';
 
 interface TruckRow {
   readonly hauler_id: string;
@@ -98,8 +99,7 @@ export class FootageAttentionRepository {
        FROM video_requests AS request
        WHERE status IN ('failed', 'expired') AND ${OF_CONNECTION} AND NOT EXISTS (
          SELECT FROM video_request_parts AS part
-           JOIN recordings AS r ON (r.hauler_id, r.part_id) = (part.hauler_id, part.id)
-         WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND r.deleted_at IS NOT NULL)
+         WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND ${isRemoved('part')})
        GROUP BY hauler_id, connection_id, truck_id`,
     );
   }

@@ -9,6 +9,7 @@ import { inBackground } from '../../errors/background.js';
 import { Metrics } from '../../observability/metrics.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { lockRemoval } from '../holds/holds.repository.js';
+import { OldMonths } from './old-months.js';
 import { deleteOldHours } from './recording-list.repository.js';
 import { recordingFile } from './recording.rules.js';
 import {
@@ -42,7 +43,7 @@ type UpdateRequest = (manager: EntityManager, clip: RemovedClip) => Promise<void
 /**
  * Deletes the files of recordings that are older than the retention of their hauler, but none that a hold keeps. The row
  * stays, with the reason. Files are deleted before the commit, so that a process that is killed in between finds the rows
- * again. Where the holds cannot be asked, nothing is deleted.
+ * again. Then the rows of old months go. Where the holds cannot be asked, nothing is deleted.
  */
 @Injectable()
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
@@ -56,6 +57,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     @Inject(STORAGE) private readonly storage: Storage,
     @Inject(ENV) private readonly env: ResolvedEnv,
     private readonly metrics: Metrics,
+    private readonly months: OldMonths,
   ) {}
 
   /** The clips provide the video requests. */
@@ -104,7 +106,12 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
     const before = new Date(Date.now() - days * 86_400_000);
     const found = { before: before.toISOString() };
     if (dryRun) return { ...(await countStoredBefore(this.dataSource, before)), ...found };
-    return { ...(await this.removeOld(before)), ...found };
+    try {
+      return { ...(await this.removeOld(before)), ...found };
+    } finally {
+      // A file that cannot be deleted keeps its own month alone.
+      await this.months.drop();
+    }
   }
 
   private async removeOld(before: Date): Promise<Removed> {

@@ -30,7 +30,7 @@ export interface RetentionRow {
  * For how long each hauler keeps its video. Where nobody has set it, it is the longest default since the hauler was created:
  * a variable that is changed never shortens what a hauler has. Before a default is known, everything is kept.
  */
-const RETENTION = `(
+export const RETENTION = `(
   SELECT hauler.id AS hauler_id, own.hauler_id IS NULL AS is_default, own.changed_at, own.changed_by,
     CASE WHEN own.hauler_id IS NULL THEN longest.days ELSE own.on_demand_days END AS on_demand_days,
     CASE WHEN own.hauler_id IS NULL THEN longest.days ELSE own.continuous_days END AS continuous_days
@@ -38,7 +38,8 @@ const RETENTION = `(
     SELECT CASE WHEN bool_and(days IS NOT NULL) THEN max(days) END AS days FROM retention_defaults
     WHERE ended_at IS NULL OR ended_at > hauler.created_at) AS longest)`;
 
-const DAYS_OF = "CASE WHEN r.source = 'on-demand' THEN kept.on_demand_days ELSE kept.continuous_days END";
+/** Of a recording `r`, with the retention `kept` of its hauler. */
+export const DAYS_OF = "CASE WHEN r.source = 'on-demand' THEN kept.on_demand_days ELSE kept.continuous_days END";
 const IS_OLD = `coalesce(r.stored_at < now() - ${DAYS_OF} * interval '1 day', false)`;
 
 /** Records the default of this instance, if it is another one than before. Null: for ever. */
