@@ -74,6 +74,27 @@ export async function insertAccounts(database: Querying, rows: readonly AccountE
   });
 }
 
+type NamedAccount = AccountKey & Pick<AccountEntity, 'nameDigest' | 'accountName'>;
+
+const NAMED =
+  'SELECT id, account_number AS "accountNumber", name_digest AS "nameDigest", account_name AS "accountName"';
+
+/** The accounts of a hauler with one of the names. */
+export const accountsByName = (
+  database: Querying,
+  haulerId: string,
+  digests: readonly Buffer[],
+): Promise<NamedAccount[]> =>
+  database.query(`${NAMED} FROM accounts WHERE hauler_id = $1 AND name_digest = ANY($2::bytea[])`, [haulerId, digests]);
+
+/** The accounts of a hauler with one of the numbers. */
+export const accountsByNumber = (
+  database: Querying,
+  haulerId: string,
+  numbers: readonly string[],
+): Promise<NamedAccount[]> =>
+  database.query(`${NAMED} FROM accounts WHERE hauler_id = $1 AND account_number = ANY($2)`, [haulerId, numbers]);
+
 /** Those of the ids that are stored. */
 export async function existingAccounts(database: Querying, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await database.query<{ id: string }[]>('SELECT id FROM accounts WHERE id = ANY($1)', [ids]);

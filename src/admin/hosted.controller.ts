@@ -8,8 +8,9 @@ import {
   HostedRecordingQuery,
   HostedVideoRequestQuery,
 } from '../contracts/admin/hosted.dto.js';
-import { readVideo } from '../http/body-reader.js';
+
 import { JsonBody, JsonChunks } from '../http/json-body.js';
+import { readVideo } from '../http/upload-reader.js';
 import { ReferenceSiteData } from '../reference-partner/site/site-data.service.js';
 import { ReferenceCameras } from '../reference-partner/vision/cameras.repository.js';
 import { ReferenceRecordings } from '../reference-partner/vision/recordings.service.js';

@@ -2,14 +2,18 @@ import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { AccountHistory } from '../accounts/account-history.service.js';
 import { AccountQueries } from '../accounts/account-queries.js';
+import { AccountImports } from '../accounts/import/account-import.service.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { AccountQuery } from '../contracts/admin/account.dto.js';
+import { ACCOUNT_IMPORT_MAX_BYTES, AccountImportQuery } from '../contracts/admin/account-import.dto.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { TonnageQuery } from '../contracts/admin/report.dto.js';
 import { TicketQuery } from '../contracts/admin/ticket.dto.js';
 import { acceptsStream, listAnswer, streamedAnswer } from '../http/list-answer.js';
 import { jsonText, streamedList } from '../http/answer.js';
+import { longWork } from '../http/long-work.js';
+import { readCsv } from '../http/upload-reader.js';
 import { TicketHistory } from '../scale/ticket-history.service.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
 import { TonnageReport } from '../scale/tonnage.service.js';
@@ -26,6 +30,7 @@ export class TicketsController {
     private readonly accounts: AccountQueries,
     private readonly accountHistory: AccountHistory,
     private readonly tonnage: TonnageReport,
+    private readonly imports: AccountImports,
   ) {}
 
   @Route(ADMIN_API, 'listTickets')
@@ -62,6 +67,12 @@ export class TicketsController {
   @Route(ADMIN_API, 'getAccount')
   getAccount(@Param() { id }: IdParam) {
     return this.accounts.get(id);
+  }
+
+  @Route(ADMIN_API, 'importAccounts')
+  importAccounts(@Query() query: AccountImportQuery, @Req() request: Request, @Res(PASSTHROUGH) response: Response) {
+    const bytes = readCsv(request, ACCOUNT_IMPORT_MAX_BYTES);
+    return longWork(response, (signal) => this.imports.run(query, bytes, signal));
   }
 
   @Route(ADMIN_API, 'listAccountHistory')

@@ -41,7 +41,7 @@ export class ActionLogInterceptor implements NestInterceptor {
     const changes = changesOf(call);
     await this.actions.record({
       ...whoOf(request),
-      action: route.operation,
+      action: route.action ?? route.operation,
       resource: resourceOf(call),
       ...(changes === undefined ? {} : { changes }),
       ...(error === undefined ? {} : { error }),

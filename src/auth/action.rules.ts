@@ -27,13 +27,13 @@ export interface ChangingCall {
 type Values = Readonly<Record<string, unknown>>;
 
 /** Whether the call asked for a dry run, on a route that has one. */
-export function isDryRun({ route, body }: Pick<ChangingCall, 'route' | 'body'>): boolean {
-  return valuesOf(route.body, body)['dryRun'] === true;
+export function isDryRun({ route, query, body }: Pick<ChangingCall, 'route' | 'query' | 'body'>): boolean {
+  return valuesOf(route.body, body)['dryRun'] === true || valuesOf(route.query, query)['dryRun'] === true;
 }
 
 /**
  * The changes of a call, as the route read them: without unknown fields, and with secrets redacted. The body of an
- * upload is too large for the log: the response says what was stored. Undefined without any value.
+ * upload is too large for the log: the response says what was stored, without its rows. Undefined without any value.
  */
 export function changesOf({ route, params, query, body, response }: ChangingCall): Values | undefined {
   const { name } = valuesOf(route.params, params);
@@ -41,10 +41,13 @@ export function changesOf({ route, params, query, body, response }: ChangingCall
     ...(name === undefined ? {} : { name }),
     ...valuesOf(route.query, query),
     ...valuesOf(route.body, body),
-    ...(route.upload === undefined || !isJsonObject(response) ? {} : response),
+    ...(route.upload === undefined || !isJsonObject(response) ? {} : withoutLists(response)),
   };
   return Object.keys(changes).length === 0 ? undefined : (cut(redacted(changes)) as Values);
 }
+
+const withoutLists = (response: Values): Values =>
+  Object.fromEntries(Object.entries(response).filter(([, value]) => !Array.isArray(value)));
 
 /** The input as the validation pipe has read it. The route has accepted it, so there are no violations. */
 function valuesOf(type: DtoClass | undefined, input: unknown): Values {
@@ -67,12 +70,16 @@ function cut(value: unknown): unknown {
 }
 
 /** The changed resource, as `connection:<id>`. */
-export function resourceOf({ route, params, response, principal }: ChangingCall): string {
+export function resourceOf({ route, params, query, response, principal }: ChangingCall): string {
   if (principal !== undefined && route.resource === 'sandbox') {
     const { haulerId, customerId } = principal;
     return haulerId === null ? `customer:${customerId ?? ''}` : `hauler:${haulerId}`;
   }
-  const { subject, subjectId, customerId, haulerId, id } = valuesOf(route.params, params) as Record<string, string>;
+  const named = route.upload === undefined ? {} : valuesOf(route.query, query);
+  const { subject, subjectId, customerId, haulerId, id } = {
+    ...(named['haulerId'] === undefined ? {} : { haulerId: named['haulerId'] }),
+    ...valuesOf(route.params, params),
+  } as Record<string, string>;
   if (subject !== undefined) return `${singular(subject)}:${subjectId ?? ''}`;
   if (customerId !== undefined) return `customer:${customerId}`;
   if (haulerId !== undefined) return `hauler:${haulerId}`;

@@ -36,7 +36,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   account: {
     description: 'customer accounts that partners created',
-    commands: { list: 'listAccounts', show: 'getAccount', history: 'listAccountHistory' },
+    commands: { list: 'listAccounts', show: 'getAccount', history: 'listAccountHistory', import: 'importAccounts' },
   },
   report: { description: 'sums over tickets', commands: { tonnage: 'getTonnage' } },
   connection: {

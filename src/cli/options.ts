@@ -16,7 +16,8 @@ interface Field {
 
 /** The arguments of a command: the `{id}` of the path, and a file for a route that takes an upload. */
 export function argumentsOf({ params, upload }: ApiRoute): { name: string; description: string }[] {
-  const file = { name: 'file', description: 'JSON file with the body' };
+  const kind = upload?.contentType === 'text/csv' ? 'CSV' : 'JSON';
+  const file = { name: 'file', description: `${kind} file with the body` };
   return [
     ...fields(params).flatMap(([name, { description = '' }]) => (name === 'id' ? [{ name, description }] : [])),
     ...(upload === undefined ? [] : [file]),

@@ -28,6 +28,7 @@ import { addDatabaseCommands, type DoctorCommand } from './database-commands.js'
 import { addHaulerCommands } from './hauler-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { exactValue, render } from './output.js';
+import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
 import { addRepairOptions, type RepairOptions, repairStorage } from './storage-repair.js';
 import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
@@ -122,6 +123,13 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
       const { data, failure } = await importFolder(client, command.args[0] ?? '', command.opts());
       streams.out(render({ data }, json));
       if (failure !== undefined) throw new CommandError(failure, FAILURE);
+      return;
+    }
+    if (name === 'importAccounts') {
+      const imported = await client.call('importAccounts', await callOf(route, command));
+      streams.out(json ? render(imported, true) : renderImport(imported));
+      const { invalid, conflict } = imported;
+      if (invalid + conflict > 0) throw new CommandError(`${invalid + conflict} rows need a correction`, FAILURE);
       return;
     }
     const response = await client.json(name, await callOf(route, command));
@@ -235,13 +243,13 @@ async function callOf(route: ApiRoute, command: Command): Promise<AdminCall> {
   const params: Record<string, string> = {};
   argumentsOf(route).forEach(({ name }, i) => (params[name] = command.args[i] ?? ''));
   if (params['id'] === '') throw new CommandError('<id> must not be empty', USAGE);
-  if (route.upload !== undefined) {
-    const upload = await openFile(params['file'] ?? '', route.upload.maxBytes);
-    return { params: options as Record<string, string>, upload };
-  }
   for (const name of pathOptionsOf(route)) {
     params[name] = String(options[name]);
     delete options[name];
+  }
+  if (route.upload !== undefined) {
+    const upload = await openFile(params['file'] ?? '', route.upload.maxBytes);
+    return { params, query: texts(options), upload };
   }
   return route.body === undefined ? { params, query: texts(options) } : { params, body: options };
 }

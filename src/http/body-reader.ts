@@ -124,7 +124,7 @@ function maxSize({ headers }: Request, maxBytes: number): number {
 }
 
 /** Sends `100 Continue`, after the guards have accepted the caller and the declared size is allowed. */
-function grantContinue({ headers, res }: Request): void {
+export function grantContinue({ headers, res }: Request): void {
   if (headers.expect?.toLowerCase() === '100-continue') res?.writeContinue();
 }
 
@@ -171,7 +171,7 @@ function measureEncoded(request: EncodedRequest): void {
   request.once('end', () => (request.wire = { sizeBytes, sha256: hash.digest('hex') }));
 }
 
-function tooLarge(maxBytes: number): AppError {
+export function tooLarge(maxBytes: number): AppError {
   return new AppError('tooLarge', `the body must not be larger than ${maxBytes} bytes`);
 }
 
@@ -241,24 +241,6 @@ async function* decoded(source: AsyncIterable<Buffer>, decoder: Transform): Asyn
   }
 }
 
-/** The chunks of a `video/mp4` body. A sender that pauses too long is a `requestTimeout`. */
-export function readVideo(request: Request): AsyncIterable<Buffer> {
-  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase();
-  if (type !== 'video/mp4' || request.headers['content-encoding'] !== undefined) {
-    throw new AppError(
-      'unsupportedMediaType',
-      'the body must be sent as Content-Type: video/mp4, without a content coding',
-    );
-  }
-  grantContinue(request);
-  const timeoutMs = bodyLimits(request).timeouts.uploadPause;
-  return chunksOf(request, {
-    timeoutMs,
-    refusal: `the upload paused for more than ${timeoutMs / 1000} s`,
-    ofAll: false,
-  });
-}
-
 interface Waiting {
   readonly timeoutMs: number;
   readonly refusal: string;
@@ -267,7 +249,7 @@ interface Waiting {
 }
 
 /** The time that the reader takes between two chunks does not count. */
-async function* chunksOf(request: Request, { timeoutMs, refusal, ofAll }: Waiting): AsyncGenerator<Buffer> {
+export async function* chunksOf(request: Request, { timeoutMs, refusal, ofAll }: Waiting): AsyncGenerator<Buffer> {
   // Destroying the request would close the connection before the response.
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Buffer>;
   let leftMs = timeoutMs;

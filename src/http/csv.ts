@@ -55,6 +55,10 @@ const NUMBER = /^[-+]?(\d+(\.\d+)?|\.\d+)(e[-+]?\d+)?$/i;
 /** A text that a spreadsheet would run as a formula begins with an apostrophe, which it does not show. A number is none. */
 const guarded = (text: string): string => (FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text);
 
+/** A cell without the apostrophe that `guarded` or a spreadsheet put before it. */
+export const unguarded = (cell: string): string =>
+  cell.startsWith("'") && FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell;
+
 /**
  * RFC 4180. The library quotes only where its own separators stand: a lone line break, and the separators that a
  * spreadsheet of another language takes, are quoted as well.

@@ -138,6 +138,7 @@ function queryOf(name: AdminRouteName, { ids, haulerId, mark }: Fleet): string {
     const query = { haulerId, from: '2020-01-01T00:00:00Z', to: '2100-01-01T00:00:00Z', groupBy: 'material' };
     return `?${new URLSearchParams(query).toString()}`;
   }
+  if (name === 'importAccounts') return `?haulerId=${haulerId}`;
   return name === 'listFleetCoverage' ? `?${new URLSearchParams(TIME).toString()}` : '';
 }
 

@@ -227,9 +227,10 @@ describe('the documented responses match', () => {
   it('those to bodies that are malformed, of another content type, and too large', async () => {
     for (const each of operations.filter(({ operation: { requestBody } }) => requestBody !== undefined)) {
       const path = pathOf(each);
-      const isJson = each.operation.requestBody?.content['application/json'] !== undefined;
-      const headers = { 'Content-Type': isJson ? 'application/json' : 'video/mp4' };
-      const query = { customerId: randomUUID() };
+      const [type = ''] = Object.keys(each.operation.requestBody?.content ?? {});
+      const isJson = type === 'application/json';
+      const headers = { 'Content-Type': type };
+      const query = { customerId: randomUUID(), haulerId: DEMO.haulerId };
       expect([
         each.path,
         ...(await statusesOf([

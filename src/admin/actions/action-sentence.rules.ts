@@ -5,7 +5,7 @@ import type { PARTNER_API } from '../../contracts/partner/partner.api.js';
 import type { NamedThing } from './action-names.repository.js';
 
 type ChangingRoute<Routes> = {
-  [Name in keyof Routes]: Routes[Name] extends { readonly method: 'GET' } ? never : Name;
+  [Name in keyof Routes]: Routes[Name] extends { readonly method: 'GET' } | { readonly action: string } ? never : Name;
 }[keyof Routes];
 type Operation = ChangingRoute<(typeof ADMIN_API)['routes']> | ChangingRoute<(typeof PARTNER_API)['routes']>;
 
@@ -95,9 +95,11 @@ const PHRASES: Readonly<Record<Operation, Phrase>> = {
   advanceOwnClock: verb('moved the clock of the reference partner for'),
 };
 
-/** What happened without a call of the admin API or the partner API. */
+/** Calls whose action has another name than the operation, and what happened without a call. */
 const EVENTS: Readonly<Record<string, Phrase>> = {
   'actions.exported': verb('exported'),
+  'accounts.imported': (thing, { created }) =>
+    `imported ${typeof created === 'number' ? `${created} ` : ''}accounts for ${thing}`,
   'share.viewed': (thing, { address }) => `opened ${thing} from ${String(address)}`,
 };
 

@@ -1,4 +1,5 @@
 import { Account, AccountQuery } from './account.dto.js';
+import { ACCOUNT_IMPORT_MAX_BYTES, AccountImport, AccountImportQuery } from './account-import.dto.js';
 import { Ticket, TicketQuery, TicketRevision } from './ticket.dto.js';
 import { type AdminRoutes, history, ofOne, page, read, table } from './route-parts.js';
 import { ListQuery } from './list.dto.js';
@@ -53,6 +54,26 @@ export const RECORD_ROUTES = {
     isPerHauler: true,
     summary: 'Read an account',
     description: 'By its id, the `accountId` of the response to the partner.',
+  },
+  importAccounts: {
+    method: 'POST',
+    path: '/accounts/import',
+    role: 'operator',
+    isPerHauler: true,
+    action: 'accounts.imported',
+    summary: 'Import accounts from a CSV',
+    description:
+      'UTF-8, with commas or semicolons, and with the columns of the export, of which `accountName` is required. Each row is created as if its partner sent it; a row whose name the hauler has already `exists` and changes nothing, so that a file can be imported again. A file that is no CSV is refused before anything is written. Up to 256 MiB and 2,000,000 rows, streamed.',
+    query: AccountImportQuery,
+    upload: { contentType: 'text/csv', maxBytes: ACCOUNT_IMPORT_MAX_BYTES },
+    status: 200,
+    response: AccountImport,
+    returns: 'The number of rows by result, and the rows, those to correct first',
+    fails: {
+      requestTimeout: 'The upload paused for too long',
+      tooLarge: 'The file is larger than 256 MiB',
+      unsupportedMediaType: 'The body is not `text/csv` in UTF-8, or has a content coding',
+    },
   },
   listAccountHistory: history(
     '/accounts',

@@ -81,7 +81,7 @@ export interface RouteDefinition {
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
   /** A body that is larger than HTTP_BODY_LIMIT and that the handler reads itself. */
   readonly upload?: {
-    readonly contentType: 'application/json' | 'video/mp4';
+    readonly contentType: 'application/json' | 'video/mp4' | 'text/csv';
     readonly maxBytes: number;
     readonly schema?: DtoClass;
   };
@@ -111,6 +111,8 @@ export interface RouteDefinition {
   readonly plainErrors?: boolean;
   /** By default its name. */
   readonly operation?: string;
+  /** Its name in the action log; by default the operation. */
+  readonly action?: string;
   /** The default follows from the API; each route of the admin API names its role. */
   readonly role?: Role;
   /** ADMIN_READ_TOKEN may call it, although it needs a role that may act. It changes no data, and is not in the action log. */

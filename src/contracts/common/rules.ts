@@ -61,6 +61,26 @@ export const RULES = {
     'The body cannot be read, for example because its compression is damaged.',
     'Send the body again, without compression.',
   ),
+  isCsv: help(
+    'The file is no CSV in UTF-8.',
+    'Correct the line that the message names, or save the file as CSV UTF-8.',
+  ),
+  isColumn: help(
+    'The first line names an unknown column, a column twice, or lacks a required one.',
+    'Write the names as the export has them, or remove the column.',
+  ),
+  isCellCount: help(
+    'The row has more or fewer cells than there are columns.',
+    'Check the quotation marks and separators of the row.',
+  ),
+  isOwnHauler: help(
+    'The row belongs to another hauler than the one that is imported for.',
+    'Filter the export by hauler, or remove the column.',
+  ),
+  isSameAccount: help(
+    'The number belongs to an account with another name. An import changes no account.',
+    'Correct the name, or leave the number empty for a new account.',
+  ),
   maxDepth: help('Objects and arrays are nested too deeply.', 'Nest at most 32 levels.'),
   maxFaults: help('There are more faults than the error lists.', 'Correct those that are listed first.'),
   maxSize: help('One record is too large.', 'Send a smaller record.'),

@@ -1,0 +1,158 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import type { AccountImportQuery, AccountImportRow } from '../../contracts/admin/account-import.dto.js';
+import type { CreateAccountRequest, CreateAccountResponse } from '../../contracts/account/account.dto.js';
+import { onConnection } from '../../database/transaction.js';
+import { AppError } from '../../errors/app-error.js';
+import { nameDigest } from '../account-name.js';
+import { type AccountKey, accountsByName, accountsByNumber } from '../account.repository.js';
+import { AccountService } from '../account.service.js';
+import type { ReadRow } from './account-columns.rules.js';
+import type { ImportReport } from './import-report.js';
+
+/** How often an overloaded service is asked again, and after which pause: a second, then two, and so on. */
+const MAX_ATTEMPTS = 6;
+const PAUSE_MS = 1_000;
+
+interface NamedRow extends ReadRow {
+  readonly name: string;
+}
+
+type Outcome = Omit<AccountImportRow, 'line' | 'accountName'>;
+
+/** Decides what becomes of the rows of a file, some hundred at a time. */
+@Injectable()
+export class ImportBatches {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly accounts: AccountService,
+  ) {}
+
+  /** Takes the rows in their order, and reports each of them. */
+  of(
+    { haulerId, dryRun = false }: AccountImportQuery,
+    report: ImportReport,
+  ): (rows: readonly ReadRow[]) => Promise<void> {
+    // Lines of the names that the file would create. They are stored where this is no dry run.
+    const created = new Map<string, number>();
+    return async (rows) => {
+      const valid = rows.filter(({ violations }) => violations.length === 0).map(named);
+      const conflicts = await this.conflicts(haulerId, valid);
+      const firsts = firstsOf(valid.filter(({ line }) => !conflicts.has(line)));
+      const outcomes = dryRun ? await this.foresee(haulerId, firsts, created) : await this.create(haulerId, firsts);
+      const rest = new Map(
+        valid.map((row) => [row.line, conflicts.get(row.line) ?? repeatedOf(row, firsts, outcomes)]),
+      );
+      for (const { line, request, violations } of rows) {
+        const { accountName } = request;
+        const outcome = rest.get(line) ?? { result: 'invalid', violations: [...violations] };
+        report.add({ line, ...(accountName === undefined ? {} : { accountName }), ...outcome });
+      }
+    };
+  }
+
+  /** The rows with the number of an account of this hauler that has another name. */
+  private async conflicts(haulerId: string, rows: readonly NamedRow[]): Promise<ReadonlyMap<number, Outcome>> {
+    const numbers = rows.flatMap(({ accountNumber }) => accountNumber ?? []);
+    const owners =
+      numbers.length === 0
+        ? []
+        : await onConnection(this.dataSource, (session) => accountsByNumber(session, haulerId, numbers));
+    const byNumber = new Map(owners.map((owner) => [owner.accountNumber, owner]));
+    return new Map(
+      rows.flatMap(({ line, accountNumber, name }) => {
+        const owner = accountNumber === undefined ? undefined : byNumber.get(accountNumber);
+        if (owner === undefined || keyOf(owner.nameDigest) === name) return [];
+        const message = `accountNumber ${owner.accountNumber} is the number of ${JSON.stringify(owner.accountName)}, and an import changes no account: correct the name, or leave the number empty`;
+        const violations = [{ path: 'accountNumber', rule: 'isSameAccount', message }];
+        return [[line, { result: 'conflict', ...identityOf(owner), violations }]];
+      }),
+    );
+  }
+
+  /** What a creation would answer. `created` has the names of earlier rows. */
+  private async foresee(haulerId: string, rows: ReadonlyMap<string, NamedRow>, created: Map<string, number>) {
+    const digests = [...rows.values()].map(({ request }) => nameDigest(request.accountName));
+    const owners = await onConnection(this.dataSource, (session) => accountsByName(session, haulerId, digests));
+    const byName = new Map(owners.map((owner) => [keyOf(owner.nameDigest), owner]));
+    const outcomes = new Map<number, Outcome>();
+    for (const { name, line } of rows.values()) {
+      const owner = byName.get(name);
+      const sameAsLine = created.get(name);
+      if (owner !== undefined) outcomes.set(line, { result: 'exists', ...identityOf(owner) });
+      else if (sameAsLine !== undefined) outcomes.set(line, { result: 'exists', sameAsLine });
+      else {
+        created.set(name, line);
+        outcomes.set(line, { result: 'created' });
+      }
+    }
+    return outcomes;
+  }
+
+  /** All rows are settled before an error is thrown: nothing of a batch is written after its failure was reported. */
+  private async create(haulerId: string, rows: ReadonlyMap<string, NamedRow>): Promise<Map<number, Outcome>> {
+    const firsts = [...rows.values()];
+    const settled = await Promise.allSettled(
+      firsts.map(async ({ line, request }) => [line, await this.createOne(haulerId, request)] as const),
+    );
+    const outcomes = settled.map((each) => {
+      if (each.status === 'rejected') throw each.reason;
+      return each.value;
+    });
+    return new Map(outcomes);
+  }
+
+  private async createOne(haulerId: string, request: CreateAccountRequest): Promise<Outcome> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { body } = await this.accounts.create(request, haulerId, undefined, { bodyBytes: sizeOf(request) });
+        return { result: 'created', ...createdIdentity(body as CreateAccountResponse) };
+      } catch (error) {
+        const taken = takenOf(error);
+        if (taken !== undefined) return { result: 'exists', ...taken };
+        if (!isRefusedForNow(error) || attempt === MAX_ATTEMPTS) throw error;
+        await delay(attempt * PAUSE_MS);
+      }
+    }
+  }
+}
+
+const keyOf = (digest: Buffer): string => digest.toString('latin1', 0, 16);
+
+const named = (row: ReadRow): NamedRow => ({ ...row, name: keyOf(nameDigest(row.request.accountName)) });
+
+/** The first row of each name. */
+function firstsOf(rows: readonly NamedRow[]): ReadonlyMap<string, NamedRow> {
+  const firsts = new Map<string, NamedRow>();
+  for (const row of rows) if (!firsts.has(row.name)) firsts.set(row.name, row);
+  return firsts;
+}
+
+/** The outcome of the first row of this name; a later one finds its account. */
+function repeatedOf(
+  { name, line }: NamedRow,
+  firsts: ReadonlyMap<string, NamedRow>,
+  outcomes: ReadonlyMap<number, Outcome>,
+): Outcome | undefined {
+  const first = firsts.get(name)?.line;
+  const outcome = first === undefined ? undefined : outcomes.get(first);
+  return outcome === undefined || first === line ? outcome : { sameAsLine: first, ...outcome, result: 'exists' };
+}
+
+const identityOf = ({ id, accountNumber }: AccountKey) => ({ accountId: id, accountNumber });
+const createdIdentity = ({ accountId, accountNumber }: CreateAccountResponse) => ({ accountId, accountNumber });
+
+/** As the interface counts the bytes of a body. */
+const sizeOf = (request: CreateAccountRequest): number => JSON.stringify(request).length;
+
+/** The account that has the name. */
+function takenOf(error: unknown): { accountId: string; accountNumber: string } | undefined {
+  if (!(error instanceof AppError) || error.details?.['reason'] !== 'NAME_TAKEN') return undefined;
+  const { accountId, accountNumber } = error.details as Record<string, string>;
+  return { accountId: accountId ?? '', accountNumber: accountNumber ?? '' };
+}
+
+/** Nothing was written: the queue is full, or a row is locked. */
+const isRefusedForNow = (error: unknown): boolean =>
+  error instanceof AppError && error.kind === 'unavailable' && error.later === undefined;
