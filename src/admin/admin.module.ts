@@ -46,6 +46,7 @@ import { SharedRecordings } from './shares/shared-recordings.service.js';
 import { SharesController } from './shares/shares.controller.js';
 import { SharesRepository } from './shares/shares.repository.js';
 import { RecordingShares } from './shares/shares.service.js';
+import { ShownRecordings } from './shown-recordings.service.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
 import { StorageRepairController, StorageRepairs } from './storage-repair.js';
 import { RunTreeRepository } from './sync-runs/run-tree.repository.js';
@@ -121,6 +122,7 @@ export class AdminModule {}
     ShareContents,
     SharedRecordings,
     SharesRepository,
+    ShownRecordings,
   ],
 })
 export class PlatformAdminModule {}

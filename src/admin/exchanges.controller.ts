@@ -1,5 +1,7 @@
 import { Controller, Param, Query, Req } from '@nestjs/common';
 import type { Request } from 'express';
+import { whoOf } from '../auth/action-log.interceptor.js';
+import { ActionLog } from '../auth/action-log.repository.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { ExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
@@ -19,6 +21,7 @@ export class ExchangesController {
     private readonly exchanges: ExchangeQueries,
     private readonly reasons: ExchangeReasonCounts,
     private readonly replays: ExchangeReplay,
+    private readonly actions: ActionLog,
   ) {}
 
   @Route(ADMIN_API, 'listExchanges')
@@ -32,8 +35,11 @@ export class ExchangesController {
   }
 
   @Route(ADMIN_API, 'getExchange')
-  get(@Param() { id }: IdParam) {
-    return this.exchanges.get(id);
+  async get(@Param() { id }: IdParam, @Req() request: Request) {
+    const exchange = await this.exchanges.get(id);
+    const resource = `exchange:${exchange.id}`;
+    await this.actions.requireView({ ...whoOf(request), action: 'exchange.viewed', resource });
+    return exchange;
   }
 
   @Route(ADMIN_API, 'replayExchange')

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
-import { RecordingQuery } from '../contracts/admin/recording.dto.js';
+import { RecordingContentQuery, RecordingQuery } from '../contracts/admin/recording.dto.js';
 import { RetryRecordings } from '../contracts/admin/recording-retry.dto.js';
 import { RetentionRequest } from '../contracts/admin/storage.dto.js';
 import { VisionFindingQuery } from '../contracts/admin/vision-finding.dto.js';
@@ -13,8 +13,8 @@ import { VisionFindings } from '../vision/client/findings.repository.js';
 import { Holds } from '../vision/holds/holds.service.js';
 import { DownloadRetry } from '../vision/downloads/download-retry.service.js';
 import { Recordings } from '../vision/recordings/recordings.service.js';
-import { RecordingContent } from '../vision/downloads/recording-content.service.js';
 import { Retention } from '../vision/recordings/retention.job.js';
+import { ShownRecordings } from './shown-recordings.service.js';
 
 /** Recordings of the platform side, and the errors in partners' lists. */
 @Controller()
@@ -24,7 +24,7 @@ export class RecordingsController {
     private readonly findings: VisionFindings,
     private readonly retention: Retention,
     private readonly retries: DownloadRetry,
-    private readonly contents: RecordingContent,
+    private readonly shown: ShownRecordings,
     private readonly holds: Holds,
   ) {}
 
@@ -52,8 +52,13 @@ export class RecordingsController {
   }
 
   @Route(ADMIN_API, 'getRecordingContent')
-  content(@Param() { id }: IdParam, @Req() request: Request, @Res() response: Response) {
-    return this.contents.send(id, request, response);
+  content(
+    @Param() { id }: IdParam,
+    @Query() { download }: RecordingContentQuery,
+    @Req() request: Request,
+    @Res() response: Response,
+  ) {
+    return this.shown.send(id, download === true, request, response);
   }
 
   @Route(ADMIN_API, 'listVisionFindings')

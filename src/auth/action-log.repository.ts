@@ -7,11 +7,14 @@ import { formatInstant } from '../contracts/common/instant.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import { listPage, type SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
+import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { unavailable } from '../errors/app-error.js';
 import { redactText } from '../observability/redaction.js';
 
 const RETENTION = '400 days';
+/** Requests of one caller for one thing within this time are one view. */
+const ONE_VIEW = '10 minutes';
 const RETENTION_INTERVAL_MS = 3_600_000;
 
 /** An action before its things have names. */
@@ -25,7 +28,7 @@ interface ActionRow extends Omit<StoredAction, 'at' | 'changes' | 'error' | 'per
   readonly person: ActionPerson | null;
 }
 
-/** The action log: each change by a call of the admin API, the console or the partner API. */
+/** The action log: each change by a call of the admin API, the console or the partner API, and what people looked at. */
 @Injectable()
 export class ActionLog {
   private readonly logger = new Logger(ActionLog.name);
@@ -42,9 +45,18 @@ export class ActionLog {
   }
 
   /** An action that has not been done yet, and must not be without a trace: throws `unavailable` if it cannot be stored. */
-  async require(entry: NewAction): Promise<void> {
+  async require(entry: NewAction, database: Querying = this.dataSource): Promise<void> {
     try {
-      await insertAction(this.dataSource, entry);
+      await insertAction(database, entry);
+    } catch (cause) {
+      throw untraced(cause);
+    }
+  }
+
+  /** The same for a view: the requests of a player, or of a page that polls, are one action in ten minutes. */
+  async requireView(entry: NewAction): Promise<void> {
+    try {
+      if (!(await isStoredLately(this.dataSource, entry))) await insertOnce(this.dataSource, entry);
     } catch (cause) {
       throw untraced(cause);
     }
@@ -74,6 +86,25 @@ async function insertAction(database: Querying, entry: NewAction): Promise<void>
     'INSERT INTO actions (id, actor, action, resource, changes, error, person) VALUES ($1, $2, $3, $4, $5, $6, $7)',
     [uuidv7(), actor, action, resource, jsonOf(changes), error, jsonOf(person)],
   );
+}
+
+/** The first requests of a player arrive together, also at several instances. */
+async function insertOnce(dataSource: DataSource, entry: NewAction): Promise<void> {
+  await inTransaction(dataSource, async (manager) => {
+    const key = `${entry.actor} ${entry.action} ${entry.resource}`;
+    await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
+    if (!(await isStoredLately(manager, entry))) await insertAction(manager, entry);
+  });
+}
+
+/** By the index of a resource. */
+async function isStoredLately(database: Querying, { actor, action, resource }: NewAction): Promise<boolean> {
+  const [row] = await database.query<[{ stored: boolean }]>(
+    `SELECT EXISTS (SELECT FROM actions WHERE resource = $1 AND actor = $2 AND action = $3
+       AND at > now() - interval '${ONE_VIEW}') AS stored`,
+    [resource, actor, action],
+  );
+  return row.stored;
 }
 
 const untraced = (cause: unknown) =>

@@ -16,6 +16,8 @@ export interface FileToSend {
   /** Replace those of every response. */
   readonly headers?: Readonly<Record<string, string>>;
   open(range: ByteRange): Promise<Readable>;
+  /** Runs before a caller gets the bytes, or hears that its copy is current: none of them is shown if it fails. */
+  beforeShown?(): Promise<void>;
 }
 
 type FileLimits = Pick<ServerLimits, 'readerPause' | 'fileAnswers'>;
@@ -38,6 +40,7 @@ export function setFileLimits(application: Application, limits: FileLimits): voi
  */
 export async function sendFile(request: Request, response: Response, file: FileToSend): Promise<void> {
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {
+    if (request.method !== 'HEAD') await file.beforeShown?.();
     response
       .status(304)
       .set({ ...headersOf(file), ...CACHING, ...file.headers })
@@ -48,7 +51,7 @@ export async function sendFile(request: Request, response: Response, file: FileT
   const { start, end } = range ?? { start: 0, end: file.size - 1 };
   const isWithoutBytes = request.method === 'HEAD' || end < start;
   if (!isWithoutBytes) limitReader(request, response);
-  const bytes = isWithoutBytes ? undefined : await file.open({ start, end });
+  const bytes = isWithoutBytes ? undefined : await openShown(file, { start, end });
   if (response.destroyed) {
     bytes?.destroy();
     return;
@@ -64,6 +67,18 @@ export async function sendFile(request: Request, response: Response, file: FileT
   });
   if (bytes === undefined) response.end();
   else await send(bytes, response);
+}
+
+/** A file that cannot be opened is not shown. */
+async function openShown(file: FileToSend, range: ByteRange): Promise<Readable> {
+  const bytes = await file.open(range);
+  try {
+    await file.beforeShown?.();
+    return bytes;
+  } catch (error) {
+    bytes.destroy();
+    throw error;
+  }
 }
 
 const headersOf = ({ etag }: FileToSend) => ({ ETag: etag, 'Accept-Ranges': 'bytes' });

@@ -100,6 +100,9 @@ const EVENTS: Readonly<Record<string, Phrase>> = {
   'actions.exported': verb('exported'),
   'accounts.imported': (thing, { created }) =>
     `imported ${typeof created === 'number' ? `${created} ` : ''}accounts for ${thing}`,
+  'recording.viewed': verb('viewed'),
+  'recording.downloaded': verb('downloaded'),
+  'exchange.viewed': verb('viewed'),
   'share.viewed': (thing, { address }) => `opened ${thing} from ${String(address)}`,
 };
 
@@ -121,6 +124,7 @@ export const prefixOf = (actor: string): string | undefined =>
 const ACTORS: Readonly<Record<string, string>> = {
   admin: 'An admin with the token',
   console: 'An admin in the console',
+  reader: 'The read-only token',
   share: 'Someone with a link',
 };
 

@@ -45,9 +45,7 @@ export class SharedRecordings {
     const share = await this.find(token, false);
     const facts = share && (await this.contents.read(share));
     if (share === undefined || facts === undefined) return this.refuse(token, request, response);
-    const view = await this.shares.countView(share);
-    if (view === undefined) return this.refuse(token, request, response);
-    await this.record(share, view, request);
+    if (!(await this.countView(share, request))) return this.refuse(token, request, response);
     const { startTime, endTime } = facts.recording;
     const lengthMs = Date.parse(endTime) - Date.parse(startTime);
     // Relative, because a proxy may serve this service below a path.
@@ -62,7 +60,7 @@ export class SharedRecordings {
     const share = await this.find(token, true);
     if (share === undefined || !this.isViewed(share, request.query)) return this.refuse(token, request, response);
     try {
-      await this.recordings.sendContent(share.recording_id, request, response, PRIVATE);
+      await this.recordings.sendContent(share.recording_id, request, response, { headers: PRIVATE });
     } catch (error) {
       if (!(error instanceof AppError) || error.kind !== 'notFound') throw error;
       await this.refuse(token, request, response);
@@ -84,13 +82,13 @@ export class SharedRecordings {
     }
   }
 
-  private record({ id, recording_id: recordingId }: OpenShare, view: number, request: Request): Promise<void> {
-    const changes = { share: id, view, address: request.ip ?? '' };
-    return this.actions.record({
-      actor: 'share',
-      action: 'share.viewed',
-      resource: `recording:${recordingId}`,
-      changes,
+  /** A view that is not in the action log is not counted either. False if the link has none left. */
+  private countView(share: OpenShare, request: Request): Promise<boolean> {
+    const { id, recording_id: recordingId } = share;
+    return this.shares.countView(share, (view, transaction) => {
+      const changes = { share: id, view, address: request.ip ?? '' };
+      const resource = `recording:${recordingId}`;
+      return this.actions.require({ actor: 'share', action: 'share.viewed', resource, changes }, transaction);
     });
   }
 

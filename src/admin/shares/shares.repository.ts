@@ -3,6 +3,8 @@ import { DataSource } from 'typeorm';
 import type { ListQuery } from '../../contracts/admin/list.dto.js';
 import type { ShareQuery, ShareStatus } from '../../contracts/admin/share.dto.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
+import type { Querying } from '../../database/sql.js';
+import { inTransaction } from '../../database/transaction.js';
 
 export interface ShareRow {
   readonly hauler_id: string;
@@ -101,15 +103,26 @@ export class SharesRepository {
     return row;
   }
 
-  /** Counts a view. Undefined if the link has none left: of parallel calls the database lets no more pass than it may. */
-  async countView({ hauler_id, id }: Pick<OpenShare, 'hauler_id' | 'id'>): Promise<number | undefined> {
-    const [row] = await this.dataSource.query<{ readonly views: number }[]>(
-      `WITH viewed AS (
+  /** Counts a view with what `record` stores, or neither. False if the link has none left: of parallel calls no more pass than may. */
+  countView(
+    { hauler_id, id }: Pick<OpenShare, 'hauler_id' | 'id'>,
+    record: (view: number, transaction: Querying) => Promise<void>,
+  ): Promise<boolean> {
+    return inTransaction(this.dataSource, async (manager) => {
+      const view = await countView(manager, hauler_id, id);
+      if (view !== undefined) await record(view, manager);
+      return view !== undefined;
+    });
+  }
+}
+
+async function countView(database: Querying, haulerId: string, id: string): Promise<number | undefined> {
+  const [row] = await database.query<{ readonly views: number }[]>(
+    `WITH viewed AS (
          UPDATE recording_shares AS s SET views = views + 1, last_viewed_at = now()
          WHERE hauler_id = $1 AND id = $2 AND ${IS_OPEN} AND ${HAS_VIEWS} RETURNING views)
        SELECT views FROM viewed`,
-      [hauler_id, id],
-    );
-    return row?.views;
-  }
+    [haulerId, id],
+  );
+  return row?.views;
 }

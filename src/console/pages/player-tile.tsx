@@ -26,7 +26,7 @@ export interface TileProps {
 
 /** One camera: its file at the time of the clock. */
 export function PlayerTile(props: TileProps) {
-  const { cameraId, label, chunk, cause } = props;
+  const { label, chunk, cause } = props;
   return (
     <figure class="tile">
       {chunk === undefined ? (
@@ -37,10 +37,7 @@ export function PlayerTile(props: TileProps) {
       <figcaption>
         <span>{label}</span>
         {chunk !== undefined && (
-          <a
-            href={contentUrl(chunk.id)}
-            download={`${cameraId}-${new Date(chunk.start).toISOString().replace(/[:.]/g, '-')}.mp4`}
-          >
+          <a href={urlOf(`/recordings/${chunk.id}/content`, { download: 'true' })} download>
             Download
           </a>
         )}

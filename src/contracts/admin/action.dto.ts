@@ -72,13 +72,13 @@ export class Action {
 
   @TextField({
     description:
-      'Operation id of the call; `share.viewed`: the recording of a link was shown; `actions.exported`: the action log was exported',
+      'Operation id of the call; `share.viewed`: the recording of a link was shown; `recording.viewed`, `recording.downloaded`, `exchange.viewed`: it was shown to the caller; `actions.exported`: the action log was exported',
     max: 64,
     example: 'updateConnection',
   })
   action!: string;
 
-  @TextField({ ...RESOURCE, description: 'Changed resource' })
+  @TextField({ ...RESOURCE, description: 'Changed or viewed resource' })
   resource!: string;
 
   @field(

@@ -39,7 +39,8 @@ export const EXCHANGE_ROUTES = {
     role: 'viewer',
     isPerHauler: true,
     summary: 'Read an HTTP exchange',
-    description: 'With headers and bodies without secrets, and an explanation.',
+    description:
+      'With headers and bodies without secrets, and an explanation. Of the admin API it is an action: `exchange.viewed`. 503 while that cannot be stored.',
     fails: {
       notFound: 'No exchange has this id, or its day is no longer kept',
     },

@@ -1,4 +1,11 @@
-import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
+import {
+  BooleanField,
+  EnumField,
+  InstantField,
+  IntegerField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
 import { TextListField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
@@ -85,6 +92,11 @@ export class RecordingFilters extends ListQuery {
 export class RecordingQuery extends RecordingFilters {
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;
+}
+
+export class RecordingContentQuery {
+  @BooleanField({ description: 'Send it as a file to save', optional: true, inQuery: true })
+  download?: boolean;
 }
 
 export class StoredRecording {

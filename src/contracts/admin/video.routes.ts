@@ -1,5 +1,5 @@
 import { IdParam } from './list.dto.js';
-import { AdminRecording, RecordingQuery, StoredRecording } from './recording.dto.js';
+import { AdminRecording, RecordingContentQuery, RecordingQuery, StoredRecording } from './recording.dto.js';
 import {
   Coverage,
   CoverageBucket,
@@ -189,11 +189,13 @@ export const VIDEO_ROUTES = {
     method: 'GET',
     status: 200,
     params: IdParam,
+    query: RecordingContentQuery,
     path: '/recordings/{id}/content',
     role: 'viewer+video',
     isPerHauler: true,
     summary: 'Download a recording',
-    description: 'The whole file, or the part that `Range` names.',
+    description:
+      'The whole file, or the part that `Range` names. It is an action: `recording.viewed` of a console session, `recording.downloaded` with `download` or of a token. 503 while that cannot be stored.',
     file: 'video/mp4',
     returns: 'The file',
     fails: { notFound: 'No recording has this id, or its file is not stored' },

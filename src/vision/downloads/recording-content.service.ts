@@ -5,7 +5,7 @@ import { apiError } from '../../errors/app-error.js';
 import { NotStoredError } from '../../storage/storage-errors.js';
 import { WorkService } from '../../work/work.service.js';
 import { DOWNLOAD } from '../client/vision-connections.repository.js';
-import { Recordings } from '../recordings/recordings.service.js';
+import { type ContentOptions, Recordings } from '../recordings/recordings.service.js';
 import { DownloadRetryRepository } from './download-retry.repository.js';
 
 /** The bytes of a recording. A file that the storage has lost is fetched again, if the partner still lists the recording. */
@@ -20,9 +20,9 @@ export class RecordingContent {
   ) {}
 
   /** 404 if the recording is not stored, or its file is gone. A storage that is away is no lost file: 503. */
-  async send(id: string, request: Request, response: Response): Promise<void> {
+  async send(id: string, request: Request, response: Response, options: ContentOptions): Promise<void> {
     try {
-      await this.recordings.sendContent(id, request, response);
+      await this.recordings.sendContent(id, request, response, options);
     } catch (error) {
       if (!(error instanceof NotStoredError)) throw error;
       if (await this.fetchAgain(id)) this.fetchDue();

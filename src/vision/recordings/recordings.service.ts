@@ -6,7 +6,7 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import { FILE_REMOVED, type RecordingQuery, type StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { apiError } from '../../errors/app-error.js';
-import { sendFile } from '../../http/send-file.js';
+import { type FileToSend, sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { otherNamesOf } from './camera-names.repository.js';
 import { recordingFile } from './recording.rules.js';
@@ -48,9 +48,10 @@ export class Recordings {
     id: string,
     request: Request,
     response: Response,
-    headers: Readonly<Record<string, string>> = {},
+    { headers, isFile = false, beforeShown }: ContentOptions = {},
   ): Promise<void> {
-    const { status, size_bytes: size, sha256 } = await this.row(id);
+    const row = await this.row(id);
+    const { status, size_bytes: size, sha256 } = row;
     if (status !== 'stored' || size === null || sha256 === null) {
       throw apiError(ADMIN_API, 'notFound', `the recording ${id} is not stored, it is ${status}`);
     }
@@ -58,7 +59,8 @@ export class Recordings {
       size: Number(size),
       etag: `"${sha256}"`,
       contentType: 'video/mp4',
-      headers,
+      headers: { ...(isFile ? { 'Content-Disposition': `attachment; filename="${fileName(row)}"` } : {}), ...headers },
+      ...(beforeShown === undefined ? {} : { beforeShown }),
       open: (range) => this.storage.read(recordingFile(id), range),
     });
   }
@@ -69,6 +71,19 @@ export class Recordings {
       throw apiError(ADMIN_API, 'notFound', `there is no recording ${id}`);
     return row;
   }
+}
+
+export interface ContentOptions extends Pick<FileToSend, 'headers' | 'beforeShown'> {
+  /** The caller saves it. */
+  readonly isFile?: boolean;
+}
+
+/** `TRUCK-7-front-2026-01-31T08-30-00Z.mp4` */
+function fileName({ truck_id: truck, camera_id: camera, start_time: start }: AdminRecordingRow): string {
+  return `${[truck, camera, formatInstant(start)]
+    .join('-')
+    .replace(/[^\w-]+/g, '-')
+    .slice(0, 150)}.mp4`;
 }
 
 /** Stored recordings by the hour of their download. */
