@@ -19,6 +19,7 @@ import { KeepingAttention } from './attention/keeping-attention.js';
 import { MoveAttention } from './attention/move-attention.js';
 import { OutboundAttention } from './attention/outbound-attention.js';
 import { PlatformAttention } from './attention/platform-attention.service.js';
+import { HoldBundles } from './bundles/hold-bundles.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { Doctor, DoctorController } from './doctor.js';
@@ -107,6 +108,7 @@ export class AdminModule {}
     ErasurePlaces,
     Erasures,
     ErasuresRepository,
+    HoldBundles,
     KeepingAttention,
     MoveAttention,
     OutboundAttention,

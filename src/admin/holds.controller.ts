@@ -1,14 +1,17 @@
-import { Controller, Param, Query, Req } from '@nestjs/common';
+import { Controller, Param, Query, Req, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { actorOf } from '../auth/action-log.interceptor.js';
 import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CreateHold, HoldQuery, ReleaseHold } from '../contracts/admin/hold.dto.js';
+import { HoldBundleQuery } from '../contracts/admin/hold-bundle.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { RetentionPreviewQuery, SetRetention } from '../contracts/admin/retention.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { Holds } from '../vision/holds/holds.service.js';
 import { RetentionSettings } from '../vision/recordings/retention-settings.service.js';
+import { HoldBundles } from './bundles/hold-bundles.service.js';
 
 /** What is kept for a case, and for how long the rest is. */
 @Controller()
@@ -16,6 +19,7 @@ export class HoldsController {
   constructor(
     private readonly holds: Holds,
     private readonly settings: RetentionSettings,
+    private readonly bundles: HoldBundles,
   ) {}
 
   @Route(ADMIN_API, 'createHold')
@@ -36,6 +40,16 @@ export class HoldsController {
   @Route(ADMIN_API, 'releaseHold')
   release(@Param() { id }: IdParam, @JsonBody() { reason }: ReleaseHold, @Req() request: AuthenticatedRequest) {
     return this.holds.release(id, reason, actorOf(request));
+  }
+
+  @Route(ADMIN_API, 'getHoldBundle')
+  bundle(
+    @Param() { id }: IdParam,
+    @Query() query: HoldBundleQuery,
+    @Req() request: AuthenticatedRequest,
+    @Res() response: Response,
+  ) {
+    return this.bundles.send(id, query, request, response);
   }
 
   @Route(ADMIN_API, 'getHaulerRetention')

@@ -62,7 +62,7 @@ export function Route<const Api extends ApiContract, Name extends keyof Api['rou
 /** None for the four interfaces: each costs time on the hot path. */
 function interceptorsOf(
   { name }: ApiContract,
-  { method, isOpenToReadToken, file, isSecret }: ApiRoute,
+  { method, isOpenToReadToken, file, archive, isSecret }: ApiRoute,
 ): Type<NestInterceptor>[] {
   if (name !== 'admin' && name !== 'partner') return [];
   const isRead = method === 'GET' || isOpenToReadToken === true;
@@ -71,7 +71,7 @@ function interceptorsOf(
     // A new key is returned once, by the call that issues it.
     ...(isSecret === true ? [] : [MaskedAnswer]),
     // The time to send a file depends on its reader, and needs the database only at the start.
-    ...(name === 'admin' && method === 'GET' && file === undefined ? [AdminReads] : []),
+    ...(name === 'admin' && method === 'GET' && (file ?? archive) === undefined ? [AdminReads] : []),
     ...(name === 'admin' ? [WithinHaulers] : []),
   ];
 }

@@ -163,7 +163,13 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   hold: {
     description: 'footage that a case needs',
-    commands: { create: 'createHold', list: 'listHolds', show: 'getHold', release: 'releaseHold' },
+    commands: {
+      create: 'createHold',
+      list: 'listHolds',
+      show: 'getHold',
+      release: 'releaseHold',
+      bundle: 'getHoldBundle',
+    },
   },
   erasure: {
     description: 'erasure of an account or of footage by request',

@@ -27,6 +27,7 @@ import { COMMAND_GROUPS } from './commands.js';
 import { addDatabaseCommands, type DoctorCommand } from './database-commands.js';
 import { addHaulerCommands } from './hauler-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
+import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
@@ -114,8 +115,10 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
     for (const option of optionsOf(route)) command.addOption(option);
   }
   if (name === 'checkStorage') addRepairOptions(command);
+  if (name === 'getHoldBundle') command.requiredOption(...BUNDLE_FILE);
   onAction(command, local, async (client, json, cell) => {
-    if (cell !== undefined && route.method !== 'GET') throw new CommandError('--cell all is for lists only', USAGE);
+    if (cell !== undefined && (route.method !== 'GET' || route.archive !== undefined))
+      throw new CommandError('--cell all is for lists only', USAGE);
     const repair = command.opts<RepairOptions>();
     if (name === 'checkStorage' && repair.repair === true && cell === undefined)
       return repairStorage(client, repair, json, streams);
@@ -132,6 +135,7 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
       if (invalid + conflict > 0) throw new CommandError(`${invalid + conflict} rows need a correction`, FAILURE);
       return;
     }
+    if (name === 'getHoldBundle') return storeBundle(client, await callOf(route, command), streams);
     const response = await client.json(name, await callOf(route, command));
     if (cell !== undefined && !json) streams.out(`cell ${cell}\n`);
     const value = () => (cell === undefined ? exactValue(response) : { cell, answer: exactValue(response) });

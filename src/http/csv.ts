@@ -7,7 +7,11 @@ import { maskSecrets } from '../observability/known-secrets.js';
 const ROWS_AT_ONCE = 100;
 
 /** The lines of a CSV, with the head first. An element is an object or its JSON. */
-export async function* csvTexts(form: CsvForm, elements: AsyncIterable<unknown>, bom: string): AsyncGenerator<string> {
+export async function* csvTexts(
+  form: CsvForm,
+  elements: Iterable<unknown> | AsyncIterable<unknown>,
+  bom: string,
+): AsyncGenerator<string> {
   const columns = csvColumns(form).map(({ name }) => ({
     name,
     path: name.split('.'),

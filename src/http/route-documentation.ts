@@ -81,7 +81,8 @@ function bodyOf(route: ApiRoute): MethodDecorator[] {
 }
 
 function responsesOf(route: ApiRoute): MethodDecorator[] {
-  const { status, response, variants = [], returns, file, isSecret, responseHeaders, notModified, csv, ndjson } = route;
+  const { status, response, variants = [], returns, file, isSecret, responseHeaders, notModified } = route;
+  const { archive, csv, ndjson } = route;
   if (file !== undefined) return fileResponses(file);
   const headers = isSecret === true ? NO_STORE : responseHeaders;
   return [
@@ -91,6 +92,7 @@ function responsesOf(route: ApiRoute): MethodDecorator[] {
       status,
       description: returns,
       ...(response === undefined ? {} : contentOf(route, response)),
+      ...(archive === undefined ? {} : { content: { [archive]: { schema: BINARY } } }),
       ...(headers === undefined ? {} : { headers: mutable(headers) }),
     }),
     ...(notModified === undefined
@@ -173,10 +175,11 @@ const CONTENT_RANGE = {
   'Content-Range': { description: 'The range in the file, and the size of the file', schema: text(64) },
 };
 
+const BINARY = { type: 'string', format: 'binary', maxLength: Number.MAX_SAFE_INTEGER };
+
 /** The responses of a route that calls `sendFile`. */
 function fileResponses(contentType: string): MethodDecorator[] {
-  const schema = { type: 'string', format: 'binary', maxLength: Number.MAX_SAFE_INTEGER };
-  const content = { [contentType]: { schema } };
+  const content = { [contentType]: { schema: BINARY } };
   return [
     ...headersOf(REQUEST_HEADERS),
     ApiResponse({ status: 200, description: 'The file', content, headers: FILE_HEADERS }),

@@ -86,7 +86,7 @@ const headersOf = ({ etag }: FileToSend) => ({ ETag: etag, 'Accept-Ranges': 'byt
 const CACHING = { 'Cache-Control': 'private, no-transform' };
 
 /** Counts the answer until it is closed. Throws `unavailable` if too many files are being sent. */
-function limitReader(request: Request, response: Response): void {
+export function limitReader(request: Request, response: Response): void {
   const limits = (request.app.get(LIMITS) as FileLimits | undefined) ?? SERVER_LIMITS;
   const address = ipKeyGenerator(request.ip ?? '');
   const ofAddress = fileAnswers.get(address) ?? 0;

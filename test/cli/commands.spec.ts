@@ -60,8 +60,13 @@ describe('the commands', () => {
     const left = name === 'uploadHostedRecording' ? 'end-time' : params === IdParam ? 'id' : undefined;
     const expected = flags.filter((flag) => flag !== left);
     const everywhere = ['json', 'url', 'token', 'token-file', 'insecure', 'cell'];
-    const repair = name === 'checkStorage' ? ['repair', 'dry-run', 'remove-orphans'] : [];
-    expect(new Set(out.match(/(?<=^ +--)[a-z-]+/gm))).toEqual(new Set([...expected, ...everywhere, ...repair]));
+    const own: Partial<Record<AdminRouteName, string[]>> = {
+      checkStorage: ['repair', 'dry-run', 'remove-orphans'],
+      getHoldBundle: ['to'],
+    };
+    expect(new Set(out.match(/(?<=^ +--)[a-z-]+/gm))).toEqual(
+      new Set([...expected, ...everywhere, ...(own[name] ?? [])]),
+    );
   });
 
   test.each([[['help']], [['help', 'key']], [['key', 'help', 'issue']], [['--help', 'key']], [['hauler', '--help']]])(

@@ -336,6 +336,7 @@ describe('the documented errors', () => {
 
   it('409 of the admin API belongs to operations that can conflict, and says with what', () => {
     expect(documented('admin', '409')).toEqual([
+      'GET /holds/{id}/bundle',
       'POST /api-keys/{id}/rotate',
       'POST /erasures',
       'POST /erasures/{id}/confirm',

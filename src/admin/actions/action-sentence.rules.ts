@@ -103,6 +103,7 @@ const EVENTS: Readonly<Record<string, Phrase>> = {
   'recording.viewed': verb('viewed'),
   'recording.downloaded': verb('downloaded'),
   'exchange.viewed': verb('viewed'),
+  'hold.exported': verb('downloaded all that is kept by'),
   'share.viewed': (thing, { address }) => `opened ${thing} from ${String(address)}`,
 };
 

@@ -68,21 +68,28 @@ export class AdminClient {
   /** The whole list that a route answers in another form, as it arrives. An answer that breaks off is an error. */
   async *stream(name: AdminRouteName, call: AdminCall, accept: string): AsyncGenerator<string> {
     const route = ADMIN_ROUTES[name];
-    const response = await this.send(route, call, accept);
-    const status = response.statusCode ?? 0;
-    if (status !== route.status) {
-      throw callError(`${route.method} ${pathOf(route, call)}`, status, await text(response));
-    }
+    const response = await this.bytes(name, call, accept);
     if (response.headers['content-type']?.startsWith(accept) !== true) {
       response.destroy();
-      throw new AdminCallError(`the service at ${this.options.url.origin} is older: it has no ${accept}`, status);
+      throw new AdminCallError(`the service at ${this.options.url.origin} is older: it has no ${accept}`, route.status);
     }
     try {
       yield* response.setEncoding('utf8') as AsyncIterable<string>;
     } catch (error) {
       const { origin } = this.options.url;
-      throw new AdminCallError(`the answer of ${origin} broke off: it is incomplete`, status, [], { cause: error });
+      throw new AdminCallError(`the answer of ${origin} broke off: it is incomplete`, route.status, [], {
+        cause: error,
+      });
     }
+  }
+
+  /** The response of a route that sends bytes. The caller must consume or destroy it. */
+  async bytes(name: AdminRouteName, call: AdminCall = {}, accept?: string): Promise<IncomingMessage> {
+    const route = ADMIN_ROUTES[name];
+    const response = await this.send(route, call, accept);
+    const status = response.statusCode ?? 0;
+    if (status === route.status) return response;
+    throw callError(`${route.method} ${pathOf(route, call)}`, status, await text(response));
   }
 
   private async send(route: ApiRoute, call: AdminCall, accept?: string): Promise<IncomingMessage> {

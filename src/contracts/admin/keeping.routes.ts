@@ -1,8 +1,20 @@
 import { ConfirmErasure, CreateErasure, Erasure, ERASURE_EXAMPLES, ErasureQuery } from './erasure.dto.js';
 import { CreateHold, Hold, HoldDetails, HoldQuery, ReleaseHold } from './hold.dto.js';
+import { BUNDLE_PROBLEMS, HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from './hold-bundle.dto.js';
 import { IdParam } from './list.dto.js';
 import { HaulerRetention, RetentionPreview, RetentionPreviewQuery, SetRetention } from './retention.dto.js';
 import { type AdminRoutes, create, ofOne, page, read } from './route-parts.js';
+
+const BUNDLE_HEADERS = {
+  'Content-Disposition': {
+    description: 'The name of the file',
+    schema: { type: 'string' as const, maxLength: 255 },
+  },
+  Trailer: {
+    description: `\`${BUNDLE_PROBLEMS}\` follows the archive: how many files of it are gone or differ`,
+    schema: { type: 'string' as const, enum: [BUNDLE_PROBLEMS] },
+  },
+};
 
 /** What is kept for a case, and for how long the rest is. */
 export const KEEPING_ROUTES = {
@@ -46,6 +58,25 @@ export const KEEPING_ROUTES = {
     response: Hold,
     returns: 'The hold',
     fails: { notFound: 'No hold has this id', conflict: 'It is released already' },
+  },
+  getHoldBundle: {
+    method: 'GET',
+    status: 200,
+    params: IdParam,
+    path: '/holds/{id}/bundle',
+    role: 'viewer+video',
+    isPerHauler: true,
+    summary: 'Download all that a hold keeps',
+    description:
+      'A ZIP archive, made while it is sent: the files, `manifest.json` and `manifest.csv` with their sources and sums, `views.csv`, and `SHA256SUMS` for `sha256sum -c`. A file that is gone or differs is named in the manifest and in `PROBLEMS.txt`. Where the storage fails, the connection breaks: an archive without an end is not whole.',
+    query: HoldBundleQuery,
+    archive: 'application/zip',
+    returns: 'The archive',
+    responseHeaders: BUNDLE_HEADERS,
+    fails: {
+      notFound: 'No hold has this id',
+      conflict: `The range has more than ${MAX_BUNDLE_RECORDINGS} recordings: get it in parts, with \`endsAfter\` and \`startsBefore\``,
+    },
   },
   getHaulerRetention: {
     ...read(HaulerRetention, 'hauler'),

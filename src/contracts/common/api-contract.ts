@@ -94,6 +94,8 @@ export interface RouteDefinition {
   readonly variants?: readonly DtoClass[];
   /** The content type of a response that is a file, with range requests. */
   readonly file?: string;
+  /** The content type of a response that is made while it is sent: it has no ranges. */
+  readonly archive?: string;
   /** The list is also sent as CSV. */
   readonly csv?: CsvForm;
   /** The list is also sent as one JSON text a line. */

@@ -1,0 +1,61 @@
+import type { BundledRecording, BundledView, BundleProblem } from '../../contracts/admin/hold-bundle.dto.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import type { Published } from '../../storage/storage.js';
+import type { HeldRow, SeenRow } from './hold-bundle.repository.js';
+
+/** Only letters, digits and dashes: every system can store the name, and no spreadsheet or shell reads it otherwise. */
+const plain = (name: string): string => name.replace(/[^A-Za-z0-9]+/g, '-').slice(0, 40);
+
+/** `20260131T083000Z` */
+const timeName = (time: Date): string => `${time.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`;
+
+/** `recordings/2026-01-31/20260131T083000Z_front_<id>.mp4`: the order of names is that of time. */
+export const fileNameOf = ({ start_time: start, camera_id: camera, id }: HeldRow): string =>
+  `recordings/${start.toISOString().slice(0, 10)}/${timeName(start)}_${plain(camera)}_${id}.mp4`;
+
+export const bundleName = (caseId: string, id: string, now: Date): string =>
+  `hold-${plain(caseId).replace(/^-|-$/g, '') || id}-${timeName(now)}.zip`;
+
+/** The file of a recording in the archive; undefined where it has none. */
+export interface WrittenFile extends Published {
+  readonly name: string;
+}
+
+export function problemOf(row: HeldRow, written: WrittenFile | undefined): BundleProblem | undefined {
+  if (row.status !== 'stored') return undefined;
+  if (written === undefined) return 'gone';
+  return written.sha256 === row.sha256 && written.size === Number(row.size_bytes) ? undefined : 'differs';
+}
+
+export function toBundled(row: HeldRow, written: WrittenFile | undefined): BundledRecording {
+  const problem = problemOf(row, written);
+  return {
+    ...(written === undefined ? {} : { file: written.name }),
+    ...(problem === undefined ? {} : { problem }),
+    ...{ truckId: row.truck_id, cameraId: row.camera_id },
+    ...{ startTime: formatInstant(row.start_time), endTime: formatInstant(row.end_time) },
+    ...{ durationSeconds: row.duration_seconds, status: row.status },
+    ...(row.reason === null ? {} : { reason: row.reason }),
+    ...(row.size_bytes === null ? {} : { sizeBytes: Number(row.size_bytes) }),
+    ...(row.sha256 === null ? {} : { sha256: row.sha256 }),
+    ...(written === undefined ? {} : { writtenBytes: written.size, writtenSha256: written.sha256 }),
+    ...{ source: row.source, listedAt: formatInstant(row.created_at) },
+    ...(row.stored_at === null ? {} : { storedAt: formatInstant(row.stored_at) }),
+    ...{ id: row.id, haulerId: row.hauler_id, connectionId: row.connection_id, connectionUrl: row.base_url },
+    ...{ partnerRecordingId: row.partner_recording_id, customerId: row.customer_id },
+    ...(row.request_id === null ? {} : { videoRequestId: row.request_id }),
+    ...(row.partner_request_id === null ? {} : { partnerRequestId: row.partner_request_id }),
+  };
+}
+
+export const toSeen = ({ at, action, actor, person, address }: SeenRow): Omit<BundledView, 'recordingId'> => ({
+  ...{ at: formatInstant(at), action, actor },
+  ...(person === null ? {} : { person: person.email ?? person.name ?? person.subject }),
+  ...(address === null ? {} : { address }),
+});
+
+export function problemSentence({ problem, id, file, sha256 = '', writtenSha256 = '' }: BundledRecording): string {
+  return problem === 'gone'
+    ? `gone: the video storage has lost the file of the recording ${id}`
+    : `differs: ${file ?? ''} has the SHA-256 ${writtenSha256}; when it was stored, it had ${sha256}`;
+}

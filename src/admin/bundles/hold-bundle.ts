@@ -1,0 +1,125 @@
+import { DataSource } from 'typeorm';
+import { BundledRecording, BundledView, type HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
+import type { HoldDetails } from '../../contracts/admin/hold.dto.js';
+import type { DtoClass } from '../../contracts/common/fields/field.js';
+import { formatInstant } from '../../contracts/common/instant.js';
+import type { Database } from '../../database/database.js';
+import { inTransaction } from '../../database/transaction.js';
+import { csvTexts } from '../../http/csv.js';
+import type { Storage } from '../../storage/storage.js';
+import { ifNotStored } from '../../storage/storage-errors.js';
+import { recordingFile } from '../../vision/recordings/recording.rules.js';
+import { fileNameOf, problemSentence, toBundled, toSeen, type WrittenFile } from './bundle.rules.js';
+import { findActions, findBundle, type HeldRow } from './hold-bundle.repository.js';
+import type { ZipArchive } from './zip-archive.js';
+
+/** Rows of one read, and recordings whose views are read at once. */
+const BATCH = 500;
+
+const VIEWS = ['recording.viewed', 'recording.downloaded', 'share.viewed'];
+const EXPORTED = 'hold.exported';
+
+type Each<T> = Iterable<T> | AsyncIterable<T>;
+
+export interface BundleSource {
+  readonly dataSource: DataSource;
+  readonly database: Database;
+  readonly storage: Storage;
+}
+
+export interface BundleFacts {
+  readonly hold: HoldDetails;
+  readonly range: HoldBundleQuery;
+  readonly createdAt: Date;
+  readonly createdBy: string;
+}
+
+/** The contents of one bundle. The lists come last: they have what was written. */
+export class HoldBundle {
+  private readonly recordings: BundledRecording[] = [];
+  private readonly sums: string[] = [];
+
+  constructor(
+    private readonly source: BundleSource,
+    private readonly facts: BundleFacts,
+    private readonly archive: ZipArchive,
+  ) {}
+
+  /** The recordings whose file is gone or differs. */
+  get problems(): BundledRecording[] {
+    return this.recordings.filter(({ problem }) => problem !== undefined);
+  }
+
+  async write(): Promise<void> {
+    for (let page = await this.page(); page.length > 0; page = await this.page(page.at(-1))) {
+      for (const row of page) this.recordings.push(toBundled(row, await this.addFile(row)));
+    }
+    const problems = this.problems.map((recording) => `${problemSentence(recording)}\n`);
+    if (problems.length > 0) await this.addText('PROBLEMS.txt', problems);
+    await this.addText('manifest.csv', csvOf(BundledRecording, this.recordings));
+    await this.addText('views.csv', csvOf(BundledView, this.views()));
+    await this.addText('manifest.json', this.manifestTexts());
+    await this.archive.addText('SHA256SUMS', this.sums, this.facts.createdAt);
+  }
+
+  private page(last?: HeldRow): Promise<HeldRow[]> {
+    const { dataSource, database } = this.source;
+    const { range, hold } = this.facts;
+    const { haulerId: hauler_id, id } = hold;
+    return inTransaction(dataSource, (manager) => findBundle(manager, { hauler_id, id }, range, last, BATCH), {
+      lane: database.bulk,
+    });
+  }
+
+  /** Undefined if the recording has no file. A storage that fails ends the archive. */
+  private async addFile(row: HeldRow): Promise<WrittenFile | undefined> {
+    if (row.status !== 'stored') return undefined;
+    const source = await this.source.storage.read(recordingFile(row.id)).catch(ifNotStored);
+    if (source === undefined) return undefined;
+    const name = fileNameOf(row);
+    const written = await this.archive.add(name, source, { mtime: row.start_time, compress: false });
+    this.sums.push(`${written.sha256}  ${name}\n`);
+    return { name, ...written };
+  }
+
+  private async addText(name: string, texts: Each<string>): Promise<void> {
+    const { sha256 } = await this.archive.addText(name, texts, this.facts.createdAt);
+    this.sums.push(`${sha256}  ${name}\n`);
+  }
+
+  /** Up to the time of the bundle, so that each list of it has the same. */
+  private async *views(): AsyncGenerator<BundledView> {
+    for (let i = 0; i < this.recordings.length; i += BATCH) {
+      const resources = this.recordings.slice(i, i + BATCH).map(({ id }) => `recording:${id}`);
+      const rows = await findActions(this.source.dataSource, resources, VIEWS, this.facts.createdAt);
+      for (const row of rows) yield { recordingId: row.resource.slice('recording:'.length), ...toSeen(row) };
+    }
+  }
+
+  private async *manifestTexts(): AsyncGenerator<string> {
+    const { hold, range, createdAt, createdBy } = this.facts;
+    const exported = await findActions(this.source.dataSource, [`hold:${hold.id}`], [EXPORTED], createdAt);
+    const facts = {
+      ...{ format: 'haulbridge hold bundle 1', createdAt: formatInstant(createdAt), createdBy, hold },
+      ...(Object.keys(range).length === 0 ? {} : { part: range }),
+      earlierExports: exported.map(toSeen),
+    };
+    yield JSON.stringify(facts, null, 2).replace(/\n\}$/, ',\n  "recordings": [');
+    yield* jsonLines(this.recordings);
+    yield '],\n  "views": [';
+    yield* jsonLines(this.views());
+    yield ']\n}\n';
+  }
+}
+
+async function* jsonLines(elements: Each<object>): AsyncGenerator<string> {
+  let separator = '\n    ';
+  for await (const element of elements) {
+    yield separator + JSON.stringify(element);
+    separator = ',\n    ';
+  }
+}
+
+/** By the mark a spreadsheet knows that it is UTF-8. */
+const csvOf = (type: DtoClass, elements: Each<object>): AsyncIterable<string> =>
+  csvTexts({ elements: [type] }, elements, '\ufeff');

@@ -1,0 +1,104 @@
+import { pipeline } from 'node:stream/promises';
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import type { Response } from 'express';
+import { DataSource } from 'typeorm';
+import { actorOf } from '../../auth/action-log.interceptor.js';
+import { ActionLog } from '../../auth/action-log.repository.js';
+import type { AuthenticatedRequest } from '../../auth/principal.js';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import { BUNDLE_PROBLEMS, type HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from '../../contracts/admin/hold-bundle.dto.js';
+import { Database } from '../../database/database.js';
+import { inTransaction } from '../../database/transaction.js';
+import { apiError, invalid } from '../../errors/app-error.js';
+import { limitReader } from '../../http/send-file.js';
+import { STORAGE, type Storage } from '../../storage/storage.js';
+import type { HoldRow } from '../../vision/holds/holds.repository.js';
+import { Holds } from '../../vision/holds/holds.service.js';
+import { recordingFile } from '../../vision/recordings/recording.rules.js';
+import { bundleName } from './bundle.rules.js';
+import { type BundleFacts, HoldBundle } from './hold-bundle.js';
+import { countBundle, findBundle } from './hold-bundle.repository.js';
+import { ZipArchive } from './zip-archive.js';
+
+/** What a hold keeps, as one archive that is made while it is sent. */
+@Injectable()
+export class HoldBundles {
+  private readonly logger = new Logger(HoldBundles.name);
+
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly database: Database,
+    private readonly holds: Holds,
+    @Inject(STORAGE) private readonly storage: Storage,
+    private readonly actions: ActionLog,
+  ) {}
+
+  /** Throws before the first byte. After it a failure breaks the connection, so that no client takes a part for the whole. */
+  async send(id: string, range: HoldBundleQuery, request: AuthenticatedRequest, response: Response): Promise<void> {
+    const row = await this.holds.find(id);
+    await this.check(row, range);
+    const hold = await this.holds.get(id);
+    const createdAt = new Date();
+    const isRead = request.method !== 'HEAD';
+    if (isRead) {
+      limitReader(request, response);
+      await this.record(id, range, request);
+    }
+    response.set({
+      'Content-Type': 'application/zip',
+      'Content-Disposition': `attachment; filename="${bundleName(hold.caseId, id, createdAt)}"`,
+      Trailer: BUNDLE_PROBLEMS,
+    });
+    if (isRead) await this.stream({ hold, range, createdAt, createdBy: actorOf(request) }, response);
+    else response.end();
+  }
+
+  private async check(hold: HoldRow, range: HoldBundleQuery): Promise<void> {
+    const { endsAfter, startsBefore } = range;
+    if (endsAfter !== undefined && startsBefore !== undefined && startsBefore <= endsAfter)
+      throw invalid([{ path: 'startsBefore', rule: 'isRange', message: 'startsBefore must be after endsAfter' }]);
+    const [count, first] = await inTransaction(
+      this.dataSource,
+      async (manager) =>
+        [await countBundle(manager, hold, range), (await findBundle(manager, hold, range, undefined, 1))[0]] as const,
+      { lane: this.database.bulk },
+    );
+    if (count > MAX_BUNDLE_RECORDINGS) {
+      const parts = `a bundle has at most ${MAX_BUNDLE_RECORDINGS}: get it in parts, with endsAfter and startsBefore`;
+      throw apiError(ADMIN_API, 'conflict', `the hold ${hold.id} has ${count} recordings in this range, and ${parts}`);
+    }
+    // A storage that is away is a 503, not an archive that breaks at its first file.
+    if (first !== undefined) await this.storage.stat(recordingFile(first.id));
+  }
+
+  private async record(id: string, range: HoldBundleQuery, request: AuthenticatedRequest): Promise<void> {
+    const { person } = request.admin ?? {};
+    await this.actions.require({
+      ...{ actor: actorOf(request), action: 'hold.exported', resource: `hold:${id}` },
+      ...(Object.keys(range).length === 0 ? {} : { changes: { ...range } }),
+      ...(person === undefined ? {} : { person }),
+    });
+  }
+
+  private async stream(facts: BundleFacts, response: Response): Promise<void> {
+    const leaving = new AbortController();
+    const archive = new ZipArchive(leaving.signal);
+    const { dataSource, database, storage } = this;
+    const bundle = new HoldBundle({ dataSource, database, storage }, facts, archive);
+    const write = async () => {
+      await bundle.write();
+      response.addTrailers({ [BUNDLE_PROBLEMS]: String(bundle.problems.length) });
+      archive.end();
+    };
+    const sending = pipeline(archive.output, response).catch((error: unknown) => {
+      leaving.abort();
+      throw error;
+    });
+    try {
+      await Promise.all([sending, write()]);
+    } catch (err) {
+      if (!leaving.signal.aborted) this.logger.error({ err }, `the bundle of the hold ${facts.hold.id} was cut off`);
+      response.destroy();
+    }
+  }
+}
