@@ -16,6 +16,7 @@ import { NamedActions } from './actions/actions.service.js';
 import { AttentionController } from './attention/attention.controller.js';
 import { AttentionService } from './attention/attention.service.js';
 import { KeepingAttention } from './attention/keeping-attention.js';
+import { PartitionAttention } from './attention/partition-attention.js';
 import { MoveAttention } from './attention/move-attention.js';
 import { OutboundAttention } from './attention/outbound-attention.js';
 import { PlatformAttention } from './attention/platform-attention.service.js';
@@ -110,6 +111,7 @@ export class AdminModule {}
     ErasuresRepository,
     HoldBundles,
     KeepingAttention,
+    PartitionAttention,
     MoveAttention,
     OutboundAttention,
     OutboundReplay,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { type Attention, ATTENTION_KINDS, type AttentionItem } from '../../src/contracts/admin/attention.dto.js';
+import { PartitionPlanner } from '../../src/database/partition-planner.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -46,6 +47,25 @@ describe('synchronisations and calls', () => {
     expect(attention).toMatchObject({ data: [], total: 0 });
     expect(attention.checked.map(({ kind }) => kind).sort()).toEqual([...ATTENTION_KINDS].sort());
     expect(unmade(attention)).toEqual([]);
+  });
+
+  test('a table without partitions ahead is named until it has them again', async () => {
+    const now = new Date();
+    for (const step of [1, 2]) {
+      const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + step, 1)).toISOString().slice(0, 7);
+      expect(await ofKind(service, 'missing-partitions')).toEqual([]);
+      await service.dataSource.query(`DROP TABLE recordings_${month.replace('-', '')}`);
+    }
+    expect(await ofKind(service, 'missing-partitions')).toEqual([
+      {
+        ...{ kind: 'missing-partitions', severity: 'soon', count: 1, subject: 'recordings' },
+        since: expect.any(String),
+        sentence: expect.stringContaining('recordings has no partition for the next month'),
+        page: '/console/recordings',
+      },
+    ]);
+    await service.app.get(PartitionPlanner, { strict: false }).plan();
+    expect(await ofKind(service, 'missing-partitions')).toEqual([]);
   });
 
   test('a held run names what it would remove, its hauler and its page', async () => {

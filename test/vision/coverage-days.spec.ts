@@ -239,4 +239,36 @@ describe('the sums of coverage by day', () => {
     expect(await stored('UTC', FIRST)).toEqual([5_400]);
     expect(await service(CoverageDaysCheck).run(FIRST + 86_400_000)).toBe(0);
   });
+
+  test('are used again when the recording that shared time with others is gone', async () => {
+    const random = await scene(2);
+    const { haulerId, connectionId } = random;
+    const listed = [0, 1].map((i) => ({
+      ...random.chunk(),
+      ...{ truckId: 'T1', cameraId: 'front', id: `chunk ${i}` },
+      ...{ startTime: instant(FIRST + i * 60_000), endTime: instant(FIRST + i * 60_000 + 120_000) },
+    }));
+    const connection = { haulerId, id: connectionId } as never;
+    await inTransaction(app.dataSource, (manager) =>
+      service(RecordingsRepository).addChunks(manager, connection, listed),
+    );
+    const shared = async () =>
+      (
+        await app.dataSource.query<{ is_shared: boolean }[]>(
+          'SELECT is_shared FROM coverage_days WHERE connection_id = $1',
+          [connectionId],
+        )
+      ).map((row) => row.is_shared);
+    const night = () => service(CoverageDaysCheck).run(FIRST + 20 * 86_400_000);
+    await night();
+    expect(await shared()).toEqual([true]);
+    const [second] = await app.dataSource.query<{ hauler_id: string; id: string }[]>(
+      'SELECT hauler_id, id FROM recordings WHERE connection_id = $1 ORDER BY start_time DESC LIMIT 1',
+      [connectionId],
+    );
+    if (second !== undefined) await inTransaction(app.dataSource, (manager) => deleteRecording(manager, second));
+    expect(await shared()).toEqual([true]);
+    await night();
+    expect(await shared()).toEqual([false]);
+  });
 });

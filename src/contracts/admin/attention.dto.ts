@@ -16,6 +16,7 @@ export const ATTENTION_KINDS = [
   'outbound-off',
   'locked-haulers',
   'database-trouble',
+  'missing-partitions',
   'storage-trouble',
   'retention-stopped',
   'refused-keys',

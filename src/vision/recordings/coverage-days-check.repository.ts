@@ -38,7 +38,7 @@ const COUNTED = `
   GROUP BY ${KEY}`;
 
 /**
- * Computes the sums of a day again and corrects those that differ. Returns how many did. It locks nothing: a sum that changes while it
+ * Computes the sums of a day again and corrects those that differ, also whether recordings share time. Returns how many did; a day that needs its recordings no longer is none. It locks nothing: a sum that changes while it
  * runs is left for the next time, and a writer that has not come to its sum yet adds to the corrected one.
  */
 export async function correctDay(database: Querying, day: string): Promise<number> {
@@ -46,21 +46,30 @@ export async function correctDay(database: Querying, day: string): Promise<numbe
     `WITH counted AS MATERIALIZED (${COUNTED}),
      fixed AS (
        UPDATE coverage_days AS d SET milliseconds = coalesce(c.milliseconds, ${ZEROS}),
-         is_shared = d.is_shared OR coalesce(c.is_shared, false)
+         is_shared = coalesce(c.is_shared, false)
        FROM coverage_days AS known LEFT JOIN counted AS c USING (${KEY})
-       WHERE known.day = $2::date AND d.day = $2::date AND d.milliseconds = known.milliseconds
+       WHERE known.day = $2::date AND d.day = $2::date AND d.xmin = known.xmin
          AND (d.hauler_id, d.connection_id, d.truck_id, d.camera_id)
            = (known.hauler_id, known.connection_id, known.truck_id, known.camera_id)
-         AND (known.milliseconds <> coalesce(c.milliseconds, ${ZEROS}) OR (c.is_shared AND NOT d.is_shared))
-       RETURNING 1),
+         AND (known.milliseconds <> coalesce(c.milliseconds, ${ZEROS}) OR known.is_shared <> coalesce(c.is_shared, false))
+       RETURNING known.milliseconds <> coalesce(c.milliseconds, ${ZEROS}) OR coalesce(c.is_shared AND NOT known.is_shared, false) AS wrong),
      added AS (
        INSERT INTO coverage_days (${KEY}, day, is_shared, milliseconds)
        SELECT ${KEY}, $2::date, is_shared, milliseconds FROM counted AS c
        WHERE NOT EXISTS (SELECT FROM coverage_days AS d WHERE (d.hauler_id, d.connection_id, d.truck_id, d.camera_id, d.day)
          = (c.hauler_id, c.connection_id, c.truck_id, c.camera_id, $2::date))
        ON CONFLICT DO NOTHING RETURNING 1)
-     SELECT (SELECT count(*) FROM fixed)::integer + (SELECT count(*) FROM added)::integer AS corrected`,
+     SELECT (SELECT count(*) FROM fixed WHERE wrong)::integer + (SELECT count(*) FROM added)::integer AS corrected`,
     [`${day}T00:00:00Z`, day],
   );
   return corrected;
+}
+
+/** The days from a day on on which recordings of a camera share time, or did once. */
+export async function sharedDays(database: Querying, from: string): Promise<string[]> {
+  const rows = await database.query<{ day: string }[]>(
+    'SELECT DISTINCT day::text AS day FROM coverage_days WHERE is_shared AND day >= $1::date ORDER BY 1',
+    [from],
+  );
+  return rows.map(({ day }) => day);
 }

@@ -1,14 +1,20 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
-import { correctDay } from './coverage-days-check.repository.js';
+import { correctDay, sharedDays } from './coverage-days-check.repository.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 /** Of the day (UTC). */
 const AT_HOUR = 3;
 
-/** Each night it computes the sums of the last two days again: an older version that runs beside this one does not write them. */
+/** The longest range of the view of the fleet. */
+const SHARED_DAYS = 31;
+
+/**
+ * Each night it computes the sums of the last two days again: an older version that runs beside this one does not write them. And those of
+ * a month on which recordings share time: they may not do so any more, and then the view does not have to read them.
+ */
 @Injectable()
 export class CoverageDaysCheck implements OnModuleDestroy {
   private isStopping = false;
@@ -27,9 +33,12 @@ export class CoverageDaysCheck implements OnModuleDestroy {
   /** Returns how many sums were wrong. */
   async run(now: number = Date.now()): Promise<number> {
     let corrected = 0;
-    for (const time of [now - DAY_MS, now]) {
-      if (!this.isStopping) corrected += await correctDay(this.dataSource, new Date(time).toISOString().slice(0, 10));
+    const shared = await sharedDays(this.dataSource, dayOf(now - SHARED_DAYS * DAY_MS));
+    for (const day of new Set([dayOf(now - DAY_MS), dayOf(now), ...shared])) {
+      if (!this.isStopping) corrected += await correctDay(this.dataSource, day);
     }
     return corrected;
   }
 }
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
