@@ -27,6 +27,7 @@ const HaulersPage = lazyPage(async () => (await import('./pages/haulers.js')).Ha
 const KeysPage = lazyPage(async () => (await import('./pages/keys.js')).KeysPage);
 const OwnRecordingsPage = lazyPage(async () => (await import('./pages/own-recordings.js')).OwnRecordingsPage);
 const RecordingsPage = lazyPage(async () => (await import('./pages/recordings.js')).RecordingsPage);
+const ReportsPage = lazyPage(async () => (await import('./pages/reports.js')).ReportsPage);
 const SessionsPage = lazyPage(async () => (await import('./pages/sessions.js')).SessionsPage);
 const SandboxPage = lazyPage(async () => (await import('./pages/sandbox.js')).SandboxPage);
 const SyncPage = lazyPage(async () => (await import('./pages/sync.js')).SyncPage);
@@ -61,6 +62,7 @@ const PAGES: readonly Page[] = [
   { path: 'sync', title: 'Synchronisation', Content: SyncPage },
   { path: 'tickets', title: 'Tickets', Content: TicketsPage },
   { path: 'accounts', title: 'Accounts', Content: AccountsPage },
+  { path: 'reports', title: 'Reports', Content: ReportsPage },
   { path: 'exchanges', title: 'Exchanges', Content: ExchangesPage, isOfBothSides: true, isPartners: true },
   { path: 'haulers', title: 'Haulers', Content: HaulersPage, isOfBothSides: true, writes: 'admin' },
   { path: 'connections', title: 'Connections', Content: ConnectionsPage, writes: 'admin' },

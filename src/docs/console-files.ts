@@ -15,6 +15,7 @@ const CONSOLE_PAGES = [
   'sync',
   'tickets',
   'accounts',
+  'reports',
   'exchanges',
   'haulers',
   'connections',

@@ -83,6 +83,18 @@ export async function send<const M extends Method, const Path extends PathOf<M>>
   return (text === '' ? undefined : JSON.parse(text)) as AnswerOf<M, Path>;
 }
 
+/** Sends a file, which may take minutes. */
+export async function upload<const Path extends PathOf<'POST'>>(
+  path: Path,
+  query: Change,
+  file: Blob,
+  contentType: string,
+): Promise<AnswerOf<'POST', Path>> {
+  const headers = { 'X-Console': '1', 'Content-Type': contentType };
+  const response = await request(urlOf(path, query), { method: 'POST', headers, body: file });
+  return (await response.json()) as AnswerOf<'POST', Path>;
+}
+
 async function request(url: string, init: RequestInit): Promise<Response> {
   let response: Response;
   try {

@@ -7,6 +7,7 @@ import { Filters, HaulerFilter, pick, TextFilter } from '../parts/filters.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
 import { Facts, Id, Time } from '../parts/values.js';
+import { AccountImportPanel } from './account-import.js';
 
 export function AccountsPage({ query }: PageProps) {
   const id = query.get('id');
@@ -34,6 +35,7 @@ function AccountList({ query }: PageProps) {
         <TextFilter name="search" label="Name, number or e-mail" query={query} hint="a part is enough" />
         <HaulerFilter query={query} />
       </Filters>
+      <AccountImportPanel query={query} />
       <CsvButton path="/accounts" filters={filters} />
       <Listing
         label="Accounts"
@@ -43,7 +45,7 @@ function AccountList({ query }: PageProps) {
         filters={filters}
         empty={
           <Empty title="No account yet.">
-            A partner creates accounts with <code>POST /platform-api/v1/accounts</code>.
+            A partner creates accounts with <code>POST /platform-api/v1/accounts</code>, or import them from a CSV.
           </Empty>
         }
       />

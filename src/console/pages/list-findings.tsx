@@ -1,0 +1,36 @@
+import type { VisionFinding } from '../../contracts/admin/vision-finding.dto.js';
+import type { PageProps } from '../client/address.js';
+import { useConnectionName } from '../client/haulers.js';
+import { useLoad } from '../client/load.js';
+import { CsvButton } from '../parts/csv-button.js';
+import { pick } from '../parts/filters.js';
+import { type Column, Listing } from '../parts/listing.js';
+import { Empty } from '../parts/states.js';
+import { formatCount, Time } from '../parts/values.js';
+
+/** What was wrong in the video lists of the partners of a hauler. */
+export function ListFindings({ haulerId, query }: PageProps & { haulerId: string }) {
+  const filters = { haulerId };
+  const findings = useLoad('/vision-findings', { ...filters, ...pick(query, 'page', 'cursor') });
+  const connectionName = useConnectionName();
+  const columns: readonly Column<VisionFinding>[] = [
+    { title: 'Connection', cell: ({ connectionId }) => connectionName(connectionId) },
+    { title: 'Element', cell: ({ path }) => <code>{path}</code> },
+    { title: 'Error', cell: ({ reason }) => reason },
+    { title: 'Seen', isNumber: true, cell: ({ seen }) => formatCount(seen) },
+    { title: 'Last seen', cell: ({ lastSeenAt }) => <Time value={lastSeenAt} /> },
+  ];
+  return (
+    <section class="card" aria-label="Errors in video lists">
+      <h2>Errors in video lists</h2>
+      <Listing
+        label="Errors"
+        list={findings}
+        columns={columns}
+        keyOf={({ connectionId, path, reason }) => `${connectionId} ${path} ${reason}`}
+        empty={<Empty title="No error.">The video lists of the partners are in the form of the interface.</Empty>}
+      />
+      <CsvButton path="/vision-findings" filters={filters} />
+    </section>
+  );
+}
