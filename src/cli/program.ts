@@ -162,7 +162,15 @@ async function callService(command: Command, local: LocalService, work: Work): P
     }
   };
   if (options.cell !== 'all') return run(options);
-  for (const cell of cellNamesOf(local)) await run({ ...options, cell }, cell);
+  const failures: string[] = [];
+  for (const cell of cellNamesOf(local)) {
+    // A cell that is away hides none of the others.
+    await run({ ...options, cell }, cell).catch((error: unknown) => {
+      if (!(error instanceof CommandError) || error.exitCode === USAGE) throw error;
+      failures.push(`cell ${cell}: ${error.message}`);
+    });
+  }
+  if (failures.length > 0) throw new CommandError(failures.join('; '), FAILURE);
 }
 
 /** Exchanges have too many fields for a table. */

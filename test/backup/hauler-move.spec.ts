@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { backup, restore } from '../../src/backup/commands.js';
 import { exportHauler } from '../../src/backup/hauler-export.js';
 import { importHauler } from '../../src/backup/hauler-import.js';
@@ -17,8 +20,14 @@ import { commandSucceeds, newFolder, startCommand } from '../support/backup-scen
 import { newArchive, refusedOn, startCells, succeedOn, variablesOfCell } from '../support/cell-scene.js';
 import { eventually } from '../support/eventually.js';
 import { fillEmptyTables } from '../support/filled-tables.js';
+import { fromSource } from '../support/from-source.js';
+import { startS3Server } from '../support/s3-server.js';
+import { testServer } from '../support/test-database.js';
 import { onServer } from '../support/test-server.js';
 import { TICKETS } from '../support/scale-house.js';
+
+const UNSHARE = '/usr/bin/unshare';
+const testOnLinux = spawnSync(UNSHARE, ['-rm', 'true']).status === 0 ? test : test.skip;
 
 const id = DEMO.haulerId;
 let source: TestApp;
@@ -120,6 +129,26 @@ test('an export that fails leaves the hauler in use', async () => {
   expect(await refusedOn(source, (context) => exportHauler({ id: 'x', to }, context))).toContain('is not the id');
 });
 
+/** A file system of its own at a new folder, for one command in it: an ordinary user may mount it in a name space on Linux. */
+async function onSmallDisk(size: string, folder: string, words: readonly string[], variables: NodeJS.ProcessEnv) {
+  const mount = `mount -t tmpfs -o size=${size} none "$1" && folder="$1" && shift && { "$@"; code=$?; find "$folder" -type f; exit $code; }`;
+  const program = [process.execPath, ...fromSource('src/cli/main.ts'), ...words];
+  const child = spawn(UNSHARE, ['-rm', 'sh', '-c', mount, 'sh', folder, ...program], {
+    env: { PATH: process.env['PATH'], TMPDIR: testServer().folder, ...variables },
+  });
+  const [output, errors, ended] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: (ended as [number])[0], files: output.trim(), errors };
+}
+
+testOnLinux('an export onto a full disk leaves no archive, and the hauler in use', async () => {
+  const folder = newFolder();
+  const words = ['hauler', 'export', id, '--to', join(folder, 'hauler.tar')];
+  const { code, files, errors } = await onSmallDisk('32k', folder, words, variablesOfCell(source));
+  expect([code, files, errors]).toEqual([1, '', expect.stringMatching(/--to: .* cannot be written: .*ENOSPC/)]);
+  await eventually(async () => expect((await push(source)).status).toBe(400));
+  expect((await source.admin<{ move?: object }>('GET', `/haulers/${id}`)).body.move).toBeUndefined();
+});
+
 test('an export that was killed leaves a lock that is shown, and that ends by unlock', async () => {
   const { child, ended, output } = startCommand(
     ['hauler', 'export', id, '--to', newArchive()],
@@ -193,6 +222,41 @@ test('an import that was killed has stored no row, and can be repeated', async (
   expect((await target.admin('GET', `/haulers/${id}`)).status).toBe(404);
 });
 
+test('an archive of a newer schema is refused by its name, and nothing is stored', async () => {
+  const newer = newArchive();
+  const sql = 'INSERT INTO migrations (timestamp, name) VALUES (9999999999999, $1)';
+  await source.dataSource.query(sql, ['OfTomorrow9999999999999']);
+  try {
+    await exported(newer);
+  } finally {
+    await source.dataSource.query(`DELETE FROM migrations WHERE name = 'OfTomorrow9999999999999'`);
+  }
+  expect(await importRefused(newer)).toMatch(/with a newer schema \(OfTomorrow9999999999999\): run the same version/);
+  expect((await target.admin('GET', `/haulers/${id}`)).status).toBe(404);
+});
+
+testOnLinux(
+  'an import into a full storage stores no row and no file; the source stays locked, with the way back',
+  async () => {
+    const folder = newFolder();
+    const variables = { ...variablesOfCell(target), STORAGE_URL: `file:${folder}` };
+    const { code, files, errors } = await onSmallDisk(
+      '64k',
+      folder,
+      ['hauler', 'import', '--from', archive],
+      variables,
+    );
+    expect([code, errors]).toEqual([1, expect.stringMatching(/storage is full|ENOSPC/)]);
+    expect(files.split('\n').filter((name) => name.endsWith('.mp4'))).toEqual([]);
+    expect((await target.admin('GET', `/haulers/${id}`)).status).toBe(404);
+    expect(Object.values(await contentOf(target)).filter((content) => !content.startsWith('0 '))).toEqual([]);
+    const { body } = await source.admin<{ move?: { state: string } }>('GET', `/haulers/${id}`);
+    expect(body.move).toMatchObject({ state: 'locked', isExported: true });
+    const attention = await source.admin<{ data: { kind: string; sentence: string }[] }>('GET', '/attention');
+    expect(attention.body.data.find(({ kind }) => kind === 'locked-haulers')?.sentence).toContain('hauler unlock');
+  },
+);
+
 test('an import stores every row, the keys of partners under the other key, and every file', async () => {
   const { sentence, details } = await imported();
   expect(sentence).toContain('in cell b');
@@ -261,10 +325,16 @@ test('a release deletes the hauler at the source, whose keys are 503 there, and 
   );
 });
 
-test('a hauler moves back to where it was released', async () => {
-  const back = newArchive();
-  await succeedOn(target, (context) => exportHauler({ id, to: back }, context));
+test('a hauler moves back to where it was released, by a bucket', async () => {
+  const s3 = await startS3Server();
+  const back = s3.storageUrl('moves/hauler.tar');
+  const { sentence } = await succeedOn(target, (context) => exportHauler({ id, to: back }, context));
+  expect(sentence).toContain('is locked in cell b');
+  const absent = s3.storageUrl('moves/other.tar');
+  expect(await importRefused(absent, source)).toContain('--from: there is no object');
+  await succeedOn(source, (context) => importHauler({ from: back, dryRun: true }, context));
   await succeedOn(source, (context) => importHauler({ from: back }, context));
   expect((await push(source)).status).toBe(400);
-  copyFileSync(back, archive);
+  expect(await s3.keysOfUploads()).toEqual([]);
+  await s3.stop();
 });

@@ -1,3 +1,5 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
 import type { CreateAccountResponse } from '../../src/contracts/account/account.dto.js';
@@ -6,6 +8,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { answerOf as answer, commandsBeside, runCommand as run } from '../support/command-line.js';
 import { ACCEPTED, REFUSED, statusWithKey } from '../support/key-status.js';
 import { ScaleHouse } from '../support/scale-house.js';
+import { testServer } from '../support/test-database.js';
 
 let service: TestApp;
 let leave: () => void;
@@ -145,5 +148,24 @@ describe('account', () => {
     expect(await names('--hauler-id', haulerId)).toEqual(['Green Valley', 'Lone Star']);
     expect(await names('--search', 'LONE star')).toEqual(['Lone Star']);
     expect(await names('--page', '2', '--page-size', '1')).toEqual(['Lone Star']);
+  });
+});
+
+describe('account import', () => {
+  test('shows counts and the rows to correct, and ends with 1 where there are some', async () => {
+    const { id } = await answer<{ id: string }>('hauler', 'create', '--name', 'Importing');
+    const file = join(mkdtempSync(join(testServer().folder, 'import-')), 'accounts.csv');
+    writeFileSync(file, 'accountName,billingAddress.state\nBig Rock,TX\nBad,Texas\n');
+    const dry = await run('account', 'import', file, '--hauler-id', id, '--dry-run');
+    expect([dry.code, dry.out]).toEqual([
+      1,
+      expect.stringMatching(/3 +invalid +Bad +billingAddress\.state must be[^]*2 rows: 1 would be created, 0 exist/),
+    ]);
+    writeFileSync(file, 'accountName\nBig Rock\n');
+    const done = await run('account', 'import', file, '--hauler-id', id);
+    expect(done).toEqual({ code: 0, out: '1 rows: 1 created, 0 exist, 0 in conflict, 0 invalid\n', err: '' });
+    writeFileSync(file, 'name\nBig Rock\n');
+    const wrong = await run('account', 'import', file, '--hauler-id', id);
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('did you mean accountName')]);
   });
 });

@@ -161,3 +161,68 @@ describe('a secret that is not on the command line', () => {
     expect(err).toContain('The file /nowhere cannot be read: ENOENT.');
   });
 });
+
+describe('--cell', () => {
+  let second: ScriptedPartner;
+  beforeAll(async () => {
+    second = await startScriptedPartner();
+  });
+  afterEach(() => second.reset());
+  afterAll(() => second.stop());
+
+  const cells = () =>
+    environment({
+      ADMIN_TOKEN: TOKEN,
+      HAULBRIDGE_CELLS: `a=${other.url}, b=${second.url}`,
+      HAULBRIDGE_TOKEN_A: 'token-of-a',
+      HAULBRIDGE_TOKEN_B: 'token-of-b',
+    });
+  async function ask(...words: string[]) {
+    second.on('GET /admin/v1/haulers', json({ data: [{ name: 'Red Mesa' }] }));
+    const outcome = await command(cells(), ...words);
+    return { ...outcome, a: sent(), b: second.asked.map(({ headers }) => headers.authorization) };
+  }
+
+  test('calls one cell with its token, and no other', async () => {
+    expect(await ask('--cell', 'b')).toMatchObject({ code: 0, a: [], b: ['Bearer token-of-b'] });
+  });
+
+  test('all: the list of each cell under its name, with its token', async () => {
+    const { code, out, a, b } = await ask('--cell', 'all');
+    expect([code, a, b]).toEqual([0, ['Bearer token-of-a'], ['Bearer token-of-b']]);
+    expect(out).toMatch(/^cell a\n[^]*cell b\n[^]*Red Mesa/);
+    const { out: answer } = await ask('--cell', 'all', '--json');
+    expect(answer).toMatch(/"cell": "a"[^]*"cell": "b"[^]*"Red Mesa"/);
+  });
+
+  test('all: a cell that is away is named, and hides no other', async () => {
+    const away = environment({ HAULBRIDGE_CELLS: `a=http://127.0.0.1:9,b=${second.url}` });
+    second.on('GET /admin/v1/haulers', json({ data: [{ name: 'Red Mesa' }] }));
+    const { code, out, err } = await command(away, '--cell', 'all');
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^error: cell a: connection refused by http:\/\/127\.0\.0\.1:9/),
+    ]);
+    expect(out).toContain('Red Mesa');
+  });
+
+  test('all is for lists: a change is refused before it is sent', async () => {
+    const streams = { out: () => undefined, err: () => undefined };
+    expect(await runCommandLine(['hauler', 'create', '--name', 'X', '--cell', 'all'], streams, cells())).toBe(2);
+    expect([...other.asked, ...second.asked]).toEqual([]);
+  });
+
+  test.each([
+    [['--cell', 'c'], '--cell c is none of HAULBRIDGE_CELLS (a, b)'],
+    [['--cell', 'a', '--url', 'http://127.0.0.1:9'], '--cell cannot be used with --url'],
+  ])('%j is refused', async (words, sentence) => {
+    expect(await ask(...words)).toMatchObject({ code: 2, err: expect.stringContaining(sentence), a: [], b: [] });
+  });
+
+  test('without HAULBRIDGE_CELLS it says what to set, and NAME=URL gets no token of another address', async () => {
+    expect((await command(environment({}), '--cell', 'a')).err).toContain('set HAULBRIDGE_CELLS');
+    expect((await command(environment({}), '--cell', 'all')).err).toContain('needs HAULBRIDGE_CELLS');
+    await command(environment({ ADMIN_TOKEN: TOKEN }), '--cell', `x=${other.url}`);
+    expect(sent()).toEqual([undefined]);
+  });
+});

@@ -40,7 +40,8 @@ export class ImportBatches {
       const valid = rows.filter(({ violations }) => violations.length === 0).map(named);
       const conflicts = await this.conflicts(haulerId, valid);
       const firsts = firstsOf(valid.filter(({ line }) => !conflicts.has(line)));
-      const outcomes = dryRun ? await this.foresee(haulerId, firsts, created) : await this.create(haulerId, firsts);
+      const known = await this.known(haulerId, firsts);
+      const outcomes = dryRun ? foreseen(firsts, known, created) : await this.create(haulerId, firsts, known);
       const rest = new Map(
         valid.map((row) => [row.line, conflicts.get(row.line) ?? repeatedOf(row, firsts, outcomes)]),
       );
@@ -71,30 +72,23 @@ export class ImportBatches {
     );
   }
 
-  /** What a creation would answer. `created` has the names of earlier rows. */
-  private async foresee(haulerId: string, rows: ReadonlyMap<string, NamedRow>, created: Map<string, number>) {
+  /** The accounts that have the names already: most rows of a repeated import need nothing else. */
+  private async known(haulerId: string, rows: ReadonlyMap<string, NamedRow>): Promise<ReadonlyMap<string, Outcome>> {
     const digests = [...rows.values()].map(({ request }) => nameDigest(request.accountName));
     const owners = await onConnection(this.dataSource, (session) => accountsByName(session, haulerId, digests));
-    const byName = new Map(owners.map((owner) => [keyOf(owner.nameDigest), owner]));
-    const outcomes = new Map<number, Outcome>();
-    for (const { name, line } of rows.values()) {
-      const owner = byName.get(name);
-      const sameAsLine = created.get(name);
-      if (owner !== undefined) outcomes.set(line, { result: 'exists', ...identityOf(owner) });
-      else if (sameAsLine !== undefined) outcomes.set(line, { result: 'exists', sameAsLine });
-      else {
-        created.set(name, line);
-        outcomes.set(line, { result: 'created' });
-      }
-    }
-    return outcomes;
+    return new Map(owners.map((owner) => [keyOf(owner.nameDigest), { result: 'exists', ...identityOf(owner) }]));
   }
 
   /** All rows are settled before an error is thrown: nothing of a batch is written after its failure was reported. */
-  private async create(haulerId: string, rows: ReadonlyMap<string, NamedRow>): Promise<Map<number, Outcome>> {
-    const firsts = [...rows.values()];
+  private async create(
+    haulerId: string,
+    rows: ReadonlyMap<string, NamedRow>,
+    known: ReadonlyMap<string, Outcome>,
+  ): Promise<Map<number, Outcome>> {
     const settled = await Promise.allSettled(
-      firsts.map(async ({ line, request }) => [line, await this.createOne(haulerId, request)] as const),
+      [...rows.values()].map(async ({ line, name, request }) => {
+        return [line, known.get(name) ?? (await this.createOne(haulerId, request))] as const;
+      }),
     );
     const outcomes = settled.map((each) => {
       if (each.status === 'rejected') throw each.reason;
@@ -116,6 +110,23 @@ export class ImportBatches {
       }
     }
   }
+}
+
+/** What a creation would answer. `created` has the names of earlier rows. */
+function foreseen(
+  rows: ReadonlyMap<string, NamedRow>,
+  known: ReadonlyMap<string, Outcome>,
+  created: Map<string, number>,
+): Map<number, Outcome> {
+  const outcomes = new Map<number, Outcome>();
+  for (const { name, line } of rows.values()) {
+    const sameAsLine = created.get(name);
+    const exists =
+      known.get(name) ?? (sameAsLine === undefined ? undefined : ({ result: 'exists', sameAsLine } as const));
+    if (exists === undefined) created.set(name, line);
+    outcomes.set(line, exists ?? { result: 'created' });
+  }
+  return outcomes;
 }
 
 const keyOf = (digest: Buffer): string => digest.toString('latin1', 0, 16);
