@@ -24,10 +24,12 @@ const ConnectionHomePage = lazyPage(async () => (await import('./pages/connectio
 const ConnectionsPage = lazyPage(async () => (await import('./pages/connections.js')).ConnectionsPage);
 const ExchangesPage = lazyPage(async () => (await import('./pages/exchanges.js')).ExchangesPage);
 const HaulersPage = lazyPage(async () => (await import('./pages/haulers.js')).HaulersPage);
+const HoldsPage = lazyPage(async () => (await import('./pages/holds.js')).HoldsPage);
 const KeysPage = lazyPage(async () => (await import('./pages/keys.js')).KeysPage);
 const OwnRecordingsPage = lazyPage(async () => (await import('./pages/own-recordings.js')).OwnRecordingsPage);
 const RecordingsPage = lazyPage(async () => (await import('./pages/recordings.js')).RecordingsPage);
 const ReportsPage = lazyPage(async () => (await import('./pages/reports.js')).ReportsPage);
+const RetentionPage = lazyPage(async () => (await import('./pages/retention.js')).RetentionPage);
 const SessionsPage = lazyPage(async () => (await import('./pages/sessions.js')).SessionsPage);
 const SandboxPage = lazyPage(async () => (await import('./pages/sandbox.js')).SandboxPage);
 const SyncPage = lazyPage(async () => (await import('./pages/sync.js')).SyncPage);
@@ -59,6 +61,8 @@ const PAGES: readonly Page[] = [
   { path: '', title: 'Home', Content: HomePage, isOfBothSides: true },
   { path: 'coverage', title: 'Coverage', Content: CoveragePage },
   { path: 'recordings', title: 'Recordings', Content: RecordingsPage },
+  { path: 'holds', title: 'Holds', Content: HoldsPage },
+  { path: 'retention', title: 'Retention', Content: RetentionPage, writes: 'admin', isOfAllHaulers: true },
   { path: 'sync', title: 'Synchronisation', Content: SyncPage },
   { path: 'tickets', title: 'Tickets', Content: TicketsPage },
   { path: 'accounts', title: 'Accounts', Content: AccountsPage },

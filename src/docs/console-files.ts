@@ -12,6 +12,8 @@ import { sendStatic, type StaticFile, staticFile } from '../http/static-files.js
 const CONSOLE_PAGES = [
   'coverage',
   'recordings',
+  'holds',
+  'retention',
   'sync',
   'tickets',
   'accounts',

@@ -110,6 +110,49 @@ describe('an erasure of footage', () => {
     expect((await app.admin('POST', '/video-requests', clip)).status).toBe(409);
   });
 
+  test('reaches webhook deliveries and the kept parts of lists, and counts them', async () => {
+    const scene = await videoConnection(app);
+    const [inside = '', outside = ''] = await insertFootage(app, [minute('08:30', scene), minute('09:30', scene)]);
+    const { haulerId, connectionId } = scene;
+    const named = (recordingId: string) => ({ haulerId, connectionId, recordingId, truckId: 'TRUCK-7' });
+    const endpoint = randomUUID();
+    await insertDeliveries(haulerId, endpoint, [
+      [named(inside), null],
+      [{ haulerId, ticketId: randomUUID() }, `no such recording: ${inside.toUpperCase()}`],
+      [named(outside), 'thanks'],
+      [{ haulerId, ticketId: inside.replace(/.$/, 'x') }, null],
+    ]);
+    const part = (truckId: unknown, times: object) => JSON.stringify({ id: 'chunk', truckId, ...times });
+    const times = (start: string, end: string) => ({ startTime: start, endTime: end });
+    const parts = {
+      within: part('TRUCK-7', times('2026-01-31T08:10:00Z', '2026-01-31T08:11:00Z')),
+      // Of another form, and the end before the start: each is why it is a finding.
+      turned: part('TRUCK-7', times('2026-01-31 10:59:30+02:00', '2026-01-31T08:58:00Z')),
+      timeless: part('TRUCK-7', { startTime: 'yesterday' }),
+      cut: part('TRUCK-7', times('2026-01-31T08:10:00Z', '2026-01-31T08:11:00Z')).slice(0, 60),
+      later: part('TRUCK-7', times('2026-01-31T09:00:00Z', '2026-01-31T09:01:00Z')),
+      other: part('TRUCK-77', times('2026-01-31T08:10:00Z', '2026-01-31T08:11:00Z')),
+    };
+    await app.dataSource.query(
+      `INSERT INTO vision_findings (hauler_id, connection_id, digest, path, reason, raw, first_seen_at, last_seen_at)
+       SELECT $1, $2, key, 'data.recordings[]', 'wrong', value, now(), now() FROM json_each_text($3::json)`,
+      [haulerId, connectionId, JSON.stringify(parts)],
+    );
+    const { body } = await prepare({ connectionId, truckId: 'TRUCK-7', ...RANGE });
+    expect(body.preview).toMatchObject({ deliveries: 2, findings: 4 });
+    const done = await erase({ connectionId, truckId: 'TRUCK-7', ...RANGE });
+    expect(done.erased).toMatchObject({ recordings: 1, deliveries: 2, findings: 4 });
+    const { body: found } = await app.admin<{ data: { raw: string }[] }>(
+      'GET',
+      `/vision-findings?connectionId=${connectionId}`,
+    );
+    expect(found.data.map(({ raw }) => raw).sort()).toEqual(
+      [...Array<string>(4).fill('[erased]'), parts.later, parts.other].sort(),
+    );
+    expect(await deliveriesOf(endpoint)).toHaveLength(2);
+    expect((await deliveriesOf(endpoint)).join()).not.toContain(inside);
+  });
+
   test('is refused where a hold keeps any of it, also one that was created after the preview', async () => {
     const scene = await videoConnection(app);
     const [id = ''] = await insertFootage(app, [minute('08:59', scene)]);
@@ -164,6 +207,22 @@ describe('an erasure of footage', () => {
   });
 });
 
+const insertDeliveries = (haulerId: string, endpoint: string, rows: readonly (readonly [object, string | null])[]) =>
+  app.dataSource.query(
+    `INSERT INTO webhook_deliveries (id, endpoint_id, hauler_id, topic, data, status, due_at, response_status, response_body)
+     SELECT gen_random_uuid(), $1, $2, 'ticket.created', data, 'delivered', NULL, 200, body
+     FROM unnest($3::text[], $4::text[]) AS row (data, body)`,
+    [endpoint, haulerId, rows.map(([data]) => JSON.stringify(data)), rows.map(([, body]) => body)],
+  );
+
+const deliveriesOf = async (endpoint: string): Promise<string[]> =>
+  (
+    await app.dataSource.query<{ text: string }[]>(
+      'SELECT d::text AS text FROM webhook_deliveries AS d WHERE endpoint_id = $1',
+      [endpoint],
+    )
+  ).map(({ text }) => text);
+
 describe('an erasure of an account', () => {
   test('removes it, its answers and what names it in exchanges, tickets and actions; its name may come again', async () => {
     const { key, haulerId } = await issueKey(app, ['account']);
@@ -182,8 +241,15 @@ describe('an erasure of an account', () => {
        VALUES ($1, $2, $2, 1, '[]', $3, now(), now())`,
       [haulerId, randomUUID(), fields],
     );
+    const endpoint = randomUUID();
+    await insertDeliveries(haulerId, endpoint, [
+      [{ haulerId, accountId: account.accountId }, null],
+      [{ haulerId, ticketId: randomUUID() }, 'cannot bill ERASED Recycling'],
+      [{ haulerId, accountId: other.accountId }, 'thanks'],
+    ]);
     const done = await erase({ haulerId, accountId: account.accountId });
-    expect(done).toMatchObject({ status: 'done', erased: { accounts: 1, answers: 1, tickets: 1 } });
+    expect(done).toMatchObject({ status: 'done', erased: { accounts: 1, answers: 1, tickets: 1, deliveries: 2 } });
+    expect(await deliveriesOf(endpoint)).toEqual([expect.stringContaining(other.accountId)]);
     expect(done.erased.exchanges).toBeGreaterThanOrEqual(2);
     expect(JSON.stringify(done)).not.toMatch(/Erased Recycling|dana@/);
     expect((await app.admin('GET', `/accounts/${account.accountId}`)).status).toBe(404);

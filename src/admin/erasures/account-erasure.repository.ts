@@ -31,6 +31,7 @@ const PUSHED = `CASE WHEN json_typeof(${SENT}) = 'object' THEN ${SENT} ELSE '{}'
 const NAMING_PUSH = `${MENTIONED('body', '$2')}
   AND EXISTS (SELECT FROM json_each_text(${PUSHED}) WHERE lower(value) = ANY ($2::text[]))`;
 const ANSWERS = `hauler_id = $1 AND ${MENTIONED('body', '$2')}`;
+const DELIVERIES = `hauler_id = $1 AND (${MENTIONED('data', '$2')} OR ${MENTIONED("coalesce(response_body, '')", '$2')})`;
 const ACTIONS = `(resource = 'account:' || $1::text OR ${MENTIONED('changes', '$2')})`;
 
 const STATEMENTS = {
@@ -48,6 +49,11 @@ const STATEMENTS = {
   answers: [
     `SELECT count(*)::float8 AS count FROM idempotency_keys WHERE ${ANSWERS}`,
     `DELETE FROM idempotency_keys WHERE ${ANSWERS}`,
+  ],
+  // As a whole: what is left of one could be sent again.
+  deliveries: [
+    `SELECT count(*)::float8 AS count FROM webhook_deliveries WHERE ${DELIVERIES}`,
+    `DELETE FROM webhook_deliveries WHERE ${DELIVERIES}`,
   ],
   actions: [
     `SELECT count(*)::float8 AS count FROM actions WHERE changes IS NOT NULL AND ${ACTIONS}`,

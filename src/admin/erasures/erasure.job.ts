@@ -14,6 +14,8 @@ import { ACCOUNT_PLACES, deleteAccount, eraseIn, findAccount } from './account-e
 import { accountReferences, mentionsOf, sumOf } from './erasure.rules.js';
 import { type ErasureRow, ErasuresRepository } from './erasures.repository.js';
 import { ERASE } from './erasures.service.js';
+import { namingFindings } from './named-footage.js';
+import { deleteDeliveries, redactFindings } from './trace-erasure.repository.js';
 import { redactAccount, redactByReference } from './exchange-erasure.repository.js';
 import { deleteRecording, type ErasedRecording, findFootage } from './footage-erasure.repository.js';
 
@@ -74,28 +76,31 @@ export class ErasureJob implements OnModuleInit {
 
   private async eraseFootage(run: Run<Key>, row: ErasureRow): Promise<Next> {
     await this.places.log.flushForReader();
-    let erased: Partial<ErasureCounts> = row.erased;
+    // While the recordings are known by which these name them.
+    let erased = await this.footageStep(run, row, row.erased, async (manager) => ({
+      deliveries: await deleteDeliveries(manager, row),
+      findings: await redactFindings(manager, row, await namingFindings(manager, row)),
+    }));
     const next = () => findFootage(this.dataSource, row, BATCH);
-    for (let batch = await next(); batch.length > 0; batch = await next()) {
+    for (let batch = await next(); erased !== undefined && batch.length > 0; batch = await next()) {
       for (const recording of batch) {
         run.signal.throwIfAborted();
-        const counts = await this.eraseRecording(run, row, recording, erased);
-        if (counts === undefined) return 'done';
-        erased = counts;
+        erased = await this.footageStep(run, row, erased, (manager) => this.eraseRecording(manager, row, recording));
+        if (erased === undefined) return 'done';
       }
     }
-    await run.finish('done', { status: 'done', finished_at: new Date(), erased });
+    if (erased !== undefined) await run.finish('done', { status: 'done', finished_at: new Date(), erased });
     return 'done';
   }
 
   /** The new counts; undefined where a hold was created meanwhile, which ends the erasure. */
-  private async eraseRecording(
+  private footageStep(
     run: Run<Key>,
     row: ErasureRow,
-    recording: ErasedRecording,
     erased: Partial<ErasureCounts>,
+    work: (manager: EntityManager) => Promise<Partial<ErasureCounts>>,
   ): Promise<Partial<ErasureCounts> | undefined> {
-    return inTransaction(this.dataSource, async (manager) => {
+    return this.bulk(async (manager) => {
       await lockRemoval(manager);
       const holds = await this.erasures.blockingHolds(manager, row);
       if (holds.length > 0) {
@@ -103,23 +108,25 @@ export class ErasureJob implements OnModuleInit {
         await run.finish('done', { status: 'stopped', reason, finished_at: new Date() }, manager);
         return undefined;
       }
-      if (!(await deleteRecording(manager, recording))) return erased;
-      const {
-        hauler_id: haulerId,
-        id,
-        part_id: partId,
-        partner_recording_id: partnerId,
-        size_bytes: bytes,
-      } = recording;
-      if (partId !== null) await this.places.clips.update(manager, haulerId, partId, row.id);
-      const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
-      const exchanges = await redactByReference(manager, haulerId, references);
-      const counts = sumOf(erased, { recordings: 1, bytes: Number(bytes ?? 0), exchanges });
+      const counts = sumOf(erased, await work(manager));
       await run.update({ erased: counts }, manager);
-      await this.storage.removeDrafts(recordingFile(id));
-      await this.storage.delete(recordingFile(id));
       return counts;
     });
+  }
+
+  private async eraseRecording(
+    manager: EntityManager,
+    row: ErasureRow,
+    recording: ErasedRecording,
+  ): Promise<Partial<ErasureCounts>> {
+    if (!(await deleteRecording(manager, recording))) return {};
+    const { hauler_id: haulerId, id, part_id: partId, partner_recording_id: partnerId, size_bytes: bytes } = recording;
+    if (partId !== null) await this.places.clips.update(manager, haulerId, partId, row.id);
+    const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
+    const exchanges = await redactByReference(manager, haulerId, references);
+    await this.storage.removeDrafts(recordingFile(id));
+    await this.storage.delete(recordingFile(id));
+    return { recordings: 1, bytes: Number(bytes ?? 0), exchanges };
   }
 
   /** The account is deleted last: until then a process that begins again knows what to look for. */

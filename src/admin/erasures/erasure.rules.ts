@@ -9,6 +9,7 @@ import { CONFIRMABLE_MS, type ErasureRow } from './erasures.repository.js';
 const NOTHING: ErasureCounts = {
   ...{ accounts: 0, recordings: 0, bytes: 0, exchanges: 0 },
   ...{ answers: 0, tickets: 0, revisions: 0, actions: 0 },
+  ...{ deliveries: 0, findings: 0 },
 };
 
 export const countsOf = (counts: Partial<ErasureCounts>): ErasureCounts => ({ ...NOTHING, ...counts });

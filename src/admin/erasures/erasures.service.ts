@@ -14,6 +14,8 @@ import { ACCOUNT_PLACES, type AccountTexts, countIn, findAccount } from './accou
 import { accountReferences, countsOf, formViolations, mentionsOf, newCode, toErasureDto } from './erasure.rules.js';
 import { CONFIRMABLE_MS, type ErasureRow, ErasuresRepository, type ErasureTarget } from './erasures.repository.js';
 import { countAccountExchanges } from './exchange-erasure.repository.js';
+import { countDeliveries } from './trace-erasure.repository.js';
+import { namingFindings } from './named-footage.js';
 import { countFootage, countFootageExchanges } from './footage-erasure.repository.js';
 
 /** The kind of work. */
@@ -116,6 +118,8 @@ async function footageCounts(manager: EntityManager, row: ErasureRow): Promise<E
   return countsOf({
     ...(await countFootage(manager, row)),
     exchanges: await countFootageExchanges(manager, row),
+    deliveries: await countDeliveries(manager, row),
+    findings: (await namingFindings(manager, row)).length,
   });
 }
 

@@ -13,8 +13,8 @@ export interface ErasedRecording extends Key {
   readonly size_bytes: string | null;
 }
 
-/** The recordings that overlap the range of the erasure. */
-const WITHIN = `erasures AS erasure JOIN recordings AS r ON ${isWithin('r', 'erasure')}
+/** The recordings that overlap the range of the erasure $2 of the hauler $1. */
+export const FOOTAGE_OF_ERASURE = `erasures AS erasure JOIN recordings AS r ON ${isWithin('r', 'erasure')}
     AND r.start_time > erasure.start_time - interval '31 days'
   WHERE erasure.hauler_id = $1 AND erasure.id = $2`;
 
@@ -23,7 +23,7 @@ export async function countFootage(
   { hauler_id, id }: Key,
 ): Promise<{ readonly recordings: number; readonly bytes: number }> {
   const [row] = await database.query<[{ recordings: number; bytes: string }]>(
-    `SELECT count(*)::float8 AS recordings, coalesce(sum(r.size_bytes), 0)::text AS bytes FROM ${WITHIN}`,
+    `SELECT count(*)::float8 AS recordings, coalesce(sum(r.size_bytes), 0)::text AS bytes FROM ${FOOTAGE_OF_ERASURE}`,
     [hauler_id, id],
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
@@ -32,7 +32,7 @@ export async function countFootage(
 export async function countFootageExchanges(database: Querying, { hauler_id, id }: Key): Promise<number> {
   const [row] = await database.query<[{ count: number }]>(
     `SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && ARRAY(
-       SELECT unnest(ARRAY['recordingId:' || r.id, 'partnerRecordingId:' || r.partner_recording_id]) FROM ${WITHIN})`,
+       SELECT unnest(ARRAY['recordingId:' || r.id, 'partnerRecordingId:' || r.partner_recording_id]) FROM ${FOOTAGE_OF_ERASURE})`,
     [hauler_id, id],
   );
   return row.count;
@@ -40,7 +40,7 @@ export async function countFootageExchanges(database: Querying, { hauler_id, id 
 
 export function findFootage(database: Querying, { hauler_id, id }: Key, limit: number): Promise<ErasedRecording[]> {
   return database.query(
-    `SELECT r.hauler_id, r.id, r.part_id, r.partner_recording_id, r.size_bytes FROM ${WITHIN}
+    `SELECT r.hauler_id, r.id, r.part_id, r.partner_recording_id, r.size_bytes FROM ${FOOTAGE_OF_ERASURE}
      ORDER BY r.start_time, r.id LIMIT $3`,
     [hauler_id, id, limit],
   );

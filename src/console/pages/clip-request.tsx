@@ -4,6 +4,7 @@ import type { OrderedVideoRequest } from '../../contracts/admin/video-request.dt
 import { linkTo } from '../client/address.js';
 import { get, send } from '../client/api.js';
 import { useLoad, useNow } from '../client/load.js';
+import { useSession } from '../client/session.js';
 import { ActionButton } from '../parts/forms.js';
 import { Badge, Loadable } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
@@ -24,6 +25,7 @@ interface ClipRequestProps {
 export function ClipRequest({ connectionId, truckId, selection, zone, onClose, onZoom, panel }: ClipRequestProps) {
   const [ordered, setOrdered] = useState<OrderedVideoRequest>();
   const [isListed, setListed] = useState(false);
+  const { may } = useSession();
   const { camera, start } = selection;
   const now = useNow(1_000);
   const isFuture = start >= now;
@@ -75,6 +77,14 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose, o
           </button>
           {!isFuture && <ActionButton label="Request the clip" kind="primary" work={order} />}
           {!isFuture && !isListed && <ActionButton label="List its recordings again" work={listAgain} />}
+          {may('operator') && (
+            <a
+              class="button"
+              href={linkTo('holds', { new: 1, connectionId, truckId, cameraId: camera, from: startTime, to: endTime })}
+            >
+              Hold this time
+            </a>
+          )}
           <button type="button" onClick={onClose}>
             Clear the selection
           </button>

@@ -1,8 +1,9 @@
 import { useRef, useState } from 'preact/hooks';
 import type { CoverageInterval } from '../../contracts/admin/coverage.dto.js';
-import { change } from '../client/address.js';
+import { change, linkTo } from '../client/address.js';
 import { callErrorOf, get } from '../client/api.js';
 import { useLoad } from '../client/load.js';
+import { useSession } from '../client/session.js';
 import { ZoneChoice } from '../parts/filters.js';
 import { CsvButton, saveFile } from '../parts/csv-button.js';
 import { ActionButton } from '../parts/forms.js';
@@ -31,6 +32,7 @@ const iso = (time: number): string => new Date(time).toISOString();
 
 /** The cameras of a truck over a range of time, which the user zooms. */
 export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCoverageProps) {
+  const { may } = useSession();
   const [from, to] = rangeOf(query, zone);
   const [width, ruler] = useWidth();
   const [selection, setSelection] = useState<Selection>();
@@ -59,6 +61,13 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
       </div>
       <CameraSentences range={range} zone={zone} />
       <RangeButtons from={from} to={to} zone={zone} onRange={show} />
+      {may('operator') && (
+        <p class="actions">
+          <a class="button" href={linkTo('holds', { new: 1, ...range })}>
+            Hold this range
+          </a>
+        </p>
+      )}
       <Loadable of={coverage}>
         {({ data }) =>
           width !== undefined && (

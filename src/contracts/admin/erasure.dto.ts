@@ -91,6 +91,12 @@ export class ErasureCounts {
 
   @count('Actions of the action log whose changes named it')
   actions!: number;
+
+  @count('Webhook deliveries that named it, with the answers of their receivers')
+  deliveries!: number;
+
+  @count("Kept parts of partners' lists that named an erased range of a truck")
+  findings!: number;
 }
 
 /** A preview, then the receipt. */
