@@ -31,8 +31,8 @@ export class PeopleController {
   }
 
   @Route(SERVICE_API, 'signOutAtProvider')
-  signOut(@Res() response: Response) {
-    return this.signIns.signOut(response);
+  signOut(@Req() request: Request, @Res() response: Response) {
+    return this.signIns.signOut(request, response);
   }
 
   @Route(ADMIN_API, 'listSessions')

@@ -20,6 +20,10 @@ export interface SessionRow extends SessionSecret {
   readonly cookieHash: Buffer;
 }
 
+export interface NewSession extends SessionRow {
+  readonly idToken: string | null;
+}
+
 /** A session as admins see it. */
 export interface ListedSession extends Omit<SessionRow, 'keyId'> {
   readonly id: string;
@@ -34,7 +38,7 @@ const MAX_SESSIONS = 100;
 
 export async function insertSession(
   database: Querying,
-  { cookieHash, tokenMac, keyId, person, role, haulers }: SessionRow,
+  { cookieHash, tokenMac, keyId, person, role, haulers, idToken }: NewSession,
   lifetimeSeconds: number,
 ): Promise<void> {
   await database.query(
@@ -43,9 +47,18 @@ export async function insertSession(
          SELECT cookie_hash FROM console_sessions
           WHERE (key_id = $2 OR token_mac = $3) AND person->>'subject' IS NOT DISTINCT FROM $5::jsonb->>'subject'
           ORDER BY created_at DESC OFFSET ${MAX_SESSIONS - 1})))
-     INSERT INTO console_sessions (cookie_hash, key_id, token_mac, expires_at, person, role, haulers)
-     VALUES ($1, $2, $3, now() + make_interval(secs => $4), $5, $6, $7)`,
-    [cookieHash, keyId, tokenMac, lifetimeSeconds, person === null ? null : JSON.stringify(person), role, haulers],
+     INSERT INTO console_sessions (cookie_hash, key_id, token_mac, expires_at, person, role, haulers, id_token)
+     VALUES ($1, $2, $3, now() + make_interval(secs => $4), $5, $6, $7, $8)`,
+    [
+      cookieHash,
+      keyId,
+      tokenMac,
+      lifetimeSeconds,
+      person === null ? null : JSON.stringify(person),
+      role,
+      haulers,
+      idToken,
+    ],
   );
 }
 
@@ -71,8 +84,13 @@ export const openSessions = () =>
     order: 'DESC',
   }) as const;
 
-export async function deleteSession(database: Querying, cookieHash: Buffer): Promise<void> {
-  await database.query('DELETE FROM console_sessions WHERE cookie_hash = $1', [cookieHash]);
+/** Returns the ID token that it had. */
+export async function deleteSession(database: Querying, cookieHash: Buffer): Promise<string | undefined> {
+  const [[row]] = await database.query<[{ id_token: string | null }[], number]>(
+    'DELETE FROM console_sessions WHERE cookie_hash = $1 RETURNING id_token',
+    [cookieHash],
+  );
+  return row?.id_token ?? undefined;
 }
 
 /** Returns whether there was one. */

@@ -15,6 +15,7 @@ import {
   deleteSession,
   findSessions,
   insertSession,
+  type NewSession,
   type SessionRow,
   type SessionSecret,
 } from './console-session.repository.js';
@@ -27,7 +28,12 @@ export type ConsoleSession =
   { readonly caller: AdminCaller; readonly key?: undefined } | { readonly key: KnownKey; readonly caller?: undefined };
 
 /** The secret of a sign-in, or the person, which has been checked. */
-export type SignIn = { readonly token: string } | { readonly keyId: string } | AdminCaller;
+export type SignIn = { readonly token: string } | { readonly keyId: string } | SignedInPerson;
+
+interface SignedInPerson extends AdminCaller {
+  /** For the sign-out at the identity provider. */
+  readonly idToken?: string;
+}
 
 const SESSION_COOKIE = 'haulbridge_session';
 const COOKIE_OPTIONS: CookieOptions = { httpOnly: true, sameSite: 'strict', path: '/' };
@@ -72,9 +78,11 @@ export class ConsoleSessions {
     response.cookie(this.cookieName, cookie, { ...COOKIE_OPTIONS, secure: request.secure, maxAge: lifetimeMs });
   }
 
-  async signOut(request: Request, response: Response): Promise<void> {
-    await this.end(request);
+  /** Returns the ID token of the session of a person. */
+  async signOut(request: Request, response: Response): Promise<string | undefined> {
+    const idToken = await this.end(request);
     response.clearCookie(this.cookieName, COOKIE_OPTIONS);
+    return idToken;
   }
 
   /** The session of a request. A write needs `X-Console: 1`, which a page of another site cannot send. */
@@ -114,17 +122,17 @@ export class ConsoleSessions {
   }
 
   /** Ends the session of a request, if it has one. */
-  private async end(request: Pick<Request, 'rawHeaders'>): Promise<void> {
+  private async end(request: Pick<Request, 'rawHeaders'>): Promise<string | undefined> {
     const cookie = cookieOf(request, this.cookieName);
-    if (cookie !== undefined) await deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
+    return cookie === undefined ? undefined : deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
   }
 
-  private secretOf(signIn: SignIn): SessionSecret {
-    const none = { tokenMac: null, keyId: null, person: null, role: null, haulers: null };
+  private secretOf(signIn: SignIn): Omit<NewSession, 'cookieHash'> {
+    const none = { tokenMac: null, keyId: null, person: null, role: null, haulers: null, idToken: null };
     if ('token' in signIn) return { ...none, tokenMac: this.tokens.macOf(signIn.token) };
     if ('keyId' in signIn) return { ...none, keyId: signIn.keyId };
-    const { person = null, role, haulers = null } = signIn;
-    return { ...none, tokenMac: this.people.settingsMac ?? null, person, role, haulers };
+    const { person = null, role, haulers = null, idToken = null } = signIn;
+    return { ...none, tokenMac: this.people.settingsMac ?? null, person, role, haulers, idToken };
   }
 }
 

@@ -120,9 +120,22 @@ function pagesOf({
   );
 }
 
-/** The name of a person or token, and its role. */
-const whoOf = ({ kind, name, role }: Session): string =>
-  kind === 'partner' ? 'Partner' : `${name ?? ''} · ${role ?? ''}`;
+/** The name of a person or token, with its role and how many haulers it may see. */
+function Who({ session: { kind, name, role, haulers, keyPrefix } }: { session: Session }) {
+  const limit = haulers === undefined ? '' : `, ${haulers.length === 1 ? '1 hauler' : `${haulers.length} haulers`}`;
+  return (
+    <span class="who">
+      <span class="who-name">{kind === 'partner' ? 'Partner' : name}</span>{' '}
+      {role !== undefined && (
+        <span class="badge plain">
+          {role}
+          {limit}
+        </span>
+      )}
+      {keyPrefix !== undefined && <code>{keyPrefix}</code>}
+    </span>
+  );
+}
 
 function App() {
   const { state, isExpired, apply, load, signOut } = useSessionState();
@@ -153,12 +166,25 @@ function App() {
 const NOT_FOUND: Omit<Page, 'path'> = { title: 'No such page', Content: NoPage };
 
 function NoPage() {
+  const session = useContext(SessionContext);
+  const page = PAGES.find(({ path }) => path === addressPage());
   return (
-    <Empty title="There is no page at this address.">
-      It may be mistyped, or this session may not open it. <a href="/console/">Go to the first page</a>, or choose one
-      from the list.
+    <Empty title={page === undefined ? 'There is no page at this address.' : `You may not open ${page.title}.`}>
+      {page === undefined ? 'It may be mistyped.' : refusalOf(page, session)} <a href="/console/">Go to the first page</a>
+      , or choose one from the list.
     </Empty>
   );
+}
+
+/** Why a page of the console is not open to a session. */
+function refusalOf({ title, needs = 'viewer' }: Page, { kind, role = 'viewer', haulers, sides }: Session): string {
+  if (kind !== 'partner' && !includesRole(role, needs)) {
+    return `${title} needs the role ${needs}; this session has the role ${role}.`;
+  }
+  if (haulers !== undefined) return `${title} concerns all haulers; this session is limited to some of them.`;
+  return kind === 'partner' || sides.includes('platform')
+    ? 'The key of a partner does not open it.'
+    : 'This service has the partner side alone (SIDES).';
 }
 
 function Layout({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
@@ -188,9 +214,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
           haulbridge
         </a>
         <CellSwitch session={session} page={path} />
-        <span class="role">
-          {whoOf(session)} {session.keyPrefix !== undefined && <code>{session.keyPrefix}</code>}
-        </span>
+        <Who session={session} />
         <a href="/docs" target="_blank" rel="noopener">
           API documents
         </a>

@@ -48,6 +48,7 @@ import { ShareRecordings1795660020000 } from '../../migrations/1795660020000-sha
 import { CreateHolds1795670000000 } from '../../migrations/1795670000000-create-holds.js';
 import { CreateErasures1795670001000 } from '../../migrations/1795670001000-create-erasures.js';
 import { SumCoverageByDay1795680000000 } from '../../migrations/1795680000000-sum-coverage-by-day.js';
+import { KeepIdTokens1795720000000 } from '../../migrations/1795720000000-keep-id-tokens.js';
 import { DropOldRecordings1795700000000 } from '../../migrations/1795700000000-drop-old-recordings.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
@@ -102,4 +103,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CreateErasures1795670001000,
   SumCoverageByDay1795680000000,
   DropOldRecordings1795700000000,
+  KeepIdTokens1795720000000,
 ];

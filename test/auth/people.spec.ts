@@ -118,10 +118,11 @@ describe('a person', () => {
 
   it('signs out here, and at the provider', async () => {
     const { browser } = await signIn('vera');
-    expect((await call(browser, 'DELETE', SESSION)).status).toBe(204);
-    expect((await call(browser, 'GET', '/admin/v1/tickets')).status).toBe(401);
     const out = await browser.request(`${service.url}/console/api/oidc/sign-out`);
+    expect((await call(browser, 'GET', '/admin/v1/tickets')).status).toBe(401);
     const location = new URL(out.headers.get('location') ?? '');
+    const [, claims = ''] = (location.searchParams.get('id_token_hint') ?? '').split('.');
+    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ sub: 'vera', aud: 'haulbridge' });
     expect([location.origin, location.searchParams.get('post_logout_redirect_uri')]).toEqual([
       provider.issuer,
       service.env.OIDC!.consoleUrl,

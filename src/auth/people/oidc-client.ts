@@ -19,6 +19,8 @@ const CLOCK_TOLERANCE_SECONDS = 60;
 export interface Identity {
   readonly person: Person;
   readonly groups: readonly string[];
+  /** Names its session there. */
+  readonly idToken?: string;
 }
 
 type Library = typeof import('openid-client');
@@ -75,15 +77,19 @@ export class OidcClient {
     return {
       person: personOf({ ...more, ...claims }),
       groups: groups ?? groupsIn(more, settings.roleClaim) ?? [],
+      ...idTokenOf(tokens.id_token),
     };
   }
 
-  /** Where the person's session at the provider is ended; undefined if the provider has no such page. */
-  async signOutUrl(): Promise<URL | undefined> {
+  /** Where a person's session at the provider is ended: that of an ID token. Undefined if the provider has no such page. */
+  async signOutUrl(idToken: string | undefined): Promise<URL | undefined> {
     const library = await import('openid-client');
     const { settings, configuration } = await this.connect(library);
     if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
-    return library.buildEndSessionUrl(configuration, { post_logout_redirect_uri: settings.consoleUrl });
+    return library.buildEndSessionUrl(configuration, {
+      post_logout_redirect_uri: settings.consoleUrl,
+      ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+    });
   }
 
   private async connect(
@@ -140,6 +146,12 @@ const fetchBounded: CustomFetch = async (url, options) => {
   const { status, statusText, headers } = response;
   return new Response(length === 0 ? null : Buffer.concat(chunks), { status, statusText, headers });
 };
+
+/** In an address: a longer one is refused by many servers, and the provider then asks the person. */
+const MAX_HINT = 6_000;
+
+const idTokenOf = (token: string | undefined): Pick<Identity, 'idToken'> =>
+  token === undefined || token.length > MAX_HINT ? {} : { idToken: token };
 
 const MAX_TEXT = 255;
 

@@ -49,10 +49,10 @@ export class PersonSignIn {
     const { returnTo } = begun;
     try {
       const query = request.originalUrl.slice(request.originalUrl.indexOf('?'));
-      const { person, groups } = await this.client.finish(query, begun);
+      const { person, groups, ...hint } = await this.client.finish(query, begun);
       const caller = this.people.callerOf(person, groups);
       if (caller === undefined) return this.fail(response, 'no-role', returnTo);
-      await this.sessions.signIn(caller, request, response);
+      await this.sessions.signIn({ ...caller, ...hint }, request, response);
       response.redirect(this.addressOf(returnTo));
     } catch (error) {
       if (error instanceof AppError) throw error;
@@ -60,9 +60,11 @@ export class PersonSignIn {
     }
   }
 
-  async signOut(response: Response): Promise<void> {
+  /** Ends the session here first, then leads to the page that ends it at the provider. */
+  async signOut(request: Request, response: Response): Promise<void> {
     this.requireOn();
-    const url = await this.client.signOutUrl().catch((error: unknown) => {
+    const idToken = await this.sessions.signOut(request, response);
+    const url = await this.client.signOutUrl(idToken).catch((error: unknown) => {
       this.logger.warn(
         error,
         'the identity provider does not answer: a sign-out ended the session of the console alone',

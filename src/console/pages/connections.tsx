@@ -49,9 +49,7 @@ function ConnectionList({ query }: PageProps) {
   return (
     <>
       <p class="actions">
-        <a class="button primary" href={linkTo('connections', { new: 1 })}>
-          New connection
-        </a>
+        <NewLink href={linkTo('connections', { new: 1 })} label="New connection" />
       </p>
       <Filters>
         <HaulerFilter query={query} />

@@ -4,7 +4,7 @@ import { send } from '../client/api.js';
 import { useConnections } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { fieldText, Form, Input } from '../parts/forms.js';
+import { fieldText, Form, Input, NewLink } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { pick } from '../parts/filters.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
@@ -30,9 +30,7 @@ function HaulerList({ query }: PageProps) {
   return (
     <>
       <p class="actions">
-        <a class="button primary" href={linkTo('haulers', { new: 1 })}>
-          New hauler
-        </a>
+        <NewLink href={linkTo('haulers', { new: 1 })} label="New hauler" />
       </p>
       <Listing
         label="Haulers"

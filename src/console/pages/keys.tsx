@@ -6,7 +6,7 @@ import { useConnectionName, useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Filters, HaulerFilter, pick } from '../parts/filters.js';
-import { ActionButton } from '../parts/forms.js';
+import { ActionButton, NewLink } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { KeyPrefix, Time } from '../parts/values.js';
@@ -30,9 +30,7 @@ export function KeysPage({ query }: PageProps) {
         />
       ) : (
         <p class="actions">
-          <a class="button primary" href={linkTo('keys', { new: 1 })}>
-            New key
-          </a>
+          <NewLink href={linkTo('keys', { new: 1 })} label="New key" />
         </p>
       )}
       {rotated !== undefined && (

@@ -4,6 +4,7 @@ import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { urlOf } from '../client/api.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
+import { useSession } from '../client/session.js';
 import { Filters, pick, TextFilter, TimeFilter, VisionConnectionFilter, ZoneChoice, zoneOf } from '../parts/filters.js';
 import { NoRows, Pager } from '../parts/listing.js';
 import { Empty, Loadable } from '../parts/states.js';
@@ -95,12 +96,17 @@ interface TileProps extends PageProps {
 
 function Tile({ recording, query, zone }: TileProps) {
   const { id, truckId, cameraId, startTime, durationSeconds } = recording;
+  const { may } = useSession();
   const camera = cameraLabel(cameraId);
   const time = new Date(startTime).toLocaleTimeString(undefined, { timeZone: zone, hourCycle: 'h23' });
   return (
     <li>
       <a href={linkWith('recordings', query, { play: id })}>
-        <Picture url={urlOf(`/recordings/${id}/content`)} />
+        {may('viewer+video') ? (
+          <Picture url={urlOf(`/recordings/${id}/content`)} />
+        ) : (
+          <span class="poster unknown" aria-hidden="true" />
+        )}
         <span class="hidden">Play {truckId}, </span>
         <span>{camera}</span>
         <span class="hint">

@@ -5,7 +5,7 @@ import { send } from '../client/api.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { pick } from '../parts/filters.js';
-import { ActionButton } from '../parts/forms.js';
+import { ActionButton, NewLink } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { KeyPrefix, Time } from '../parts/values.js';
@@ -38,9 +38,7 @@ export function WebhooksPage({ query }: PageProps) {
       )}
       {!query.has('new') && changed === undefined && (
         <p class="actions">
-          <a class="button primary" href={linkTo('webhooks', { new: 1 })}>
-            New endpoint
-          </a>
+          <NewLink href={linkTo('webhooks', { new: 1 })} label="New endpoint" />
           <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
             How to receive webhooks
           </a>

@@ -67,6 +67,15 @@ export function ActionButton(props: ActionButtonProps) {
   );
 }
 
+/** Leads to a form; not for a session whose change would be refused. */
+export function NewLink({ href, label }: { readonly href: string; readonly label: string }) {
+  return useSession().canWrite ? (
+    <a class="button primary" href={href}>
+      {label}
+    </a>
+  ) : null;
+}
+
 interface FormProps {
   readonly title: string;
   readonly submit: string;

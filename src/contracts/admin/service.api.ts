@@ -107,7 +107,7 @@ export const SERVICE_API = defineApi({
       ...REDIRECT,
       path: '/console/api/oidc/sign-out',
       summary: 'Sign out at the identity provider',
-      description: 'After the sign-out of the console.',
+      description: 'Ends the session of the console, then that at the identity provider.',
       returns: 'Leads to the identity provider, or to the console if the provider has no such page',
     },
   },
