@@ -1,5 +1,5 @@
 import { type ComponentType, render } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
 import type { AdminRole } from '../contracts/common/roles.js';
 import { includesRole } from './client/roles.js';
 import { type PageProps, useAddress } from './client/address.js';
@@ -167,11 +167,12 @@ const NOT_FOUND: Omit<Page, 'path'> = { title: 'No such page', Content: NoPage }
 
 function NoPage() {
   const session = useContext(SessionContext);
-  const page = PAGES.find(({ path }) => path === addressPage());
+  const { page: address } = useAddress();
+  const page = PAGES.find(({ path }) => path === address);
   return (
     <Empty title={page === undefined ? 'There is no page at this address.' : `You may not open ${page.title}.`}>
-      {page === undefined ? 'It may be mistyped.' : refusalOf(page, session)} <a href="/console/">Go to the first page</a>
-      , or choose one from the list.
+      {page === undefined ? 'It may be mistyped.' : refusalOf(page, session)}{' '}
+      <a href="/console/">Go to the first page</a>, or choose one from the list.
     </Empty>
   );
 }

@@ -4,6 +4,7 @@ import { linkTo, open, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { Filters, HaulerFilter, pick, SelectFilter } from '../parts/filters.js';
+import { NewLink } from '../parts/forms.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Empty, Loadable } from '../parts/states.js';
 import { Time } from '../parts/values.js';

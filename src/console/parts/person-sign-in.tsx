@@ -13,13 +13,18 @@ const FAULTS: Readonly<Record<SignInFault, string>> = {
 
 const isFault = (name: string): name is SignInFault => Object.hasOwn(FAULTS, name);
 
-/** The button of people, above the form of tokens; nothing if the service knows no identity provider. */
-export function PersonSignIn() {
+/**
+ * The button of people, above the form of tokens; nothing if the service knows no identity provider. `isExpired`: in a tab of
+ * its own, so that the page keeps what was typed.
+ */
+export function PersonSignIn({ isExpired }: { readonly isExpired: boolean }) {
   const { data: options } = useLoad('/console/api/sign-in');
   const query = new URLSearchParams(location.search);
   const fault = query.get('fault') ?? '';
   if (options?.people !== true) return null;
-  const returnTo = query.get('return') ?? location.pathname + (isFault(fault) ? '' : location.search);
+  const returnTo = isExpired
+    ? '/console/'
+    : (query.get('return') ?? location.pathname + (isFault(fault) ? '' : location.search));
   return (
     <section class="person">
       {isFault(fault) && (
@@ -27,10 +32,14 @@ export function PersonSignIn() {
           {FAULTS[fault]}
         </p>
       )}
-      <a class="button primary" href={`${PERSON_SIGN_IN}?${new URLSearchParams({ return: returnTo }).toString()}`}>
+      <a
+        class="button primary"
+        href={`${PERSON_SIGN_IN}?${new URLSearchParams({ return: returnTo }).toString()}`}
+        {...(isExpired && { target: '_blank', rel: 'noopener' })}
+      >
         Sign in with your account
       </a>
-      <p class="hint">or with a token or key:</p>
+      {isExpired && <p class="hint">It opens in a new tab. Come back to this one afterwards.</p>}
     </section>
   );
 }

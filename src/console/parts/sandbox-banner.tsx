@@ -14,8 +14,9 @@ type Running = ActiveSandboxScenario & Partial<RunningScenario>;
 
 /** Stands on every page while a scenario is on: whoever looks at a fault must know that it is simulated. */
 export function SandboxBanner() {
-  const { hasSandbox } = useSession();
-  const { data } = useLoad(hasSandbox ? '/sandbox' : undefined, {}, LIVE_MS);
+  const { hasSandbox, haulers } = useSession();
+  // The list concerns all haulers.
+  const { data } = useLoad(hasSandbox && haulers === undefined ? '/sandbox' : undefined, {}, LIVE_MS);
   const now = useNow(1_000);
   const all: readonly Running[] = data?.data ?? [];
   const running = all.filter((each) => isRunning(each, now));

@@ -1,9 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { send } from '../client/api.js';
+import { get, send } from '../client/api.js';
 import { useAction } from '../client/load.js';
 import { SESSION, type Session } from '../client/session.js';
 import { PersonSignIn } from './person-sign-in.js';
 import { ErrorBox } from './states.js';
+
+/** How often an expired page looks whether somebody has signed in. */
+const LOOK_MS = 2_000;
 
 /** Asks for the admin token or for an API key. */
 export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Session) => void; isExpired?: boolean }) {
@@ -17,10 +20,10 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
   return (
     <form class="sign-in card" onSubmit={submit}>
       <h1>{isExpired ? 'Sign in again' : 'haulbridge console'}</h1>
-      <PersonSignIn />
       {isExpired && <p>Your session has ended. The page behind keeps what you typed.</p>}
+      <PersonSignIn isExpired={isExpired} />
       <fieldset class="choice">
-        <legend>Sign in with</legend>
+        <legend>Sign in with a token or key</legend>
         <label>
           <input type="radio" name="kind" checked={kind === 'token'} onChange={() => setKind('token')} /> Admin token
         </label>
@@ -57,6 +60,12 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
 export function SignInDialog({ onSignIn }: { onSignIn: (session: Session) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    // A person signs in in another tab.
+    const look = () => void get(SESSION).then(onSignIn, () => undefined);
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, []);
   return (
     <dialog ref={dialog} aria-label="Sign in again" onCancel={(event) => event.preventDefault()}>
       <SignIn onSignIn={onSignIn} isExpired />
