@@ -2,6 +2,7 @@ import { plainToInstance } from 'class-transformer';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import type { DtoClass } from '../contracts/common/fields/field.js';
 import { isJsonObject } from '../contracts/common/json.js';
+import { REDACTED } from '../contracts/common/secret-names.js';
 import { redacted } from '../observability/redaction.js';
 import type { Principal } from './principal.js';
 
@@ -40,7 +41,7 @@ export function changesOf({ route, params, query, body, response }: ChangingCall
   const changes = {
     ...(name === undefined ? {} : { name }),
     ...valuesOf(route.query, query),
-    ...valuesOf(route.body, body),
+    ...withoutSecretAddress(route, valuesOf(route.body, body)),
     ...(route.upload === undefined || !isJsonObject(response) ? {} : withoutLists(response)),
   };
   return Object.keys(changes).length === 0 ? undefined : (cut(redacted(changes)) as Values);
@@ -48,6 +49,13 @@ export function changesOf({ route, params, query, body, response }: ChangingCall
 
 const withoutLists = (response: Values): Values =>
   Object.fromEntries(Object.entries(response).filter(([, value]) => !Array.isArray(value)));
+
+/** The path of a receiver's address may be a secret, as that of Slack is. */
+function withoutSecretAddress({ resource }: ActionRoute, values: Values): Values {
+  const { url } = values;
+  if (resource !== 'webhook-endpoint' || typeof url !== 'string' || !/^https?:/i.test(url)) return values;
+  return { ...values, url: URL.canParse(url) ? `${new URL(url).origin}/…` : REDACTED };
+}
 
 /** The input as the validation pipe has read it. The route has accepted it, so there are no violations. */
 function valuesOf(type: DtoClass | undefined, input: unknown): Values {

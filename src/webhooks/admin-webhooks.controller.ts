@@ -1,4 +1,5 @@
-import { Controller, Param, Query } from '@nestjs/common';
+import { Controller, Param, Query, Req } from '@nestjs/common';
+import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
@@ -12,6 +13,7 @@ import {
 } from '../contracts/admin/webhook.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { Deliveries } from './deliveries.service.js';
+import { OPERATOR } from './endpoint.rules.js';
 import { WebhookEndpoints } from './endpoints.service.js';
 
 /** Webhook endpoints of the operator and of all partners. */
@@ -28,13 +30,13 @@ export class AdminWebhooksController {
   }
 
   @Route(ADMIN_API, 'listWebhookEndpoints')
-  list(@Query() query: WebhookEndpointQuery) {
-    return this.endpoints.list(query);
+  list(@Query() query: WebhookEndpointQuery, @Req() call: AuthenticatedRequest) {
+    return this.endpoints.list(query, readerOf(call));
   }
 
   @Route(ADMIN_API, 'getWebhookEndpoint')
-  get(@Param() { id }: IdParam) {
-    return this.endpoints.get(id);
+  get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+    return this.endpoints.get(id, readerOf(call));
   }
 
   @Route(ADMIN_API, 'updateWebhookEndpoint')
@@ -77,3 +79,5 @@ export class AdminWebhooksController {
     return this.deliveries.retryFailed(request);
   }
 }
+
+const readerOf = ({ admin }: AuthenticatedRequest) => ({ ...OPERATOR, seesSlackAddresses: admin?.role === 'admin' });

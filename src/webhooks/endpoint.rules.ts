@@ -12,6 +12,8 @@ export const MAX_ENDPOINTS = 500;
 
 /** Whose endpoints a call is about. */
 export interface EndpointOwner {
+  /** The address of an incoming webhook of Slack is a secret. */
+  readonly seesSlackAddresses: boolean;
   /** The first key of the rotations of a partner's key; null for the operator. */
   readonly keyId: string | null;
   readonly haulerId: string | null;
@@ -26,6 +28,7 @@ export const OPERATOR: EndpointOwner = {
   connectionId: null,
   topics: TOPIC_NAMES,
   formats: ['standard', 'slack', 'email'],
+  seesSlackAddresses: true,
 };
 
 const startsWith =
@@ -81,6 +84,12 @@ export async function endpointViolations(
   }
   return violations;
 }
+
+/** The address as a reader may see it: that of Slack is cut after its host, except for an admin. */
+export const shownAddress = (
+  { url, format }: { readonly url: string; readonly format: WebhookFormat },
+  { seesSlackAddresses }: Pick<EndpointOwner, 'seesSlackAddresses'>,
+): string => (format === 'slack' && !seesSlackAddresses ? `${new URL(url).origin}/…` : url);
 
 /** Exactly one address: further ones, and headers in a query, would be an open door for others' mail. */
 function mailFault(url: string): string | undefined {

@@ -32,6 +32,7 @@ import {
   MAX_ENDPOINTS,
   MAX_OWN_ENDPOINTS,
   OPERATOR,
+  shownAddress,
   topicsOf,
   type WantedEndpoint,
 } from './endpoint.rules.js';
@@ -64,7 +65,8 @@ export class WebhookEndpoints {
     const { keyId, haulerId, connectionId } = caller;
     if (keyId === null) throw new Error('the partner API needs a key');
     const first = await firstKeyOf(this.dataSource, keyId);
-    return { keyId: first, haulerId, connectionId, topics: topicsOf(caller), formats: ['standard', 'slack'] };
+    const own = { topics: topicsOf(caller), formats: ['standard', 'slack'] as const, seesSlackAddresses: false };
+    return { keyId: first, haulerId, connectionId, ...own };
   }
 
   async create(request: CreateWebhookEndpoint, owner = OPERATOR): Promise<IssuedWebhookEndpoint> {
@@ -99,17 +101,17 @@ export class WebhookEndpoints {
       endpointList(haulerId, owner.keyId),
       query,
     );
-    return { data: rows.map(toEndpointDto), pagination };
+    return { data: rows.map((row) => toEndpointDto(row, owner)), pagination };
   }
 
   async get(id: string, owner = OPERATOR): Promise<WebhookEndpoint> {
-    return toEndpointDto(await this.required(id, owner));
+    return toEndpointDto(await this.required(id, owner), owner);
   }
 
   async update(id: string, request: ChangeWebhookEndpoint, owner = OPERATOR): Promise<WebhookEndpoint> {
     const row = await this.required(id, owner);
     const { enabled } = request;
-    const url = request.url === row.url ? undefined : request.url;
+    const url = request.url === row.url || request.url === shownAddress(row, owner) ? undefined : request.url;
     const topics = request.topics === undefined ? undefined : [...new Set(request.topics)];
     const haulerId = owner.keyId === null ? request.haulerId : undefined;
     const format = request.format;
@@ -171,11 +173,11 @@ async function ofKnownHauler(write: Promise<void>): Promise<void> {
   }
 }
 
-function toEndpointDto(row: EndpointRow): WebhookEndpoint {
+function toEndpointDto(row: EndpointRow, owner: EndpointOwner): WebhookEndpoint {
   const { former_secret_until: former } = row;
   return {
     id: row.id,
-    url: row.url,
+    url: shownAddress(row, owner),
     topics: row.topics,
     ...(row.hauler_id === null ? {} : { haulerId: row.hauler_id }),
     ...(row.connection_id === null ? {} : { connectionId: row.connection_id }),

@@ -111,7 +111,10 @@ export class WebhookEndpoint {
   @UuidField({ description: 'Id of the endpoint', example: ID })
   id!: string;
 
-  @TextField(URL_FIELD)
+  @TextField({
+    ...URL_FIELD,
+    description: `${URL_FIELD.description}. That of \`slack\` is cut after its host, except for the role \`admin\``,
+  })
   url!: string;
 
   @EnumListField(TOPICS_FIELD)
