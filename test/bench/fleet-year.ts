@@ -17,13 +17,17 @@ const ROUNDS = 4;
 const FOLLOWED = 50;
 const BACKLOG_MS = 600_000;
 const VIEWS = 20;
+const WARM_UP_MS = 3_000;
 const AT_ONCE = 10;
 const FILE_BYTES = '10240';
 const ENV = { SIDES: 'platform', OUTBOUND_ALLOW_PRIVATE: 'true' };
 
-interface Side {
+interface Prepared {
   readonly name: string;
   readonly database: BenchDatabase;
+}
+
+interface Side extends Prepared {
   readonly service: Service;
   readonly connections: readonly string[];
   chunks: number;
@@ -36,53 +40,80 @@ interface Side {
  * the year, in turns: what it costs to list and to store a chunk. Then the view of the fleet over 31 days, and the plans of the queries
  * that the indexes are for.
  */
-export async function measureYear(
-  days: number,
-  addConnections: (service: Service, url: string) => Promise<void>,
-): Promise<void> {
+export async function measureYear(days: number, addConnections: AddConnections): Promise<void> {
+  await measurePrepared(await prepareYear(days, addConnections));
+}
+
+type AddConnections = (service: Service, url: string) => Promise<void>;
+
+/** The service does not run while the year is written without its indexes. */
+export async function prepareYear(days: number, addConnections: AddConnections): Promise<Prepared[]> {
   const { url } = await startPeer('fleet.mjs', FILE_BYTES);
-  const sides: Side[] = [];
+  const prepared: Prepared[] = [];
   for (const name of ['empty', 'year']) {
-    const database = await startDatabase();
+    const database = await startDatabase({ countsStatements: true });
     const service = await startService(database, ENV);
     await addConnections(service, url);
+    await service.stop();
     if (name === 'year') await seedYear(database, days);
+    prepared.push({ name, database });
+  }
+  return prepared;
+}
+
+/** `first`: the first truck that is followed. */
+export async function measurePrepared(prepared: readonly Prepared[], first = 0): Promise<void> {
+  const sides: Side[] = [];
+  for (const { name, database } of prepared) {
     const { rows } = await database.client.query<{ id: string }>('SELECT id FROM connections ORDER BY id');
-    sides.push({
-      name,
-      database,
-      service,
-      connections: rows.map(({ id }) => id),
-      chunks: 0,
-      serviceMs: 0,
-      databaseMs: 0,
-    });
+    const connections = rows.map(({ id }) => id);
+    const service = await startService(database, ENV);
+    sides.push({ name, database, service, connections, chunks: 0, serviceMs: 0, databaseMs: 0 });
+    await database.client.query('SELECT pg_stat_statements_reset()');
   }
+  await delay(WARM_UP_MS);
   for (let round = 0; round < ROUNDS; round++) {
-    for (const side of round % 2 === 0 ? sides : sides.toReversed()) await measureRound(side, round);
+    for (const side of round % 2 === 0 ? sides : sides.toReversed()) await measureRound(side, first + round * FOLLOWED);
   }
-  const per = ({ chunks, serviceMs, databaseMs }: Side): readonly number[] =>
-    [serviceMs, databaseMs, serviceMs + databaseMs].map((ms) => (ms * 1_000) / chunks);
+  const statements = await Promise.all(sides.map((side) => statementsPerChunk(side)));
+  const per = ({ chunks, serviceMs, databaseMs }: Side, i: number): readonly number[] => [
+    ...[serviceMs, databaseMs, serviceMs + databaseMs].map((ms) => (ms * 1_000) / chunks),
+    statements[i] ?? NaN,
+  ];
   const [empty = [], year = []] = sides.map(per);
-  const ratios = year.map((figure, i) => figure / (empty[i] ?? NaN));
   report('fleet-year', [
-    ['listed and stored', 'chunks', 'service µs', 'database µs', 'both µs'],
-    ...sides.map((side): Row => [side.name, side.chunks, ...per(side)]),
-    ['year ÷ empty', '', ...ratios],
+    ['listed and stored', 'chunks', 'service µs', 'database µs', 'both µs', 'in statements µs'],
+    ...sides.map((side, i): Row => [side.name, side.chunks, ...per(side, i)]),
+    ['year ÷ empty', '', ...year.map((figure, i) => figure / (empty[i] ?? NaN))],
   ]);
-  const [, year1] = sides;
-  if (year1 === undefined) return;
-  report('fleet-view', [
-    ['view of 1,000 trucks', 'median ms', '95 % ms', 'slowest'],
-    await viewOf(year1.service, '31 days', 31, 'pageSize=20'),
-    await viewOf(year1.service, '31 days, 100 trucks a page', 31, 'pageSize=100'),
-    await viewOf(year1.service, '7 days', 7, 'pageSize=20'),
-  ]);
-  await explain(year1);
+  const full = sides.at(-1);
+  if (full !== undefined) {
+    report('fleet-view', [
+      ['view of 1,000 trucks', 'median ms', '95 % ms', 'slowest'],
+      await viewOf(full.service, '31 days', 31, 'pageSize=20'),
+      await viewOf(full.service, '31 days, 100 trucks a page', 31, 'pageSize=100'),
+      await viewOf(full.service, '7 days', 7, 'pageSize=20'),
+    ]);
+    await explain(full);
+  }
+  for (const { service } of sides) await service.stop();
+}
+
+/** What the statements about chunks took since the start, without other work of the service. */
+async function statementsPerChunk({ name, database: { client }, chunks }: Side): Promise<number> {
+  const { rows } = await client.query<{ query: string; calls: string; ms: number }>(
+    `SELECT left(regexp_replace(query, '\\s+', ' ', 'g'), 110) AS query, calls, total_exec_time + total_plan_time AS ms
+     FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+       AND query NOT LIKE '%pg_stat_%' AND query NOT LIKE 'SELECT count(*)::int AS n FROM recordings%' ORDER BY ms DESC`,
+  );
+  console.log(`${name}: microseconds per chunk, and calls`);
+  for (const { query, calls, ms } of rows.slice(0, 12))
+    console.log(`${((ms * 1_000) / chunks).toFixed(0).padStart(6)} ${calls.padStart(6)}  ${query}`);
+  return (rows.reduce((sum, { ms }) => sum + ms, 0) * 1_000) / chunks;
 }
 
 /** From the listing of new trucks until all their chunks are stored. */
-async function measureRound(side: Side, round: number): Promise<void> {
+async function measureRound(side: Side, first: number): Promise<void> {
   const { database, service, connections } = side;
   const begun = await countStored(database);
   const before = [processorMs(service.pid), processorMs(database.pid)] as const;
@@ -90,7 +121,7 @@ async function measureRound(side: Side, round: number): Promise<void> {
   for (let i = 0; i < FOLLOWED; i += AT_ONCE) {
     await Promise.all(
       Array.from({ length: AT_ONCE }, (_, j) => {
-        const truck = round * FOLLOWED + i + j;
+        const truck = first + i + j;
         const connectionId = connections[truck % connections.length];
         return service.admin('POST', '/video-subscriptions', { connectionId, truckId: `TRUCK-${truck}`, startTime });
       }),
@@ -103,7 +134,7 @@ async function measureRound(side: Side, round: number): Promise<void> {
     stored = await countStored(database);
   }
   console.log(
-    `round ${round + 1}, ${side.name}: ${stored - begun} chunks in ${Math.round((Date.now() - Date.parse(startTime) - BACKLOG_MS) / 1_000)} s`,
+    `${side.name}: ${stored - begun} chunks in ${Math.round((Date.now() - Date.parse(startTime) - BACKLOG_MS) / 1_000)} s`,
   );
   side.chunks += stored - begun;
   side.serviceMs += processorMs(service.pid) - before[0];
