@@ -8,7 +8,7 @@ import { GuessLimit } from '../auth/guess-limit.js';
 import type { KeyPrincipal, Principal } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { ENV, type Env } from '../config/env.js';
-import { SessionView, SignInRequest } from '../contracts/admin/access.dto.js';
+import { SessionView, SignInRequest } from '../contracts/admin/session-view.dto.js';
 import { includesRole } from '../contracts/common/roles.js';
 import { SERVICE_API } from '../contracts/admin/service.api.js';
 import { DEMO_HAULER_ID } from '../contracts/sandbox/demo.js';

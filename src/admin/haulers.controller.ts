@@ -4,12 +4,8 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { HaulersService } from '../auth/haulers.service.js';
 import { KeyRotation } from '../auth/key-rotation.service.js';
-import {
-  ApiKeyQuery,
-  CreateHaulerRequest,
-  IssueApiKeyRequest,
-  RotateApiKeyRequest,
-} from '../contracts/admin/access.dto.js';
+import { ApiKeyQuery, IssueApiKeyRequest, RotateApiKeyRequest } from '../contracts/admin/api-key.dto.js';
+import { CreateHaulerRequest } from '../contracts/admin/hauler.dto.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 

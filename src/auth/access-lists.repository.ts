@@ -1,4 +1,5 @@
-import type { ApiKeyQuery, HaulerMove } from '../contracts/admin/access.dto.js';
+import type { ApiKeyQuery } from '../contracts/admin/api-key.dto.js';
+import type { HaulerMove } from '../contracts/admin/hauler.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
 

@@ -1,6 +1,6 @@
 import { epochMillis, formatInstant, type Instant } from '../contracts/common/instant.js';
 import type { Violation } from '../contracts/common/violation.js';
-import type { ApiKey, IssuedApiKey } from '../contracts/admin/access.dto.js';
+import type { ApiKey, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
 import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entity.js';

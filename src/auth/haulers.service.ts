@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { CreateHaulerRequest, Hauler } from '../contracts/admin/access.dto.js';
+import type { CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { entityPage } from '../database/list-page.js';

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { IssuedApiKey, RotateApiKeyRequest } from '../contracts/admin/access.dto.js';
+import type { IssuedApiKey, RotateApiKeyRequest } from '../contracts/admin/api-key.dto.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { inTransaction } from '../database/transaction.js';
 import { apiError, invalid } from '../errors/app-error.js';

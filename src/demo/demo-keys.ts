@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import type { AdminClient } from '../contracts/admin/admin.client.js';
-import type { ApiKey, IssuedApiKey, IssueApiKeyRequest } from '../contracts/admin/access.dto.js';
+import type { ApiKey, IssuedApiKey, IssueApiKeyRequest } from '../contracts/admin/api-key.dto.js';
 import { DEMO } from './demo-data.js';
 
 export interface DemoKeys {

@@ -3,14 +3,13 @@ import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
+import { RetryWebhookDeliveries, WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
 import {
   ChangeWebhookEndpoint,
   CreateWebhookEndpoint,
-  RetryWebhookDeliveries,
   RotateWebhookSecret,
-  WebhookDeliveryQuery,
   WebhookEndpointQuery,
-} from '../contracts/admin/webhook.dto.js';
+} from '../contracts/admin/webhook-endpoint.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { Deliveries } from './deliveries.service.js';
 import { OPERATOR } from './endpoint.rules.js';

@@ -1,4 +1,4 @@
-import type { DeliveryStatus, WebhookDeliveryQuery } from '../contracts/admin/webhook.dto.js';
+import type { DeliveryStatus, WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
 import type { EventData, SentTopic } from '../contracts/webhooks/topics.js';
 import type { SqlList } from '../database/list-page.js';

@@ -7,7 +7,7 @@ import type {
   RetryWebhookDeliveries,
   WebhookDelivery,
   WebhookDeliveryQuery,
-} from '../contracts/admin/webhook.dto.js';
+} from '../contracts/admin/webhook-delivery.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { listPage } from '../database/list-page.js';
 import { apiError, invalid } from '../errors/app-error.js';

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { WebhookDelivery } from '../contracts/admin/webhook.dto.js';
+import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
 import { inTransaction } from '../database/transaction.js';
 import type { Next, Run } from '../work/run.js';
 import { WorkService } from '../work/work.service.js';

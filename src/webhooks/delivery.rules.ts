@@ -1,4 +1,4 @@
-import type { DisabledReason } from '../contracts/admin/webhook.dto.js';
+import type { DisabledReason } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
 
 const SECOND = 1_000;

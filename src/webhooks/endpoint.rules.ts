@@ -1,6 +1,6 @@
 import { isEmail } from 'class-validator';
 import type { Principal } from '../auth/principal.js';
-import type { WebhookFormat } from '../contracts/admin/webhook.dto.js';
+import type { WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { RuleName } from '../contracts/common/rules.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { TOPIC_NAMES, type TopicName, topicOf } from '../contracts/webhooks/topics.js';

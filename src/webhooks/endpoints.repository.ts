@@ -1,4 +1,4 @@
-import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhook.dto.js';
+import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { TopicName } from '../contracts/webhooks/topics.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';

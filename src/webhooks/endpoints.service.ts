@@ -4,16 +4,16 @@ import type { Principal } from '../auth/principal.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
+import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
 import {
   type ChangeWebhookEndpoint,
   type CreateWebhookEndpoint,
   DEFAULT_SECRET_OVERLAP_SECONDS,
   type IssuedWebhookEndpoint,
   type RotateWebhookSecret,
-  type WebhookDelivery,
   type WebhookEndpoint,
   type WebhookEndpointQuery,
-} from '../contracts/admin/webhook.dto.js';
+} from '../contracts/admin/webhook-endpoint.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { listPage } from '../database/list-page.js';
 import { isForeignKeyViolation } from '../database/postgres-errors.js';

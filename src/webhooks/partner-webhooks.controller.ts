@@ -3,12 +3,12 @@ import { principalOf } from '../auth/caller.js';
 import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
+import { WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
 import {
   ChangeOwnWebhookEndpoint,
   CreateOwnWebhookEndpoint,
   RotateWebhookSecret,
-  WebhookDeliveryQuery,
-} from '../contracts/admin/webhook.dto.js';
+} from '../contracts/admin/webhook-endpoint.dto.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { JsonBody } from '../http/json-body.js';
 import { Deliveries } from './deliveries.service.js';

@@ -4,7 +4,7 @@ import { issueViolations } from '../../src/auth/api-key-admin.service.js';
 import { createKey, hashKey, isWellFormedKey } from '../../src/auth/api-key.js';
 import { isValidFor, KeyCache, type KnownKey } from '../../src/auth/key-cache.js';
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
-import type { IssueApiKeyRequest } from '../../src/contracts/admin/access.dto.js';
+import type { IssueApiKeyRequest } from '../../src/contracts/admin/api-key.dto.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import type { ErrorAnswer } from '../shared/post-endpoint.js';
 import { NameKeysOfAllCustomers1795570420000 } from '../../migrations/1795570420000-name-keys-of-all-customers.js';

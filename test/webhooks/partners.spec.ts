@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { IssuedWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from '../../src/contracts/admin/webhook.dto.js';
+import type { WebhookDelivery } from '../../src/contracts/admin/webhook-delivery.dto.js';
+import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../src/contracts/admin/webhook-endpoint.dto.js';
 import { StatesJob } from '../../src/webhooks/states.job.js';
 import { issueConnectionKey, issueKey, type TestKey } from '../support/api-keys.js';
 import { type Reply, startTestApp, type TestApp } from '../support/app.js';

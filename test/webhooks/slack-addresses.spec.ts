@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Action } from '../../src/contracts/admin/action.dto.js';
-import type { WebhookEndpoint } from '../../src/contracts/admin/webhook.dto.js';
+import type { WebhookEndpoint } from '../../src/contracts/admin/webhook-endpoint.dto.js';
 import { createHauler, issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { Receiver } from './receiver.js';

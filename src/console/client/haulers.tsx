@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
-import type { Hauler } from '../../contracts/admin/access.dto.js';
+import type { Hauler } from '../../contracts/admin/hauler.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { CallError } from './api.js';
 import { useLoad } from './load.js';

@@ -1,4 +1,4 @@
-import type { SessionView } from '../../contracts/admin/access.dto.js';
+import type { SessionView } from '../../contracts/admin/session-view.dto.js';
 import type { AdminRole } from '../../contracts/common/roles.js';
 import { includesRole } from './roles.js';
 import { createContext } from 'preact';

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { ApiKey } from '../../contracts/admin/access.dto.js';
+import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import { linkTo } from '../client/address.js';
 import { useLoad, useNow } from '../client/load.js';

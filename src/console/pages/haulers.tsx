@@ -1,4 +1,4 @@
-import type { CreateHaulerRequest, Hauler } from '../../contracts/admin/access.dto.js';
+import type { CreateHaulerRequest, Hauler } from '../../contracts/admin/hauler.dto.js';
 import { change, linkTo, open, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnections } from '../client/haulers.js';

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../contracts/admin/access.dto.js';
+import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
 import type { Attention, AttentionKind, CheckedKind } from '../../contracts/admin/attention.dto.js';
 import type { Exchange } from '../../contracts/admin/exchange.dto.js';
 import type { OverviewHour } from '../../contracts/admin/overview.dto.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/admin/access.dto.js';
+import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/admin/api-key.dto.js';
 import { change, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey } from '../../contracts/admin/access.dto.js';
+import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnectionName, useHaulerName } from '../client/haulers.js';

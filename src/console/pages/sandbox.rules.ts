@@ -1,4 +1,4 @@
-import type { Hauler } from '../../contracts/admin/access.dto.js';
+import type { Hauler } from '../../contracts/admin/hauler.dto.js';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 
 /** Whose calls a scenario faults. */

@@ -1,4 +1,4 @@
-import type { WebhookDelivery } from '../../contracts/admin/webhook.dto.js';
+import type { WebhookDelivery } from '../../contracts/admin/webhook-delivery.dto.js';
 import type { DeliveryReason } from '../../contracts/webhooks/delivery-reasons.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';

@@ -1,5 +1,9 @@
 import { useState } from 'preact/hooks';
-import type { IssuedWebhookEndpoint, WebhookEndpoint, WebhookFormat } from '../../contracts/admin/webhook.dto.js';
+import type {
+  IssuedWebhookEndpoint,
+  WebhookEndpoint,
+  WebhookFormat,
+} from '../../contracts/admin/webhook-endpoint.dto.js';
 import type { TopicName } from '../../contracts/webhooks/topics.js';
 import { send } from '../client/api.js';
 import { useHaulers } from '../client/haulers.js';

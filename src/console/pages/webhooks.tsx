@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { IssuedWebhookEndpoint, WebhookDelivery, WebhookEndpoint } from '../../contracts/admin/webhook.dto.js';
+import type { WebhookDelivery } from '../../contracts/admin/webhook-delivery.dto.js';
+import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../contracts/admin/webhook-endpoint.dto.js';
 import { change, linkTo, linkWith, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useHaulerName } from '../client/haulers.js';

@@ -2,13 +2,11 @@ import {
   API_KEY_EXAMPLES,
   ApiKey,
   ApiKeyQuery,
-  CreateHaulerRequest,
-  Hauler,
-  HAULER_EXAMPLES,
   IssueApiKeyRequest,
   IssuedApiKey,
   RotateApiKeyRequest,
-} from './access.dto.js';
+} from './api-key.dto.js';
+import { CreateHaulerRequest, Hauler, HAULER_EXAMPLES } from './hauler.dto.js';
 import { IdParam, ListQuery } from './list.dto.js';
 import { type AdminRoutes, create, ofOne, page, read } from './route-parts.js';
 

@@ -1,6 +1,6 @@
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
 import { EnumField } from '../common/fields/scalar-fields.js';
-import { SessionView, SignInRequest } from './access.dto.js';
+import { SessionView, SignInRequest } from './session-view.dto.js';
 import { SignInOptions } from './people.dto.js';
 
 export class Health {

@@ -1,18 +1,20 @@
 import { type AdminRoutes, create, ofOne, page, read } from './route-parts.js';
 import {
+  RetriedWebhookDeliveries,
+  RetryWebhookDeliveries,
+  WebhookDelivery,
+  WebhookDeliveryQuery,
+} from './webhook-delivery.dto.js';
+import {
   ChangeWebhookEndpoint,
   CreateWebhookEndpoint,
   IssuedWebhookEndpoint,
   NEW_WEBHOOK_ENDPOINTS,
-  RetriedWebhookDeliveries,
-  RetryWebhookDeliveries,
   RotateWebhookSecret,
   WEBHOOK_ENDPOINT_CHANGES,
-  WebhookDelivery,
-  WebhookDeliveryQuery,
   WebhookEndpoint,
   WebhookEndpointQuery,
-} from './webhook.dto.js';
+} from './webhook-endpoint.dto.js';
 
 /** Endpoints that get what happens, and what was delivered to them. */
 export const WEBHOOK_ROUTES = {

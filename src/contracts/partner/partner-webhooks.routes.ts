@@ -1,9 +1,9 @@
+import { WebhookDeliveryQuery } from '../admin/webhook-delivery.dto.js';
 import {
   ChangeOwnWebhookEndpoint,
   CreateOwnWebhookEndpoint,
   NEW_WEBHOOK_ENDPOINTS,
-  WebhookDeliveryQuery,
-} from '../admin/webhook.dto.js';
+} from '../admin/webhook-endpoint.dto.js';
 import { ListQuery } from '../admin/list.dto.js';
 import { WEBHOOK_ROUTES } from '../admin/webhooks.routes.js';
 import type { RouteDefinition } from '../common/api-contract.js';

@@ -1,9 +1,7 @@
-import { ADMIN_ROLES, type AdminRole } from '../common/roles.js';
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
-import { EnumListField, ObjectField, TextListField } from '../common/fields/nested-fields.js';
+import { EnumListField } from '../common/fields/nested-fields.js';
 import {
   BooleanField,
-  EnumField,
   InstantField,
   IntegerField,
   NameField,
@@ -11,57 +9,11 @@ import {
   UuidField,
 } from '../common/fields/scalar-fields.js';
 import type { Instant } from '../common/instant.js';
-import { PARTNER_INTERFACES, type PartnerInterface } from './connection.dto.js';
 import { ListQuery } from './list.dto.js';
 
 const KEY_ID = '0197a1c8-02d1-7c55-8a3e-5b7d9e1f2a34';
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 const CONNECTION_ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
-const HAULER_NAME = { description: 'Name of the hauler', max: 200, example: 'Green Valley Hauling' };
-
-export class CreateHaulerRequest {
-  @UuidField({ description: 'Id of the hauler; generated if absent', optional: true, example: HAULER_ID })
-  id?: string;
-
-  @NameField(HAULER_NAME)
-  name!: string;
-}
-
-/** Without an id, so that the example works more than once. */
-export const HAULER_EXAMPLES = { named: { summary: 'A hauler', value: { name: HAULER_NAME.example } } };
-
-export const MOVE_STATES = ['locked', 'moved', 'imported'] as const;
-
-/** Where a hauler stands on its way between two cells. */
-export class HaulerMove {
-  @EnumField({
-    description:
-      '`locked`: it is being moved from here, and its pushes are 503; `moved`: it was released here; `imported`: it came from another cell',
-    values: MOVE_STATES,
-    example: 'locked',
-  })
-  state!: (typeof MOVE_STATES)[number];
-
-  @InstantField({ description: 'Since when', example: '2026-11-20T14:03:27.512Z' })
-  since!: string;
-
-  @BooleanField({ description: 'Whether its export has ended', example: true })
-  isExported!: boolean;
-}
-
-export class Hauler {
-  @UuidField({ description: 'Id of the hauler, the `haulerId` of the Site API', example: HAULER_ID })
-  id!: string;
-
-  @NameField(HAULER_NAME)
-  name!: string;
-
-  @InstantField({ description: 'When it was created', example: '2026-11-20T14:03:27.512Z' })
-  createdAt!: string;
-
-  @ObjectField(() => HaulerMove, { description: 'Its move between cells; absent for most', optional: true })
-  move?: HaulerMove;
-}
 
 const MAX_OVERLAP_SECONDS = 7 * 86_400;
 
@@ -245,74 +197,4 @@ export class IssuedApiKey extends ApiKey {
     example: 'hb_7Kq2mZ9xTgV4cW1nB8yLr5dPsJ3fHk6QoUaEiXwMvRt00000',
   })
   key!: string;
-}
-
-const SIDES = ['platform', 'partner'] as const;
-
-const SECRET = { min: 1, max: 1_000, optional: true } as const;
-
-/** Exactly one of the two secrets. */
-export class SignInRequest {
-  @TextField({ ...SECRET, description: 'ADMIN_TOKEN, ADMIN_READ_TOKEN or one of ADMIN_TOKENS' })
-  token?: string;
-
-  @TextField({ ...SECRET, description: 'API key of a partner' })
-  apiKey?: string;
-}
-
-/** The caller that is signed in to the console. */
-export class SessionView {
-  @EnumField({ description: 'Rights of the session', values: ['admin', 'reader', 'partner'], example: 'admin' })
-  kind!: 'admin' | 'reader' | 'partner';
-
-  @EnumField({ description: 'Role of a token or person', values: ADMIN_ROLES, optional: true, example: 'admin' })
-  role?: AdminRole;
-
-  @TextField({ description: 'Name of the token or person', max: 255, optional: true, example: 'admin token' })
-  name?: string;
-
-  @BooleanField({
-    description: 'Whether a person has signed in at the identity provider',
-    optional: true,
-    example: true,
-  })
-  isPerson?: boolean;
-
-  @TextListField({
-    description: 'Haulers that the token or person is limited to',
-    max: 1_000,
-    maxLength: 36,
-    optional: true,
-  })
-  haulers?: string[];
-
-  @EnumListField({ description: 'Sides that the service has (SIDES)', values: SIDES, max: SIDES.length })
-  sides!: (typeof SIDES)[number][];
-
-  @BooleanField({ description: 'Whether the sandbox is on (SANDBOX)', example: false })
-  sandbox!: boolean;
-
-  @TextField({ description: 'Name of this cell (CELL)', max: 12, optional: true, example: 'a' })
-  cell?: string;
-
-  @TextListField({ description: 'All cells behind the proxy (CELLS)', max: 1000, maxLength: 12 })
-  cells!: string[];
-
-  @UuidField({ description: 'The hauler of the demo: its calls are an exercise', example: HAULER_ID })
-  demoHaulerId!: string;
-
-  @TextField({ description: 'First characters of the key of a partner', max: 24, optional: true })
-  keyPrefix?: string;
-
-  @TextField({ description: 'Hauler of the key', max: 36, nullable: true, optional: true })
-  haulerId?: string | null;
-
-  @TextField({ description: 'Connection of the key', max: 36, nullable: true, optional: true })
-  connectionId?: string | null;
-
-  @EnumField({ description: 'Interface of that connection', values: PARTNER_INTERFACES, optional: true })
-  connectionInterface?: PartnerInterface;
-
-  @TextField({ description: 'Customer of the key', max: 255, nullable: true, optional: true })
-  customerId?: string | null;
 }
