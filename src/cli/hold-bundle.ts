@@ -29,5 +29,8 @@ export async function storeBundle(client: AdminClient, call: AdminCall, { out }:
   out(`stored ${file}\n`);
   const problems = Number(response.trailers[BUNDLE_PROBLEMS.toLowerCase()] ?? 0);
   if (problems > 0)
-    throw new CommandError(`${problems} files are gone or differ: PROBLEMS.txt of the archive names them`, FAILURE);
+    throw new CommandError(`${countText(problems)}: PROBLEMS.txt of the archive names what is wrong`, FAILURE);
 }
+
+const countText = (problems: number): string =>
+  problems === 1 ? 'one file is gone or differs' : `${problems} files are gone or differ`;

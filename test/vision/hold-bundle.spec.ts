@@ -89,9 +89,10 @@ describe('the bundle of a hold', () => {
   test('has every file with its source, sums and views, and the tools of the trade accept it', async () => {
     const scene = await videoConnection(app);
     const ids = await insertFootage(app, [
-      ...minutes(scene, 510),
+      ...minutes(scene, 20),
       ...minutes(scene, 3, { cameraId: '../=rear "1"' }),
-      ...minutes(scene, 1, { cameraId: 'left', status: 'available' }),
+      // More rows than one read has.
+      ...minutes(scene, 505, { cameraId: 'left', status: 'available' }),
       ...minutes(scene, 1, { truckId: 'TRUCK-8' }),
     ]);
     const created = await hold(app, scene.connectionId);
@@ -110,13 +111,12 @@ describe('the bundle of a hold', () => {
       'content-disposition': expect.stringMatching(/^attachment; filename="hold-CLAIM-1-\d{8}T\d{6}Z\.zip"$/),
     });
     expect(response.trailers).toEqual({ 'hold-bundle-problems': '0' });
-    expect(
-      names.filter((name) => name.endsWith('.mp4')).every((name) => /^recordings\/[\w-]+\/[\w-]+\.mp4$/.test(name)),
-    );
+    const videos = names.filter((name) => name.endsWith('.mp4'));
+    expect(videos.filter((name) => !/^recordings\/[\w-]+\/[\w-]+\.mp4$/.test(name))).toEqual([]);
     expect(names.slice(-4)).toEqual(['manifest.csv', 'views.csv', 'manifest.json', 'SHA256SUMS']);
     const { recordings, views } = manifest;
     expect(new Set(recordings.map(({ id }) => id))).toEqual(new Set(ids.slice(0, -1)));
-    expect(recordings.filter(({ file: name }) => name !== undefined)).toHaveLength(513);
+    expect(recordings.filter(({ file: name }) => name !== undefined)).toHaveLength(23);
     expect(recordings.find(({ id }) => id === ids[0])).toMatchObject({
       ...{ haulerId: scene.haulerId, connectionId: scene.connectionId, connectionUrl: 'https://partner.example' },
       ...{ truckId: 'TRUCK-7', cameraId: 'front', status: 'stored', source: 'continuous', startTime: HOUR.from },
@@ -134,7 +134,7 @@ describe('the bundle of a hold', () => {
     ]);
     expect(manifest.earlierExports).toMatchObject([{ action: 'hold.exported', actor: 'admin' }]);
     const csv = (await read('manifest.csv')).split('\r\n');
-    expect([csv[0]?.slice(0, 13), csv.length]).toEqual(['\ufefffile,problem', 516]);
+    expect([csv[0]?.slice(0, 13), csv.length]).toEqual(['\ufefffile,problem', 530]);
     expect(await read('views.csv')).toContain('192.0.2.1');
     if (isInstalled('unzip')) execFileSync('unzip', ['-tqq', file]);
     if (isInstalled('sha256sum')) execFileSync('sha256sum', ['-c', '--strict', '--quiet', 'SHA256SUMS'], { cwd: to });
@@ -200,7 +200,7 @@ describe('the bundle of a hold', () => {
     expect(await runCommand('hold', 'bundle', id, '--to', file)).toMatchObject({ code: 2, out: '' });
     await app.app.get<Storage>(STORAGE, { strict: false }).delete(recordingFile(gone));
     const problem = await runCommand('hold', 'bundle', id, '--to', join(folder, 'problem.zip'));
-    expect(problem).toMatchObject({ code: 1, err: expect.stringContaining('1 files are gone or differ') });
+    expect(problem).toMatchObject({ code: 1, err: expect.stringContaining('one file is gone or differs') });
     const part = ['--starts-before', '2026-01-31T08:00:05Z'];
     const other = join(folder, 'unknown.zip');
     expect(await runCommand('hold', 'bundle', scene.haulerId, ...part, '--to', other)).toMatchObject({
