@@ -40,8 +40,14 @@ function HoldList({ query }: PageProps) {
         </>
       ),
     },
-    { title: 'From', cell: ({ from }) => <Time value={from} /> },
-    { title: 'To', cell: ({ to }) => <Time value={to} /> },
+    {
+      title: 'Range',
+      cell: ({ from, to }) => (
+        <>
+          <Time value={from} /> to <Time value={to} />
+        </>
+      ),
+    },
     { title: 'State', cell: ({ status }) => <Badge value={status} /> },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
     {

@@ -16,6 +16,8 @@ import { Erasures } from './erasures.js';
 export function RetentionPage({ query }: PageProps) {
   const { choices } = useHaulers();
   const haulerId = query.get('haulerId') ?? (choices.length === 1 ? [choices[0]].flat()[0] : undefined);
+  // One thing at a time: two forms on one page would be mistaken for each other.
+  const isErasing = query.has('erasure') || query.has('new');
   return (
     <>
       <p>
@@ -33,7 +35,7 @@ export function RetentionPage({ query }: PageProps) {
           defaultValue={haulerId}
         />
       </form>
-      {haulerId !== undefined && haulerId !== '' && <HaulerKeeping key={haulerId} haulerId={haulerId} />}
+      {haulerId !== undefined && haulerId !== '' && !isErasing && <HaulerKeeping key={haulerId} haulerId={haulerId} />}
       <Erasures query={query} haulerId={haulerId} />
     </>
   );
