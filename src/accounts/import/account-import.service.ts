@@ -15,8 +15,8 @@ import { ImportBatches } from './import-batches.js';
 import { ImportReport } from './import-report.js';
 import { type SpooledFile, spooled } from './spooled-file.js';
 
-/** Each needs some memory and two connections. */
-const MAX_RUNNING = 2;
+/** A dry run of a million rows needs 400 MB. */
+const MAX_RUNNING = 1;
 
 /** Two batches of the creation of accounts. */
 const BATCH_ROWS = 256;
@@ -46,7 +46,7 @@ export class AccountImports {
     }
     await this.haulers.assertServed(haulerId, query.dryRun === true ? 'GET' : 'POST');
     if (!this.running.tryAcquire()) {
-      throw unavailable('two other files are being imported; try again when they are done', { retryAfterSeconds: 10 });
+      throw unavailable('another file is being imported; try again when it is done', { retryAfterSeconds: 10 });
     }
     try {
       return await spooled(this.folder, utf8Bytes(bytes), (file) => this.read(query, file, signal));

@@ -12,7 +12,7 @@ const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
 
 /** Limits of one file. A row of an export has some 200 bytes. */
 export const ACCOUNT_IMPORT_MAX_BYTES = 256 * 1024 * 1024;
-export const ACCOUNT_IMPORT_MAX_ROWS = 2_000_000;
+export const ACCOUNT_IMPORT_MAX_ROWS = 1_100_000;
 
 /** Rows that the answer lists. */
 export const ACCOUNT_IMPORT_LISTED_ROWS = 1_000;

@@ -63,7 +63,7 @@ export const RECORD_ROUTES = {
     action: 'accounts.imported',
     summary: 'Import accounts from a CSV',
     description:
-      'UTF-8, with commas or semicolons, and with the columns of the export, of which `accountName` is required. Each row is created as if its partner sent it; a row whose name the hauler has already `exists` and changes nothing, so that a file can be imported again. A file that is no CSV is refused before anything is written. Up to 256 MiB and 2,000,000 rows, streamed.',
+      'UTF-8, with commas or semicolons, and with the columns of the export, of which `accountName` is required. Each row is created as if its partner sent it; a row whose name the hauler has already `exists` and changes nothing, so that a file can be imported again. A file that is no CSV is refused before anything is written. Up to 256 MiB and 1,100,000 rows, streamed.',
     query: AccountImportQuery,
     upload: { contentType: 'text/csv', maxBytes: ACCOUNT_IMPORT_MAX_BYTES },
     status: 200,
