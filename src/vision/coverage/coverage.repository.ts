@@ -4,6 +4,7 @@ import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
 import { monthsOf } from '../../database/partitions.rules.js';
+import { CAMERA_MONTHS, CAMERA_NAMES, OF_TRUCK, onDays } from './truck-cameras.sql.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';
@@ -76,13 +77,13 @@ export interface FleetTruck extends Truck {
   readonly lostSeconds: number;
 }
 
-const OF_TRUCK = `(r.hauler_id, r.connection_id, r.truck_id)
-  = (connections.hauler_id, trucks.connection_id, trucks.truck_id)`;
-
 /** Whole partitions, so that a step from one name to the next never reads rows of another time. */
 const IN_MONTHS = 'r.start_time >= $4 AND r.start_time < $5';
-const CAMERA_MONTHS = 'r.start_time >= $5 AND r.start_time < $6';
 const DAY_MS = 86_400_000;
+
+const dayText = (time: number): string => new Date(time).toISOString().slice(0, 10);
+/** The first day (UTC) that begins at this time or later. */
+const dayAfter = (time: number): string => dayText(time + DAY_MS - 1);
 
 /** The parts of clip requests that ended without any recording. */
 export const FAILED_CLIPS = `video_requests AS q JOIN video_request_parts AS part
@@ -225,13 +226,15 @@ export class CoverageRepository {
 
   /**
    * The cameras of each truck that recorded in this time or up to 31 days before, that a subscription or a clip names, and
-   * one without a name if there is none. Steps from camera to camera by an index; it does not read their chunks: `LIMIT 1` instead of
-   * `EXISTS`, which PostgreSQL makes a join of all chunks, and `OFFSET 0`, without which it finds the names of each truck twice.
+   * one without a name if there is none. Whole days are asked of the sums, the rest of the recordings, and so are trucks without any
+   * sums. Reads no chunks: `LIMIT 1` instead of `EXISTS`, which PostgreSQL makes a join of all of them, and `OFFSET 0`, without which it
+   * finds the names of each truck twice.
    */
   async cameras(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<CoveredCamera[][]> {
+    const [start, end] = [epochMillis(from), epochMillis(to)];
     const rows = await this.dataSource.query<{ place: number; names: string[]; present: string[] }[]>(
       `SELECT place::integer AS place, names, ARRAY(
-         SELECT name FROM unnest(names) AS name WHERE coalesce((SELECT true FROM recordings r
+         SELECT name FROM unnest(names) AS name WHERE coalesce(${onDays('name', 8, 9)}, (SELECT true FROM recordings r
            WHERE ${OF_TRUCK} AND ${CAMERA_MONTHS} AND r.part_id IS NULL AND r.camera_id = name
              AND r.start_time > $3::timestamptz - interval '1 day' AND r.start_time < $4 AND r.end_time > $3 LIMIT 1),
            (SELECT true FROM recordings r
@@ -240,17 +243,7 @@ export class CoverageRepository {
            false)) AS present
        FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
          JOIN connections ON connections.id = connection_id, LATERAL (SELECT ARRAY(
-         SELECT camera_id FROM (
-           WITH RECURSIVE known (camera_id) AS (
-             SELECT min(r.camera_id) FROM recordings r WHERE ${OF_TRUCK} AND ${CAMERA_MONTHS}
-             UNION ALL
-             SELECT (SELECT min(r.camera_id) FROM recordings r
-               WHERE ${OF_TRUCK} AND ${CAMERA_MONTHS} AND r.camera_id > known.camera_id)
-             FROM known WHERE camera_id IS NOT NULL)
-           SELECT camera_id FROM known) AS cameras
-         WHERE (SELECT true FROM recordings r
-           WHERE ${OF_TRUCK} AND ${CAMERA_MONTHS} AND r.camera_id = cameras.camera_id
-             AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4 LIMIT 1)
+         ${CAMERA_NAMES}
          UNION
          SELECT q.camera_id FROM video_requests q
          WHERE (q.connection_id, q.truck_id) = (trucks.connection_id, trucks.truck_id)
@@ -264,7 +257,8 @@ export class CoverageRepository {
         trucks.map(({ connectionId }) => connectionId),
         trucks.map(({ truckId }) => truckId),
         ...[from, to],
-        ...monthsOf(epochMillis(from) - 31 * DAY_MS, epochMillis(to)),
+        ...monthsOf(start - 31 * DAY_MS, end),
+        ...[dayAfter(start - 31 * DAY_MS), dayAfter(start), dayText(end)],
       ],
     );
     const pairs = await namePairsOf(this.dataSource, trucks);
