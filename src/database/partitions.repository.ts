@@ -52,6 +52,12 @@ export async function createPartition(
     [],
   );
   if (rest !== undefined) {
+    const found = await database.query<unknown[]>(
+      `SELECT FROM ${rest} WHERE ${column} >= $1 AND ${column} < $2 LIMIT 1`,
+      [partition.from, partition.to],
+    );
+    // A statement that waited for the rest alone would not find the rows: it has chosen its partitions before.
+    if (found.length > 0) await database.query(`LOCK TABLE ONLY ${name} IN ACCESS EXCLUSIVE MODE`, []);
     await database.query(`LOCK TABLE ${rest} IN ACCESS EXCLUSIVE MODE`, []);
     await database.query(
       `WITH moved AS (DELETE FROM ${rest} WHERE ${column} >= $1 AND ${column} < $2 RETURNING *)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PartitionPlanner } from '../../src/database/partition-planner.js';
+import { createPartition } from '../../src/database/partitions.repository.js';
 import { PARTITIONED, partitionOf } from '../../src/database/partitions.rules.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
@@ -71,6 +72,28 @@ test('rows of a month that gets its partition later move into it', async () => {
   await app.app.get(PartitionPlanner).plan();
   expect(await where()).toEqual([{ place: partitionOf(PARTITIONED.recordings, at.getTime(), Date.now())?.name }]);
   expect(await metric('partition_rest_rows', 'recordings')).toBe(before);
+});
+
+test('a reader that waits for rows to move finds them', async () => {
+  const at = new Date(Date.UTC(new Date().getUTCFullYear() - 3, 1, 5));
+  const partition = partitionOf(PARTITIONED.recordings, at.getTime(), Date.now());
+  if (partition === undefined) throw new Error('there is no partition of this time');
+  await app.dataSource.query(INSERT, [[at.toISOString()]]);
+  const count = () =>
+    app.dataSource.query<{ n: number }[]>('SELECT count(*)::int AS n FROM recordings WHERE start_time = $1', [at]);
+  let reading: ReturnType<typeof count> | undefined;
+  await app.dataSource.transaction(async (manager) => {
+    await createPartition(manager as never, PARTITIONED.recordings, partition);
+    reading = count();
+    await eventually(async () =>
+      expect(
+        await manager.query(
+          "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'SELECT count(*)::int AS n FROM recordings%'",
+        ),
+      ).toEqual([{ n: 1 }]),
+    );
+  });
+  expect(await reading).toEqual([{ n: 1 }]);
 });
 
 test('while the default partition is locked, rows go on being written, and the partition is created later', async () => {
