@@ -83,7 +83,7 @@ test('a reader that waits for rows to move finds them', async () => {
     app.dataSource.query<{ n: number }[]>('SELECT count(*)::int AS n FROM recordings WHERE start_time = $1', [at]);
   let reading: ReturnType<typeof count> | undefined;
   await app.dataSource.transaction(async (manager) => {
-    await createPartition(manager as never, PARTITIONED.recordings, partition);
+    await createPartition(manager, PARTITIONED.recordings, partition);
     reading = count();
     await eventually(async () =>
       expect(
