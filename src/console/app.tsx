@@ -1,5 +1,5 @@
 import { type ComponentType, render } from 'preact';
-import { useContext, useLayoutEffect, useRef } from 'preact/hooks';
+import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { AdminRole } from '../contracts/common/roles.js';
 import { includesRole } from './client/roles.js';
 import { type PageProps, useAddress } from './client/address.js';
@@ -9,7 +9,7 @@ import { Empty, ErrorBox, Loading } from './parts/states.js';
 import { HomePage } from './pages/home.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
 import { CellSwitch } from './parts/cells.js';
-import { lazyPage } from './parts/lazy-page.js';
+import { lazyPage, preloadPages } from './parts/lazy-page.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
 import { SignIn, SignInDialog } from './parts/sign-in.js';
 import './styles/base.css';
@@ -35,6 +35,9 @@ const SandboxPage = lazyPage(async () => (await import('./pages/sandbox.js')).Sa
 const SyncPage = lazyPage(async () => (await import('./pages/sync.js')).SyncPage);
 const TicketsPage = lazyPage(async () => (await import('./pages/tickets.js')).TicketsPage);
 const WebhooksPage = lazyPage(async () => (await import('./pages/webhooks.js')).WebhooksPage);
+
+/** The first page has its own calls to make before. */
+const PRELOAD_MS = 1_000;
 
 interface Page {
   readonly path: string;
@@ -196,6 +199,10 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
   const main = useRef<HTMLElement>(null);
   const navigation = useRef<HTMLElement>(null);
   const shown = useRef(path);
+  useEffect(() => {
+    const timer = setTimeout(() => void preloadPages().catch(reportError), PRELOAD_MS);
+    return () => clearTimeout(timer);
+  }, []);
   useLayoutEffect(() => {
     document.title = `${title} · haulbridge console`;
     // A screen reader continues at the new page.

@@ -98,6 +98,7 @@ describe('every page', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Tickets', level: 1 }).waitFor();
     expect(await page.locator(':focus').getAttribute('id')).toBe('main');
+    await page.getByPlaceholder('a part is enough').waitFor();
     await page.keyboard.press('Tab');
     expect(await page.locator(':focus').getAttribute('placeholder')).toBe('a part is enough');
     await page.keyboard.type('IN-1');

@@ -3,8 +3,14 @@ import { lazy, Suspense } from 'preact/compat';
 import type { PageProps } from '../client/address.js';
 import { Loading } from './states.js';
 
-/** A page whose script is loaded when it is opened first. */
+const loaders: (() => Promise<unknown>)[] = [];
+
+/** Loads the scripts of all pages, so that they open at once. A failure shows when the page is opened. */
+export const preloadPages = (): Promise<unknown> => Promise.allSettled(loaders.map((load) => load()));
+
+/** A page whose script is loaded after the first page is shown, or when it is opened. */
 export function lazyPage(load: () => Promise<ComponentType<PageProps>>): ComponentType<PageProps> {
+  loaders.push(load);
   const Content = lazy(async () => ({ default: await load().catch(() => NotLoaded) }));
   return (props: PageProps) => (
     <Suspense fallback={<Loading />}>
