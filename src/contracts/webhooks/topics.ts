@@ -114,7 +114,7 @@ export const TOPICS = {
       recordingId: '0197a1cd-6f70-7c81-8d92-1a2b3c4d5e6f',
       truckId: 'TRUCK-7',
       cameraId: 'front',
-      reason: 'link-refused',
+      reason: 'linkRefused',
     },
     sentence: 'A recording of truck {truckId}, camera {cameraId} failed: {reason}.',
     page: 'recordings?connectionId={connectionId}&truckId={truckId}',
