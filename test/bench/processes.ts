@@ -20,16 +20,17 @@ export interface Service {
 
 const ADMIN_TOKEN = 'bench-admin-token-of-this-run';
 
-/** The built service in production mode over the benchmark's database; its log goes to a file, as in production. */
+/** The service as it is built in `root`, in production mode over the benchmark's database; its log goes to a file, as in production. */
 export async function startService(
   database: Pick<BenchDatabase, 'url' | 'folder'>,
   env: Record<string, string> = {},
   nodeOptions: readonly string[] = [],
+  root: string = ROOT,
 ): Promise<Service> {
   const log = join(database.folder, `service-${Date.now()}.log`);
   const out = openSync(log, 'w');
   const child = spawn(process.execPath, [...nodeOptions, 'dist/src/main.js'], {
-    cwd: ROOT,
+    cwd: root,
     env: {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',
