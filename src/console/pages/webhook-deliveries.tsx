@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../contracts/admin/webhook-delivery.dto.js';
 import type { DeliveryReason } from '../../contracts/webhooks/delivery-reasons.js';
 import type { PageProps } from '../client/address.js';
@@ -41,6 +42,7 @@ export function DeliveryList({ query }: PageProps) {
       <Filters label="Filters of deliveries">
         <SelectFilter name="status" label="State" query={query} choices={STATES} />
       </Filters>
+      {endpointId !== undefined && <RetryFailed key={endpointId} endpointId={endpointId} />}
       <Listing
         label="Deliveries of webhooks"
         list={list}
@@ -51,6 +53,43 @@ export function DeliveryList({ query }: PageProps) {
         empty={<Empty title="Nothing was delivered yet.">Test an endpoint, or wait for the first event.</Empty>}
       />
     </section>
+  );
+}
+
+const RANGES = [
+  ['1', 'the last hour'],
+  ['24', 'the last 24 hours'],
+  ['336', 'the last 14 days'],
+] as const;
+const HOUR_MS = 3_600_000;
+
+/** All that failed within a time are delivered again. */
+function RetryFailed({ endpointId }: { endpointId: string }) {
+  const [hours, setHours] = useState<string>('24');
+  const [matched, setMatched] = useState<number>();
+  const retry = async () => {
+    const to = Date.now() + 1_000;
+    const [start, end] = [to - Number(hours) * HOUR_MS, to].map((time) => new Date(time).toISOString());
+    const done = await send('POST', '/webhook-deliveries/retry', { endpointId, from: start, to: end });
+    setMatched(done.matched);
+  };
+  return (
+    <div class="actions">
+      <label class="field">
+        <span>Failed deliveries of</span>
+        <select value={hours} onChange={(event) => setHours(event.currentTarget.value)}>
+          {RANGES.map(([value, label]) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+      <ActionButton label="Deliver the failed ones again" work={retry} />
+      {matched !== undefined && (
+        <p role="status">{matched === 0 ? 'None failed in this time.' : `${matched} are delivered again.`}</p>
+      )}
+    </div>
   );
 }
 
