@@ -4,25 +4,33 @@ import { bodyLimits, chunksOf, grantContinue, tooLarge } from './body-reader.js'
 
 /** The chunks of a `video/mp4` body. A sender that pauses too long is a `requestTimeout`. */
 export function readVideo(request: Request): AsyncIterable<Buffer> {
-  return readUpload(request, /^video\/mp4 *(;|$)/i, 'Content-Type: video/mp4');
+  requireType(request, /^video\/mp4 *(;|$)/i, 'Content-Type: video/mp4');
+  return chunks(request);
 }
 
-/** The chunks of a `text/csv` body of at most `maxBytes`. */
-export async function* readCsv(request: Request, maxBytes: number): AsyncGenerator<Buffer> {
+/** The chunks of a `text/csv` body of at most `maxBytes`. What the headers show is refused before any is read. */
+export function readCsv(request: Request, maxBytes: number): AsyncIterable<Buffer> {
   const type = /^text\/csv *(; *(charset="?utf-?8"?|header=\w+) *)*$/i;
+  requireType(request, type, 'Content-Type: text/csv, in UTF-8');
   if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
+  return atMost(maxBytes, request);
+}
+
+async function* atMost(maxBytes: number, request: Request): AsyncGenerator<Buffer> {
   let bytes = 0;
-  for await (const chunk of readUpload(request, type, 'Content-Type: text/csv, in UTF-8')) {
+  for await (const chunk of chunks(request)) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw tooLarge(maxBytes);
     yield chunk;
   }
 }
 
-function readUpload(request: Request, type: RegExp, needed: string): AsyncIterable<Buffer> {
-  if (!type.test(request.headers['content-type'] ?? '') || request.headers['content-encoding'] !== undefined) {
-    throw new AppError('unsupportedMediaType', `the body must be sent as ${needed}, without a content coding`);
-  }
+function requireType({ headers }: Request, type: RegExp, needed: string): void {
+  if (type.test(headers['content-type'] ?? '') && headers['content-encoding'] === undefined) return;
+  throw new AppError('unsupportedMediaType', `the body must be sent as ${needed}, without a content coding`);
+}
+
+function chunks(request: Request): AsyncIterable<Buffer> {
   grantContinue(request);
   const timeoutMs = bodyLimits(request).timeouts.uploadPause;
   return chunksOf(request, {

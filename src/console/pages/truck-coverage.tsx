@@ -61,13 +61,6 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
       </div>
       <CameraSentences range={range} zone={zone} />
       <RangeButtons from={from} to={to} zone={zone} onRange={show} />
-      {may('operator') && (
-        <p class="actions">
-          <a class="button" href={linkTo('holds', { new: 1, ...range })}>
-            Hold this range
-          </a>
-        </p>
-      )}
       <Loadable of={coverage}>
         {({ data }) =>
           width !== undefined && (
@@ -121,6 +114,11 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
       <CsvButton path="/coverage" filters={range} />
       <p class="actions">
         <ActionButton label="Missing footage (CSV)" isRead work={() => download(truckId, range)} />
+        {may('operator') && (
+          <a class="button" href={linkTo('holds', { new: 1, ...range })}>
+            Hold this range
+          </a>
+        )}
       </p>
     </section>
   );
