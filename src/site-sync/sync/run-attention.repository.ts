@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
+import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import type { RunCounts } from './kinds.js';
 
 /** The last ended run of a connection that is no plain success. */
@@ -26,9 +27,14 @@ export interface TroubledRun {
  */
 @Injectable()
 export class RunAttentionRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly log: ExchangeLog,
+  ) {}
 
-  find(): Promise<TroubledRun[]> {
+  async find(): Promise<TroubledRun[]> {
+    // The call says that the sandbox touched it.
+    await this.log.flushForReader();
     return this.dataSource.query(
       `SELECT c.hauler_id, c.id AS connection_id, r.id AS run_id, r.status, r.counts, r.guard, r.error, r.finished_at,
          failed.count AS failures, failed.since AS failing_since, stored.at AS stored_at
