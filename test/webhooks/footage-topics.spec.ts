@@ -66,29 +66,32 @@ test('clip.expired is announced at the deadline', () =>
 
 test('recording.at_risk is announced once for a truck, and recording.failed with the code of the end', async () => {
   const announced = await endpoint('recording.at_risk', 'recording.failed');
-  const dead = vision.partner.link(sampleVideo(), (_, response) => response.writeHead(403).end());
+  const dead = vision.partner.link(sampleVideo(), (_, response) => response.writeHead(503).end());
   vision.listRecordings(() => [subscriptions.chunk(1, { id: 'dead', downloadUrl: dead })]);
   const connectionId = await vision.connect();
-  await subscriptions.follow(connectionId);
+  const followed = await subscriptions.follow(connectionId);
   await eventually(async () => {
+    await vision.hurry();
     await states();
     expect(await announced()).toEqual([
       { topic: 'recording.at_risk', data: { haulerId: vision.haulerId, connectionId, truckId: camera.truckId } },
     ]);
-    await vision.hurry();
   }, 15_000);
+  // A reading that was under way may revive it once more.
+  await vision.app.admin('DELETE', `/video-subscriptions/${followed}`);
   await eventually(async () => {
-    await vision.query(
-      "UPDATE recordings SET fetch_by = now() - interval '1 second', due_at = now() WHERE status = 'available'",
-    );
+    await vision.query("UPDATE recordings SET tried_since = now() - interval '8 days' WHERE status = 'available'");
     await vision.hurry();
     expect((await announced()).map(({ topic }) => topic)).toContain('recording.failed');
   }, 15_000);
-  const [recording] = await vision.query<{ id: string }>('SELECT id FROM recordings');
+  const [recording] = await vision.query<{ id: string; code: string }>(
+    'SELECT id, reason_code AS code FROM recordings',
+  );
+  expect(recording?.code).toBe('unreachable');
   expect((await announced()).filter(({ topic }) => topic === 'recording.failed')).toEqual([
     {
       topic: 'recording.failed',
-      data: { haulerId: vision.haulerId, connectionId, recordingId: recording?.id, ...camera, reason: 'linkRefused' },
+      data: { haulerId: vision.haulerId, connectionId, recordingId: recording?.id, ...camera, reason: recording?.code },
     },
   ]);
 }, 45_000);
