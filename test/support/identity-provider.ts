@@ -45,7 +45,7 @@ export async function startIdentityProvider(publicUrl: string, groups: Map<strin
       accountId: sub,
       claims: () => ({ sub, name: `Name of ${sub}`, email: `${sub}@hauling.example`, groups: groups.get(sub) ?? [] }),
     }),
-    features: { devInteractions: { enabled: true } },
+    features: { devInteractions: { enabled: true }, rpInitiatedLogout: { logoutSource: askToSignOut } },
     ttl: { Session: 3_600, Grant: 3_600, Interaction: 600, IdToken: 600, AccessToken: 600 },
   };
   const provider = await withoutWarnings(async () => {
@@ -126,4 +126,10 @@ export class FormBrowser {
     this.jars.set(host, jar);
     return jar;
   }
+}
+
+/** As the page that comes with the provider, which logs that it should be replaced. */
+function askToSignOut(context: { body: unknown }, form: string): void {
+  const button = '<button type="submit" form="op.logoutForm" name="logout" value="yes">Yes, sign me out</button>';
+  context.body = `<!doctype html><title>Sign out</title>${form}${button}`;
 }
