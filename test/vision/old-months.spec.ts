@@ -50,7 +50,7 @@ const statusOf = async (id: string) => (await vision.app.admin('GET', `/recordin
 const MONTH = at(24);
 
 describe('a month of recordings that ended long ago', () => {
-  test('is dropped when its files are deleted, and whoever asks for one of them gets a clear answer', async () => {
+  test('is dropped when its files are deleted, and each call for one of them gets a clear answer', async () => {
     await vision.connect();
     const ids = [await footage(MONTH), await footage(later(MONTH, 5))];
     const failed = await footage(later(MONTH, 10), { status: 'failed' });

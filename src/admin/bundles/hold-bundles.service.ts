@@ -2,7 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Response } from 'express';
 import { DataSource } from 'typeorm';
-import { actorOf } from '../../auth/action-log.interceptor.js';
+import { actorOf, whoOf } from '../../auth/action-log.interceptor.js';
 import { ActionLog } from '../../auth/action-log.repository.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
@@ -71,12 +71,11 @@ export class HoldBundles {
     if (first !== undefined) await this.storage.stat(recordingFile(first.id));
   }
 
-  private async record(id: string, range: HoldBundleQuery, request: AuthenticatedRequest): Promise<void> {
-    const { person } = request.admin ?? {};
-    await this.actions.require({
-      ...{ actor: actorOf(request), action: 'hold.exported', resource: `hold:${id}` },
+  private record(id: string, range: HoldBundleQuery, request: AuthenticatedRequest): Promise<void> {
+    return this.actions.require({
+      ...whoOf(request),
+      ...{ action: 'hold.exported', resource: `hold:${id}` },
       ...(Object.keys(range).length === 0 ? {} : { changes: { ...range } }),
-      ...(person === undefined ? {} : { person }),
     });
   }
 

@@ -14,8 +14,7 @@ import { ACCOUNT_PLACES, deleteAccount, eraseIn, findAccount } from './account-e
 import { accountReferences, mentionsOf, sumOf } from './erasure.rules.js';
 import { type ErasureRow, ErasuresRepository } from './erasures.repository.js';
 import { ERASE } from './erasures.service.js';
-import { namingFindings } from './named-footage.js';
-import { deleteDeliveries, redactFindings } from './trace-erasure.repository.js';
+import { deleteDeliveries, namingFindings, redactFindings } from './trace-erasure.repository.js';
 import { redactAccount, redactByReference } from './exchange-erasure.repository.js';
 import { deleteRecording, type ErasedRecording, findFootage } from './footage-erasure.repository.js';
 

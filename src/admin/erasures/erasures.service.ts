@@ -14,8 +14,7 @@ import { ACCOUNT_PLACES, type AccountTexts, countIn, findAccount } from './accou
 import { accountReferences, countsOf, formViolations, mentionsOf, newCode, toErasureDto } from './erasure.rules.js';
 import { CONFIRMABLE_MS, type ErasureRow, ErasuresRepository, type ErasureTarget } from './erasures.repository.js';
 import { countAccountExchanges } from './exchange-erasure.repository.js';
-import { countDeliveries } from './trace-erasure.repository.js';
-import { namingFindings } from './named-footage.js';
+import { countDeliveries, namingFindings } from './trace-erasure.repository.js';
 import { countFootage, countFootageExchanges } from './footage-erasure.repository.js';
 
 /** The kind of work. */

@@ -1,5 +1,7 @@
 import type { Querying } from '../../database/sql.js';
+import type { ErasureTarget } from './erasures.repository.js';
 import { FOOTAGE_OF_ERASURE } from './footage-erasure.repository.js';
+import { isOfRange, truckTexts } from './named-footage.rules.js';
 
 interface Key {
   readonly hauler_id: string;
@@ -25,22 +27,30 @@ export async function deleteDeliveries(database: Querying, { hauler_id, id }: Ke
   return count;
 }
 
-export interface FindingPart {
+interface FindingPart {
   readonly digest: string;
   readonly raw: string;
 }
 
 /** The kept parts of a partner's lists that name a truck. A connection has at most 10,000. */
-export function findFindings(
+function findFindings(
   database: Querying,
   { hauler_id, connection_id }: { readonly hauler_id: string; readonly connection_id: string | null },
-  truckTexts: readonly string[],
+  texts: readonly string[],
 ): Promise<FindingPart[]> {
   return database.query(
     `SELECT digest, raw FROM vision_findings WHERE hauler_id = $1 AND connection_id = $2
        AND EXISTS (SELECT FROM unnest($3::text[]) AS text WHERE strpos(raw, text) > 0)`,
-    [hauler_id, connection_id, truckTexts],
+    [hauler_id, connection_id, texts],
   );
+}
+
+/** The digests of findings whose kept part names the truck and the range of the erasure, of whichever camera. */
+export async function namingFindings(database: Querying, target: ErasureTarget): Promise<string[]> {
+  const { truck_id: truckId, from, to } = target;
+  if (truckId === null || from === null || to === null) return [];
+  const parts = await findFindings(database, target, truckTexts(truckId));
+  return parts.filter(({ raw }) => isOfRange(raw, { from, to })).map(({ digest }) => digest);
 }
 
 /** The finding stays, with its place and reason. */
