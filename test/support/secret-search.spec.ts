@@ -17,6 +17,10 @@ test('the search at the end of each database finds secrets in tables, logs and a
   expect((await service.admin('POST', '/connections', { ...connection, enabled: false })).status).toBe(201);
   expect(await findSecrets(database.url)).toEqual([]);
 
+  // The form of a key without its checksum.
+  await service.dataSource.query(`UPDATE connections SET last_error = $1`, [`v1.hb_${'a'.repeat(49)}`]);
+  expect(await findSecrets(database.url)).toEqual([]);
+
   textCollector(database.url, 'the log')(`{"msg":"failed with ${key}"}`);
   textCollector(database.url, 'an answer')(`Bearer ${TEST_ADMIN_TOKEN}`);
   await service.dataSource.query(`UPDATE haulers SET name = $1`, [`x ${partnerKey}`]);

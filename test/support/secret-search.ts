@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { isWellFormedKey } from '../../src/auth/api-key.js';
 import { openKey } from '../../src/partner-client/connection-keys.service.js';
 import { onServer, TEST_SERVER_VARIABLE, type TestServer } from './test-server.js';
 
@@ -64,7 +65,8 @@ export async function findSecrets(databaseUrl: string): Promise<string[]> {
     const pattern = [...PATTERNS, ...(await knownSecrets(client, databaseUrl)).flatMap(formsOf)].join('|');
     const found = await inTables(client, pattern);
     for (const { place, text } of texts) {
-      for (const [match] of text().matchAll(new RegExp(pattern, 'g'))) found.push(`${match.slice(0, 24)}… in ${place}`);
+      const matches = [...text().matchAll(new RegExp(pattern, 'g'))].map(([match]) => match).filter(isSecret);
+      found.push(...matches.map((match) => `${match.slice(0, 24)}… in ${place}`));
     }
     return [...new Set(found)].slice(0, MAX_FINDINGS);
   });
@@ -99,7 +101,15 @@ async function inTables(client: pg.Client, pattern: string): Promise<string[]> {
   const { rows } = await client.query<{ name: string; found: string }>(searches.join(' UNION ALL '), [
     `(${pattern.replaceAll('(', '(?:')})`,
   ]);
-  return rows.map(({ name, found }) => `${found.slice(0, 24)}… in table ${name}`);
+  return rows
+    .filter(({ found }) => isSecret(found))
+    .map(({ name, found }) => `${found.slice(0, 24)}… in table ${name}`);
+}
+
+/** Encrypted text in base64url has the form of a key once in 20,000 times; the checksum of a key separates them. */
+function isSecret(found: string): boolean {
+  if (found.startsWith('hb_')) return isWellFormedKey(found);
+  return !found.startsWith('68625f') || isWellFormedKey(Buffer.from(found, 'hex').toString());
 }
 
 /** The admin token, `SECRETS_KEY`, the password of the database, and the keys of the connections. */
