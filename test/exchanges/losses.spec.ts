@@ -24,6 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
+/** The connections that write the log of this database; other files of the run have theirs on the same server. */
+const WRITERS = `FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'haulbridge exchanges'`;
+
 const account = (url: TestApp, key: string, body: object, headers: Record<string, string> = {}) =>
   url.call('POST', '/platform-api/v1/accounts', { headers: { 'PLATFORM-API-KEY': key, ...headers }, body });
 
@@ -78,9 +81,7 @@ test('a database that does not take exchanges loses no push and no exchange', as
   await delay(500);
   await service.dataSource.query('ALTER TABLE exchanges_away RENAME TO exchanges');
   expect((await newestExchange(service, { reference: 'accountName:While away' })).result).toBe('created');
-  await service.dataSource.query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'haulbridge exchanges'",
-  );
+  await service.dataSource.query(`SELECT pg_terminate_backend(pid) ${WRITERS}`);
   await account(service, key, { accountName: 'After a lost connection' });
   const found = await newestExchange(service, { reference: 'accountName:After a lost connection' });
   expect(found.result).toBe('created');
@@ -109,9 +110,7 @@ test('a connection that is read-only is replaced, and its exchanges are stored',
   const name = new URL(service.env.DATABASE_URL).pathname.slice(1);
   const before = await lostIn(service);
   await service.dataSource.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on`);
-  await service.dataSource.query(
-    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'haulbridge exchanges'",
-  );
+  await service.dataSource.query(`SELECT pg_terminate_backend(pid) ${WRITERS}`);
   expect((await account(service, key, { accountName: 'On a standby' })).status).toBe(200);
   await delay(700);
   // Not through the service: all of its connections leave a server that refuses writes.
@@ -182,9 +181,7 @@ test('a log that cannot keep up loses its oldest exchanges and counts them, and 
     await lock.query('LOCK TABLE exchanges IN ACCESS EXCLUSIVE MODE');
     await account(slow, key, { accountName: 'Before the lock' });
     await eventually(async () => {
-      const waiting = await service.dataSource.query<unknown[]>(
-        `SELECT FROM pg_stat_activity WHERE application_name = 'haulbridge exchanges' AND wait_event_type = 'Lock'`,
-      );
+      const waiting = await service.dataSource.query<unknown[]>(`SELECT ${WRITERS} AND wait_event_type = 'Lock'`);
       expect(waiting.length).toBeGreaterThan(0);
     });
     const filler = 'x'.repeat(900_000);

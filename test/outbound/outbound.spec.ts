@@ -151,9 +151,9 @@ describe('a name', () => {
     const results = await hanging;
     expect(performance.now() - started).toBeLessThan(5_000);
     expect(results[0]).toMatchObject({ status: 'rejected', reason: { code: 'EAI_AGAIN' } });
-    const again = performance.now();
+    const asked = dns.asked.length;
     await expect(resolver.resolve('hangs.example')).rejects.toMatchObject({ code: 'EAI_AGAIN' });
-    expect(performance.now() - again).toBeLessThan(50);
+    expect(dns.asked).toHaveLength(asked);
   });
 });
 

@@ -6,6 +6,7 @@ import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { PartnerConnection } from '../../src/partner-client/connections.repository.js';
 import type { PartnerFailure } from '../../src/partner-client/partner-failure.js';
 import { BAD_BODIES, PARTNER_FAILURES, PARTNER_LIMITS } from '../shared/partner-failure.battery.js';
+import { eventually } from '../support/eventually.js';
 import { held } from '../support/held.js';
 import {
   EMPTY,
@@ -330,7 +331,7 @@ const pauses = (firstMs: number) => ({ firstMs, factor: 1, maxMs: firstMs, jitte
 describe('a partner that is down', () => {
   test('is not called for a while, and again after the pause', async () => {
     scene.partner.on(SITES, partnerDoes.html(500));
-    const client = partnerClient(scene.dataSource, { pauseAfter: 3, pauses: pauses(400) });
+    const client = partnerClient(scene.dataSource, { pauseAfter: 3, pauses: pauses(2_000) });
     const [connection, other] = [await connect(), await connect()];
     for (let i = 0; i < 3; i++) await failureOf(client.call(connection, getSites));
     const open = await failureOf(client.call(connection, getSites));
@@ -340,9 +341,8 @@ describe('a partner that is down', () => {
     // Another connection has its own pauses, and a call of an admin is made during a pause.
     expect((await failureOf(client.call(other, getSites))).kind).toBe('failed');
     expect((await failureOf(client.call(connection, { ...getSites, duringPause: true }))).kind).toBe('failed');
-    await new Promise((done) => setTimeout(done, 420));
     scene.partner.on(SITES, partnerDoes.json(EMPTY));
-    await client.call(connection, getSites);
+    await eventually(() => client.call(connection, getSites));
     await client.call(connection, getSites);
   });
 

@@ -171,7 +171,8 @@ describe('the retention and a hold at the same time', () => {
       created = hold(scene.connectionId).then(({ body }) => body);
       await eventually(async () => {
         const waiting = await manager.query<unknown[]>(
-          "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted",
+          `SELECT FROM pg_locks JOIN pg_database d ON d.oid = database
+           WHERE d.datname = current_database() AND locktype = 'advisory' AND NOT granted`,
         );
         expect(waiting).toHaveLength(1);
       });

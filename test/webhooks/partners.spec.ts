@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import type { WebhookDelivery } from '../../src/contracts/admin/webhook-delivery.dto.js';
 import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../src/contracts/admin/webhook-endpoint.dto.js';
 import { StatesJob } from '../../src/webhooks/states.job.js';
@@ -14,6 +15,8 @@ beforeAll(async () => {
   service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
   house = await ScaleHouse.open(service);
   own = await issueKey(service, ['scale'], { haulerId: house.haulerId });
+  // A run by the clock would have the lock of the run of a test, which then does nothing.
+  service.app.get(SchedulerRegistry).deleteInterval('webhook states');
 });
 afterAll(() => service.close());
 

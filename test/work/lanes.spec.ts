@@ -346,7 +346,7 @@ describe('the work service', () => {
     });
     await eventually(async () => expect((await parcel(dataSource, first)).started_at).not.toBeNull());
     const [second = ''] = await addParcels(dataSource, 1, { dueInMs: 200 });
-    await eventually(async () => expect(await parcel(dataSource, second)).toMatchObject({ due_at: null }), 2_000);
+    await eventually(async () => expect(await parcel(dataSource, second)).toMatchObject({ due_at: null }));
     await eventually(async () => expect(await parcel(dataSource, first)).toMatchObject({ due_at: null, attempts: 0 }));
     await service.close();
   });
@@ -358,7 +358,7 @@ describe('the work service', () => {
     await eventually(async () => expect(await parcel(dataSource, early)).toMatchObject({ due_at: null }));
     const [id = ''] = await addParcels(dataSource, 1);
     service.get(WorkService).runDue('parcels');
-    await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }), 1_000);
+    await eventually(async () => expect(await parcel(dataSource, id)).toMatchObject({ due_at: null }));
     // The kind of another instance.
     expect(() => service.get(WorkService).runDue('letters')).not.toThrow();
     await service.close();
