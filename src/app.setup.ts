@@ -75,7 +75,7 @@ export async function createApp(
     ),
   );
   serveDocuments(app, env);
-  serveConsole(app);
+  serveConsole(app, env.CELL);
   return app;
 }
 

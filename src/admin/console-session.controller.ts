@@ -15,6 +15,7 @@ import { DEMO_HAULER_ID } from '../contracts/sandbox/demo.js';
 import { AppError } from '../errors/app-error.js';
 import { JsonBody } from '../http/json-body.js';
 import { findConnection } from '../partner-client/connections.service.js';
+import { toCellsView } from './cells-view.js';
 
 /** Sign-in to the console. The page gets a cookie that its scripts cannot read. */
 @Controller()
@@ -75,9 +76,8 @@ export class ConsoleSessionController {
   }
 
   private async viewOf(caller: AdminCaller | Principal): Promise<SessionView> {
-    const { SIDES, SANDBOX: sandbox, CELL: cell, CELLS } = this.env;
-    const cells = { cells: [...(CELLS ?? [])], ...(cell === undefined ? {} : { cell }) };
-    const service = { sides: [...SIDES], sandbox, demoHaulerId: DEMO_HAULER_ID, ...cells };
+    const { SIDES, SANDBOX: sandbox } = this.env;
+    const service = { sides: [...SIDES], sandbox, demoHaulerId: DEMO_HAULER_ID, ...toCellsView(this.env) };
     if ('role' in caller) {
       const { role, name, haulers, person } = caller;
       return {

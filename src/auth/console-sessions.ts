@@ -3,6 +3,7 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { CookieOptions, Request, Response } from 'express';
 import { DataSource } from 'typeorm';
+import { cellPath } from '../config/cell-path.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Database } from '../database/database.js';
 import { AppError } from '../errors/app-error.js';
@@ -36,7 +37,7 @@ interface SignedInPerson extends AdminCaller {
 }
 
 const SESSION_COOKIE = 'haulbridge_session';
-const COOKIE_OPTIONS: CookieOptions = { httpOnly: true, sameSite: 'strict', path: '/' };
+const COOKIE_OPTIONS: CookieOptions = { httpOnly: true, sameSite: 'strict' };
 const SESSION_MS = 12 * 3_600_000;
 const SWEEP_INTERVAL_MS = 600_000;
 const COOKIE_BYTES = 32;
@@ -50,8 +51,8 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class ConsoleSessions {
-  /** Cells may share a host. */
   private readonly cookieName: string;
+  private readonly cookieOptions: CookieOptions;
   private readonly lookup: BatchedLookup<SessionRow>;
 
   constructor(
@@ -61,6 +62,8 @@ export class ConsoleSessions {
     database: Database,
     @Inject(ENV) { CELL }: Pick<ResolvedEnv, 'CELL'>,
   ) {
+    // Cells share a host: the browser sends the cookie of one to that one alone.
+    this.cookieOptions = { ...COOKIE_OPTIONS, path: cellPath(CELL) || '/' };
     this.cookieName = CELL === undefined ? SESSION_COOKIE : `${SESSION_COOKIE}_${CELL}`;
     this.lookup = new BatchedLookup(async (hashes) => {
       const rows = await database.hot.use((session) => findSessions(session, hashes));
@@ -75,13 +78,13 @@ export class ConsoleSessions {
     const row = { cookieHash: Buffer.from(hashOf(cookie), 'base64url'), ...this.secretOf(signIn) };
     const lifetimeMs = 'person' in signIn ? PERSON_SESSION_MS : SESSION_MS;
     await insertSession(this.dataSource, row, lifetimeMs / 1_000);
-    response.cookie(this.cookieName, cookie, { ...COOKIE_OPTIONS, secure: request.secure, maxAge: lifetimeMs });
+    response.cookie(this.cookieName, cookie, { ...this.cookieOptions, secure: request.secure, maxAge: lifetimeMs });
   }
 
   /** Returns the ID token of the session of a person. */
   async signOut(request: Request, response: Response): Promise<string | undefined> {
     const idToken = await this.end(request);
-    response.clearCookie(this.cookieName, COOKIE_OPTIONS);
+    response.clearCookie(this.cookieName, this.cookieOptions);
     return idToken;
   }
 

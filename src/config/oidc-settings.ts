@@ -1,4 +1,5 @@
 import type { GroupAccess } from './access-rules.js';
+import { cellPath } from './cell-path.js';
 
 /** How people sign in by OpenID Connect. */
 export interface OidcSettings {
@@ -21,6 +22,7 @@ export interface OidcVariables {
   readonly OIDC_ROLE_CLAIM: string;
   readonly OIDC_ROLES: readonly GroupAccess[] | undefined;
   readonly PUBLIC_URL: string | undefined;
+  readonly CELL: string | undefined;
 }
 
 const NEEDED = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES', 'PUBLIC_URL'] as const;
@@ -49,7 +51,8 @@ export function oidcSettings(variables: OidcVariables): OidcSettings | undefined
   const { OIDC_ROLES: roles, PUBLIC_URL: publicUrl } = variables;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
   if (roles === undefined || publicUrl === undefined) return undefined;
-  const base = publicUrl.replace(/\/+$/, '');
+  // The answer of the provider is a navigation of its own: the proxy finds the cell by the path.
+  const base = publicUrl.replace(/\/+$/, '') + cellPath(variables.CELL);
   return {
     ...{ issuer, clientId, clientSecret, roles, roleClaim: variables.OIDC_ROLE_CLAIM },
     redirectUri: `${base}/console/api/oidc/callback`,

@@ -221,7 +221,7 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         <a class="brand" href="/console/">
           haulbridge
         </a>
-        <CellSwitch session={session} page={path} />
+        <CellSwitch cell={session.cell} cells={session.cells} page={path} />
         <Who session={session} />
         <a href="/docs" target="_blank" rel="noopener">
           API documents

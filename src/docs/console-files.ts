@@ -5,7 +5,8 @@ import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
-import { cellInPath, cellPath } from '../http/cell-path.js';
+import { cellPath } from '../config/cell-path.js';
+import { cellInPath } from '../http/cell-path.js';
 import { sendStatic, type StaticFile, staticFile } from '../http/static-files.js';
 
 /** The pages of the admin console below `/console`. All have the same file, whose script reads the address. */
@@ -53,15 +54,15 @@ const PAGE = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Cache-Contro
 const ASSET = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 
 /** Serves the built admin console at `/console`. The files, under 1 MB, are read at the first request. */
-export function serveConsole(app: NestExpressApplication): void {
+export function serveConsole(app: NestExpressApplication, ownCell: string | undefined): void {
   const adapter: HttpServer = app.getHttpAdapter();
   let files: Promise<ReadonlyMap<string, StaticFile>> | undefined;
-  const open = async (name: string) => (await (files ??= readStaticFiles())).get(name);
+  const open = async (name: string) => (await (files ??= readStaticFiles(ownCell))).get(name);
   const page = async (request: Request, response: Response) => {
     const cell = cellInPath(request);
     if (cell !== undefined) {
-      // The pages have one address in all cells: the cookie leads the proxy to this one.
-      response.cookie(CELL_COOKIE, cell, { sameSite: 'strict', path: '/', secure: request.secure });
+      // The pages have one address in all cells: the cookie leads the proxy to this one, also from a link of another site.
+      response.cookie(CELL_COOKIE, cell, { sameSite: 'lax', path: '/', secure: request.secure });
       response.redirect(302, request.originalUrl.slice(cellPath(cell).length));
       return;
     }
@@ -84,12 +85,22 @@ export function serveConsole(app: NestExpressApplication): void {
   });
 }
 
+/** The page of a cell names it, and calls nothing but its cell: another tab may have switched to another one meanwhile. */
+function pageOfCell(page: string, cell: string | undefined): Buffer {
+  if (cell === undefined) return Buffer.from(page);
+  return Buffer.from(
+    page.replaceAll('"/console/', `"${cellPath(cell)}/console/`).replace('id="console"', `$& data-cell="${cell}"`),
+  );
+}
+
 /** The files of the build by name; empty without a build. */
-async function readStaticFiles(): Promise<ReadonlyMap<string, StaticFile>> {
+async function readStaticFiles(cell: string | undefined): Promise<ReadonlyMap<string, StaticFile>> {
   const root = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'dist/console');
   const names = await readdir(join(root, 'assets')).catch(() => []);
   const paths = names.length === 0 ? [] : ['index.html', ...names.map((name) => `assets/${name}`)];
   const read = async (path: string) =>
-    staticFile(path, await readFile(join(root, path)), path === 'index.html' ? PAGE : ASSET);
+    path === 'index.html'
+      ? staticFile(path, pageOfCell(await readFile(join(root, path), 'utf8'), cell), PAGE)
+      : staticFile(path, await readFile(join(root, path)), ASSET);
   return new Map(await Promise.all(paths.map(async (path) => [path, await read(path)] as const)));
 }

@@ -1,7 +1,5 @@
 import type { RequestHandler } from 'express';
-
-/** A proxy finds the cell of a link by the beginning of its path, and passes the path on as it is. */
-export const cellPath = (cell: string | undefined): string => (cell === undefined ? '' : `/cells/${cell}`);
+import { cellPath } from '../config/cell-path.js';
 
 /** Serves every path below `/cells/<cell>` too. The path of another cell remains, and no route has it. */
 export function stripCellPath(cell: string): RequestHandler {

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { cellPath } from '../config/cell-path.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { openKey, SealBrokenError } from '../partner-client/connection-keys.service.js';
 import type { DeliveryRow } from './deliveries.repository.js';
@@ -17,20 +18,26 @@ export class DeliverySender {
   constructor(
     private readonly http: HttpSender,
     private readonly mail: MailSender,
-    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SECRETS_KEY' | 'PUBLIC_URL'>,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SECRETS_KEY' | 'PUBLIC_URL' | 'CELL'>,
   ) {}
 
   async send(endpoint: EndpointRow, events: readonly [Event, ...Event[]], signal?: AbortSignal): Promise<Attempt> {
     const [event] = events;
     if (endpoint.format === 'email') {
       const to = decodeURIComponent(new URL(endpoint.url).pathname);
-      return this.mail.send({ to, id: event.id, ...mailOf(events, this.env.PUBLIC_URL) });
+      return this.mail.send({ to, id: event.id, ...mailOf(events, this.base) });
     }
     const secrets = this.secretsOf(endpoint);
     if (secrets === undefined) return { reason: 'secret-unreadable' };
-    const body = endpoint.format === 'slack' ? slackBody(event, this.env.PUBLIC_URL) : standardBody(event);
+    const body = endpoint.format === 'slack' ? slackBody(event, this.base) : standardBody(event);
     const headers = signatureHeaders({ id: event.id, timestamp: Math.floor(Date.now() / 1000), body }, secrets);
     return this.http.send(endpoint.url, headers, body, { secrets, ...(signal === undefined ? {} : { signal }) });
+  }
+
+  /** What the address of a page of the console begins with; undefined without `PUBLIC_URL`. */
+  private get base(): string | undefined {
+    const { PUBLIC_URL: address, CELL: cell } = this.env;
+    return address === undefined ? undefined : address.replace(/\/+$/, '') + cellPath(cell);
   }
 
   /** The current one, and the former one within its overlap. */

@@ -118,7 +118,7 @@ it('does not hinder a boot, and without it there is no sign-in of people', async
   const OIDC = oidcSettings('http://127.0.0.1:9', PUBLIC_URL, [{ role: 'admin', group: 'ops' }]);
   const away = await startTestApp({ on: service, env: { OIDC } });
   const { body } = await away.call('GET', '/console/api/sign-in');
-  expect(body).toEqual({ people: true });
+  expect(body).toEqual({ people: true, cells: [] });
   expect(await fault({}, away)).toBe('provider-away');
   await away.close();
   const without = await startTestApp({ on: service, env: { OIDC: undefined } });

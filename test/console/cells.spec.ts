@@ -1,35 +1,16 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { once } from 'node:events';
-import { createServer, request as httpRequest, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { createHauler } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { startBrowser } from '../support/browser.js';
+import { type CellRouter, startCellRouter } from '../support/cell-router.js';
 import { accessibilityFindings } from './console-pages.js';
 
 const cells: Record<string, TestApp> = {};
-let proxy: Server;
-let url: string;
+let router: CellRouter;
 let browser: Browser;
 let page: Page;
 let locked: string;
-
-/** Routes as `deploy/cells` does for a browser: by the path, then by the cookie. */
-function startRouter(): Server {
-  return createServer((request, response) => {
-    const inPath = /^\/cells\/(\w+)\//.exec(request.url ?? '')?.[1];
-    const inCookie = /haulbridge_cell=(\w+)/.exec(request.headers.cookie ?? '')?.[1];
-    const target = new URL(cells[inPath ?? inCookie ?? 'a']?.url ?? '');
-    const { method = 'GET', headers, url: path = '/' } = request;
-    const onward = httpRequest({ host: target.hostname, port: target.port, method, path, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
-  }).listen(0, '127.0.0.1');
-}
 
 beforeAll(async () => {
   for (const name of ['a', 'b']) cells[name] = await startTestApp({ env: { CELL: name, CELLS: ['a', 'b'] } });
@@ -39,17 +20,14 @@ beforeAll(async () => {
     locked,
   ]);
   await createHauler(cells['b'] as TestApp, 'Red Mesa Hauling');
-  proxy = startRouter();
-  await once(proxy, 'listening');
-  url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  router = await startCellRouter(() => cells);
   browser = await startBrowser();
-  page = await browser.newPage({ baseURL: url });
+  page = await browser.newPage({ baseURL: router.url });
   page.setDefaultTimeout(20_000);
 });
 afterAll(async () => {
   await browser.close();
-  proxy.closeAllConnections();
-  proxy.close();
+  await router.close();
   for (const cell of Object.values(cells)) await cell.close();
 });
 

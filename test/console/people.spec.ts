@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { DEMO } from '../../src/demo/demo-data.js';
 import type { GroupAccess } from '../../src/config/access-rules.js';
 import { eventually } from '../support/eventually.js';
-import { oidcSettings, startIdentityProvider } from '../support/identity-provider.js';
+import { identify, oidcSettings, startIdentityProvider } from '../support/identity-provider.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { accessibilityFindings, type ConsoleScene, startConsole } from './console-pages.js';
 
@@ -39,14 +39,6 @@ afterAll(async () => {
   await proxy.close();
 });
 afterEach(async () => expect(await scene.endCase()).toEqual([]));
-
-/** Fills in the forms of the provider. */
-async function identify(page: Page, login: string): Promise<void> {
-  await page.locator('input[name=login]').fill(login);
-  await page.locator('input[name=password]').fill('any');
-  await page.getByRole('button', { name: 'Sign-in' }).click();
-  await page.getByRole('button', { name: 'Continue' }).click();
-}
 
 /** A person who has signed in, on a page of the console. */
 async function signedIn(login: string, path = ''): Promise<Page> {

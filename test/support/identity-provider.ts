@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Configuration } from 'oidc-provider';
+import type { Page } from 'playwright-core';
 import type { OidcSettings } from '../../src/config/oidc-settings.js';
 
 export const CLIENT = { clientId: 'haulbridge', clientSecret: 'secret-of-the-client-at-the-provider' };
@@ -13,6 +14,14 @@ export const oidcSettings = (issuer: string, publicUrl: string, roles: OidcSetti
   consoleUrl: `${publicUrl}/console/`,
 });
 
+/** Fills in the forms of the provider as a person who signs in, and returns to the service. */
+export async function identify(page: Page, login: string): Promise<void> {
+  await page.locator('input[name=login]').fill(login);
+  await page.locator('input[name=password]').fill('any');
+  await page.getByRole('button', { name: 'Sign-in' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
+}
+
 /** It warns of its storage in memory, and of each version of Node.js that it does not know. */
 async function withoutWarnings<T>(work: () => Promise<T>): Promise<T> {
   const { warn, info } = console;
@@ -24,19 +33,26 @@ async function withoutWarnings<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `oidc-provider` on a free port. The login is the subject; `groups` are those of each, and may be changed. */
-export async function startIdentityProvider(publicUrl: string, groups: Map<string, string[]>) {
+/**
+ * `oidc-provider` on a free port, for the services at these addresses. The login is the subject; `groups` are those of each, and
+ * may be changed. `host`: a browser keeps the cookies of 127.0.0.1 and localhost apart as those of two sites.
+ */
+export async function startIdentityProvider(
+  publicUrls: string | readonly string[],
+  groups: Map<string, string[]>,
+  host = '127.0.0.1',
+) {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { redirectUri, consoleUrl } = oidcSettings(issuer, publicUrl, []);
+  const issuer = `http://${host}:${(server.address() as AddressInfo).port}`;
+  const services = [publicUrls].flat().map((publicUrl) => oidcSettings(issuer, publicUrl, []));
   const settings: Configuration = {
     clients: [
       {
         client_id: CLIENT.clientId,
         client_secret: CLIENT.clientSecret,
-        redirect_uris: [redirectUri],
-        post_logout_redirect_uris: [consoleUrl],
+        redirect_uris: services.map(({ redirectUri }) => redirectUri),
+        post_logout_redirect_uris: services.map(({ consoleUrl }) => consoleUrl),
       },
     ],
     cookies: { keys: ['key of the cookies'] },

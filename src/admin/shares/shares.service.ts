@@ -15,7 +15,7 @@ import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { cellPath } from '../../http/cell-path.js';
+import { cellPath } from '../../config/cell-path.js';
 import { WeighedTickets } from '../../scale/weighed-tickets.js';
 import { Recordings } from '../../vision/recordings/recordings.service.js';
 import { TicketFootageService } from '../footage/ticket-footage.service.js';

@@ -16,12 +16,12 @@ export class PersonSignIn {
   private readonly states: SignInStates;
 
   constructor(
-    @Inject(ENV) { SECRETS_KEY }: Pick<ResolvedEnv, 'SECRETS_KEY'>,
+    @Inject(ENV) { SECRETS_KEY, CELL }: Pick<ResolvedEnv, 'SECRETS_KEY' | 'CELL'>,
     private readonly client: OidcClient,
     private readonly people: People,
     private readonly sessions: ConsoleSessions,
   ) {
-    this.states = new SignInStates(SECRETS_KEY);
+    this.states = new SignInStates(SECRETS_KEY, CELL);
   }
 
   get isOn(): boolean {

@@ -3,7 +3,7 @@ import type { AdminRole } from '../../contracts/common/roles.js';
 import { includesRole } from './roles.js';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
-import { type CallError, callErrorOf, configure, get, send } from './api.js';
+import { type CallError, callErrorOf, configure, get, inCell, send } from './api.js';
 
 export type Session = SessionView;
 
@@ -44,11 +44,11 @@ export function useSession() {
 }
 
 export const SESSION = '/console/api/session';
-export const PERSON_SIGN_IN = '/console/api/oidc/sign-in';
-const PERSON_SIGN_OUT = '/console/api/oidc/sign-out';
+export const PERSON_SIGN_IN = inCell('/console/api/oidc/sign-in');
+const PERSON_SIGN_OUT = inCell('/console/api/oidc/sign-out');
 
-/** Set while a person is signed in in this tab: the end of its session leads to the identity provider without a page. */
-const PERSON_MARK = 'haulbridge-person';
+/** Set while a person is signed in in this tab and cell: the end of its session leads to the identity provider without a page. */
+const PERSON_MARK = `haulbridge-person${inCell('')}`;
 
 /** Signs a person in again where the identity provider still knows it. Returns whether it does so. */
 function signInSilently(): boolean {

@@ -57,9 +57,13 @@ function Summary({ state: { cell, attention, reason } }: { state: CellState }) {
   const home = pageOfCell(cell, '/console/');
   const text =
     reason === 'signed-out' ? (
-      <a href={home} target="_self">
-        Sign in to cell {cell} to see its list
-      </a>
+      <>
+        Your session of this cell does not count there.{' '}
+        <a href={home} target="_self">
+          Sign in to cell {cell}
+        </a>{' '}
+        to see its list
+      </>
     ) : reason === 'unavailable' ? (
       <>The cell does not answer: its list is not known</>
     ) : (

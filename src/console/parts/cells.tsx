@@ -1,11 +1,11 @@
+import { inCell } from '../client/api.js';
 import type { Session } from '../client/session.js';
 
 /** The same page of another cell. The cell leads the browser on to the address that all cells share. */
-export const pageOfCell = (cell: string, address: string): string => `/cells/${cell}${address}`;
+export const pageOfCell = (cell: string, address: string): string => inCell(address, cell);
 
 /** Switches between the cells behind one proxy. */
-export function CellSwitch({ session, page }: { session: Session; page: string }) {
-  const { cell, cells } = session;
+export function CellSwitch({ cell, cells, page }: Pick<Session, 'cell' | 'cells'> & { page: string }) {
   if (cells.length < 2) return null;
   return (
     <nav class="cells" aria-label="Cells">

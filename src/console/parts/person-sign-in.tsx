@@ -1,4 +1,3 @@
-import { useLoad } from '../client/load.js';
 import { PERSON_SIGN_IN } from '../client/session.js';
 import type { SignInFault } from '../../contracts/admin/people.dto.js';
 
@@ -13,15 +12,10 @@ const FAULTS: Readonly<Record<SignInFault, string>> = {
 
 const isFault = (name: string): name is SignInFault => Object.hasOwn(FAULTS, name);
 
-/**
- * The button of people, above the form of tokens; nothing if the service knows no identity provider. `isExpired`: in a tab of
- * its own, so that the page keeps what was typed.
- */
+/** The button of people, above the form of tokens. `isExpired`: in a tab of its own, so that the page keeps what was typed. */
 export function PersonSignIn({ isExpired }: { readonly isExpired: boolean }) {
-  const { data: options } = useLoad('/console/api/sign-in');
   const query = new URLSearchParams(location.search);
   const fault = query.get('fault') ?? '';
-  if (options?.people !== true) return null;
   const returnTo = isExpired
     ? '/console/'
     : (query.get('return') ?? location.pathname + (isFault(fault) ? '' : location.search));

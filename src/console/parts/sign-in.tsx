@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, send } from '../client/api.js';
-import { useAction } from '../client/load.js';
+import { useAction, useLoad } from '../client/load.js';
 import { SESSION, type Session } from '../client/session.js';
+import { CellSwitch } from './cells.js';
 import { PersonSignIn } from './person-sign-in.js';
 import { ErrorBox } from './states.js';
 
@@ -13,6 +14,7 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
   const [kind, setKind] = useState<'token' | 'apiKey'>('token');
   const [secret, setSecret] = useState('');
   const action = useAction<undefined>(async () => onSignIn(await send('POST', SESSION, { [kind]: secret.trim() })));
+  const { data: options } = useLoad('/console/api/sign-in');
   const submit = (event: Event) => {
     event.preventDefault();
     action.run(undefined).catch(reportError);
@@ -21,7 +23,8 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
     <form class="sign-in card" onSubmit={submit}>
       <h1>{isExpired ? 'Sign in again' : 'haulbridge console'}</h1>
       {isExpired && <p>Your session has ended. The page behind keeps what you typed.</p>}
-      <PersonSignIn isExpired={isExpired} />
+      {!isExpired && options !== undefined && <Cells {...options} />}
+      {options?.people === true && <PersonSignIn isExpired={isExpired} />}
       <fieldset class="choice">
         <legend>Sign in with a token or key</legend>
         <label>
@@ -53,6 +56,17 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
           : 'An API key shows the exchanges and the sandbox of its own hauler or customer; that of a connection, how the platform reads its partner.'}
       </p>
     </form>
+  );
+}
+
+/** Which of the cells behind one proxy asks. */
+function Cells({ cell, cells }: Pick<Session, 'cell' | 'cells'>) {
+  if (cells.length < 2) return null;
+  return (
+    <>
+      <CellSwitch cell={cell} cells={cells} page="" />
+      <p>This is cell {cell}. A session of another cell does not count here.</p>
+    </>
   );
 }
 

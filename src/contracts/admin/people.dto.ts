@@ -1,13 +1,14 @@
 import { TextListField } from '../common/fields/nested-fields.js';
 import { BooleanField, EnumField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import { ADMIN_ROLES, type AdminRole } from '../common/roles.js';
+import { CellsView } from './cells-view.dto.js';
 
 /** Why a person is not signed in, as the sign-in page shows it. */
 export const SIGN_IN_FAULTS = ['provider-away', 'refused', 'stale', 'invalid', 'no-role', 'silent'] as const;
 export type SignInFault = (typeof SIGN_IN_FAULTS)[number];
 
 /** The ways to sign in to the console. */
-export class SignInOptions {
+export class SignInOptions extends CellsView {
   @BooleanField({ description: 'Whether people sign in at an identity provider (OIDC_ISSUER)', example: true })
   people!: boolean;
 }

@@ -1,6 +1,7 @@
 import { ADMIN_ROLES, type AdminRole } from '../common/roles.js';
 import { EnumListField, TextListField } from '../common/fields/nested-fields.js';
 import { BooleanField, EnumField, TextField, UuidField } from '../common/fields/scalar-fields.js';
+import { CellsView } from './cells-view.dto.js';
 import { PARTNER_INTERFACES, type PartnerInterface } from './connection.dto.js';
 
 const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
@@ -19,7 +20,7 @@ export class SignInRequest {
 }
 
 /** The caller that is signed in to the console. */
-export class SessionView {
+export class SessionView extends CellsView {
   @EnumField({ description: 'Rights of the session', values: ['admin', 'reader', 'partner'], example: 'admin' })
   kind!: 'admin' | 'reader' | 'partner';
 
@@ -49,12 +50,6 @@ export class SessionView {
 
   @BooleanField({ description: 'Whether the sandbox is on (SANDBOX)', example: false })
   sandbox!: boolean;
-
-  @TextField({ description: 'Name of this cell (CELL)', max: 12, optional: true, example: 'a' })
-  cell?: string;
-
-  @TextListField({ description: 'All cells behind the proxy (CELLS)', max: 1000, maxLength: 12 })
-  cells!: string[];
 
   @UuidField({ description: 'The hauler of the demo: its calls are an exercise', example: HAULER_ID })
   demoHaulerId!: string;

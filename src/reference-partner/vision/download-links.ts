@@ -10,7 +10,7 @@ import { VIDEO_FILES_API, VISION_API } from '../../contracts/vision/vision.api.j
 import { apiError } from '../../errors/app-error.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
 import { type FaultedRequest, SCENARIO_HEADER } from '../../http/recorded-request.js';
-import { cellPath } from '../../http/cell-path.js';
+import { cellPath } from '../../config/cell-path.js';
 import { requestedOrigin } from '../../http/url.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { FaultyFiles } from '../sandbox/faulty-files.js';
