@@ -107,9 +107,9 @@ describe.each(KINDS)('two cells behind %s', (kind) => {
     };
     demo = await seedDemo({ ...env, DATA_DIR: a.service.dataDir } as ResolvedEnv, url);
     await eventually(async () => {
-      expect(
-        await query(cell(a), `SELECT count(*) AS open FROM recordings WHERE status <> 'stored' AND hauler_id = $1`),
-      ).toEqual([{ open: '0' }]);
+      const sql = `SELECT count(*) FILTER (WHERE source = 'continuous') AS listed, count(*) FILTER (WHERE status <> 'stored') AS open
+        FROM recordings WHERE hauler_id = $1`;
+      expect(await query(cell(a), sql)).toEqual([{ listed: '20', open: '0' }]);
     });
   }, HOOK_MS);
   afterAll(async () => {

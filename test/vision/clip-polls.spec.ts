@@ -47,7 +47,7 @@ describe('polling', () => {
     vision.listVideos(() => [], { request: { requestId: 'req-u', status: 'TRANSCODING' } });
     const id = await order(await vision.connect());
     await becomes(id, { status: 'processing' });
-    await eventually(() => expect(vision.partner.askedOf(VIDEOS).length).toBeGreaterThan(0), 9_000);
+    await eventually(() => expect(vision.partner.askedOf(VIDEOS).length).toBeGreaterThan(0));
     expect(await read(id)).toMatchObject({ status: 'processing' });
   });
 

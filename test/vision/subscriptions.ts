@@ -66,9 +66,8 @@ export class Subscriptions {
   }
 
   reachesNow(id: string): Promise<void> {
-    return eventually(
-      async () => expect(Date.parse((await this.read(id)).watermark)).toBeGreaterThan(Date.now() - 90_000),
-      10_000,
+    return eventually(async () =>
+      expect(Date.parse((await this.read(id)).watermark)).toBeGreaterThan(Date.now() - 90_000),
     );
   }
 

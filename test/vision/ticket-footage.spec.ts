@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { TicketFootageRequests } from '../../src/contracts/admin/footage.dto.js';
 import { eventually } from '../support/eventually.js';
 import { readFootage, storeChunk, storeTicket } from '../support/footage-scene.js';
-import { refuses } from '../support/scripted-partner.js';
+import { refuses, when } from '../support/scripted-partner.js';
 import { accepts, connectVision, POST } from '../support/vision-partner.js';
 import { useVision } from '../support/vision-scene.js';
 
@@ -185,8 +185,10 @@ describe('POST /admin/v1/tickets/{id}/footage', () => {
     const id = await ticketOf({ inbound: at(0) });
     const [first] = (await request(id)).body.requests;
     await vision.becomes(first?.id ?? '', { status: 'failed' });
-    vision.partner.on(POST, accepts());
+    const shown = Promise.withResolvers<void>();
+    vision.partner.on(POST, when(shown.promise, accepts()));
     const { requests } = (await request(id)).body;
+    shown.resolve();
     expect(requests).toMatchObject([{ status: 'submitting' }, { id: first?.id, reason: expect.any(String) }]);
   });
 

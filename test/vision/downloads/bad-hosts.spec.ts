@@ -287,9 +287,14 @@ describe('a process that is killed during a download', () => {
   test('resumes from its last checkpoint, and leaves nothing', async () => {
     scene.host.answer((_, res) => {
       res.writeHead(200, { 'content-length': largeBody.length, etag: '"v1"' });
-      res.write(largeBody.subarray(0, 2 * MIB));
-      // Checkpoints are a second apart.
-      setTimeout(() => res.write(largeBody.subarray(2 * MIB, 6 * MIB)), 1_300);
+      let sent = 2 * MIB;
+      res.write(largeBody.subarray(0, sent));
+      // Checkpoints are a second apart, and are made when bytes arrive: some do until the process is killed.
+      const send = setInterval(() => {
+        res.write(largeBody.subarray(sent, (sent += 32_768)));
+        if (sent > 6 * MIB) clearInterval(send);
+      }, 100);
+      res.once('close', () => clearInterval(send));
     });
     const child = start();
     const [line] = (await once(createInterface({ input: child.stdout! }), 'line')) as [string];
@@ -306,13 +311,12 @@ describe('a process that is killed during a download', () => {
   });
 
   test('starts from zero before its first checkpoint, and leaves nothing', async () => {
-    const { promise: sent, resolve } = Promise.withResolvers<void>();
     scene.host.answer((_, res) => {
       res.writeHead(200, { 'content-length': largeBody.length });
-      res.write(largeBody.subarray(0, 2 * MIB), () => setTimeout(resolve, 250));
+      res.write(largeBody.subarray(0, 2 * MIB));
     });
     const child = start();
-    await sent;
+    await eventually(async () => expect(await scene.drafts()).not.toEqual([]));
     await kill(child);
     expect(await scene.drafts()).not.toEqual([]);
     scene.host.answer(serveFile(largeBody));
