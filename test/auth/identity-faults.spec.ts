@@ -122,7 +122,7 @@ it('does not hinder a boot, and without it there is no sign-in of people', async
   expect(await fault({}, away)).toBe('provider-away');
   await away.close();
   const without = await startTestApp({ on: service, env: { OIDC: undefined } });
-  expect((await without.call('GET', '/console/api/sign-in')).body).toEqual({ people: false });
+  expect((await without.call('GET', '/console/api/sign-in')).body).toEqual({ people: false, cells: [] });
   expect((await without.call('GET', '/console/api/oidc/sign-in')).status).toBe(404);
   await without.close();
 });
