@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { HoldDetails } from '../../src/contracts/admin/hold.dto.js';
 import type { CoverageInterval } from '../../src/contracts/admin/coverage.dto.js';
 import type { Erasure } from '../../src/contracts/admin/erasure.dto.js';
 import { RecordingsRepository } from '../../src/vision/recordings/recordings.repository.js';
@@ -99,6 +100,21 @@ describe('an erasure of footage', () => {
       `/recordings?connectionId=${connectionId}&status=available`,
     );
     expect(found.data.map(({ partnerRecordingId }) => partnerRecordingId)).toEqual(['again-10:00']);
+    const { body: held } = await app.admin<HoldDetails>('POST', '/holds', {
+      ...{
+        caseId: 'CASE',
+        reason: 'dispute',
+        connectionId,
+        truckId: 'TRUCK-7',
+        from: RANGE.from,
+        to: '2026-01-31T09:45:00Z',
+      },
+    });
+    expect(held.missing).toEqual([
+      { cameraId: 'front', from: RANGE.from, to: RANGE.to, cause: 'erased' },
+      expect.objectContaining({ from: RANGE.to, cause: 'notListed' }),
+      expect.objectContaining({ cause: 'notListed' }),
+    ]);
     const query = `connectionId=${connectionId}&truckId=TRUCK-7&cameraId=front&from=${RANGE.from}&to=${RANGE.to}`;
     const { body: coverage } = await app.admin<{ data: CoverageInterval[] }>('GET', `/coverage?${query}`);
     expect(coverage.data).toEqual([

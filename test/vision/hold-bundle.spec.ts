@@ -2,18 +2,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { get, type IncomingMessage } from 'node:http';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import type { BundledRecording, BundledView } from '../../src/contracts/admin/hold-bundle.dto.js';
 import type { HoldDetails } from '../../src/contracts/admin/hold.dto.js';
 import { STORAGE, type Storage } from '../../src/storage/storage.js';
 import { recordingFile } from '../../src/vision/recordings/recording.rules.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { readBundle, requestBundle } from '../support/bundle.js';
 import { commandsBeside, runCommand } from '../support/command-line.js';
 import { eventually } from '../support/eventually.js';
 import { type Footage, insertFootage, videoConnection } from '../support/held-footage.js';
@@ -21,14 +18,6 @@ import { type S3Server, startS3Server } from '../support/s3-server.js';
 import { extractZip } from '../support/zip.js';
 
 const HOUR = { from: '2026-01-31T08:00:00Z', to: '2026-01-31T09:00:00Z' };
-
-interface Manifest {
-  readonly hold: HoldDetails;
-  readonly part?: object;
-  readonly earlierExports: readonly object[];
-  readonly recordings: readonly BundledRecording[];
-  readonly views: readonly BundledView[];
-}
 
 let app: TestApp;
 let folder: string;
@@ -58,31 +47,6 @@ const minutes = (scene: Pick<Footage, 'haulerId' | 'connectionId'>, count: numbe
     return { ...scene, start: at(i * 5), end: at(i * 5 + 5), ...fields };
   });
 
-async function request(service: TestApp, path: string, token = service.env.ADMIN_TOKEN): Promise<IncomingMessage> {
-  const sent = get(`${service.url}/admin/v1${path}`, { agent: false, headers: { Authorization: `Bearer ${token}` } });
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  return response;
-}
-
-/** Downloads and extracts a bundle, and holds each of its files to `SHA256SUMS`. */
-async function bundle(service: TestApp, path: string) {
-  const response = await request(service, path);
-  expect(response.statusCode).toBe(200);
-  const file = join(folder, 'bundle.zip');
-  const to = await mkdtemp(join(folder, 'extracted-'));
-  await pipeline(response, createWriteStream(file));
-  const names = await extractZip(file, to);
-  const read = (name: string) => readFile(join(to, name), 'utf8');
-  const sums = (await read('SHA256SUMS')).trimEnd().split('\n');
-  for (const line of sums) {
-    const [, sum, name = ''] = /^([0-9a-f]{64}) {2}(\S+)$/.exec(line) ?? [];
-    const bytes = await readFile(join(to, name));
-    expect([name, createHash('sha256').update(bytes).digest('hex')]).toEqual([name, sum]);
-  }
-  expect(sums.map((line) => line.slice(66))).toEqual(names.slice(0, -1));
-  return { response, file, to, names, read, manifest: JSON.parse(await read('manifest.json')) as Manifest };
-}
-
 const isInstalled = (program: string): boolean => spawnSync(program, ['--help']).error === undefined;
 
 describe('the bundle of a hold', () => {
@@ -103,9 +67,9 @@ describe('the bundle of a hold', () => {
          (gen_random_uuid(), '2026-02-03', 'console', 'recording.viewed', 'recording:' || $2::text, NULL)`,
       [ids[0], ids.at(-1)],
     );
-    await bundle(app, `/holds/${created.id}/bundle`);
+    await readBundle(app, `/holds/${created.id}/bundle`);
     await app.admin('POST', `/holds/${created.id}/release`, { reason: 'settled' });
-    const { response, file, to, names, read, manifest } = await bundle(app, `/holds/${created.id}/bundle`);
+    const { response, file, to, names, read, manifest } = await readBundle(app, `/holds/${created.id}/bundle`);
     expect(response.headers).toMatchObject({
       'content-type': 'application/zip',
       'content-disposition': expect.stringMatching(/^attachment; filename="hold-CLAIM-1-\d{8}T\d{6}Z\.zip"$/),
@@ -151,14 +115,14 @@ describe('the bundle of a hold', () => {
     await insertFootage(app, minutes(scene, 10));
     const { id } = await hold(app, scene.connectionId);
     const part = { from: '2026-01-31T08:00:11Z', to: '2026-01-31T08:00:20Z' };
-    const { manifest } = await bundle(app, `/holds/${id}/bundle?endsAfter=${part.from}&startsBefore=${part.to}`);
+    const { manifest } = await readBundle(app, `/holds/${id}/bundle?endsAfter=${part.from}&startsBefore=${part.to}`);
     expect(manifest.part).toEqual({
       endsAfter: expect.stringContaining('08:00:11'),
       startsBefore: expect.stringContaining('08:00:20'),
     });
     expect(manifest.recordings.map(({ startTime }) => startTime.slice(-3))).toEqual(['10Z', '15Z']);
     const empty = await hold(app, scene.connectionId, { from: '2024-03-01T00:00:00Z', to: '2024-03-02T00:00:00Z' });
-    const { names, manifest: none } = await bundle(app, `/holds/${empty.id}/bundle`);
+    const { names, manifest: none } = await readBundle(app, `/holds/${empty.id}/bundle`);
     expect(names).toEqual(['manifest.csv', 'views.csv', 'manifest.json', 'SHA256SUMS']);
     expect([none.recordings, none.hold.missing]).toEqual([[], [expect.objectContaining({ cause: 'notListed' })]]);
     const wrong = await app.admin('GET', `/holds/${id}/bundle?endsAfter=${part.to}&startsBefore=${part.from}`);
@@ -173,7 +137,7 @@ describe('the bundle of a hold', () => {
     await storage.store(recordingFile(differs), Readable.from([Buffer.alloc(1000, 1)]));
     await storage.store(recordingFile(longer), Readable.from([Buffer.alloc(2000, 1)]));
     const { id } = await hold(app, scene.connectionId);
-    const { response, manifest, read, to } = await bundle(app, `/holds/${id}/bundle`);
+    const { response, manifest, read, to } = await readBundle(app, `/holds/${id}/bundle`);
     expect(response.trailers).toEqual({ 'hold-bundle-problems': '3' });
     expect(
       manifest.recordings.map(({ id: recording, problem, writtenBytes }) => [recording, problem, writtenBytes]),
@@ -228,7 +192,7 @@ describe('the bundle of a hold', () => {
       },
     });
     const statusOf = async (name: string) => {
-      const response = await request(limited, `/holds/${id}/bundle`, token(name));
+      const response = await requestBundle(limited, `/holds/${id}/bundle`, token(name));
       response.resume();
       await once(response, 'end');
       return response.statusCode;
@@ -243,7 +207,7 @@ describe('the bundle of a hold', () => {
     const { id } = await hold(app, scene.connectionId, await stored(app, scene, 40));
     const storage = app.app.get<Storage>(STORAGE, { strict: false });
     const read = jest.spyOn(storage, 'read');
-    const response = await request(app, `/holds/${id}/bundle`);
+    const response = await requestBundle(app, `/holds/${id}/bundle`);
     await once(response, 'data');
     response.pause();
     await eventually(() => expect(read.mock.calls.length).toBeGreaterThan(1));
@@ -283,10 +247,10 @@ describe('the bundle of files in S3', () => {
   test('is whole, and cut off where the storage fails in the middle', async () => {
     const scene = await videoConnection(service);
     const { id } = await hold(service, scene.connectionId, await stored(service, scene, 30));
-    const { manifest } = await bundle(service, `/holds/${id}/bundle`);
+    const { manifest } = await readBundle(service, `/holds/${id}/bundle`);
     expect(manifest.recordings.map(({ writtenBytes }) => writtenBytes)).toEqual(Array(30).fill(LARGE.length));
 
-    const response = await request(service, `/holds/${id}/bundle`);
+    const response = await requestBundle(service, `/holds/${id}/bundle`);
     const chunks: Buffer[] = [((await once(response, 'data')) as [Buffer])[0]];
     const end = once(response, 'end').then(
       () => 'whole',

@@ -1,10 +1,12 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
+import type { HoldDetails } from '../../src/contracts/admin/hold.dto.js';
 import { PartitionPlanner } from '../../src/database/partition-planner.js';
 import { PARTITIONED } from '../../src/database/partitions.rules.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { correctDay } from '../../src/vision/recordings/coverage-days-check.repository.js';
 import { Retention } from '../../src/vision/recordings/retention.job.js';
 import { startTestApp } from '../support/app.js';
+import { readBundle } from '../support/bundle.js';
 import { type Footage, insertFootage } from '../support/held-footage.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { accepts, element, POST } from '../support/vision-partner.js';
@@ -28,6 +30,7 @@ const at = (months: number, day = 15, clock = '08:00:00'): string => {
   return `${start.toISOString().slice(0, 10)}T${clock}Z`;
 };
 const partitionOf = (time: string) => `recordings_${time.slice(0, 7).replace('-', '')}`;
+const short = (time: string): string => time.replace('.000Z', 'Z');
 const later = (time: string, minutes: number) => new Date(Date.parse(time) + minutes * 60_000).toISOString();
 
 const exists = async (time: string) =>
@@ -250,6 +253,41 @@ describe('a month of recordings that ended long ago', () => {
     expect(await statusOf(again.recordingIds[0] ?? '')).toBe(200);
   });
 
+  test('is named by a hold over it and by the bundle of that, beside what is still there', async () => {
+    const connectionId = await vision.connect();
+    const [start, next, end] = [at(24, 1, '00:00:00'), at(23, 1, '00:00:00'), at(23, 2, '00:00:00')];
+    await footage(later(start, 60));
+    const kept = await footage(next, { end: later(next, 60), storedDays: 1 });
+    await run();
+    expect([await exists(start), await exists(next)]).toEqual([false, true]);
+    const range = { from: later(next, -60), to: end };
+    const { status, body } = await hold(range.from, range.to);
+    const missing = [
+      { cameraId: 'front', from: short(range.from), to: short(next), cause: 'monthRemoved' },
+      { cameraId: 'front', from: short(later(next, 60)), to: short(end), cause: 'notListed' },
+    ];
+    expect([status, body]).toEqual([201, expect.objectContaining({ stored: 1, missing })]);
+    const { manifest } = await readBundle(vision.app, `/holds/${body.id}/bundle`);
+    expect(manifest.hold.missing).toEqual(missing);
+    expect(manifest.recordings).toMatchObject([{ id: kept, file: expect.any(String) }]);
+    // Nothing of a range is left, nor of its cameras.
+    const gone = await hold(start, later(start, 120));
+    expect([gone.status, gone.body.missing]).toEqual([
+      201,
+      [{ from: short(start), to: short(later(start, 120)), cause: 'monthRemoved' }],
+    ]);
+    const empty = await readBundle(vision.app, `/holds/${gone.body.id}/bundle`);
+    expect([empty.manifest.recordings, empty.manifest.hold.missing]).toEqual([[], gone.body.missing]);
+    expect(empty.names).not.toContain('PROBLEMS.txt');
+    const unknown = await vision.app.admin<{ error: { details: { violations: object[] } } }>('POST', '/holds', {
+      ...{ caseId: 'CASE', reason: 'r', connectionId, truckId: 'TRUCK-8', from: start, to: end },
+    });
+    expect([unknown.status, unknown.body.error.details.violations]).toEqual([
+      400,
+      [{ path: 'truckId', rule: 'isKnown', message: expect.stringContaining(`before ${next.slice(0, 10)} may`) }],
+    ]);
+  });
+
   test('has its rows in the partition of the rest deleted by the same rule', async () => {
     await vision.connect();
     const years = ['1971-06-01T08:00:00Z', '1972-06-01T08:00:00Z'];
@@ -265,7 +303,7 @@ describe('a month of recordings that ended long ago', () => {
 });
 
 const hold = (from: string, to: string) =>
-  vision.app.admin<{ id: string }>('POST', '/holds', {
+  vision.app.admin<HoldDetails>('POST', '/holds', {
     ...{ caseId: 'CASE', reason: 'r', connectionId: vision.connectionId, truckId: 'TRUCK-7', from, to },
   });
 

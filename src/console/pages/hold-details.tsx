@@ -151,6 +151,7 @@ const CAUSES: Readonly<Record<MissingFootage['cause'], string>> = {
   deleted: 'deleted by the retention before it was held',
   erased: 'erased by request',
   lost: 'the download failed, or its link expired',
+  monthRemoved: 'its month was removed: what there was is no longer known',
   notListed: 'no recording of it is known',
 };
 

@@ -132,7 +132,7 @@ export class Hold {
   releaseReason?: string;
 }
 
-const MISSING_CAUSES = ['deleted', 'lost', 'notListed', 'erased'] as const;
+const MISSING_CAUSES = ['deleted', 'lost', 'notListed', 'erased', 'monthRemoved'] as const;
 
 /** Held time of which no file is stored or waits to be downloaded. */
 export class MissingFootage {
@@ -147,7 +147,7 @@ export class MissingFootage {
 
   @EnumField({
     description:
-      '`deleted`: retention has deleted it; `erased`: an erasure has; `lost`: its download failed or expired; `notListed`: the service knows no recording of it, because none was made, none was listed, or its month was removed',
+      '`deleted`: retention has deleted it; `erased`: an erasure has; `lost`: its download failed or expired; `monthRemoved`: its month is older than VIDEO_ROWS_DAYS and was removed, so that the service no longer knows what there was; `notListed`: the service knows no recording of it, because none was made or none was listed',
     values: MISSING_CAUSES,
     example: 'deleted',
   })

@@ -1,5 +1,6 @@
 import type { MissingFootage } from '../../contracts/admin/hold.dto.js';
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
+import { PARTITIONED } from '../../database/partitions.rules.js';
 import { instantSql, type Querying } from '../../database/sql.js';
 import { isWithin, sameCamera } from './held.sql.js';
 import type { HoldRow } from './holds.repository.js';
@@ -27,6 +28,31 @@ const HELD = `
     tstzrange(greatest(r.start_time, hold.start_time), least(r.end_time, hold.end_time)) AS range
   FROM holds AS hold JOIN recordings AS r ON ${isWithin('r', 'hold')} AND r.start_time > hold.start_time - ${LONGEST}
   WHERE hold.hauler_id = $1 AND hold.id = $2`;
+
+/** The ranges of the hold that a confirmed erasure has closed, with the camera of the erasure. */
+const ERASED = `
+  SELECT erasure.hauler_id, erasure.connection_id, erasure.truck_id, erasure.camera_id,
+    tstzrange(erasure.start_time, erasure.end_time) AS range
+  FROM holds AS hold JOIN erasures AS erasure USING (hauler_id, connection_id, truck_id)
+  WHERE hold.hauler_id = $1 AND hold.id = $2 AND erasure.status IN ('running', 'done')
+    AND erasure.start_time < hold.end_time AND erasure.end_time > hold.start_time`;
+
+/**
+ * The months of the hold that `VIDEO_ROWS_DAYS` has removed: those before the floor of the connection that have no partition,
+ * and the ranges of clips whose rows went with their month.
+ */
+const REMOVED = `
+  SELECT tstzrange(month AT TIME ZONE 'UTC', (month + interval '1 month') AT TIME ZONE 'UTC') AS range
+  FROM holds AS hold JOIN recording_floors AS floor USING (hauler_id, connection_id),
+    generate_series(date_trunc('month', hold.start_time AT TIME ZONE 'UTC'),
+      least(hold.end_time, floor.start_before) AT TIME ZONE 'UTC' - interval '1 microsecond', interval '1 month') AS month
+  WHERE hold.hauler_id = $1 AND hold.id = $2
+    AND to_regclass('${PARTITIONED.recordings.name}_' || to_char(month, 'YYYYMM')) IS NULL
+  UNION ALL
+  SELECT tstzrange(part.start_time, part.end_time)
+  FROM holds AS hold JOIN video_request_parts AS part USING (hauler_id, connection_id, truck_id)
+  WHERE hold.hauler_id = $1 AND hold.id = $2 AND part.rows_dropped_at IS NOT NULL
+    AND part.start_time < hold.end_time AND part.end_time > hold.start_time`;
 
 type Key = Pick<HoldRow, 'hauler_id' | 'id'>;
 
@@ -64,10 +90,22 @@ export function findMissing(database: Querying, { hauler_id, id }: Key): Promise
      past AS (
        SELECT CASE WHEN start_time < now() THEN tstzmultirange(tstzrange(start_time, least(end_time, now()))) ELSE '{}' END AS range
        FROM holds WHERE hauler_id = $1 AND id = $2),
+     erasures_of AS (
+       SELECT sums.name, coalesce((SELECT range_agg(erased.range) FROM (${ERASED}) AS erased
+         WHERE erased.camera_id IS NULL OR ${sameCamera('erased', 'seen')}), '{}') AS erased
+       FROM sums JOIN LATERAL (
+         SELECT hauler_id, connection_id, truck_id, sums.name AS camera_id FROM holds WHERE hauler_id = $1 AND id = $2
+       ) AS seen ON true),
+     removed_of AS (SELECT coalesce(range_agg(range), '{}') AS removed FROM (${REMOVED}) AS months),
+     rest AS (
+       SELECT sums.name, erased, removed, past.range - held - deleted - lost AS unknown
+       FROM sums JOIN erasures_of ON erasures_of.name IS NOT DISTINCT FROM sums.name, past, removed_of),
      pieces AS (
        SELECT name, 'deleted' AS cause, unnest(deleted * past.range - held) AS piece FROM sums, past
        UNION ALL SELECT name, 'lost', unnest(lost * past.range - held - deleted) FROM sums, past
-       UNION ALL SELECT name, 'notListed', unnest(past.range - held - deleted - lost) FROM sums, past)
+       UNION ALL SELECT name, 'erased', unnest(unknown * erased) FROM rest
+       UNION ALL SELECT name, 'monthRemoved', unnest(unknown * removed - erased) FROM rest
+       UNION ALL SELECT name, 'notListed', unnest(unknown - erased - removed) FROM rest)
      SELECT name AS camera, ${instantSql('lower(piece)')} AS "from", ${instantSql('upper(piece)')} AS "to", cause
      FROM pieces ORDER BY lower(piece), name LIMIT ${MAX_MISSING}`,
     [hauler_id, id],

@@ -85,7 +85,9 @@ export class Holds {
     const violations = rangeViolations(from, to);
     const haulerId = await this.holds.haulerOf(connectionId);
     if (haulerId === undefined) violations.push(unknownConnection());
-    else if (!(await this.holds.knowsTruck(connectionId, truckId))) violations.push(unknownTruck());
+    else if (!(await this.holds.knowsTruck(connectionId, truckId))) {
+      violations.push(unknownTruck(await this.holds.removedBefore(haulerId, connectionId, from)));
+    }
     if (violations.length > 0 || haulerId === undefined) throw invalid(violations);
     return haulerId;
   }
@@ -102,10 +104,14 @@ export function rangeViolations(from: string, to: string): Violation[] {
 }
 
 /** A misspelt truck would hold nothing, and nobody would notice. */
-const unknownTruck = (): Violation => ({
+const unknownTruck = (removedBefore: Date | undefined): Violation => ({
   path: 'truckId',
   rule: 'isKnown',
-  message: 'truckId must be a truck of which the connection has a recording, a request or a subscription',
+  message: `truckId must be a truck of which the connection has a recording, a request or a subscription${
+    removedBefore === undefined
+      ? ''
+      : `; its months of recordings before ${formatInstant(removedBefore).slice(0, 10)} may have been removed (VIDEO_ROWS_DAYS), and a truck of that time alone is no longer known`
+  }`,
 });
 
 async function detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
