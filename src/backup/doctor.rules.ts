@@ -70,6 +70,22 @@ export function workVerdict(work: readonly WaitingWork[]): Verdict {
     : fine(`the oldest waits: ${shown}`);
 }
 
+export interface SumsCompared {
+  readonly trucks: number;
+  readonly wrongDays: number;
+  /** There are no other trucks. */
+  readonly isWhole: boolean;
+}
+
+export function sumsVerdict({ trucks, wrongDays, isWhole }: SumsCompared): Verdict {
+  const rest = isWhole ? '' : `; storage check compares those of all trucks`;
+  if (wrongDays > 0)
+    return wrong(
+      `${wrongDays} days of ${trucks} trucks differ from the recordings${rest}: run storage check --repair while the service runs`,
+    );
+  return fine(`of ${trucks} trucks compared with the recordings, none differs${rest}`);
+}
+
 /** `now` in seconds since the epoch. */
 export function backupVerdict(last: Verification | undefined, now: number): Verdict {
   const advice = 'run backup and backup verify';

@@ -31,7 +31,7 @@ import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
-import { addRepairOptions, type RepairOptions, repairStorage } from './storage-repair.js';
+import { addRepairOptions, type RepairOptions, repairStorage, sumsLine } from './storage-repair.js';
 import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
@@ -278,10 +278,16 @@ async function openFile(file: string, maxBytes: number): Promise<NonNullable<Adm
   return { content: createReadStream(file), sizeBytes: found.size };
 }
 
-function reportDifferences({ examined, data, advice }: StorageCheck, json: boolean, streams: Streams): void {
+function reportDifferences({ examined, data, sums = [], advice }: StorageCheck, json: boolean, streams: Streams): void {
   if (advice !== undefined && !json) streams.out(`${visibleText(advice)}\n`);
   const differences = data.length === 1 ? '1 difference' : `${data.length} differences`;
-  if (data.length > 0) throw new CommandError(`${differences} between storage and database`, FAILURE);
+  if (sums.length > 0 && !json) streams.out(render({ data: sums.map(sumsLine) }, false));
+  const days = sums.length === 1 ? '1 day of a truck' : `${sums.length} days of trucks`;
+  const wrong = [
+    ...(data.length === 0 ? [] : [`${differences} between storage and database`]),
+    ...(sums.length === 0 ? [] : [`the sums of ${days} differ from the recordings: run storage check --repair`]),
+  ];
+  if (wrong.length > 0) throw new CommandError(wrong.join('; '), FAILURE);
   if (!json) streams.out(`storage and database agree: examined ${examined} rows and files\n`);
 }
 

@@ -41,6 +41,7 @@ import { TruckFootage } from './footage/truck-footage.service.js';
 import { Pokes } from './pokes/pokes.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
 import { CoverageDaysCheck } from './recordings/coverage-days.job.js';
+import { CoverageDays } from './recordings/coverage-days.service.js';
 import { OldMonths } from './recordings/old-months.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { RetentionSettings } from './recordings/retention-settings.service.js';
@@ -91,6 +92,7 @@ import { Retention } from './recordings/retention.job.js';
     FleetCoverage,
     FleetSums,
     CoverageDaysCheck,
+    CoverageDays,
     FootageRepository,
     TruckFootage,
     DownloadRepository,
@@ -106,6 +108,7 @@ import { Retention } from './recordings/retention.job.js';
     Pokes,
   ],
   exports: [
+    CoverageDays,
     VisionFindings,
     VideoRequests,
     VideoSubscriptions,

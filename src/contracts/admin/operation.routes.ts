@@ -53,7 +53,7 @@ export const OPERATION_ROUTES = {
     role: 'viewer',
     summary: 'Compare the video storage with the database',
     description:
-      'Lists files without a row, and rows whose file is missing or differs. Changes nothing. With `checksums` the service reads every file, which takes as long as reading them does.',
+      'Lists files without a row, rows whose file is missing or differs, and the days of trucks whose sums differ from the recordings. Changes nothing. With `checksums` the service reads every file, which takes as long as reading them does.',
     query: StorageCheckQuery,
     status: 200,
     response: StorageCheck,
@@ -65,7 +65,7 @@ export const OPERATION_ROUTES = {
     role: 'admin',
     summary: 'Repair what the storage has lost',
     description:
-      'Compares the storage with the database. A recording whose file is gone waits for it again, with the reason, and is fetched if the partner still lists it. Files without a row are removed with `removeOrphans` only. A file that differs is listed.',
+      'Compares the storage with the database. A recording whose file is gone waits for it again, with the reason, and is fetched if the partner still lists it. Files without a row are removed with `removeOrphans` only. A file that differs is listed. Sums of days that differ from the recordings are corrected.',
     body: StorageRepairRequest,
     isBodyOptional: true,
     status: 200,

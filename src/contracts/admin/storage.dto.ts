@@ -1,4 +1,12 @@
-import { BooleanField, EnumField, InstantField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
+import {
+  BooleanField,
+  EnumField,
+  InstantField,
+  IntegerField,
+  TextField,
+  UuidField,
+} from '../common/fields/scalar-fields.js';
+import { DOCUMENTED_MAX } from '../common/fields/field.js';
 import { ArrayField } from '../common/fields/nested-fields.js';
 
 const count = { min: 0, max: Number.MAX_SAFE_INTEGER, example: 0 };
@@ -36,9 +44,30 @@ export class StorageFinding {
   message!: string;
 }
 
+/** A day of a truck whose sums, from which the coverage of a fleet is shown, are not those of its recordings. */
+export class SumsFinding {
+  @UuidField({ description: 'Hauler of the truck', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  haulerId!: string;
+
+  @UuidField({ description: 'Connection of the truck', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  connectionId!: string;
+
+  @TextField({ description: 'Truck, as the partner names it', max: DOCUMENTED_MAX, example: 'TRUCK-7' })
+  truckId!: string;
+
+  @TextField({ description: 'Day (UTC)', max: 10, example: '2026-01-31' })
+  day!: string;
+
+  @TextField({ description: 'The difference, in a sentence', max: DOCUMENTED_MAX })
+  message!: string;
+}
+
 export class StorageCheck {
   @IntegerField({ description: 'Rows and files that were compared', ...count })
   examined!: number;
+
+  @IntegerField({ description: 'Trucks whose sums by day were compared with their recordings', ...count })
+  trucks!: number;
 
   @ArrayField(() => StorageFinding, {
     description: `The differences; the check stops at ${MAX_STORAGE_FINDINGS}`,
@@ -46,6 +75,13 @@ export class StorageCheck {
     example: [],
   })
   data!: StorageFinding[];
+
+  @ArrayField(() => SumsFinding, {
+    description: `The days of trucks whose sums differ from the recordings; the check stops at ${MAX_STORAGE_FINDINGS}`,
+    max: MAX_STORAGE_FINDINGS,
+    example: [],
+  })
+  sums!: SumsFinding[];
 
   @TextField({
     description: 'What the database lacks, and how to add it; absent where it lacks nothing',
@@ -97,12 +133,22 @@ export class StorageRepair {
   @IntegerField({ description: 'Differences that were left', ...count })
   none!: number;
 
+  @IntegerField({ description: 'Days of trucks whose sums were corrected', ...count })
+  sumsCorrected!: number;
+
   @ArrayField(() => RepairedFinding, {
     description: `The differences; a repair stops at ${MAX_STORAGE_FINDINGS}, and the next one goes on`,
     max: MAX_STORAGE_FINDINGS,
     example: [],
   })
   data!: RepairedFinding[];
+
+  @ArrayField(() => SumsFinding, {
+    description: `The days of trucks whose sums differed; a repair stops at ${MAX_STORAGE_FINDINGS}, and the next one goes on`,
+    max: MAX_STORAGE_FINDINGS,
+    example: [],
+  })
+  sums!: SumsFinding[];
 }
 
 export class RetentionRequest {

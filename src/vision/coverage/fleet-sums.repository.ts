@@ -33,7 +33,7 @@ export class FleetSums {
   /**
    * The seconds of each state by camera and bucket; undefined where the recordings have to be read: buckets of parts of an hour (zones such
    * as India's), recordings that share time, clips, clips that never came, erased ranges, cameras with recordings under two
-   * names, and cameras without any sums, which have next to no recordings to read.
+   * names, days with recordings whose sums were lost, and cameras without any sums, which have next to no recordings to read.
    */
   async of(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<(StateSeconds[] | undefined)[]> {
     const { fromMs, toMs } = grid;
@@ -67,8 +67,66 @@ export class FleetSums {
          AND e.start_time < $3 AND e.end_time > $2`,
       [listed, new Date(fromMs), new Date(toMs)],
     );
-    return sumsOf(cameras.length, rows, new Set(failed.map(({ camera }) => camera)), grid);
+    const lost = await this.lostSums(cameras, rows, grid);
+    return sumsOf(cameras.length, rows, new Set([...failed, ...lost].map(({ camera }) => camera)), grid);
   }
+
+  /** The cameras with a recording on days without sums. Looks for one recording of each gap, by the index. */
+  private async lostSums(cameras: readonly TruckCamera[], rows: readonly DayRow[], grid: BucketGrid) {
+    const gaps = gapsOf(cameras, rows, grid);
+    if (gaps.length === 0) return [];
+    return this.dataSource.query<{ camera: number }[]>(
+      `SELECT DISTINCT camera FROM json_to_recordset($1::json)
+           AS gaps (camera integer, connection uuid, truck text, name text, "from" timestamptz, "to" timestamptz)
+         JOIN connections ON connections.id = connection
+       WHERE (SELECT true FROM recordings r
+         WHERE (r.hauler_id, r.connection_id, r.truck_id, r.camera_id) = (connections.hauler_id, connection, truck, name)
+           AND r.start_time > gaps."from" - interval '1 hour' AND r.start_time < gaps."to" AND r.end_time > gaps."from" LIMIT 1)`,
+      [JSON.stringify(gaps)],
+    );
+  }
+}
+
+interface Gap {
+  readonly camera: number;
+  readonly connection: string;
+  readonly truck: string;
+  readonly name: string;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** The times without sums of those cameras that have others. */
+function gapsOf(cameras: readonly TruckCamera[], rows: readonly DayRow[], { fromMs, toMs }: BucketGrid): Gap[] {
+  const first = Math.floor(fromMs / DAY_MS);
+  const known = new Map<number, Map<string, Set<number>>>();
+  for (const { camera, name, day } of rows) {
+    const names = known.get(camera) ?? new Map<string, Set<number>>();
+    known.set(camera, names.set(name, (names.get(name) ?? new Set()).add(first + day)));
+  }
+  return [...known].flatMap(([camera, days]) => {
+    const { connectionId: connection, truckId: truck, names } = cameras[camera] as TruckCamera;
+    return names.flatMap((name) =>
+      daysWithout(days.get(name) ?? new Set(), first, Math.ceil(toMs / DAY_MS)).map(([start, end]) => ({
+        ...{ camera, connection, truck, name },
+        from: new Date(Math.max(start * DAY_MS, fromMs)),
+        to: new Date(Math.min(end * DAY_MS, toMs)),
+      })),
+    );
+  });
+}
+
+/** The ranges `[start, end)` of days from `first` until before `last` that are not known. */
+function daysWithout(known: ReadonlySet<number>, first: number, last: number): (readonly [number, number])[] {
+  const found: (readonly [number, number])[] = [];
+  for (let start = first; start < last; start++) {
+    if (known.has(start)) continue;
+    let end = start + 1;
+    while (end < last && !known.has(end)) end++;
+    found.push([start, end]);
+    start = end;
+  }
+  return found;
 }
 
 function sumsOf(

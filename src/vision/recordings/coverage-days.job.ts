@@ -1,7 +1,8 @@
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
-import { correctDay, sharedDays } from './coverage-days-check.repository.js';
+import { sharedDays } from './coverage-days-check.repository.js';
+import { CoverageDays } from './coverage-days.service.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -19,7 +20,10 @@ const SHARED_DAYS = 31;
 export class CoverageDaysCheck implements OnModuleDestroy {
   private isStopping = false;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly days: CoverageDays,
+  ) {}
 
   onModuleDestroy(): void {
     this.isStopping = true;
@@ -35,7 +39,7 @@ export class CoverageDaysCheck implements OnModuleDestroy {
     let corrected = 0;
     const shared = await sharedDays(this.dataSource, dayOf(now - SHARED_DAYS * DAY_MS));
     for (const day of new Set([dayOf(now - DAY_MS), dayOf(now), ...shared])) {
-      if (!this.isStopping) corrected += await correctDay(this.dataSource, day);
+      if (!this.isStopping) corrected += await this.days.correct(day);
     }
     return corrected;
   }

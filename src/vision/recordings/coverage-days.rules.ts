@@ -1,7 +1,10 @@
+import type { WrongDay } from './coverage-days-check.repository.js';
 import type { RecordingState } from './recording.rules.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
+/** Of a sentence. */
+const SHOWN_CAMERAS = 5;
 
 /** A recording counts for so long at most: coverage looks back so far for recordings that reach into a time. */
 export const MAX_MS = 31 * DAY_HOURS * HOUR_MS;
@@ -83,4 +86,13 @@ function add(
     deltas.set(key, delta);
     start = to;
   }
+}
+
+/** What differs on a day of a truck: times are those of all its differing cameras together. */
+export function sumsSentence({ cameras, is_lost, summed_ms, recorded_ms }: WrongDay): string {
+  const named = `${cameras.slice(0, SHOWN_CAMERAS).join(', ')}${cameras.length > SHOWN_CAMERAS ? ' and more' : ''}`;
+  const recorded = `the recordings of ${named} have ${recorded_ms / 1000} s`;
+  if (is_lost) return `${recorded}, and there are no sums`;
+  if (summed_ms !== recorded_ms) return `${recorded}, the sums ${summed_ms / 1000} s`;
+  return `${recorded}, the sums have them in other states or hours, or do not say that recordings share time`;
 }
