@@ -24,11 +24,21 @@ interface Contender {
 interface Measured {
   readonly perSecond: number;
   readonly serviceMicros: number;
+  readonly postgresMicros: number;
+  /** The write-ahead log: it does not depend on the load of the machine. */
+  readonly logBytes: number;
 }
+
+const COLUMNS = [
+  ['perSecond', 'tickets/s'],
+  ['serviceMicros', 'service µs'],
+  ['postgresMicros', 'PostgreSQL µs'],
+  ['logBytes', 'log bytes'],
+] as const satisfies (readonly [keyof Measured, string])[];
 
 /**
  * New tickets a second of another build, of this one, and of this one with a webhook endpoint that gets each of them, in turns, each with a
- * database of its own on one server. Arguments: the folder of the other build (a clone in which `npm run build` was run), rounds (7),
+ * database of its own on one server; and what each costs. Arguments: the folder of the other build (a clone in which `npm run build` was run), rounds (7),
  * seconds of one measurement (3).
  */
 export async function run([folder = '', rounds = '7', seconds = '3']: readonly string[]): Promise<void> {
@@ -51,13 +61,9 @@ export async function run([folder = '', rounds = '7', seconds = '3']: readonly s
   const ratio = (i: number, figure: keyof Measured) =>
     median(of(i, figure).map((value, round) => value / (of(0, figure)[round] ?? NaN))).toFixed(3);
   report('against', [
-    ['build', 'tickets/s', '÷ other', 'service µs', '÷ other'],
+    ['build', ...COLUMNS.flatMap(([, title]) => [title, '÷ other'])],
     ...contenders.map(({ name }, i): Row => {
-      return [
-        name,
-        ...[Math.round(median(of(i, 'perSecond'))), ratio(i, 'perSecond')],
-        ...[Math.round(median(of(i, 'serviceMicros'))), ratio(i, 'serviceMicros')],
-      ];
+      return [name, ...COLUMNS.flatMap(([figure]) => [Math.round(median(of(i, figure))), ratio(i, figure)])];
     }),
   ]);
   console.log(`${counted.length} rounds count, ${dropped} do not; ${hook.received()} webhooks were received`);
@@ -70,6 +76,10 @@ async function contender(name: string, server: BenchDatabase, root: string, hook
   const { headers, next } = await openScaleHouse(service, database);
   const load = { url: `${service.url}/platform-api/v1/tickets`, headers, connections: CONNECTIONS, next };
   putToSleep(service.pid);
+  const written = async () => {
+    const { rows } = await server.client.query<{ bytes: string }>("SELECT pg_current_wal_lsn() - '0/0' AS bytes");
+    return Number(rows[0]?.bytes);
+  };
   return {
     name,
     run: async (seconds) => {
@@ -78,9 +88,11 @@ async function contender(name: string, server: BenchDatabase, root: string, hook
       awaken(service.pid);
       await delay(CATCH_UP_MS);
       collectGarbage();
-      const before = processorMs(service.pid);
+      const before = { serviceMs: processorMs(service.pid), postgresMs: processorMs(server.pid), log: await written() };
       const { acknowledged, failures, seconds: took } = await push({ ...load, seconds });
-      const serviceMs = processorMs(service.pid) - before;
+      const serviceMs = processorMs(service.pid) - before.serviceMs;
+      const postgresMs = processorMs(server.pid) - before.postgresMs;
+      const log = (await written()) - before.log;
       if (failures.length > 0) throw new Error(`${name}: ${failures.length} failures: ${failures[0]}`);
       // It finishes what was under way: suspended within a transaction, it would keep its locks.
       await delay(CATCH_UP_MS);
@@ -88,7 +100,13 @@ async function contender(name: string, server: BenchDatabase, root: string, hook
       const unasked = (rows[0]?.n ?? 0) - acknowledged.length;
       if (unasked < 0 || unasked > CONNECTIONS) throw new Error(`${name}: ${unasked} more stored than acknowledged`);
       putToSleep(service.pid);
-      return { perSecond: acknowledged.length / took, serviceMicros: (serviceMs * 1_000) / acknowledged.length };
+      const count = acknowledged.length;
+      return {
+        perSecond: count / took,
+        serviceMicros: (serviceMs * 1_000) / count,
+        postgresMicros: (postgresMs * 1_000) / count,
+        logBytes: log / count,
+      };
     },
   };
 }
