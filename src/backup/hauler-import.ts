@@ -42,6 +42,8 @@ const KNOWN_MS = 5_000;
 
 export interface ImportOptions {
   readonly from: string;
+  /** The hauler that the archive must have; any without it. */
+  readonly id?: string;
   readonly dryRun?: boolean;
 }
 
@@ -63,6 +65,10 @@ export async function importHauler(options: ImportOptions, context: CommandConte
     const manifest = await readArchive(place, options.from, context.progress);
     assertImportable(manifest, keys.source, env);
     const id = manifest.hauler?.id ?? '';
+    if (options.id !== undefined && options.id.toLowerCase() !== id)
+      throw new BackupError(
+        `it is the archive of the hauler ${id} (${manifest.hauler?.name}), and not of ${options.id}`,
+      );
     return withDatabase(env, (databaseUrl) =>
       withHauler(databaseUrl, id, async (lane) => {
         const input = { env, lane, place, manifest, keys, context };

@@ -19,10 +19,10 @@ export function addHaulerCommands(group: Command, streams: Streams): void {
     (await import('../backup/hauler-export.js')).exportHauler({ ...options, id: idOf(exporting) }, context),
   );
   const importing = group
-    .command('import')
+    .command('import [id]')
     .summary('Store a hauler of another cell here')
     .description(
-      `Stores all of an archive or nothing, compares counts and sums, and seals the keys of partners with SECRETS_KEY of this cell; SOURCE_SECRETS_KEY (or SOURCE_SECRETS_KEY_FILE) is that of the other one. Then the hauler is in use here. ${ENVIRONMENT}.`,
+      `Stores all of an archive or nothing, and with an id only if it is the archive of that hauler. It compares counts and sums, and seals the keys of partners with SECRETS_KEY of this cell; SOURCE_SECRETS_KEY (or SOURCE_SECRETS_KEY_FILE) is that of the other one. Then the hauler is in use here. ${ENVIRONMENT}.`,
     )
     .option('--from <place>', 'required without --undo: file or s3://bucket/key?endpoint=…&region=… of the archive')
     .option('--dry-run', 'check all of it and store nothing')
@@ -35,7 +35,9 @@ export function addHaulerCommands(group: Command, streams: Streams): void {
       if (undo !== undefined)
         return (await import('../backup/hauler-release.js')).undoImport({ id: undo, ...options }, context);
       if (from === undefined) throw new CommandError("required option '--from <place>' not specified", USAGE);
-      return (await import('../backup/hauler-import.js')).importHauler({ from, ...options }, context);
+      const [id] = importing.args;
+      const named = id === undefined ? {} : { id };
+      return (await import('../backup/hauler-import.js')).importHauler({ from, ...named, ...options }, context);
     },
   );
   const releasing = group

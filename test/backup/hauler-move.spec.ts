@@ -208,6 +208,37 @@ test('an import refuses what does not fit, and stores nothing', async () => {
   expect((await target.admin('GET', `/haulers/${id}`)).status).toBe(404);
 });
 
+test('an archive that was cut, or is of another hauler than the one named, is refused before anything is stored', async () => {
+  const before = await contentOf(target);
+  const bytes = readFileSync(archive);
+  const cuts = [0, 100, 512, 5_000, bytes.length >> 1, bytes.length - 1_024, bytes.length - 1];
+  for (const length of cuts) {
+    const cut = newArchive();
+    writeFileSync(cut, bytes.subarray(0, length));
+    const sentence = await importRefused(cut);
+    expect([length, sentence]).toEqual([length, expect.stringMatching(/damaged|is not a backup/)]);
+  }
+  const other = randomUUID();
+  const sentence = await refusedOn(target, (context) => importHauler({ from: archive, id: other }, context));
+  expect(sentence).toMatch(new RegExp(`^it is the archive of the hauler ${id} \\(.*\\), and not of ${other}$`));
+  const { ended, output } = startCommand(['hauler', 'import', other, '--from', archive], variablesOfCell(target));
+  expect([await ended, output()]).toEqual([1, expect.stringContaining(`and not of ${other}`)]);
+  expect(await contentOf(target)).toEqual(before);
+});
+
+test('an import of a hauler that exists at the target already is refused by its name, and changes nothing', async () => {
+  await target.admin('POST', '/haulers', { id, name: 'Older than the move' });
+  const before = await contentOf(target);
+  try {
+    const sentence = `there is a hauler ${id} here already (Older than the move)`;
+    expect(await importRefused(archive)).toBe(sentence);
+    expect(await refusedOn(target, (context) => importHauler({ from: archive, dryRun: true }, context))).toBe(sentence);
+    expect(await contentOf(target)).toEqual(before);
+  } finally {
+    await target.dataSource.query('DELETE FROM haulers WHERE id = $1', [id]);
+  }
+});
+
 test('a dry run of the import checks all of it, and stores nothing', async () => {
   const { sentence } = await succeedOn(target, (context) => importHauler({ from: archive, dryRun: true }, context));
   expect(sentence).toMatch(/^could import the hauler .* nothing was stored$/);
