@@ -71,7 +71,13 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
-    inBackground(this.recordDefault());
+    inBackground(this.start());
+  }
+
+  /** A process that was killed may have left rows without their files, and one that is often restarted never runs an hour. */
+  private async start(): Promise<void> {
+    await this.recordDefault();
+    await this.run().catch(() => undefined);
   }
 
   @Interval('video retention', INTERVAL_MS)
