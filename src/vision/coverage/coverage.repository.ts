@@ -4,7 +4,7 @@ import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
 import { monthsOf } from '../../database/partitions.rules.js';
-import { CAMERA_MONTHS, CAMERA_NAMES, OF_TRUCK, onDays } from './truck-cameras.sql.js';
+import { TRUCK_CAMERAS } from './truck-cameras.sql.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';
@@ -233,25 +233,12 @@ export class CoverageRepository {
   async cameras(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<CoveredCamera[][]> {
     const [start, end] = [epochMillis(from), epochMillis(to)];
     const rows = await this.dataSource.query<{ place: number; names: string[]; present: string[] }[]>(
-      `SELECT place::integer AS place, names, ARRAY(
-         SELECT name FROM unnest(names) AS name WHERE coalesce(${onDays('name', 8, 9)}, (SELECT true FROM recordings r
-           WHERE ${OF_TRUCK} AND ${CAMERA_MONTHS} AND r.part_id IS NULL AND r.camera_id = name
-             AND r.start_time > $3::timestamptz - interval '1 day' AND r.start_time < $4 AND r.end_time > $3 LIMIT 1),
-           (SELECT true FROM recordings r
-           WHERE ${OF_TRUCK} AND ${CAMERA_MONTHS} AND r.part_id IS NOT NULL AND r.camera_id = name
-             AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4 AND r.end_time > $3 LIMIT 1),
-           false)) AS present
+      `SELECT place::integer AS place, names, present
        FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
-         JOIN connections ON connections.id = connection_id, LATERAL (SELECT ARRAY(
-         ${CAMERA_NAMES}
-         UNION
-         SELECT q.camera_id FROM video_requests q
-         WHERE (q.connection_id, q.truck_id) = (trucks.connection_id, trucks.truck_id)
-           AND q.status IN ('failed', 'expired') AND q.start_time < $4 AND q.end_time > $3
-         UNION
-         SELECT camera_id FROM video_subscriptions s
-         WHERE (s.connection_id, s.truck_id) = (trucks.connection_id, trucks.truck_id)
-           AND s.deleted_at IS NULL AND s.camera_id IS NOT NULL) AS names OFFSET 0) AS listed
+         JOIN connections ON connections.id = connection_id, LATERAL (
+         SELECT coalesce(array_agg(name ORDER BY name), '{}') AS names,
+           coalesce(array_agg(name) FILTER (WHERE is_present), '{}') AS present
+         FROM (${TRUCK_CAMERAS}) AS cameras) AS listed
        ORDER BY place`,
       [
         trucks.map(({ connectionId }) => connectionId),

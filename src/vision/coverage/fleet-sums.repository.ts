@@ -17,6 +17,12 @@ interface DayRow {
   readonly hours: string;
 }
 
+/** `OFFSET 0`: the whole key is known before a row is looked for. Else PostgreSQL skips through all cameras of a truck. */
+const NAMED_CAMERAS = `(
+  SELECT camera, hauler_id, connection, truck, name FROM json_to_recordset($1::json)
+    AS cameras (camera integer, connection uuid, truck text, names text[])
+    JOIN connections ON connections.id = connection, unnest(names) AS name OFFSET 0) AS cameras`;
+
 const CAMERAS = `
   json_to_recordset($1::json) AS cameras (camera integer, connection uuid, truck text, names text[])
   JOIN connections ON connections.id = connection, unnest(names) AS name`;
@@ -50,10 +56,10 @@ export class FleetSums {
     );
     const dayOf = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
     const rows = await this.dataSource.query<DayRow[]>(
-      `SELECT camera, name, d.day - $2::date AS day, d.is_shared, ${HOURS} AS hours FROM ${CAMERAS}
-       JOIN LATERAL (SELECT day, is_shared, milliseconds FROM coverage_days
-         WHERE (hauler_id, connection_id, truck_id, camera_id) = (connections.hauler_id, connection, truck, name)
-           AND day BETWEEN $2 AND $3) AS d ON true`,
+      `SELECT camera, name, d.day - $2::date AS day, d.is_shared, ${HOURS} AS hours FROM ${NAMED_CAMERAS}
+       JOIN LATERAL (SELECT day, is_shared, milliseconds FROM coverage_days AS sums
+         WHERE (sums.hauler_id, connection_id, truck_id, camera_id) = (cameras.hauler_id, connection, truck, name)
+           AND day BETWEEN $2 AND $3 OFFSET 0) AS d ON true`,
       [listed, dayOf(first), dayOf(Math.floor((toMs - 1) / DAY_MS))],
     );
     const failed = await this.dataSource.query<{ camera: number }[]>(
