@@ -86,7 +86,7 @@ describe('the key of a Site connection', () => {
     const page = await partnerPage(await issueInConsole(connectionId));
     expect(await names(page)).toEqual(['Home', 'Exchanges', 'Synchronisation']);
     const state = region(page, 'Connection');
-    expect(await state.locator(`time[datetime="${ended}"]`).count()).toBe(1);
+    await state.locator(`time[datetime="${ended}"]`).waitFor();
     await state.getByText(partner.url).waitFor();
     const quarantine = region(page, 'Records in quarantine');
     await quarantine.getByText('sites[1].name').first().waitFor();

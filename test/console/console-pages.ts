@@ -98,6 +98,9 @@ export async function signIn(page: Page, secret: string, kind: 'Admin token' | '
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 }
 
+/** Presses a button that a dialog may have covered: a page also makes calls by itself, which may find the end of a session first. */
+export const press = (button: Locator): Promise<void> => button.dispatchEvent('click');
+
 interface AxeResult {
   readonly violations: readonly {
     readonly id: string;

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
-import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from './console-pages.js';
+import { accessibilityFindings, type ConsoleScene, press, signIn, startConsole } from './console-pages.js';
 import { eventually } from '../support/eventually.js';
 
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
@@ -560,11 +560,10 @@ describe('the sign-in', () => {
     const { page, visit, service } = scene;
     await visit('connections?new=1');
     await page.getByLabel('Address of the partner').fill('https://typed.example');
-    // The page has loaded all that it needs: only the button finds that the session has ended.
     await page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' }).waitFor({ state: 'attached' });
-    await page.context().clearCookies();
     await page.getByLabel('Key that the partner issued').fill('some-key');
-    await page.getByRole('button', { name: 'Create' }).click();
+    await page.context().clearCookies();
+    await press(page.getByRole('button', { name: 'Create' }));
     const dialog = page.getByRole('dialog', { name: 'Sign in again' });
     await dialog.locator('input[name=secret]').fill(service.env.ADMIN_TOKEN);
     await dialog.getByRole('button', { name: 'Sign in' }).click();

@@ -182,10 +182,12 @@ describe('a path that leads to a standby for a while', () => {
     await onServer(primary.url, (client) =>
       client.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"),
     );
-    const [row] = await onServer(primary.url, (client) =>
-      client.query<{ count: number }>("SELECT count(*)::int FROM tickets WHERE inbound_number = 'replicated'"),
-    ).then(({ rows }) => rows);
-    expect(row?.count).toBe(1);
+    await eventually(async () => {
+      const { rows } = await onServer(primary.url, (client) =>
+        client.query("SELECT count(*)::int FROM tickets WHERE inbound_number = 'replicated'"),
+      );
+      expect(rows).toEqual([{ count: 1 }]);
+    });
     expect(await refusals()).toEqual([503, 503]);
     await waitFor('');
     await eventually(async () => {

@@ -61,10 +61,12 @@ describe('a step', () => {
   test('starts the rows of a lane that is more urgent than those that hold the places', async () => {
     await addParcels(work.first, 50, { connection: 'long', weight: 100 });
     const begun: string[] = [];
+    const added = Promise.withResolvers<void>();
     const runner = runnerOf(work.first, {
       order: ['weight'],
       run: async ({ row }) => {
         begun.push(row.id);
+        await added.promise;
         await delay(20);
         return 'done';
       },
@@ -72,6 +74,7 @@ describe('a step', () => {
     await runner.tick();
     const urgent = await addParcels(work.first, 1, { connection: 'urgent' });
     await runner.tick();
+    added.resolve();
     await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0));
     expect(begun.indexOf(urgent[0] ?? '')).toBeLessThan(20);
   });
