@@ -190,6 +190,14 @@ describe('an erasure of footage', () => {
     expect((await confirm(body.id, body.confirmationCode)).status).toBe(202);
   });
 
+  test('may name the hauler of the connection, and no other one', async () => {
+    const { connectionId, haulerId } = await videoConnection(app);
+    const range = { connectionId, truckId: 'TRUCK-7', ...RANGE };
+    expect(await prepare({ ...range, haulerId })).toMatchObject({ status: 201, body: { haulerId, kind: 'footage' } });
+    const { status, body } = await prepare({ ...range, haulerId: randomUUID() });
+    expect([status, body.error.message]).toEqual([400, 'haulerId must be the hauler of the connection']);
+  });
+
   test('stops where a hold is created while it runs, and says what it has erased', async () => {
     const scene = await videoConnection(app);
     await insertFootage(app, [minute('08:10', scene), minute('08:20', scene)]);
@@ -212,7 +220,8 @@ describe('an erasure of footage', () => {
 
   test.each([
     ['nothing', {}, ['connectionId', 'truckId', 'from', 'to']],
-    ['half of each form', { haulerId: randomUUID(), truckId: 'T' }, ['accountId', 'truckId']],
+    ['half of each form', { haulerId: randomUUID(), truckId: 'T' }, ['connectionId', 'from', 'to']],
+    ['an account and a truck', { accountId: randomUUID(), truckId: 'T' }, ['haulerId', 'truckId']],
     ['an unknown account', { haulerId: randomUUID(), accountId: randomUUID() }, ['accountId']],
     ['an unknown connection', { connectionId: randomUUID(), truckId: 'T', ...RANGE }, ['connectionId']],
     ['an empty range', { connectionId: randomUUID(), truckId: 'T', from: RANGE.from, to: RANGE.from }, ['to']],

@@ -31,15 +31,16 @@ const FORMS = {
   footage: ['connectionId', 'truckId', 'from', 'to'],
 } as const;
 
-/** Exactly one of the two forms, with all its fields. */
+/** Exactly one of the two forms, with all its fields. A range of a truck may name the hauler of its connection too. */
 export function formViolations(request: CreateErasure): Violation[] {
-  const isAccount = request.accountId !== undefined || request.haulerId !== undefined;
-  const [form, other] = isAccount ? [FORMS.account, FORMS.footage] : [FORMS.footage, FORMS.account];
-  const extra = [...other, ...(isAccount ? (['cameraId'] as const) : [])].filter((name) => request[name] !== undefined);
+  const namesFootage = [...FORMS.footage, 'cameraId' as const].filter((name) => request[name] !== undefined);
+  const isAccount = request.accountId !== undefined || (request.haulerId !== undefined && namesFootage.length === 0);
+  const form = isAccount ? FORMS.account : FORMS.footage;
+  const extra = isAccount ? namesFootage : [];
   const absent = form.filter((name) => request[name] === undefined);
   const violations: Violation[] = [
     ...absent.map((path): Violation => ({ path, rule: 'isDefined', message: `${path} is required` })),
-    ...extra.map((path): Violation => ({ path, rule: 'isAlone', message: `${path} excludes ${form.join(' and ')}` })),
+    ...extra.map((path): Violation => ({ path, rule: 'isAlone', message: `${path} excludes accountId` })),
   ];
   const { from, to } = request;
   return violations.length > 0 || from === undefined || to === undefined ? violations : rangeViolations(from, to);

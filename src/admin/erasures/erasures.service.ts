@@ -90,6 +90,8 @@ export class Erasures {
     }
     const owner = await this.holds.haulerOf(connectionId);
     if (owner === undefined) throw invalid([unknownConnection()]);
+    if (haulerId !== '' && haulerId !== owner)
+      throw invalid([{ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the hauler of the connection' }]);
     const range = { truck_id: truckId ?? null, camera_id: cameraId ?? null, from: from ?? null, to: to ?? null };
     return { target: { hauler_id: owner, account_id: null, connection_id: connectionId, ...range } };
   }
