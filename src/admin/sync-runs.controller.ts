@@ -35,8 +35,8 @@ export class SyncRunsController {
   }
 
   @Route(ADMIN_API, 'listQuarantinedRecords')
-  quarantine(@Param() { id }: IdParam, @Query() query: QuarantineQuery) {
-    return this.runs.quarantine(id, query);
+  quarantine(@Param() { id }: IdParam, @Query() query: QuarantineQuery, @Req() request: Request) {
+    return listAnswer(request, query, (part) => this.runs.quarantine(id, part));
   }
 
   @Route(ADMIN_API, 'listSyncRunChanges')
@@ -65,17 +65,17 @@ export class SyncRunsController {
   }
 
   @Route(ADMIN_API, 'listSites')
-  sites(@Query() query: CatalogQuery) {
-    return this.catalog.sites(query);
+  sites(@Query() query: CatalogQuery, @Req() request: Request) {
+    return listAnswer(request, query, (part) => this.catalog.sites(part));
   }
 
   @Route(ADMIN_API, 'listKiosks')
-  kiosks(@Query() query: CatalogQuery) {
-    return this.catalog.kiosks(query);
+  kiosks(@Query() query: CatalogQuery, @Req() request: Request) {
+    return listAnswer(request, query, (part) => this.catalog.kiosks(part));
   }
 
   @Route(ADMIN_API, 'listMaterials')
-  materials(@Query() query: CatalogQuery) {
-    return this.catalog.materials(query);
+  materials(@Query() query: CatalogQuery, @Req() request: Request) {
+    return listAnswer(request, query, (part) => this.catalog.materials(part));
   }
 }

@@ -51,7 +51,8 @@ export class PartnerConnectionController {
 
   @Route(PARTNER_API, 'listOwnQuarantinedRecords')
   listQuarantine(@Param() { id }: IdParam, @Query() query: QuarantineQuery, @Req() call: AuthenticatedRequest) {
-    return this.runs.quarantine(id, query, connectionOf(call).connectionId);
+    const { connectionId } = connectionOf(call);
+    return listAnswer(call, query, (part) => this.runs.quarantine(id, part, connectionId));
   }
 
   @Route(PARTNER_API, 'listOwnFindings')

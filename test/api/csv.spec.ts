@@ -54,6 +54,9 @@ describe('Accept: text/csv', () => {
     ['listRecordings', '/recordings'],
     ['listExchanges', '/exchanges'],
     ['listVisionFindings', '/vision-findings'],
+    ['listSites', '/sites'],
+    ['listKiosks', '/kiosks'],
+    ['listMaterials', '/materials'],
     ['listFleetCoverage', '/coverage/fleet?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'],
   ];
 

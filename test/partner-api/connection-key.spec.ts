@@ -179,6 +179,11 @@ describe('the synchronisation runs', () => {
     expect(await records(`/sync-runs/${run.id}/quarantine`)).toMatchObject([
       { path: 'sites[1].name', reason: expect.stringContaining('name must be'), raw: { name: 7 } },
     ]);
+    for (const path of [`/sync-runs/${run.id}/changes`, `/sync-runs/${run.id}/quarantine`, '/findings']) {
+      const headers = { 'API-KEY': own.key, Accept: 'text/csv' };
+      const csv = await scene.service.call('GET', `/partner/v1${path}`, { headers });
+      expect([path, csv.headers.get('content-type')]).toEqual([path, 'text/csv; charset=utf-8; header=present']);
+    }
     expect((await get('/me')).body).toMatchObject({ lastSynchronisation: run.finishedAt });
     expect(await records('/sites')).toMatchObject([{ name: 'Site north', connectionId: scene.connectionId }]);
     const another = await issueConnectionKey(scene.service, await scene.connect());

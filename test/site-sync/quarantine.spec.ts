@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
 import type { QuarantinedRecord } from '../../src/contracts/admin/sync-refusal.dto.js';
 import type { SyncRun } from '../../src/contracts/admin/sync-run.dto.js';
 import {
@@ -71,6 +72,14 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
       'sites[1].name',
       'sites[3]',
       'sites[2].updatedAt',
+    ]);
+    const csv = await scene.service.call('GET', `/admin/v1/sync-runs/${run.id}/quarantine?kind=sites`, {
+      headers: { Authorization: `Bearer ${scene.service.env.ADMIN_TOKEN}`, Accept: 'text/csv' },
+    });
+    expect(parse(csv.text, { columns: true })).toMatchObject([
+      { kind: 'sites', path: 'sites[1].name', raw: expect.stringContaining('"name":7') },
+      { kind: 'sites', path: 'sites[2].updatedAt' },
+      { kind: 'sites', path: 'sites[3]', raw: '' },
     ]);
   });
 

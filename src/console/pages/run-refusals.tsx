@@ -3,6 +3,7 @@ import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkWith, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Json } from '../parts/json.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { Prose } from '../parts/values.js';
@@ -47,6 +48,7 @@ export function Refusals({ run, path, query }: PageProps & { run: SyncRun; path:
           <a href={linkWith('sync', query, { ...FIRST_PAGE, refused: undefined })}>Show the records of all rules</a>
         </p>
       )}
+      {refusals.length > 0 && <CsvButton path={`${path}/quarantine`} filters={filters} />}
       <Listing
         label="Refused and flagged records"
         list={list}

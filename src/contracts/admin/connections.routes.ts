@@ -119,7 +119,7 @@ export const CONNECTION_ROUTES = {
     description: 'With its counts for each kind of record.',
   },
   listQuarantinedRecords: {
-    ...page(QuarantinedRecord, 'records'),
+    ...table(QuarantinedRecord, 'records'),
     path: '/sync-runs/{id}/quarantine',
     role: 'viewer',
     isPerHauler: true,
@@ -180,7 +180,7 @@ export const CONNECTION_ROUTES = {
     'Its calls to the partner, its result, and the decisions of admins.',
   ),
   listSites: {
-    ...page(CatalogSite, 'sites'),
+    ...table(CatalogSite, 'sites'),
     path: '/sites',
     role: 'viewer',
     isPerHauler: true,
@@ -189,7 +189,7 @@ export const CONNECTION_ROUTES = {
     query: CatalogQuery,
   },
   listKiosks: {
-    ...page(CatalogKiosk, 'kiosks'),
+    ...table(CatalogKiosk, 'kiosks'),
     path: '/kiosks',
     role: 'viewer',
     isPerHauler: true,
@@ -198,7 +198,7 @@ export const CONNECTION_ROUTES = {
     query: CatalogQuery,
   },
   listMaterials: {
-    ...page(CatalogMaterial, 'materials'),
+    ...table(CatalogMaterial, 'materials'),
     path: '/materials',
     role: 'viewer',
     isPerHauler: true,
