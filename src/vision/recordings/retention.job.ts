@@ -1,4 +1,11 @@
-import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
+import {
+  type BeforeApplicationShutdown,
+  Inject,
+  Injectable,
+  Logger,
+  type OnApplicationBootstrap,
+  type OnModuleDestroy,
+} from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
@@ -46,9 +53,10 @@ type UpdateRequest = (manager: EntityManager, clip: RemovedClip) => Promise<void
  * again. Then the rows of old months go. Where the holds cannot be asked, nothing is deleted.
  */
 @Injectable()
-export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
+export class Retention implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('Retention');
   private isStopping = false;
+  private starting: Promise<void> | undefined;
   private updateRequest: UpdateRequest = () => Promise.resolve();
   private failed: { readonly since: Date; readonly message: string } | undefined;
 
@@ -71,13 +79,14 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   onApplicationBootstrap(): void {
-    inBackground(this.start());
+    this.starting = this.start();
+    inBackground(this.starting);
   }
 
   /** A process that was killed may have left rows without their files, and one that is often restarted never runs an hour. */
   private async start(): Promise<void> {
     await this.recordDefault();
-    await this.run().catch(() => undefined);
+    if (!this.isStopping) await this.run().catch(() => undefined);
   }
 
   @Interval('video retention', INTERVAL_MS)
@@ -88,6 +97,11 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy {
 
   onModuleDestroy(): void {
     this.isStopping = true;
+  }
+
+  /** The connections are closed after this. */
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.starting?.catch(() => undefined);
   }
 
   /** With `dryRun` it only counts the files to delete. */
