@@ -8,6 +8,7 @@ import type { AccountImport } from '../../src/contracts/admin/account-import.dto
 import type { Action } from '../../src/contracts/admin/action.dto.js';
 import { type Caller, callerOf } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 
 const ENDPOINT = { api: ACCOUNT_API, path: '/platform-api/v1/accounts' };
 
@@ -65,6 +66,32 @@ const refused = async (body: string | Buffer) => {
   const { status, body: answer } = await send(body);
   return [status, ...answer.error.details.violations.map(({ rule, message }) => `${rule} ${message}`)];
 };
+
+test('a batch looks up its own names alone, however many accounts the hauler has', async () => {
+  const rows = 10_000;
+  const names = Array.from({ length: rows }, (_, i) => `Company ${i}`);
+  const haulerId = await fresh();
+  const importer = await startTestApp({ on: service });
+  const query = `haulerId=${haulerId}`;
+  const reply = await importer.call<AccountImport>('POST', `/admin/v1/accounts/import?${query}`, {
+    headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Type': 'text/csv' },
+    body: `accountName\n${names.join('\n')}\n`,
+  });
+  expect([reply.status, reply.body.created]).toEqual([200, rows]);
+  // PostgreSQL counts what a connection has read when it ends, at the latest.
+  await importer.close();
+  const reads = await eventually(async () => {
+    const [row] = await service.dataSource.query<[{ scans: number; entries: number }]>(
+      `SELECT (sum(idx_scan) FILTER (WHERE indexrelname = 'accounts_name_taken'))::int AS scans, sum(idx_tup_read)::int AS entries
+       FROM pg_stat_user_indexes WHERE relname = 'accounts'`,
+    );
+    // Once to look it up, and once to insert it.
+    expect(row.scans).toBeGreaterThan(1.8 * rows);
+    return row;
+  });
+  // Each batch would read all accounts before it: 200,000 in all.
+  expect(reads.entries).toBeLessThan(4 * rows);
+});
 
 describe('the forms of a file', () => {
   const row = 'Lone Star,78701';

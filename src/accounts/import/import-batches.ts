@@ -3,10 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { AccountImportQuery, AccountImportRow } from '../../contracts/admin/account-import.dto.js';
 import type { CreateAccountRequest, CreateAccountResponse } from '../../contracts/account/account.dto.js';
+import { Database } from '../../database/database.js';
 import { onConnection } from '../../database/transaction.js';
 import { AppError } from '../../errors/app-error.js';
 import { nameDigest } from '../account-name.js';
-import { type AccountKey, accountsByName, accountsByNumber } from '../account.repository.js';
+import { type AccountKey, accountsByName, accountsByNumber, analyzeAccounts } from '../account.repository.js';
 import { AccountService } from '../account.service.js';
 import type { ReadRow } from './account-columns.rules.js';
 import type { ImportReport } from './import-report.js';
@@ -14,6 +15,12 @@ import type { ImportReport } from './import-report.js';
 /** How often an overloaded service is asked again, and after which pause: a second, then two, and so on. */
 const MAX_ATTEMPTS = 6;
 const PAUSE_MS = 1_000;
+
+/**
+ * After so many created accounts the statistics are renewed, and again after ten times as many. While PostgreSQL expects a single account
+ * of the hauler, it may look each name up by an index that reads all of them.
+ */
+const ANALYZE_ROWS = 250;
 
 interface NamedRow extends ReadRow {
   readonly name: string;
@@ -27,6 +34,7 @@ export class ImportBatches {
   constructor(
     private readonly dataSource: DataSource,
     private readonly accounts: AccountService,
+    private readonly database: Database,
   ) {}
 
   /** Takes the rows in their order, and reports each of them. */
@@ -36,6 +44,7 @@ export class ImportBatches {
   ): (rows: readonly ReadRow[]) => Promise<void> {
     // Lines of the names that the file would create. They are stored where this is no dry run.
     const created = new Map<string, number>();
+    let analyzeAt = ANALYZE_ROWS;
     return async (rows) => {
       const valid = rows.filter(({ violations }) => violations.length === 0).map(named);
       const conflicts = await this.conflicts(haulerId, valid);
@@ -50,6 +59,9 @@ export class ImportBatches {
         const outcome = rest.get(line) ?? { result: 'invalid', violations: [...violations] };
         report.add({ line, ...(accountName === undefined ? {} : { accountName }), ...outcome });
       }
+      if (dryRun || report.counts.created < analyzeAt) return;
+      analyzeAt *= 10;
+      await this.database.bulk.use((session) => analyzeAccounts(session));
     };
   }
 
