@@ -20,9 +20,14 @@ export interface SessionRow extends SessionSecret {
   readonly cookieHash: Buffer;
 }
 
-export interface NewSession extends SessionRow {
+/** For the sign-out of a person at the identity provider. */
+export interface SessionToken {
+  readonly id: string;
+  /** Sealed; in plain where the version before has begun the session. */
   readonly idToken: string | null;
 }
+
+export interface NewSession extends SessionRow, SessionToken {}
 
 /** A session as admins see it. */
 export interface ListedSession extends Omit<SessionRow, 'keyId'> {
@@ -38,7 +43,7 @@ const MAX_SESSIONS = 100;
 
 export async function insertSession(
   database: Querying,
-  { cookieHash, tokenMac, keyId, person, role, haulers, idToken }: NewSession,
+  { id, cookieHash, tokenMac, keyId, person, role, haulers, idToken }: NewSession,
   lifetimeSeconds: number,
 ): Promise<void> {
   await database.query(
@@ -47,8 +52,8 @@ export async function insertSession(
          SELECT cookie_hash FROM console_sessions
           WHERE (key_id = $2 OR token_mac = $3) AND person->>'subject' IS NOT DISTINCT FROM $5::jsonb->>'subject'
           ORDER BY created_at DESC OFFSET ${MAX_SESSIONS - 1})))
-     INSERT INTO console_sessions (cookie_hash, key_id, token_mac, expires_at, person, role, haulers, id_token)
-     VALUES ($1, $2, $3, now() + make_interval(secs => $4), $5, $6, $7, $8)`,
+     INSERT INTO console_sessions (cookie_hash, key_id, token_mac, expires_at, person, role, haulers, id_token, id)
+     VALUES ($1, $2, $3, now() + make_interval(secs => $4), $5, $6, $7, $8, $9)`,
     [
       cookieHash,
       keyId,
@@ -58,6 +63,7 @@ export async function insertSession(
       role,
       haulers,
       idToken,
+      id,
     ],
   );
 }
@@ -84,13 +90,13 @@ export const openSessions = () =>
     order: 'DESC',
   }) as const;
 
-/** Returns the ID token that it had. */
-export async function deleteSession(database: Querying, cookieHash: Buffer): Promise<string | undefined> {
-  const [[row]] = await database.query<[{ id_token: string | null }[], number]>(
-    'DELETE FROM console_sessions WHERE cookie_hash = $1 RETURNING id_token',
+/** Returns what it had. */
+export async function deleteSession(database: Querying, cookieHash: Buffer): Promise<SessionToken | undefined> {
+  const [[row]] = await database.query<[SessionToken[], number]>(
+    'DELETE FROM console_sessions WHERE cookie_hash = $1 RETURNING id, id_token AS "idToken"',
     [cookieHash],
   );
-  return row?.id_token ?? undefined;
+  return row;
 }
 
 /** Returns whether there was one. */

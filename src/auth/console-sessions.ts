@@ -5,7 +5,9 @@ import type { CookieOptions, Request, Response } from 'express';
 import { DataSource } from 'typeorm';
 import { cellPath } from '../config/cell-path.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { openText, sealText } from '../config/sealed-text.js';
 import { Database } from '../database/database.js';
+import { uuidv7 } from '../database/uuid.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
 import { type AdminCaller, AdminTokens } from './admin-caller.js';
@@ -18,6 +20,7 @@ import {
   insertSession,
   type NewSession,
   type SessionRow,
+  type SessionToken,
   type SessionSecret,
 } from './console-session.repository.js';
 import { cookieValue } from './cookies.js';
@@ -51,6 +54,7 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class ConsoleSessions {
+  private readonly secretsKey: Buffer;
   private readonly cookieName: string;
   private readonly cookieOptions: CookieOptions;
   private readonly lookup: BatchedLookup<SessionRow>;
@@ -60,8 +64,9 @@ export class ConsoleSessions {
     private readonly people: People,
     private readonly dataSource: DataSource,
     database: Database,
-    @Inject(ENV) { CELL }: Pick<ResolvedEnv, 'CELL'>,
+    @Inject(ENV) { CELL, SECRETS_KEY }: Pick<ResolvedEnv, 'CELL' | 'SECRETS_KEY'>,
   ) {
+    this.secretsKey = SECRETS_KEY;
     // Cells share a host: the browser sends the cookie of one to that one alone.
     this.cookieOptions = { ...COOKIE_OPTIONS, path: cellPath(CELL) || '/' };
     this.cookieName = CELL === undefined ? SESSION_COOKIE : `${SESSION_COOKIE}_${CELL}`;
@@ -124,18 +129,28 @@ export class ConsoleSessions {
     await deleteExpiredSessions(this.dataSource);
   }
 
-  /** Ends the session of a request, if it has one. */
+  /** Ends the session of a request, if it has one, and returns its ID token. */
   private async end(request: Pick<Request, 'rawHeaders'>): Promise<string | undefined> {
     const cookie = cookieOf(request, this.cookieName);
-    return cookie === undefined ? undefined : deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
+    if (cookie === undefined) return undefined;
+    const ended = await deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
+    return ended && this.openIdToken(ended);
+  }
+
+  /** One that cannot be opened is left out: the provider then asks the person. */
+  private openIdToken({ id, idToken }: SessionToken): string | undefined {
+    if (idToken === null) return undefined;
+    return isPlainToken(idToken) ? idToken : openText(this.secretsKey, ownerOf(id), idToken);
   }
 
   private secretOf(signIn: SignIn): Omit<NewSession, 'cookieHash'> {
-    const none = { tokenMac: null, keyId: null, person: null, role: null, haulers: null, idToken: null };
+    const id = uuidv7();
+    const none = { id, tokenMac: null, keyId: null, person: null, role: null, haulers: null, idToken: null };
     if ('token' in signIn) return { ...none, tokenMac: this.tokens.macOf(signIn.token) };
     if ('keyId' in signIn) return { ...none, keyId: signIn.keyId };
-    const { person = null, role, haulers = null, idToken = null } = signIn;
-    return { ...none, tokenMac: this.people.settingsMac ?? null, person, role, haulers, idToken };
+    const { person = null, role, haulers = null, idToken } = signIn;
+    const sealed = idToken === undefined ? null : sealText(this.secretsKey, ownerOf(id), idToken);
+    return { ...none, tokenMac: this.people.settingsMac ?? null, person, role, haulers, idToken: sealed };
   }
 }
 
@@ -144,5 +159,10 @@ function cookieOf(request: Pick<Request, 'rawHeaders'>, name: string): string | 
   const value = cookieValue(request, name);
   return value !== undefined && COOKIE.test(value) ? value : undefined;
 }
+
+const ownerOf = (id: string): string => `haulbridge session ${id}`;
+
+/** The three parts of a JWT, of a session of the version before; what is sealed has two. */
+const isPlainToken = (stored: string): boolean => stored.split('.').length === 3;
 
 const hashOf = (cookie: string): string => hash('sha256', cookie, 'base64url');

@@ -1,7 +1,7 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { openText, sealText } from '../config/sealed-text.js';
 import { findSealedKeys, type PartnerConnection, promoteNextKey } from './connections.repository.js';
 import { PartnerFailure, SENTENCES } from './partner-failure.js';
 
@@ -43,10 +43,6 @@ export class ConnectionKeys {
   }
 }
 
-const VERSION = 'v1';
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-
 /** The key was encrypted with another SECRETS_KEY or for another connection, or the stored text was changed. */
 export class SealBrokenError extends Error {
   /** The job runner logs the message alone, without a stack. */
@@ -58,34 +54,15 @@ export class SealBrokenError extends Error {
   }
 }
 
-/**
- * Encrypts a key that a partner issued to us (decision 18): `v1.` and base64url of nonce, tag and AES-256-GCM ciphertext.
- * The connection is the additional data: a sealed key that was copied to another row cannot be decrypted.
- */
-export function sealKey(secretsKey: Buffer, connectionId: string, key: string): string {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv('aes-256-gcm', secretsKey, nonce).setAAD(additionalData(connectionId));
-  const sealed = Buffer.concat([cipher.update(key, 'utf8'), cipher.final()]);
-  return `${VERSION}.${Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')}`;
-}
+/** Encrypts a key that a partner issued to us (decision 18), for one connection. */
+export const sealKey = (secretsKey: Buffer, connectionId: string, key: string): string =>
+  sealText(secretsKey, ownerOf(connectionId), key);
 
 /** Throws `SealBrokenError`. */
 export function openKey(secretsKey: Buffer, connectionId: string, sealed: string): string {
-  const [version, text = ''] = sealed.split('.');
-  const bytes = Buffer.from(text, 'base64url');
-  if (version !== VERSION) throw new SealBrokenError();
-  try {
-    const cipher = createDecipheriv('aes-256-gcm', secretsKey, bytes.subarray(0, NONCE_BYTES), {
-      authTagLength: TAG_BYTES,
-    })
-      .setAAD(additionalData(connectionId))
-      .setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-    return Buffer.concat([cipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES)), cipher.final()]).toString('utf8');
-  } catch {
-    throw new SealBrokenError();
-  }
+  const key = openText(secretsKey, ownerOf(connectionId), sealed);
+  if (key === undefined) throw new SealBrokenError();
+  return key;
 }
 
-function additionalData(connectionId: string): Buffer {
-  return Buffer.from(`haulbridge connection ${connectionId.toLowerCase()}`, 'utf8');
-}
+const ownerOf = (connectionId: string): string => `haulbridge connection ${connectionId.toLowerCase()}`;

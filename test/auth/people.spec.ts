@@ -130,6 +130,54 @@ describe('a person', () => {
   });
 });
 
+describe('the ID token of a session', () => {
+  interface Stored {
+    readonly id: string;
+    readonly id_token: string;
+  }
+  /** A session of vera, and its row. */
+  async function begun() {
+    const { browser } = await signIn('vera');
+    const [row] = await service.dataSource.query<[Stored]>(
+      "SELECT id, id_token FROM console_sessions WHERE person->>'subject' = 'vera' ORDER BY created_at DESC LIMIT 1",
+    );
+    return { browser, row };
+  }
+  const store = ({ id }: Stored, text: string) =>
+    service.dataSource.query('UPDATE console_sessions SET id_token = $2 WHERE id = $1', [id, text]);
+  async function hintOf(browser: FormBrowser) {
+    const out = await browser.request(`${service.url}/console/api/oidc/sign-out`);
+    const location = new URL(out.headers.get('location') ?? '');
+    expect([location.origin, location.searchParams.get('client_id')]).toEqual([provider.issuer, 'haulbridge']);
+    expect((await call(browser, 'GET', '/admin/v1/tickets')).status).toBe(401);
+    return location.searchParams.get('id_token_hint');
+  }
+
+  it('is stored encrypted, and the sign-out sends it', async () => {
+    const { browser, row } = await begun();
+    expect(row.id_token).toMatch(/^v1\.[\w-]+$/);
+    const hint = (await hintOf(browser)) ?? '';
+    expect(hint).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/);
+    const stored = Buffer.from(row.id_token.slice(3), 'base64url');
+    expect(hint.split('.').filter((part) => stored.includes(part) || row.id_token.includes(part))).toEqual([]);
+  });
+
+  it('that the version before has stored in plain is sent too', async () => {
+    const first = await begun();
+    const hint = (await hintOf(first.browser)) ?? '';
+    const { browser, row } = await begun();
+    await store(row, hint);
+    expect(await hintOf(browser)).toBe(hint);
+  });
+
+  it('of another session is not opened: the sign-out ends this one, and the provider asks', async () => {
+    const [one, other] = [await begun(), await begun()];
+    await store(one.row, other.row.id_token);
+    expect(await hintOf(one.browser)).toBeNull();
+    expect(await hintOf(other.browser)).not.toBeNull();
+  });
+});
+
 describe('an answer of the provider', () => {
   it('is accepted once', async () => {
     const { browser, answer } = await signIn('ada');
