@@ -1,7 +1,6 @@
 import { type ComponentType, render } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { AdminRole } from '../contracts/common/roles.js';
-import { includesRole } from './client/roles.js';
+import { type AdminRole, includesRole } from '../contracts/common/roles.js';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { HaulersProvider } from './client/haulers.js';

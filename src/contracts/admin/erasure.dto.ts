@@ -14,11 +14,7 @@ const CODE = { description: 'Code of the preview', min: 1, max: 20, example: 'K7
 const STATUSES = ['previewed', 'running', 'done', 'stopped', 'failed'] as const;
 const KINDS = ['account', 'footage'] as const;
 
-/** Either an account of a hauler, or a range of a truck. */
-export class CreateErasure {
-  @UuidField({ ...HAULER, optional: true })
-  haulerId?: string;
-
+class ErasureTarget {
   @UuidField({ ...ACCOUNT, optional: true })
   accountId?: string;
 
@@ -36,6 +32,12 @@ export class CreateErasure {
 
   @InstantField({ ...TO, optional: true })
   to?: Instant;
+}
+
+/** Either an account of a hauler, or a range of a truck. */
+export class CreateErasure extends ErasureTarget {
+  @UuidField({ ...HAULER, optional: true })
+  haulerId?: string;
 }
 
 export const ERASURE_EXAMPLES = {
@@ -100,7 +102,7 @@ export class ErasureCounts {
 }
 
 /** A preview, then the receipt. */
-export class Erasure {
+export class Erasure extends ErasureTarget {
   @UuidField({ description: 'Id of the erasure', example: ID })
   id!: string;
 
@@ -109,24 +111,6 @@ export class Erasure {
 
   @EnumField({ description: 'What is erased', values: KINDS, example: 'footage' })
   kind!: (typeof KINDS)[number];
-
-  @UuidField({ ...ACCOUNT, optional: true })
-  accountId?: string;
-
-  @UuidField({ ...CONNECTION, optional: true })
-  connectionId?: string;
-
-  @TextField({ ...TRUCK, optional: true })
-  truckId?: string;
-
-  @TextField(ERASED_CAMERA)
-  cameraId?: string;
-
-  @InstantField({ ...FROM, optional: true })
-  from?: string;
-
-  @InstantField({ ...TO, optional: true })
-  to?: string;
 
   @EnumField({
     description:

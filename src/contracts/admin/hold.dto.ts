@@ -85,33 +85,12 @@ export class HoldQuery extends ListQuery {
 }
 
 /** A range of a truck whose footage is kept, whatever the retention. */
-export class Hold {
+export class Hold extends CreateHold {
   @UuidField({ description: 'Id of the hold', example: ID })
   id!: string;
 
   @UuidField({ description: 'Hauler of the footage', example: ID })
   haulerId!: string;
-
-  @TextField(CASE)
-  caseId!: string;
-
-  @TextField(REASON)
-  reason!: string;
-
-  @UuidField(CONNECTION)
-  connectionId!: string;
-
-  @TextField(TRUCK)
-  truckId!: string;
-
-  @TextField(HOLD_CAMERA)
-  cameraId?: string;
-
-  @InstantField(FROM)
-  from!: string;
-
-  @InstantField(TO)
-  to!: string;
 
   @EnumField({ description: 'A released hold stays in the list', values: STATUSES, example: 'active' })
   status!: (typeof STATUSES)[number];
