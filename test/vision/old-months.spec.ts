@@ -6,6 +6,7 @@ import { uuidv7 } from '../../src/database/uuid.js';
 import { correctDay } from '../../src/vision/recordings/coverage-days-check.repository.js';
 import { Retention } from '../../src/vision/recordings/retention.job.js';
 import { startTestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { readBundle } from '../support/bundle.js';
 import { type Footage, insertFootage } from '../support/held-footage.js';
 import { sampleVideo } from '../support/sample-video.js';
@@ -178,13 +179,13 @@ describe('a month of recordings that ended long ago', () => {
       () => 'done',
       () => 'failed',
     );
-    for (let ended = 0; ended === 0;) {
+    await eventually(async () => {
       const rows = await vision.query(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
          WHERE datname = current_database() AND query LIKE 'LOCK TABLE ONLY recordings%' AND wait_event_type = 'Lock'`,
       );
-      ended = rows.length;
-    }
+      expect(rows).toHaveLength(1);
+    });
     expect(await killed).toBe('failed');
     await reader.commitTransaction();
     await reader.release();
