@@ -79,11 +79,10 @@ export interface SumsCompared {
 
 export function sumsVerdict({ trucks, wrongDays, isWhole }: SumsCompared): Verdict {
   const rest = isWhole ? '' : `; storage check compares those of all trucks`;
-  if (wrongDays > 0)
-    return wrong(
-      `${wrongDays} days of ${trucks} trucks differ from the recordings${rest}: run storage check --repair while the service runs`,
-    );
-  return fine(`of ${trucks} trucks compared with the recordings, none differs${rest}`);
+  const compared = `trucks compared with the recordings: ${trucks}`;
+  return wrongDays > 0
+    ? wrong(`${compared}; days that differ: ${wrongDays}${rest}: run storage check --repair while the service runs`)
+    : fine(`${compared}; none differs${rest}`);
 }
 
 /** `now` in seconds since the epoch. */

@@ -107,7 +107,7 @@ describe('sums by day that are not those of the recordings', () => {
     expect(await doctorLine()).toEqual({
       name: 'sums by day',
       ok: false,
-      text: '3 days of 3 trucks differ from the recordings: run storage check --repair while the service runs',
+      text: 'trucks compared with the recordings: 3; days that differ: 3: run storage check --repair while the service runs',
     });
 
     expect(await repair('--dry-run')).toEqual([0, 3, 3]);
@@ -117,7 +117,7 @@ describe('sums by day that are not those of the recordings', () => {
     expect([await check(), await repair()]).toEqual([{ code: 0, err: '', days: [] }, [0, 0, 0]]);
     expect(await doctorLine()).toMatchObject({
       ok: true,
-      text: 'of 3 trucks compared with the recordings, none differs',
+      text: 'trucks compared with the recordings: 3; none differs',
     });
   });
 
