@@ -18,10 +18,12 @@ export async function tailExchanges(
   follow: boolean,
   show: (exchange: Exchange) => void,
 ): Promise<void> {
+  // Asked first: one that is written after it is shown, by the list or by a poll.
+  const known = follow ? await recent(client, filter) : [];
   const { data } = await client.call('listExchanges', { query: { pageSize: '20', ...filter } });
   for (const exchange of data.toReversed()) show(exchange);
   if (!follow) return;
-  let seen = new Set([...data, ...(await recent(client, filter))].map(({ id }) => id));
+  let seen = new Set([...known, ...data].map(({ id }) => id));
   for (let poll = 1; ; poll++) {
     await delay(POLL_MS);
     const isWhole = poll % WHOLE_EVERY === 0;
