@@ -452,7 +452,7 @@ describe('the sandbox page', () => {
     const toggle = page.getByRole('switch', { name: 'server-error' });
     const row = page.getByRole('listitem').filter({ has: toggle });
     await toggle.click();
-    await row.getByText(/ends in (10:00|9:5\d)/).waitFor();
+    await row.getByText(/ends in (10:00|9:\d\d)/).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     const call = () =>
       service.call('GET', `/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`, {
