@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
+import { expect } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.js';
 import { startBrowser } from '../support/browser.js';
+import { eventually } from '../support/eventually.js';
 import { held } from '../support/held.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -109,6 +111,9 @@ interface AxeResult {
   }[];
 }
 
+/** After a change of the width. */
+const SETTLED_MS = 5_000;
+
 /** The serious findings of axe-core on the page when its lists are loaded, in light and dark and on a phone. */
 export async function accessibilityFindings(page: Page): Promise<string[]> {
   const findings: string[] = [];
@@ -132,8 +137,11 @@ export async function accessibilityFindings(page: Page): Promise<string[]> {
             `${colorScheme} ${width}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
         ),
     );
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
-    if (Number(overflow) > 0) findings.push(`${colorScheme} ${width}: the page is ${String(overflow)} pixels too wide`);
+    // Pictures get the new width a frame later.
+    const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    await eventually(async () => expect(await overflow()).toBeLessThanOrEqual(0), SETTLED_MS).catch(() => undefined);
+    const pixels = await overflow();
+    if (pixels > 0) findings.push(`${colorScheme} ${width}: the page is ${pixels} pixels too wide`);
   }
   await page.emulateMedia({ colorScheme: null });
   await page.setViewportSize({ width: 1280, height: 800 });
