@@ -144,6 +144,25 @@ describe.each(KINDS)('two cells behind %s', (kind) => {
     expect(unknown.status).toBe(404);
   });
 
+  testIf('a page stays in its cell, whatever cell another tab has switched to', async () => {
+    if (kind === 'no proxy') return;
+    const session = `${url}/cells/b/console/api/session`;
+    const other = 'haulbridge_cell=a';
+    const headers = { Cookie: other, 'Content-Type': 'application/json', 'X-Console': '1' };
+    const signedIn = await fetch(session, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ token: TEST_ADMIN_TOKEN }),
+    });
+    const [cookie = '', ...attributes] = (signedIn.headers.get('set-cookie') ?? '').split('; ');
+    expect([signedIn.status, attributes]).toEqual([200, expect.arrayContaining(['Path=/cells/b'])]);
+    const found = await fetch(session, { headers: { Cookie: `${other}; ${cookie}` } });
+    expect([found.status, await found.json()]).toEqual([200, expect.objectContaining({ cell: 'b' })]);
+    // It does not count in the other cell.
+    const strange = await fetch(`${url}/cells/a/console/api/session`, { headers: { Cookie: cookie } });
+    expect(strange.status).toBe(401);
+  });
+
   testIf('a hauler moves while its partner pushes: no ticket is lost or doubled', async () => {
     const [source, target] = [cell(a), cell(b)];
     const partner = new Partner(url, demo.keys.platform);
