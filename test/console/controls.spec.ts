@@ -126,6 +126,8 @@ describe('forms', () => {
       const { body: changed } = await service.admin<{ customerId: string }>('GET', `/connections/${body.id}`);
       expect(changed.customerId).toBe(DEMO.haulerId);
     });
+    // The page of the connection would go on reading it.
+    await visit('connections');
     await service.admin('DELETE', `/connections/${body.id}`);
   });
 
