@@ -74,7 +74,10 @@ export async function sweepDrafts(draftPath: string, olderThanMs: number): Promi
 }
 
 /** Another process that deletes the last file of a folder removes the folder too, between its creation and the move. */
-const MAX_MOVES = 5;
+const MAX_MOVES = 10;
+
+/** What `mkdir` answers where a folder of the path is removed while it runs. Where a file is in the way, the move says so. */
+const REMOVED_MEANWHILE = new Set(['ENOENT', 'ENOTDIR', 'EEXIST']);
 
 /** Renames a durable file to its final path, and makes the new name durable as well. */
 async function publishFile(from: string, to: string): Promise<void> {
@@ -100,9 +103,19 @@ async function moveInto(folder: string, from: string, to: string): Promise<strin
     }
     // No folder is created if the file is missing too, as with a mount that has disappeared.
     await access(from);
-    const created = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+    const created = await makeFolder(folder);
     if (created !== undefined && (firstCreated === undefined || created.length < firstCreated.length))
       firstCreated = created;
+  }
+}
+
+/** Creates a folder with those above it, and returns the first that was missing, or may have been. */
+async function makeFolder(path: string): Promise<string | undefined> {
+  try {
+    return await mkdir(path, { recursive: true, mode: PRIVATE_FOLDER });
+  } catch (error) {
+    if (!REMOVED_MEANWHILE.has(errorCode(error) ?? '')) throw error;
+    return dirname(path);
   }
 }
 
