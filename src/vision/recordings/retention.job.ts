@@ -56,7 +56,8 @@ type UpdateRequest = (manager: EntityManager, clip: RemovedClip) => Promise<void
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('Retention');
   private isStopping = false;
-  private starting: Promise<void> | undefined;
+  /** The run of the start or of an hour. */
+  private running: Promise<void> | undefined;
   private updateRequest: UpdateRequest = () => Promise.resolve();
   private failed: { readonly since: Date; readonly message: string } | undefined;
 
@@ -79,8 +80,8 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
   }
 
   onApplicationBootstrap(): void {
-    this.starting = this.start();
-    inBackground(this.starting);
+    this.running = this.start();
+    inBackground(this.running);
   }
 
   /** A process that was killed may have left rows without their files, and one that is often restarted never runs an hour. */
@@ -91,6 +92,10 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
 
   @Interval('video retention', INTERVAL_MS)
   async hourly(): Promise<void> {
+    await (this.running = this.deleteOld());
+  }
+
+  private async deleteOld(): Promise<void> {
     await deleteOldHours(this.dataSource);
     await this.run();
   }
@@ -101,7 +106,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
 
   /** The connections are closed after this. */
   async beforeApplicationShutdown(): Promise<void> {
-    await this.starting?.catch(() => undefined);
+    await this.running?.catch(() => undefined);
   }
 
   /** With `dryRun` it only counts the files to delete. */
