@@ -1,9 +1,9 @@
-// Runs suites of test/faults in their long form, all or those named, one after the other, because they would compete for
+// Runs suites of test/nightly in their long form, all or those named, one after the other, because they would compete for
 // the same cores. Options are Jest's: `npm run test:faults -- kill overload --verbose`.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
-const FOLDER = 'test/faults';
+const FOLDER = 'test/nightly';
 const END = '.spec.ts';
 
 const words = process.argv.slice(2);

@@ -39,12 +39,3 @@ test.each(PAGES)('the links of %s lead to existing files', (file) => {
   const targets = [...read(file).matchAll(/\]\((?!https?:|#)([^)\s#]+)[^)]*\)/g)].map(([, target = '']) => target);
   expect(targets.filter((target) => !existsSync(join(ROOT, dirname(file), target)))).toEqual([]);
 });
-
-test('the tests that docs/engineering/reliability.md names exist', () => {
-  const rows = [...read('docs/engineering/reliability.md').matchAll(/^\|.*\| ([^|]+) +\|$/gm)].map(
-    ([, last = '']) => last,
-  );
-  const named = rows.flatMap((row) => [...row.matchAll(/`([\w-]+\/[\w/-]+)`/g)].map(([, name = '']) => name));
-  expect(named.length).toBeGreaterThan(40);
-  expect(named.filter((name) => !existsSync(join(ROOT, `test/${name}.spec.ts`)))).toEqual([]);
-});

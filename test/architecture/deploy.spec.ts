@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { serviceVersion } from '../../src/config/version.js';
 import { VARIABLES } from '../../src/config/variables.js';
-import { MACHINES, ofMachine } from '../faults/failover/configuration.js';
+import { MACHINES, ofMachine } from '../nightly/failover/configuration.js';
 import { freePort } from '../support/free-port.js';
 import { testServer } from '../support/test-database.js';
 

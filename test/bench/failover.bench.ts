@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Figures } from '../faults/failover/figures.js';
+import type { Figures } from '../nightly/failover/figures.js';
 import { ROOT } from './processes.js';
 import { printTable, type Row } from './report.js';
 
@@ -15,7 +15,7 @@ const HEAD = ['fault', 'run', 'writable', 'taken', 'acknowledged', '503', 'refus
 export function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-figures-'));
   const file = join(folder, 'figures.json');
-  const { status } = spawnSync('npm', ['run', '-s', 'jest', '--', 'test/faults/failover.spec.ts'], {
+  const { status } = spawnSync('npm', ['run', '-s', 'jest', '--', 'test/nightly/failover.spec.ts'], {
     cwd: ROOT,
     stdio: 'inherit',
     env: { ...process.env, FAILOVER: 'all', FAILOVER_FIGURES: file },

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import type { WebhookEndpoint } from '../../src/contracts/admin/webhook-endpoint.dto.js';
 import { type ScriptedPartner, startScriptedPartner } from '../support/scripted-partner.js';
-import { status } from '../webhooks/receiver.js';
+import { status } from '../integration/webhooks/receiver.js';
 import { accessibilityFindings, type ConsoleScene, startConsole } from './console-pages.js';
 
 let scene: ConsoleScene;

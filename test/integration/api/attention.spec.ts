@@ -1,0 +1,337 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { type Attention, ATTENTION_KINDS, type AttentionItem } from '../../../src/contracts/admin/attention.dto.js';
+import { PartitionPlanner } from '../../../src/database/partition-planner.js';
+import { issueKey } from '../../support/api-keys.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { refuses } from '../../support/scripted-partner.js';
+import { SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
+import { connectVision } from '../../support/vision-partner.js';
+
+const attentionOf = async (service: TestApp): Promise<Attention> => {
+  const { status, body } = await service.admin<Attention>('GET', '/attention');
+  expect(status).toBe(200);
+  return body;
+};
+
+const ofKind = async (service: TestApp, kind: string): Promise<AttentionItem[]> =>
+  (await attentionOf(service)).data.filter((item) => item.kind === kind);
+
+const unmade = ({ checked }: Attention): string[] => checked.filter(({ ok }) => !ok).map(({ kind }) => kind);
+
+describe('synchronisations and calls', () => {
+  let scene: SiteScene;
+  let service: TestApp;
+  beforeAll(async () => {
+    scene = await SiteScene.start();
+    ({ service } = scene);
+  });
+  beforeEach(async () => {
+    await service.dataSource.query('UPDATE connections SET deleted_at = now(), enabled = false');
+    await scene.renew();
+  });
+  afterAll(() => scene.stop());
+
+  const site = (n: number, fields: object = {}) => ({
+    id: randomUUID(),
+    name: `Site ${n}`,
+    updatedAt: '2026-11-20T14:00:00Z',
+    ...fields,
+  });
+  const none = { kiosks: [], materials: [] };
+
+  test('nothing is wrong, and each check was made', async () => {
+    await scene.sync({ sites: [site(1)], ...none });
+    const attention = await attentionOf(service);
+    expect(attention).toMatchObject({ data: [], total: 0 });
+    expect(attention.checked.map(({ kind }) => kind).sort()).toEqual([...ATTENTION_KINDS].sort());
+    expect(unmade(attention)).toEqual([]);
+  });
+
+  test('a table without partitions ahead is named until it has them again', async () => {
+    const now = new Date();
+    for (const step of [1, 2]) {
+      const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + step, 1)).toISOString().slice(0, 7);
+      expect(await ofKind(service, 'missing-partitions')).toEqual([]);
+      await service.dataSource.query(`DROP TABLE recordings_${month.replace('-', '')}`);
+    }
+    expect(await ofKind(service, 'missing-partitions')).toEqual([
+      {
+        ...{ kind: 'missing-partitions', severity: 'soon', count: 1, subject: 'recordings' },
+        since: expect.any(String),
+        sentence: expect.stringContaining('recordings has no partition for the next month'),
+        page: '/console/recordings',
+      },
+    ]);
+    await service.app.get(PartitionPlanner, { strict: false }).plan();
+    expect(await ofKind(service, 'missing-partitions')).toEqual([]);
+  });
+
+  test('a held run names what it would remove, its hauler and its page', async () => {
+    const sites = Array.from({ length: 20 }, (_, n) => site(n));
+    await scene.sync({ sites, ...none });
+    const run = await scene.sync({ sites: sites.slice(0, 5), ...none });
+    expect(await ofKind(service, 'held-runs')).toEqual([
+      {
+        kind: 'held-runs',
+        severity: 'now',
+        count: 15,
+        hauler: { id: scene.haulerId, name: 'Test Hauling' },
+        connection: { id: scene.connectionId, interface: 'site' },
+        subject: 'synchronisation',
+        since: run.finishedAt,
+        sentence: 'The removal of 15 of 20 sites waits for your decision. Until then they stay active.',
+        page: `/console/sync?run=${run.id}&connectionId=${scene.connectionId}`,
+      },
+    ]);
+    await service.admin('POST', `/sync-runs/${run.id}/reject`, {});
+    expect(await ofKind(service, 'held-runs')).toEqual([]);
+  });
+
+  test('quarantined records are counted, until a run stores them', async () => {
+    await scene.sync({ sites: [site(1), site(2, { updatedAt: 'yesterday' })], ...none });
+    expect(await ofKind(service, 'quarantined-records')).toMatchObject([
+      { count: 1, sentence: '1 of 2 records could not be stored as sent.' },
+    ]);
+    await scene.sync({ sites: [site(3)], ...none });
+    expect(await ofKind(service, 'quarantined-records')).toEqual([]);
+  });
+
+  test('every connection whose key is refused, or whose calls fail, is listed until a call succeeds', async () => {
+    const other = await scene.neighbour();
+    const refused = (one: SiteScene, status: number) =>
+      one.partner.on(SITES_ROUTE, refuses(status, 'UNAUTHORIZED', 'no'));
+    for (const one of [scene, other]) {
+      refused(one, 401);
+      await service.dataSource.query('UPDATE connections SET enabled = true WHERE id = $1', [one.connectionId]);
+      await one.sync();
+    }
+    const keys = await ofKind(service, 'refused-keys');
+    expect(keys.map(({ connection }) => connection?.id).sort()).toEqual(
+      [scene.connectionId, other.connectionId].sort(),
+    );
+    expect(keys[0]).toMatchObject({
+      severity: 'now',
+      subject: 'getSites',
+      page: expect.stringContaining('connections'),
+    });
+    expect(await ofKind(service, 'failing-runs')).toMatchObject([{ severity: 'now' }, { severity: 'now' }]);
+
+    refused(other, 422);
+    await other.sync();
+    expect(await ofKind(service, 'failing-calls')).toMatchObject([
+      { connection: { id: other.connectionId }, count: 2, sentence: expect.stringContaining('status 422') },
+    ]);
+    const [item] = await ofKind(service, 'failing-runs');
+    const { method = '', path = '' } = item?.action ?? {};
+    expect((await service.admin(method, path)).status).toBe(202);
+
+    for (const one of [scene, other]) await one.sync({ sites: [site(1)], ...none });
+    await eventually(async () => {
+      const { data } = await attentionOf(service);
+      expect(data.map(({ kind }) => kind)).toEqual([]);
+    });
+    await other.partner.stop();
+  });
+});
+
+describe('footage', () => {
+  let service: TestApp;
+  let connection: { id: string; haulerId: string };
+  beforeAll(async () => {
+    service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+    connection = await connectVision(service, 'http://127.0.0.1:9');
+  });
+  afterAll(() => service.close());
+
+  /** Rows as the jobs write them, in a state that would take them days to reach. */
+  const addRecordings = (count: number, truckId: string, columns: Readonly<Record<string, string>>) =>
+    service.dataSource.query(
+      `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
+         start_time, end_time, duration_seconds, fetch_by, created_at, updated_at, ${Object.keys(columns).join(', ')})
+       SELECT $1, uuidv7(), $2, 'continuous', n::text, 'c', $3, 'front', now() - n * interval '1 minute',
+         now() - (n - 1) * interval '1 minute', 60, now(), now(), now() - n * interval '1 second',
+         ${Object.values(columns).join(', ')}
+       FROM generate_series(1, $4::int) AS n`,
+      [connection.haulerId, connection.id, truckId, count],
+    );
+
+  test('all failed and expired recordings are counted by truck with their reasons, those that retention deleted are not', async () => {
+    await addRecordings(120, 'T-1', {
+      status: "'failed'",
+      reason_code: "CASE WHEN n > 40 THEN 'linkRefused' ELSE 'invalidFile' END",
+    });
+    await addRecordings(250, 'T-2', { status: "'expired'", reason_code: "'notListed'" });
+    await addRecordings(7, 'T-3', { status: "'expired'", deleted_at: 'now()' });
+    const { data } = await attentionOf(service);
+    expect(data.map(({ kind, subject, count }) => [kind, subject, count]).sort()).toEqual([
+      ['expired-downloads', 'T-2', 250],
+      ['failed-downloads', 'T-1', 120],
+    ]);
+    const [failed] = data.filter(({ kind }) => kind === 'failed-downloads');
+    expect(failed?.sentence).toBe('120 recordings of T-1 failed: 80 link refused, 40 no whole MP4.');
+    const { method = '', path = '', body } = failed?.action ?? {};
+    const retried = await service.admin<{ matched: number }>(method, path, body);
+    expect(retried.body).toEqual({ matched: 120 });
+    expect(await ofKind(service, 'failed-downloads')).toEqual([]);
+  });
+
+  test('a waiting download is at risk when it failed so far, or when its link expires soon, the nearest first', async () => {
+    const waits = { status: "'available'", link: "'x'", due_at: "now() + interval '1 hour'" };
+    await addRecordings(2, 'R-1', { ...waits, expires_at: "now() + interval '40 minutes'" });
+    await addRecordings(3, 'R-2', { ...waits, expires_at: "now() + n * interval '5 minutes'" });
+    await addRecordings(4, 'R-3', { ...waits, last_error: "'refused'", expires_at: "now() + interval '1 day'" });
+    await addRecordings(5, 'R-4', { ...waits, expires_at: "now() + interval '1 day'" });
+    const items = (await ofKind(service, 'downloads-at-risk')).filter(({ subject }) => subject.startsWith('R-'));
+    expect(items.map(({ subject, severity, count }) => [subject, severity, count])).toEqual([
+      ['R-2', 'now', 3],
+      ['R-1', 'soon', 2],
+      ['R-3', 'soon', 4],
+    ]);
+    expect(items[2]).not.toHaveProperty('deadline');
+    expect(items[2]?.sentence).toBe('4 downloads of R-3 may be lost: 4 failed so far and are tried again.');
+  });
+
+  test('windows that could not be read are counted by truck, and those that were given up come first', async () => {
+    const create = async (truckId: string) => {
+      const { body } = await service.admin<{ id: string }>('POST', '/video-subscriptions', {
+        connectionId: connection.id,
+        truckId,
+        startTime: new Date().toISOString(),
+      });
+      return body.id;
+    };
+    const defer = (subscriptionId: string, hours: number, due: string) =>
+      service.dataSource.query(
+        `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, due_at)
+         VALUES ($1, uuidv7(), $2, $3, '2026-11-01T00:00:00Z', '2026-11-01T00:00:00Z'::timestamptz + $4 * interval '1 hour', '504', ${due})`,
+        [connection.haulerId, subscriptionId, connection.id, hours],
+      );
+    const [tried, givenUp] = [await create('W-1'), await create('W-2')];
+    await defer(tried, 6, "now() + interval '1 day'");
+    await defer(givenUp, 24, 'NULL');
+    const items = await ofKind(service, 'unread-windows');
+    expect(items.map(({ subject, severity }) => [subject, severity])).toEqual([
+      ['W-2', 'now'],
+      ['W-1', 'soon'],
+    ]);
+    expect(items[0]?.sentence).toBe(
+      'The lists of W-2 could not be read for 1 window, 24 hours between 2026-11-01 and 2026-11-02. 1 of them is not tried again.',
+    );
+    await service.admin('DELETE', `/video-subscriptions/${givenUp}`);
+    expect((await ofKind(service, 'unread-windows')).map(({ subject }) => subject)).toEqual(['W-1']);
+  });
+
+  test('a deleted connection leaves nothing that somebody could do something about', async () => {
+    const id = connection.id;
+    expect((await attentionOf(service)).data.some((item) => item.connection?.id === id)).toBe(true);
+    await service.dataSource.query('UPDATE connections SET deleted_at = now() WHERE id = $1', [id]);
+    const { data } = await attentionOf(service);
+    await service.dataSource.query('UPDATE connections SET deleted_at = NULL WHERE id = $1', [id]);
+    expect(data.filter((item) => item.connection?.id === id)).toEqual([]);
+  });
+
+  test('a check that could not be made is unknown, and the others are made', async () => {
+    await service.dataSource.query('ALTER TABLE video_windows RENAME TO moved');
+    try {
+      const attention = await attentionOf(service);
+      expect(unmade(attention)).toEqual(['unread-windows']);
+      expect(attention.checked.find(({ ok }) => !ok)?.reason).toMatch(/^The check failed\./);
+      expect(attention.data.some(({ kind }) => kind === 'downloads-at-risk')).toBe(true);
+    } finally {
+      await service.dataSource.query('ALTER TABLE moved RENAME TO video_windows');
+    }
+  });
+});
+
+describe('keys, pushes and the storage', () => {
+  test('a key that ends soon is listed behind 150 others, until its successor is used', async () => {
+    const service = await startTestApp();
+    try {
+      const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+      const soon = await issueKey(service, ['scale'], { expiresAt: inDays(5), name: 'Front gate' });
+      const { haulerId } = soon;
+      const replaced = await issueKey(service, ['scale'], { haulerId, expiresAt: inDays(6) });
+      const { body: next } = await service.admin<{ key: string }>('POST', `/api-keys/${replaced.id}/rotate`, {
+        expiresAt: inDays(400),
+      });
+      for (let n = 0; n < 150; n++) await issueKey(service, ['scale'], { haulerId });
+      expect(await ofKind(service, 'expiring-keys')).toMatchObject([
+        {
+          severity: 'soon',
+          subject: `${soon.prefix}… (Front gate)`,
+          deadline: soon.expiresAt,
+          page: `/console/keys?haulerId=${haulerId}`,
+          sentence: expect.stringContaining('Issue its successor.'),
+        },
+        { sentence: expect.stringContaining('Its successor was issued, and is not used yet.') },
+      ]);
+      await service.call('POST', '/platform-api/v1/tickets', { headers: { 'PLATFORM-API-KEY': next.key }, body: {} });
+      expect(await ofKind(service, 'expiring-keys')).toMatchObject([{ subject: `${soon.prefix}… (Front gate)` }]);
+      await service.dataSource.query(
+        "UPDATE api_keys SET expires_at = now() - interval '1 hour', last_used_at = now() - interval '2 hours' WHERE id = $1",
+        [soon.id],
+      );
+      expect(await ofKind(service, 'expiring-keys')).toMatchObject([
+        { severity: 'now', sentence: expect.stringContaining('was in use, and expired') },
+      ]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('refused pushes are counted by reason', async () => {
+    const service = await startTestApp();
+    try {
+      const { key } = await issueKey(service, ['scale']);
+      const headers = { 'PLATFORM-API-KEY': key };
+      for (let n = 0; n < 3; n++) await service.call('POST', '/platform-api/v1/tickets', { headers, body: {} });
+      expect(await ofKind(service, 'refused-pushes')).toMatchObject([
+        { severity: 'soon', count: 3, page: expect.stringMatching(/errorCode=INVALID_PAYLOAD&reason=isDefined&from=/) },
+      ]);
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('without the exchange log, what it would show is unknown', async () => {
+    const service = await startTestApp({ env: { EXCHANGE_LOG: 'off' } });
+    try {
+      const attention = await attentionOf(service);
+      expect(unmade(attention).sort()).toEqual(['failing-calls', 'lost-exchanges', 'refused-keys', 'refused-pushes']);
+      for (const { ok, reason } of attention.checked) if (!ok) expect(reason).toContain('EXCHANGE_LOG');
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('a storage that takes no files is listed first', async () => {
+    const STORAGE_URL = 's3://videos?endpoint=http://127.0.0.1:9&region=us-east-1';
+    const service = await startTestApp({ env: { STORAGE_URL } });
+    try {
+      await issueKey(service, ['scale'], { expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
+      const { data } = await attentionOf(service);
+      expect(data.map(({ kind }) => kind).sort()).toEqual(['expiring-keys', 'storage-trouble']);
+      expect(data.find(({ kind }) => kind === 'storage-trouble')).toMatchObject({ severity: 'now', count: 1 });
+    } finally {
+      await service.close();
+    }
+  });
+
+  test('the partner side alone checks what it has', async () => {
+    const service = await startTestApp({ env: { SIDES: new Set(['partner']) } });
+    try {
+      const { checked, data } = await attentionOf(service);
+      expect(data).toEqual([]);
+      expect(checked.map(({ kind }) => kind).sort()).toEqual([
+        'database-trouble',
+        'expiring-keys',
+        'lost-exchanges',
+        'storage-trouble',
+      ]);
+    } finally {
+      await service.close();
+    }
+  });
+});

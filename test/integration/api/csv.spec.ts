@@ -1,0 +1,201 @@
+import { once } from 'node:events';
+import { type ClientRequest, get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { parse } from 'csv-parse/sync';
+import { ADMIN_ROUTES } from '../../../src/contracts/admin/admin.api.js';
+import { csvColumns } from '../../../src/contracts/common/csv.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { ScaleHouse } from '../../support/scale-house.js';
+
+let service: TestApp;
+let house: ScaleHouse;
+beforeAll(async () => {
+  service = await startTestApp();
+  house = await ScaleHouse.open(service);
+});
+const requests: ClientRequest[] = [];
+afterAll(async () => {
+  for (const request of requests) request.destroy();
+  await service.close();
+});
+
+const headers = (accept = 'text/csv') => ({ Authorization: `Bearer ${service.env.ADMIN_TOKEN}`, Accept: accept });
+const csv = (path: string, accept?: string) =>
+  service.call<string>('GET', `/admin/v1${path}`, { headers: headers(accept) });
+type Row = Readonly<Record<string, string>>;
+const rowsOf = (answer: string): Row[] => parse(answer, { columns: true, bom: true });
+
+/** The response as it arrives. */
+async function open(path: string): Promise<IncomingMessage> {
+  const request = get(`${service.url}/admin/v1${path}`, { headers: headers(), agent: false });
+  requests.push(request);
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  return response.pause();
+}
+
+/** Tickets of some megabytes, so that they do not fit into the buffers of a connection. */
+async function fill(haulerId: string, count: number): Promise<void> {
+  await service.dataSource.query(
+    `INSERT INTO tickets (id, hauler_id, site_id, materials, custom_fields, inbound_number, inbound_updated_at, revision,
+       contents_version, created_at, updated_at)
+     SELECT uuidv7(interval '-1 hour' + n * interval '1 ms'), $1, $2, $3, $4, 'FILL-' || n, now(), 1, now(), now(), now()
+       FROM generate_series(1, $5::int) AS n`,
+    [haulerId, house.siteId, JSON.stringify([house.material()]), JSON.stringify({ note: 'x'.repeat(2_000) }), count],
+  );
+}
+
+describe('Accept: text/csv', () => {
+  const LISTS: readonly [name: keyof typeof ADMIN_ROUTES, path: string][] = [
+    ['listTickets', '/tickets'],
+    ['listAccounts', '/accounts'],
+    ['listRecordings', '/recordings'],
+    ['listExchanges', '/exchanges'],
+    ['listVisionFindings', '/vision-findings'],
+    ['listSites', '/sites'],
+    ['listKiosks', '/kiosks'],
+    ['listMaterials', '/materials'],
+    ['listFleetCoverage', '/coverage/fleet?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z'],
+  ];
+
+  test.each(LISTS)('%s answers its documented columns', async (name, path) => {
+    const { status, headers: sent, text: body } = await csv(path);
+    expect([status, sent.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
+    expect(sent.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+-\d{4}-\d\d-\d\d\.csv"$/);
+    expect(sent.get('cache-control')).toBe('no-store');
+    const columns = csvColumns(ADMIN_ROUTES[name].csv!).map((column) => column.name);
+    expect(body.slice(0, body.indexOf('\r\n')).split(',')).toEqual(columns);
+  });
+
+  test.each([
+    ['text/csv, */*;q=0.1', true],
+    ['application/json, text/csv', false],
+    ['*/*', false],
+    ['text/html', false],
+  ])('%s: as CSV %p', async (accept, isCsv) => {
+    const { headers: sent } = await csv('/accounts', accept);
+    expect(sent.get('content-type')?.startsWith('text/csv')).toBe(isCsv);
+  });
+
+  test('refuses as the list does: a wrong filter, a wrong token, an unknown run', async () => {
+    expect((await csv('/tickets?siteId=x')).status).toBe(400);
+    expect((await csv('/exchanges?colour=red')).status).toBe(400);
+    expect((await csv('/sync-runs/0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24/changes')).status).toBe(404);
+    expect((await csv('/accounts?bom=yes')).text).toContain('bom must be true or false');
+    expect((await service.call('GET', '/admin/v1/tickets', { headers: { Accept: 'text/csv' } })).status).toBe(401);
+  });
+
+  test('a ticket has a row for each material, with numbers as they were sent and texts that run as no formula', async () => {
+    const other = await ScaleHouse.open(service);
+    const names = [
+      '=HYPERLINK("x")',
+      '+1 2',
+      '-2+3',
+      '@SUM(A1)',
+      '\tcell',
+      '\rcell',
+      '＝1',
+      'a;b',
+      'a\nb',
+      'a"b,c',
+      ' a ',
+      'é',
+      '-12.5',
+    ];
+    const materials = names.map((name, i) =>
+      other.material({ name, quantity: -12.5e-9 * (i + 1), unitPriceCents: 1e21 }),
+    );
+    const { body } = await other.push(
+      other.ticket({
+        materials,
+        customFields: { truck: '=1', 'a.b': '2' },
+        inboundFlow: { ticketNumber: '-7', updatedAt: '2026-01-31T08:30:00.250Z' },
+      }),
+    );
+    const rows = rowsOf((await csv(`/tickets?haulerId=${other.haulerId}`)).text);
+    expect(rows.map((row) => row['materials.name'])).toEqual([
+      ...names.slice(0, 7).map((name) => `'${name}`),
+      ...names.slice(7),
+    ]);
+    expect(rows.map((row) => Number(row['materials.quantity']))).toEqual(names.map((_, i) => -12.5e-9 * (i + 1)));
+    expect(rows[0]).toMatchObject({
+      id: body.disposalTicketId,
+      'inboundFlow.ticketNumber': '-7',
+      'inboundFlow.updatedAt': '2026-01-31T08:30:00.250Z',
+      'outboundFlow.ticketNumber': '',
+      'materials.unitPriceCents': '1e+21',
+      customFields: '{"a.b":"2","truck":"=1"}',
+    });
+  });
+
+  test('a byte order mark stands before it on request, and the filters of exchanges know the parameter', async () => {
+    expect(Buffer.from((await fetchBytes('/accounts?bom=true')).subarray(0, 3))).toEqual(
+      Buffer.from([0xef, 0xbb, 0xbf]),
+    );
+    expect((await fetchBytes('/accounts')).subarray(0, 3).toString()).toBe('acc');
+    expect((await csv('/exchanges?bom=true&direction=inbound')).status).toBe(200);
+  });
+
+  async function fetchBytes(path: string): Promise<Buffer> {
+    const response = await open(path);
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  }
+});
+
+describe('a long list', () => {
+  const COUNT = 12_000;
+  let long: ScaleHouse;
+  beforeAll(async () => {
+    long = await ScaleHouse.open(service);
+    await fill(long.haulerId, COUNT);
+  });
+
+  test('has every row once, in the order of the list, whatever page was asked for', async () => {
+    const rows = rowsOf((await csv(`/tickets?haulerId=${long.haulerId}&page=3&pageSize=7`)).text);
+    expect(rows.length).toBe(COUNT);
+    expect(rows.map(({ id }) => id)).toEqual(
+      rows
+        .map(({ id = '' }) => id)
+        .toSorted()
+        .toReversed(),
+    );
+    expect(new Set(rows.map(({ id }) => id)).size).toBe(COUNT);
+  });
+
+  test('breaks off when an error happens in the middle, so that no short file looks complete', async () => {
+    const response = await open(`/tickets?haulerId=${long.haulerId}`);
+    expect(response.statusCode).toBe(200);
+    await service.dataSource.query('ALTER TABLE tickets RENAME TO tickets_away');
+    try {
+      await expect(text(response)).rejects.toThrow('aborted');
+      expect(response.complete).toBe(false);
+    } finally {
+      await service.dataSource.query('ALTER TABLE tickets_away RENAME TO tickets');
+    }
+  });
+
+  test('reads no further for a client that has left, nor for one that does not read', async () => {
+    const read = jest.spyOn(service.dataSource, 'query');
+    const before = process.memoryUsage().rss;
+    const response = await open(`/tickets?haulerId=${long.haulerId}`);
+    // Beside the statements of the service's own timers.
+    const pages = () => read.mock.calls.filter(([sql]) => sql.startsWith('SELECT list.*')).length;
+    const idle = async () => {
+      const before = pages();
+      await delay(500);
+      expect(pages()).toBe(before);
+    };
+    await eventually(idle);
+    // The whole list has twelve.
+    expect(pages()).toBeLessThan(6);
+    response.destroy();
+    await eventually(idle);
+    expect(pages()).toBeLessThan(7);
+    expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
+    read.mockRestore();
+  });
+});

@@ -1,0 +1,228 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { runCommandLine } from '../../../src/cli/program.js';
+import { findLocalService, type LocalService } from '../../../src/config/local-service.js';
+import { runKit } from '../../../src/conformance/kit.js';
+import { fromSource } from '../../support/from-source.js';
+import { heldChild } from '../../support/held.js';
+import { json, type ScriptedPartner, startScriptedPartner } from '../../support/scripted-partner.js';
+import { testServer } from '../../support/test-database.js';
+
+const TOKEN = 'the-token-of-the-local-service';
+const OTHER_TOKEN = 'the-token-of-another-service';
+
+let other: ScriptedPartner;
+let folder: string;
+beforeAll(async () => {
+  other = await startScriptedPartner();
+  folder = mkdtempSync(join(testServer().folder, 'target-'));
+});
+afterEach(() => other.reset());
+afterAll(() => other.stop());
+
+async function command(local: LocalService, ...words: string[]) {
+  let [out, err] = ['', ''];
+  other.on('GET /admin/v1/haulers', json({ data: [] }));
+  const streams = { out: (part: string) => (out += part), err: (part: string) => (err += part) };
+  return { code: await runCommandLine(['hauler', 'list', ...words], streams, local), out, err };
+}
+const sent = () => other.asked.map(({ headers }) => headers.authorization);
+const environment = (env: NodeJS.ProcessEnv) => findLocalService({ DATA_DIR: folder, ...env });
+
+describe('the token of a local service', () => {
+  test.each<[string, () => LocalService]>([
+    ['in memory', () => ({ url: 'http://127.0.0.1:3000', token: TOKEN })],
+    ['in ADMIN_TOKEN', () => environment({ ADMIN_TOKEN: TOKEN })],
+    [
+      'in DATA_DIR',
+      () => {
+        writeFileSync(join(folder, 'secrets.json'), JSON.stringify({ adminToken: TOKEN }));
+        return environment({});
+      },
+    ],
+  ])('%s is not sent to another address', async (_what, local) => {
+    const { err } = await command(local(), '--url', other.url);
+    expect(sent()).toEqual([undefined]);
+    expect(err).not.toContain(TOKEN);
+  });
+
+  test('is not sent to another address in HAULBRIDGE_URL, and that of HAULBRIDGE_URL not to another --url', async () => {
+    await command(environment({ ADMIN_TOKEN: TOKEN, HAULBRIDGE_URL: other.url }));
+    const elsewhere = { HAULBRIDGE_URL: 'https://haulbridge.example', HAULBRIDGE_TOKEN: TOKEN };
+    await command(environment(elsewhere), '--url', other.url);
+    expect(sent()).toEqual([undefined, undefined]);
+  });
+
+  test('a 401 of another address says that it needs a token of its own', async () => {
+    const local = { url: 'http://127.0.0.1:3000', token: TOKEN };
+    other.on('GET /admin/v1/sites', json({ error: { message: 'unauthorized' } }, { status: 401 }));
+    let err = '';
+    const streams = { out: () => undefined, err: (part: string) => (err += part) };
+    expect(await runCommandLine(['site', 'list', '--url', other.url], streams, local)).toBe(1);
+    expect(err).toContain('the token of http://127.0.0.1:3000 is sent to no other address: pass --token');
+  });
+
+  test('is sent to its own address, and a token that is given to the address that is given', async () => {
+    await command({ url: other.url, token: TOKEN });
+    await command({ url: other.url, token: TOKEN }, '--url', `${other.url}/`);
+    await command({ url: 'http://127.0.0.1:3000', token: TOKEN }, '--url', other.url, '--token', OTHER_TOKEN);
+    await command(environment({ HAULBRIDGE_TOKEN: OTHER_TOKEN, ADMIN_TOKEN: TOKEN }), '--url', other.url);
+    await command(environment({ HAULBRIDGE_TOKEN: OTHER_TOKEN, HAULBRIDGE_URL: other.url }));
+    expect(sent()).toEqual([TOKEN, TOKEN, OTHER_TOKEN, OTHER_TOKEN, OTHER_TOKEN].map((token) => `Bearer ${token}`));
+  });
+});
+
+describe('a token over http', () => {
+  const local = { url: 'http://127.0.0.1:3000', token: TOKEN };
+
+  test.each([
+    'http://haulbridge.invalid',
+    'http://127.0.0.1.evil.invalid',
+    'http://localhost.evil.invalid',
+    'http://192.0.2.1',
+    'http://[2001:db8::1]',
+  ])('is refused to %s', async (url) => {
+    const { code, err } = await command(local, '--url', url, '--token', OTHER_TOKEN);
+    expect([code, err]).toEqual([2, expect.stringMatching(/unencrypted to .*: use https, or pass --insecure/)]);
+    expect(err).not.toContain(OTHER_TOKEN);
+    const given = { HAULBRIDGE_URL: url, HAULBRIDGE_TOKEN: OTHER_TOKEN };
+    expect(await command(environment(given))).toMatchObject({ code: 2, err });
+  });
+
+  test('is sent with --insecure, and within this machine', async () => {
+    const words = ['--url', 'http://haulbridge.invalid', '--token', OTHER_TOKEN];
+    expect((await command(local, ...words, '--insecure')).err).toContain('no response from http://haulbridge.invalid');
+    const own = Object.values(networkInterfaces()).flatMap((each = []) =>
+      each.filter(({ family }) => family === 'IPv4'),
+    );
+    const hosts = ['localhost', '127.0.0.9', '[::1]', ...own.map(({ address }) => address)];
+    for (const host of hosts) {
+      const { err } = await command(local, '--url', `http://${host}:1`, '--token', OTHER_TOKEN);
+      expect(err).not.toContain('--insecure');
+    }
+  });
+
+  test('an address with credentials is refused', async () => {
+    const { code, err } = await command(local, '--url', 'http://user:secret-word@127.0.0.1:1');
+    expect([code, err]).toEqual([2, expect.not.stringContaining('secret-word')]);
+  });
+});
+
+describe('a secret that is not on the command line', () => {
+  const local = { url: 'http://127.0.0.1:3000', token: TOKEN };
+  const file = () => {
+    const path = join(folder, 'token');
+    writeFileSync(path, `${OTHER_TOKEN}\n`);
+    return path;
+  };
+
+  test('is read from a file', async () => {
+    await command(local, '--url', other.url, '--token', `@${file()}`);
+    await command(local, '--url', other.url, '--token-file', file());
+    expect(sent()).toEqual([`Bearer ${OTHER_TOKEN}`, `Bearer ${OTHER_TOKEN}`]);
+  });
+
+  test('a file that cannot be read, or two tokens, are a wrong call', async () => {
+    for (const words of [
+      ['--token', '@/nowhere'],
+      ['--token-file', '/nowhere'],
+      ['--token-file', file(), '--token', OTHER_TOKEN],
+    ]) {
+      expect(await command(local, '--url', other.url, ...words)).toMatchObject({ code: 2 });
+    }
+    expect(sent()).toEqual([]);
+  });
+
+  test('is read from standard input', async () => {
+    other.on('GET /admin/v1/haulers', json({ data: [] }));
+    const words = ['hauler', 'list', '--url', other.url, '--token', '-'];
+    const child = spawn(process.execPath, [...fromSource('src/cli/main.ts'), ...words], {
+      env: { PATH: process.env['PATH'], DATA_DIR: folder },
+      stdio: ['pipe', 'ignore', 'pipe'],
+    });
+    heldChild(child);
+    child.stdin.end(`${OTHER_TOKEN}\n`);
+    const [err] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    expect([err, sent()]).toEqual(['', [`Bearer ${OTHER_TOKEN}`]]);
+  });
+
+  test('of the conformance kit is read from a file', async () => {
+    const words = ['--role', 'scale-server', '--url', other.url, '--timeout', '2s'];
+    const streams = { out: () => undefined, err: () => undefined };
+    await runKit([...words, '--api-key', `@${file()}`], streams);
+    expect(other.asked.map(({ headers }) => headers['platform-api-key'])).toContain(OTHER_TOKEN);
+    let err = '';
+    expect(await runKit([...words, '--api-key', '@/nowhere'], { ...streams, err: (part) => (err += part) })).toBe(2);
+    expect(err).toContain('The file /nowhere cannot be read: ENOENT.');
+  });
+});
+
+describe('--cell', () => {
+  let second: ScriptedPartner;
+  beforeAll(async () => {
+    second = await startScriptedPartner();
+  });
+  afterEach(() => second.reset());
+  afterAll(() => second.stop());
+
+  const cells = () =>
+    environment({
+      ADMIN_TOKEN: TOKEN,
+      HAULBRIDGE_CELLS: `a=${other.url}, b=${second.url}`,
+      HAULBRIDGE_TOKEN_A: 'token-of-a',
+      HAULBRIDGE_TOKEN_B: 'token-of-b',
+    });
+  async function ask(...words: string[]) {
+    second.on('GET /admin/v1/haulers', json({ data: [{ name: 'Red Mesa' }] }));
+    const outcome = await command(cells(), ...words);
+    return { ...outcome, a: sent(), b: second.asked.map(({ headers }) => headers.authorization) };
+  }
+
+  test('calls one cell with its token, and no other', async () => {
+    expect(await ask('--cell', 'b')).toMatchObject({ code: 0, a: [], b: ['Bearer token-of-b'] });
+  });
+
+  test('all: the list of each cell under its name, with its token', async () => {
+    const { code, out, a, b } = await ask('--cell', 'all');
+    expect([code, a, b]).toEqual([0, ['Bearer token-of-a'], ['Bearer token-of-b']]);
+    expect(out).toMatch(/^cell a\n[^]*cell b\n[^]*Red Mesa/);
+    const { out: answer } = await ask('--cell', 'all', '--json');
+    expect(answer).toMatch(/"cell": "a"[^]*"cell": "b"[^]*"Red Mesa"/);
+  });
+
+  test('all: a cell that is away is named, and hides no other', async () => {
+    const away = environment({ HAULBRIDGE_CELLS: `a=http://127.0.0.1:9,b=${second.url}` });
+    second.on('GET /admin/v1/haulers', json({ data: [{ name: 'Red Mesa' }] }));
+    const { code, out, err } = await command(away, '--cell', 'all');
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(/^error: cell a: connection refused by http:\/\/127\.0\.0\.1:9/),
+    ]);
+    expect(out).toContain('Red Mesa');
+  });
+
+  test('all is for lists: a change is refused before it is sent', async () => {
+    const streams = { out: () => undefined, err: () => undefined };
+    expect(await runCommandLine(['hauler', 'create', '--name', 'X', '--cell', 'all'], streams, cells())).toBe(2);
+    expect([...other.asked, ...second.asked]).toEqual([]);
+  });
+
+  test.each([
+    [['--cell', 'c'], '--cell c is none of HAULBRIDGE_CELLS (a, b)'],
+    [['--cell', 'a', '--url', 'http://127.0.0.1:9'], '--cell cannot be used with --url'],
+  ])('%j is refused', async (words, sentence) => {
+    expect(await ask(...words)).toMatchObject({ code: 2, err: expect.stringContaining(sentence), a: [], b: [] });
+  });
+
+  test('without HAULBRIDGE_CELLS it says what to set, and NAME=URL gets no token of another address', async () => {
+    expect((await command(environment({}), '--cell', 'a')).err).toContain('set HAULBRIDGE_CELLS');
+    expect((await command(environment({}), '--cell', 'all')).err).toContain('needs HAULBRIDGE_CELLS');
+    await command(environment({ ADMIN_TOKEN: TOKEN }), '--cell', `x=${other.url}`);
+    expect(sent()).toEqual([undefined]);
+  });
+});

@@ -1,0 +1,125 @@
+/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-argument
+   -- a mutant breaks the types of the contract on purpose */
+import type { KitAnswer } from '../../../src/conformance/exchange.js';
+import { type Body, type Change, type Mutant, on } from './mutant.js';
+
+/** Servers whose list is faulty across its pages, or from one call to the next. */
+
+const ELEMENTS = 6;
+const MINUTE_MS = 60_000;
+
+interface Asked {
+  readonly list: 'videos' | 'continuous';
+  /** `All` and `Repeat` are read in pages of one element, `Again` in one page; `Inside` asks for a range within one element. */
+  readonly kind: 'All' | 'Repeat' | 'Again' | 'Inside';
+  readonly page: number;
+}
+
+interface Served {
+  readonly elements?: Body[];
+  readonly totals?: { readonly totalItems?: number; readonly totalPages?: number };
+  /** Of another answer than the page. */
+  readonly answer?: KitAnswer;
+}
+
+function askedBy(plan: string): Asked {
+  const [, list, kind, page = '1'] = /^(videos|continuous)(All|Repeat|Again|Inside)(?: (\d+))?$/.exec(plan) ?? [];
+  return { list, kind, page: Number(page) } as Asked;
+}
+
+/** Some elements of one minute each, made of one that our server lists. */
+function elementsFrom(others: ReadonlyMap<string, KitAnswer>, list: string): { body: Body; elements: Body[] } {
+  const body: Body = JSON.parse((others.get(`${list}Again`) as KitAnswer).body.toString('utf8'));
+  const [first] = body.data.videos ?? body.data.recordings;
+  const start = Date.parse(first.startTime);
+  const elements = Array.from({ length: ELEMENTS }, (_, i) => ({
+    ...first,
+    id: `e${i}`,
+    startTime: new Date(start + i * MINUTE_MS).toISOString(),
+    endTime: new Date(start + (i + 1) * MINUTE_MS).toISOString(),
+    durationSeconds: 60,
+  }));
+  return { body, elements };
+}
+
+const isSmallPage = ({ kind }: Asked) => kind === 'All' || kind === 'Repeat';
+
+/** A server of these elements, with one fault. */
+const serving =
+  (fault: (page: Body[], asked: Asked, all: Body[]) => Served): Change =>
+  (answer, others, plan) => {
+    const asked = askedBy(plan);
+    const { body, elements } = elementsFrom(others, asked.list);
+    const isSmall = isSmallPage(asked);
+    const size = isSmall ? 1 : 100;
+    const page = elements.slice((asked.page - 1) * size, asked.page * size);
+    const served = fault(page, asked, elements);
+    const pagination = { page: asked.page, pageSize: size, totalItems: ELEMENTS, totalPages: isSmall ? ELEMENTS : 1 };
+    body.data[asked.list === 'videos' ? 'videos' : 'recordings'] = served.elements ?? page;
+    body.data.pagination = { ...pagination, ...served.totals };
+    return served.answer ?? { ...answer, status: 200, body: Buffer.from(JSON.stringify(body)) };
+  };
+
+const pageOf = (all: Body[], { kind, page }: Asked): Body[] =>
+  kind === 'All' || kind === 'Repeat' ? all.slice(page - 1, page) : page === 1 ? all : [];
+
+/** Each row: the number of the rule in its block, or its id, and the fault. */
+export function readingMutants(list: 'videos' | 'continuous', first: number, ids: readonly string[]): Mutant[] {
+  const id = (offset: number) => `VISION-${String(first + offset).padStart(3, '0')}`;
+  const [end = '', endList = '', inside = '', full = ''] = ids;
+  const refused = (status: number): KitAnswer => ({
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from('{"success":false,"error":{"code":"NOT_FOUND","message":"no such page"}}'),
+  });
+  return on(new RegExp(`^${list}(All|Repeat|Again|Inside)`), [
+    // A correct server.
+    ['', serving(() => ({}))],
+    // Totals that count the page only.
+    [id(35), serving((page) => ({ totals: { totalItems: page.length, totalPages: 1 } }))],
+    [id(35), serving(() => ({ totals: { totalItems: ELEMENTS + 3, totalPages: ELEMENTS + 3 } }))],
+    // The last element is lost.
+    [id(35), serving((_, asked) => (isSmallPage(asked) && asked.page === ELEMENTS ? { elements: [] } : {}))],
+    [id(36), serving(() => ({ totals: { totalPages: 2 } }))],
+    [id(36), serving((_, { kind }) => ({ totals: { totalPages: kind === 'All' ? ELEMENTS + 1 : 1 } }))],
+    [id(37), serving((_, { page }) => ({ totals: { totalItems: ELEMENTS + (page > 1 ? 1 : 0) } }))],
+    // Newest first, in each page or across all.
+    [id(29), serving((_, asked, all) => ({ elements: pageOf(all.toReversed(), asked) }))],
+    [id(29), serving((page, { kind }) => ({ elements: kind === 'Again' ? page.toReversed() : page }))],
+    // In another order at each call.
+    [
+      id(28),
+      serving((_, { kind, page }, all) =>
+        kind === 'Repeat' && page <= ELEMENTS ? { elements: [all[(page * 5) % ELEMENTS]] } : {},
+      ),
+    ],
+    // A recording that a later list lacks.
+    [id(28), serving((_, { kind, page }) => (kind === 'Repeat' && page === 2 ? { elements: [] } : {}))],
+    [id(26), serving((page, { kind }) => ({ elements: kind === 'Again' ? page.slice(1) : page }))],
+    // New ids in each list.
+    [id(38), serving((page, { kind }) => ({ elements: page.map((each) => ({ ...each, id: `${each.id}-${kind}` })) }))],
+    // One id on two pages.
+    [
+      id(27),
+      serving((page) => ({ elements: page.map((each) => ({ ...each, id: each.id === 'e3' ? 'e2' : each.id })) })),
+    ],
+    [end, serving((page, { kind }, all) => (kind === 'All' && page.length === 0 ? { elements: [all.at(-1)] } : {}))],
+    [endList, serving((page, { kind }) => (kind === 'All' && page.length === 0 ? { answer: refused(404) } : {}))],
+    [id(25), serving((_, { kind, page }) => (kind === 'All' && page === 3 ? { answer: refused(404) } : {}))],
+    [id(26), serving((_, { kind }) => (kind === 'Again' ? { answer: refused(500) } : {}))],
+    // Chunks that only overlap the range.
+    [inside, serving((_, { kind }) => (kind === 'Inside' ? { elements: [] } : {}))],
+    // Divided into pages first, and filtered then.
+    [
+      full,
+      serving((page, asked, all) => ({
+        totals: { totalPages: ELEMENTS - 1 },
+        elements: !isSmallPage(asked)
+          ? page
+          : asked.page === 1
+            ? all.slice(0, 2)
+            : all.slice(asked.page, asked.page + 1),
+      })),
+    ],
+  ]);
+}

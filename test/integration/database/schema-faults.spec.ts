@@ -1,0 +1,147 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
+import { EXPECTED_COLUMNS } from '../../../src/database/expected-columns.js';
+import { migrate } from '../../../src/database/migrate.js';
+import { MIGRATIONS } from '../../../src/database/migrations.js';
+import { compareVersions } from '../../../src/database/release.js';
+import { schemaFault } from '../../../src/database/schema-faults.js';
+import { findColumns } from '../../../src/database/schema.repository.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+
+const FILE = join(import.meta.dirname, '../../../src/database/expected-columns.ts');
+
+let database: TestDatabase;
+let dataSource: DataSource;
+beforeEach(async () => {
+  database = await createTestDatabase();
+  dataSource = await database.connect();
+});
+afterEach(() => database.drop());
+
+test('the expected columns are those of the migrations; npm run schema writes them', async () => {
+  const tables = Map.groupBy(await findColumns(dataSource), ({ table }) => table);
+  const columns = Object.fromEntries(
+    [...tables].map(([table, all]) => [table, all.map(({ column }) => column).join(' ')]),
+  );
+  if (process.env['UPDATE_SCHEMA'] !== undefined) writeFileSync(FILE, sourceOf(columns));
+  else expect(EXPECTED_COLUMNS).toEqual(columns);
+});
+
+const sourceOf = (columns: Readonly<Record<string, string>>) => `/**
+ * The columns of each table, as the migrations leave them. Made by \`npm run schema\`: a service refuses a database that
+ * lacks one of them.
+ */
+export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
+${Object.entries(columns)
+  .map(([table, names]) => `  ${table}:\n    '${names}',`)
+  .join('\n')}
+};
+`;
+
+describe('a database that this version cannot use', () => {
+  test.each([
+    ['ALTER TABLE tickets DROP COLUMN materials', 'lacks tickets.materials'],
+    [
+      'DROP TABLE ticket_revisions',
+      'lacks ticket_revisions.api_key_id, ticket_revisions.body, ticket_revisions.exchange_id',
+    ],
+    [
+      'ALTER TABLE tickets ADD weighed_by text NOT NULL',
+      'has required columns that it does not know: tickets.weighed_by',
+    ],
+  ])('%s', async (change, sentence) => {
+    await dataSource.query(change);
+    await expect(migrate(database.url)).rejects.toThrow(sentence);
+  });
+
+  test.each([
+    'ALTER TABLE tickets ADD weighed_by text',
+    "ALTER TABLE tickets ADD weighed_by text NOT NULL DEFAULT ''",
+    'CREATE TABLE of_another_program (id int NOT NULL)',
+    'CREATE INDEX of_an_operator ON tickets (updated_at)',
+  ])('but it can after %s', async (change) => {
+    await dataSource.query(change);
+    expect(await schemaFault(dataSource)).toBeUndefined();
+  });
+});
+
+describe('a database that another version has migrated', () => {
+  class AddKept1900000000000 implements MigrationInterface {
+    async up(runner: QueryRunner): Promise<void> {
+      await runner.query('CREATE TABLE kept (id int)');
+    }
+    async down(): Promise<void> {}
+  }
+
+  const newer = [...MIGRATIONS, AddKept1900000000000];
+  const release = (version: string, oldestCompatibleVersion: string) => ({ version, oldestCompatibleVersion });
+  const upgrade = (version: string, oldest: string) =>
+    migrate(database.url, { migrations: newer, release: release(version, oldest) });
+  const fault = (version: string) => schemaFault(dataSource, MIGRATIONS, release(version, '0.1.0'));
+
+  test('is used by the versions that the newer one names as compatible, and by no older one', async () => {
+    await upgrade('0.10.0', '0.9.0');
+    expect(await fault('0.9.1')).toBeUndefined();
+    expect(await fault('0.10.0')).toBeUndefined();
+    expect(await fault('0.8.7')).toBe(
+      'DATABASE_URL: the database has migrations that version 0.8.7 does not know (AddKept1900000000000): version 0.10.0 ' +
+        'has migrated it, and only versions from 0.9.0 on can use it. Start version 0.10.0, or restore a backup from before ' +
+        'the upgrade into an empty database.',
+    );
+  });
+
+  test('is refused at the start, before anything is written', async () => {
+    await upgrade('9.1.0', '9.0.0');
+    await expect(migrate(database.url)).rejects.toThrow('version 9.1.0 has migrated it');
+    expect(await dataSource.query('SELECT version FROM schema_version')).toEqual([{ version: '9.1.0' }]);
+  });
+
+  test('keeps the record of the newer one while both run', async () => {
+    await upgrade('9.1.0', '0.0.1');
+    await migrate(database.url);
+    expect(await dataSource.query('SELECT version FROM schema_version')).toEqual([{ version: '9.1.0' }]);
+  });
+
+  test('is refused where no version is recorded, without the advice to delete data', async () => {
+    await dataSource.query(
+      "INSERT INTO migrations (timestamp, name) VALUES (1763600000000, 'CreateHaulers1763600000000')",
+    );
+    await dataSource.query('DELETE FROM schema_version');
+    const sentence = await fault('0.2.0');
+    expect(sentence).toContain('(CreateHaulers1763600000000), of a version that left no record');
+    expect(sentence).not.toMatch(/delete|drop/i);
+  });
+});
+
+test('versions are compared by their numbers', () => {
+  expect(compareVersions('0.10.0', '0.9.3')).toBeGreaterThan(0);
+  expect(compareVersions('1.0.0', '0.99.0')).toBeGreaterThan(0);
+  expect(compareVersions('0.2.0', '0.2.0')).toBe(0);
+});
+
+test('a migration lets pushes pass while a dump has the table, and says what it waits for', async () => {
+  class Alter1900000000003 implements MigrationInterface {
+    async up(runner: QueryRunner): Promise<void> {
+      await runner.query('ALTER TABLE haulers ADD note text');
+    }
+    async down(): Promise<void> {}
+  }
+  const dump = dataSource.createQueryRunner();
+  await dump.startTransaction();
+  await dump.query('SELECT FROM haulers');
+  const reports: string[] = [];
+  const migrated = migrate(database.url, {
+    migrations: [...MIGRATIONS, Alter1900000000003],
+    report: (sentence) => {
+      reports.push(sentence);
+      if (reports.length === 1) setTimeout(() => void dump.commitTransaction(), 500);
+    },
+  });
+  expect(await migrated).toEqual(['Alter1900000000003']);
+  await dump.release();
+  expect(reports[0]).toMatch(
+    /^migration Alter1900000000003 waits for a table that another transaction uses; open transactions: haulbridge \(process \d+, \d+ s\)$/,
+  );
+});

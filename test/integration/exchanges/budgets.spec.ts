@@ -1,0 +1,181 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
+import { issueKey } from '../../support/api-keys.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { exchangeInFull, listExchanges } from '../../support/exchange-scene.js';
+
+let service: TestApp;
+let key: string;
+beforeAll(async () => {
+  service = await startTestApp();
+  ({ key } = await issueKey(service, ['account']));
+});
+afterAll(() => service.close());
+
+const createAccount = (app: TestApp, accountName: string, more: object = {}) =>
+  app.call('POST', '/platform-api/v1/accounts', {
+    headers: { 'PLATFORM-API-KEY': key },
+    body: { accountName, ...more },
+  });
+
+/** Calls of unknown paths without a key, with long addresses and headers, on four connections until the returned function is called. */
+function flood(url: string): () => Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  let isRunning = true;
+  let calls = 0;
+  const call = () =>
+    new Promise<void>((resolve) => {
+      const path = `/platform-api/v1/${calls++}${'x'.repeat(6_000)}`;
+      const headers = { 'X-Filler': 'y'.repeat(6_000) };
+      const one = request(url + path, { agent, headers }, (response) => response.resume().once('close', resolve));
+      one.once('error', () => resolve()).end();
+    });
+  const work = Array.from({ length: 4 }, async () => {
+    while (isRunning) await call();
+  });
+  return async () => {
+    isRunning = false;
+    await Promise.all(work);
+    agent.destroy();
+    return calls;
+  };
+}
+
+const storedOf = async (app: TestApp) => {
+  await app.app.get(ExchangeLog).flush();
+  const [row] = await app.dataSource.query<{ keyless: string; bytes: string; longest: number }[]>(
+    `SELECT count(*) FILTER (WHERE api_key_id IS NULL) AS keyless, max(pg_column_size(e.*))::int AS longest,
+       (SELECT sum(bytes) FROM exchange_days) AS bytes FROM exchanges e`,
+  );
+  return row;
+};
+
+async function metric(app: TestApp, name: string): Promise<number> {
+  const { text } = await app.call<string>('GET', '/metrics', {
+    headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` },
+  });
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(`${name} `))
+      ?.slice(name.length),
+  );
+}
+
+test('a reader does not wait for the bytes of the day, which are read after the exchanges were stored', async () => {
+  const log = service.app.get(ExchangeLog);
+  // Longer than the bytes of the day are kept.
+  await delay(600);
+  await createAccount(service, 'A reader comes twice');
+  await log.flush();
+  await log.flush();
+});
+
+test('callers without a key leave few short lines, and every push with a key is logged', async () => {
+  const stop = flood(service.url);
+  const names = Array.from({ length: 40 }, (_, i) => `During the flood ${i}`);
+  for (const name of names) {
+    expect((await createAccount(service, name)).status).toBe(200);
+    await delay(20);
+  }
+  const calls = await stop();
+  for (const name of names) {
+    const { body } = await listExchanges(service, { reference: `accountName:${name}` });
+    expect([name, body.data.length]).toEqual([name, 1]);
+  }
+  const { keyless, longest } = (await storedOf(service)) ?? {};
+  expect(calls).toBeGreaterThan(200);
+  expect(Number(keyless)).toBeGreaterThan(0);
+  // Two minutes at most.
+  expect(Number(keyless)).toBeLessThanOrEqual(120);
+  expect(longest).toBeLessThan(4_000);
+  expect(await metric(service, 'exchanges_lost_total{reason="no-key"}')).toBe(calls - Number(keyless));
+  expect(await metric(service, 'exchanges_lost_total{reason="queue-full"}')).toBe(0);
+});
+
+test('a call without a key is found with its answer, and without what its caller can make long', async () => {
+  const other = await startTestApp({ on: service });
+  try {
+    const path = `/platform-api/v1/${'z'.repeat(5_000)}`;
+    const { headers } = await other.call('GET', path, { headers: { 'X-Long': 'h'.repeat(5_000) } });
+    const found = await exchangeInFull(other, { requestId: headers.get('x-request-id') ?? '' });
+    expect(found).toMatchObject({ status: 404, errorCode: 'NOT_FOUND', result: '404 NOT_FOUND' });
+    expect(found.path).toBe(path.slice(0, 256));
+    expect(found.request.headers['x-long']).toBe('h'.repeat(128));
+  } finally {
+    await other.close();
+  }
+});
+
+test('as the limit of a day comes near, calls without a key are dropped first, then bodies, then lines', async () => {
+  const limit = (Number((await storedOf(service))?.bytes) + 100_000) / 0.8;
+  const env = { EXCHANGE_MAX_BYTES_PER_DAY: limit };
+  const [app, second] = [await startTestApp({ on: service, env }), await startTestApp({ on: service, env })];
+  try {
+    const used = async () => {
+      await app.app.get(ExchangeLog).flush();
+      return (await metric(app, 'exchanges_bytes_today')) / (await metric(app, 'exchanges_bytes_per_day_limit'));
+    };
+    const found = async (requestId: string | null) =>
+      (await listExchanges(app, { requestId: requestId ?? '' })).body.data[0]?.id;
+    const create = async (name: string) => {
+      const { status, headers } = await createAccount(app, name, { filler: 'f'.repeat(4_000) });
+      expect(status).toBe(200);
+      return headers.get('x-request-id');
+    };
+    for (let i = 0; (await used()) < 0.8; i++) await create(`Bodies ${i}`);
+    const missed = await app.call('GET', '/platform-api/v1/nothing');
+    expect(await found(missed.headers.get('x-request-id'))).toBeUndefined();
+    const line = await exchangeInFull(app, { requestId: (await create('Line')) ?? '' });
+    expect(line).toMatchObject({ status: 200, result: 'created', requestBytes: expect.any(Number) });
+    expect([line.request.body, line.response?.body]).toEqual([undefined, undefined]);
+    expect(await metric(app, 'exchanges_without_bodies_total')).toBe(1);
+    for (let i = 0; (await used()) < 1; i++) await create(`Lines ${i}`);
+    expect(await found(await create('Nothing'))).toBeUndefined();
+    expect(await metric(app, 'exchanges_lost_total{reason="day-limit"}')).toBe(1);
+    expect(await used()).toBeLessThan(1.02);
+    // Another instance knows it from the first batch on.
+    await createAccount(second, 'Second 1');
+    await second.app.get(ExchangeLog).flush();
+    const { headers } = await createAccount(second, 'Second 2');
+    expect(await found(headers.get('x-request-id'))).toBeUndefined();
+  } finally {
+    await app.close();
+    await second.close();
+  }
+});
+
+test('readers wait for the exchanges before them only: lists and single reads are fast on a busy service', async () => {
+  let isRunning = true;
+  let number = 0;
+  const pushing = Array.from({ length: 16 }, async () => {
+    while (isRunning) await createAccount(service, `Busy ${number++}`);
+  });
+  await delay(500);
+  const times: Record<'other' | 'list' | 'single', number[]> = { other: [], list: [], single: [] };
+  const timed = async (kind: keyof typeof times, path: string) => {
+    const started = performance.now();
+    const { status, body } = await service.admin<{ data?: { id: string }[] }>('GET', path);
+    times[kind].push(performance.now() - started);
+    expect(status).toBe(200);
+    return body.data?.[0]?.id;
+  };
+  try {
+    for (let i = 0; i < 15; i++) {
+      const { headers } = await createAccount(service, `Own ${i}`);
+      await timed('other', '/haulers');
+      const id = await timed('list', `/exchanges?requestId=${headers.get('x-request-id')}`);
+      if (id !== undefined) await timed('single', `/exchanges/${id}`);
+    }
+  } finally {
+    isRunning = false;
+    await Promise.all(pushing);
+  }
+  const median = (all: number[]) => all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? Infinity;
+  // A busy machine answers every call late, and its log may be behind for longer than a reader waits.
+  expect(times.single.length).toBeGreaterThan(5);
+  // A reader that waits for silence gives up after 500 ms.
+  for (const kind of ['list', 'single'] as const) expect(median(times[kind]) - median(times.other)).toBeLessThan(350);
+});

@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs';
+import { type FileHandle, mkdtemp, open, readdir, rm, symlink } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import { DiskSpace } from '../../../src/storage/disk-space.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import type { Storage } from '../../../src/storage/storage.js';
+import { append, contentOf, MIB, newName, sourceOf } from '../../shared/storage-cases.js';
+import { startS3Server } from '../../support/s3-server.js';
+
+/** Stores for video as operators have them: what was reported, and what the service does. */
+let folder: string;
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  folder = await mkdtemp(join(tmpdir(), 'haulbridge-stores-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Files of both kinds of upload are stored, read and deleted. */
+async function expectWorking(storage: Storage): Promise<void> {
+  expect(await storage.check()).toMatchObject({ writable: true });
+  for (const body of [randomBytes(100), randomBytes(9 * MIB)]) {
+    const name = newName();
+    await storage.store(name, sourceOf(body));
+    expect((await contentOf(storage, name)).equals(body)).toBe(true);
+    expect(await storage.stat(name)).toMatchObject({ size: body.length });
+    await storage.delete(name);
+    expect(await storage.stat(name)).toBeUndefined();
+  }
+}
+
+describe('a bucket', () => {
+  test.each<[string, Parameters<typeof startS3Server>[0]]>([
+    // Source: a bucket that keeps video for a court refused every upload: "Content-MD5 or checksum is required".
+    ['with Object Lock, which takes no body without a checksum', { locked: true }],
+    // Source: an appliance of an earlier year refused every upload since the SDK sends checksums by itself.
+    ['of an old server that refuses checksums', { old: true }],
+    ['of a server that cannot list or abort uploads', { plain: true }],
+    ['that lists one object a page', { perPage: 1 }],
+    // Source: each of a hundred parallel uploads met SlowDown.
+    ['that refuses every second request', { busy: true }],
+  ])(
+    '%s stores files of any size',
+    async (_, options) => {
+      const server = await startS3Server(options);
+      const storage = await openStorage(server.storageUrl('x'), { spool: folder });
+      await expectWorking(storage);
+      const advice = (await storage.check()).advice ?? '';
+      if (options?.locked === true) expect(advice).toContain('CRC32');
+      else expect(advice).toBe('');
+      storage.close();
+      await server.stop();
+    },
+    30_000,
+  );
+
+  test('of a server that cannot list or abort uploads takes a resumed draft, and sweeps nothing', async () => {
+    const server = await startS3Server({ plain: true });
+    const storage = await openStorage(server.storageUrl('x'), { spool: folder });
+    const [name, body] = [newName(), randomBytes(9 * MIB)];
+    const draft = await storage.createDraft(name, body.length);
+    await append(draft, body);
+    await draft.publish();
+    expect(await storage.stat(name)).toMatchObject({ size: body.length });
+    expect(await storage.sweep(0)).toBe(0);
+    storage.close();
+    await server.stop();
+  });
+});
+
+describe('a folder', () => {
+  // Source: SMB of a NAS, NFS with old firmware, and a mounted bucket: "EINVAL: invalid argument, fsync".
+  test.each(['EINVAL', 'ENOTSUP', 'EISDIR', 'ENOSYS', 'EBADF', 'EPERM', 'EACCES'])(
+    'whose file system refuses with %s to make folders durable stores files',
+    async (code) => {
+      const storage = await openStorage(`file:${await mkdtemp(join(folder, 'smb-'))}`);
+      const probe = await open(folder);
+      const handles = Object.getPrototypeOf(probe) as FileHandle;
+      await probe.close();
+      const sync = jest.spyOn(handles, 'sync').mockRejectedValue(Object.assign(new Error(code), { code, errno: -22 }));
+      try {
+        const [name, body] = [newName(), randomBytes(100)];
+        await storage.store(name, sourceOf(body));
+        expect((await contentOf(storage, name)).equals(body)).toBe(true);
+        expect(sync).toHaveBeenCalled();
+      } finally {
+        sync.mockRestore();
+      }
+    },
+  );
+
+  // Source: `videos/recordings` was a mount of its own: EXDEV, and every file was fetched again and again.
+  (existsSync('/dev/shm') ? test : test.skip)('on another disk than the drafts takes files as a whole', async () => {
+    const [disk, other] = [await mkdtemp(join(folder, 'disk-')), await mkdtemp('/dev/shm/haulbridge-other-')];
+    try {
+      await symlink(other, join(disk, 'recordings'));
+      const storage = await openStorage(`file:${disk}`);
+      const [name, body] = [newName(), randomBytes(2 * MIB)];
+      for (const content of [Buffer.from('an earlier file'), body]) await storage.store(name, sourceOf(content));
+      expect((await contentOf(storage, name)).equals(body)).toBe(true);
+      expect(await readdir(dirname(join(disk, name)))).toEqual([basename(name)]);
+      expect(await readdir(join(disk, '.partial'))).toEqual([]);
+      await expectWorking(storage);
+    } finally {
+      await rm(other, { recursive: true });
+    }
+  });
+
+  // Source: a mounted bucket reports a size of 0: "the disk is full".
+  (process.platform === 'linux' ? test : test.skip)('whose file system has no size is not full', async () => {
+    const space = new DiskSpace('/proc');
+    await expect(space.reserve(MIB)).resolves.toBeDefined();
+  });
+});

@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { WorkService } from '../../../src/work/work.service.js';
+import { Metrics } from '../../../src/observability/metrics.js';
+import { nextRunAfterFailureMs } from '../../../src/site-sync/sync/schedule.rules.js';
+import { eventually } from '../../support/eventually.js';
+import { ScaleHouse } from '../../support/scale-house.js';
+import { refuses } from '../../support/scripted-partner.js';
+import { site } from '../../support/site-data.js';
+import { SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
+
+let scene: SiteScene;
+beforeAll(async () => {
+  scene = await SiteScene.start();
+});
+afterAll(() => scene.stop());
+
+async function scrape({ service } = scene): Promise<string> {
+  const headers = { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` };
+  return (await service.call('GET', '/metrics', { headers })).text;
+}
+
+/** The series of a metric in the text. */
+const series = async (name: string, of = scene) =>
+  (await scrape(of)).split('\n').filter((line) => line.startsWith(`${name}{`));
+
+describe('business metrics', () => {
+  test('count tickets by their result', async () => {
+    const house = await ScaleHouse.open(scene.service);
+    const flow = (second: number) => ({ ticketNumber: '1', updatedAt: `2026-01-01T00:00:0${second}Z` });
+    const push = (second: number, quantity: number) =>
+      house.push(house.ticket({ inboundFlow: flow(second), materials: [house.material({ quantity })] }));
+    await push(2, 1);
+    await push(3, 2);
+    await push(3, 2);
+    await push(1, 3);
+    await house.push(house.ticket({ siteId: randomUUID() }));
+    const key = { 'Idempotency-Key': 'once' };
+    for (let time = 1; time <= 3; time++) await house.push(house.ticket({ customFields: { a: 'b' } }), key);
+    await house.push({});
+    // Some of these pushes are in one batch.
+    await Promise.all(Array.from({ length: 20 }, () => house.push(house.ticket())));
+    expect((await series('tickets_total')).sort()).toEqual([
+      'tickets_total{result="created"} 22',
+      'tickets_total{result="refused"} 1',
+      'tickets_total{result="replayed"} 2',
+      'tickets_total{result="stale"} 1',
+      'tickets_total{result="unchanged"} 1',
+      'tickets_total{result="updated"} 1',
+    ]);
+  });
+
+  test('count synchronisations by their status, and calls of partners by their outcome', async () => {
+    await scene.renew();
+    expect((await scene.sync({ sites: [site('a')] })).status).toBe('succeeded');
+    scene.partner.on(SITES_ROUTE, refuses(401, 'UNAUTHORIZED'));
+    expect((await scene.sync()).status).toBe('failed');
+    await eventually(async () =>
+      expect((await series('sync_runs_total')).sort()).toEqual([
+        'sync_runs_total{status="failed"} 1',
+        'sync_runs_total{status="held"} 0',
+        'sync_runs_total{status="succeeded"} 1',
+      ]),
+    );
+    expect((await series('partner_calls_total')).sort()).toEqual([
+      'partner_calls_total{interface="site",outcome="ok"} 1',
+      'partner_calls_total{interface="site",outcome="unauthorized"} 1',
+      'partner_calls_total{interface="vision",outcome="unauthorized"} 0',
+    ]);
+  });
+
+  test('show how long due work has waited, by kind', async () => {
+    const idle = await SiteScene.start();
+    await idle.renew();
+    const age = async () => {
+      const line = (await series('work_oldest_due_seconds', idle)).find((one) =>
+        one.includes('"site synchronisation"'),
+      );
+      return Number(line?.split(' ').at(-1));
+    };
+    expect(await age()).toBe(0);
+    const { app, dataSource } = idle.service;
+    // Nothing is started from now on, as on instances without free capacity.
+    await app.get(WorkService).beforeApplicationShutdown();
+    const due = "UPDATE connections SET enabled = $2, due_at = now() - interval '1 hour' WHERE id = $1";
+    await dataSource.query(due, [idle.connectionId, false]);
+    expect(await age()).toBe(0);
+    await dataSource.query(due, [idle.connectionId, true]);
+    expect(await age()).toBeGreaterThanOrEqual(3600);
+    expect(await age()).toBeLessThan(7200);
+    await dataSource.query('UPDATE connections SET started_at = now()');
+    expect(await age()).toBe(0);
+    await idle.stop();
+  });
+});
+
+describe('docs/grafana-dashboard.json', () => {
+  test('uses the metrics of a scrape only', async () => {
+    const text = readFileSync(join(import.meta.dirname, '../../../docs/grafana-dashboard.json'), 'utf8');
+    const { panels } = JSON.parse(text) as { panels: { targets: { expr: string }[] }[] };
+    const known = new Set([...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name));
+    for (const { expr } of panels.flatMap(({ targets }) => targets)) {
+      const bare = expr.replaceAll(/\{[^}]*\}|\[[^\]]*\]|by \([^)]*\)/g, '');
+      const names = [...bare.matchAll(/[a-z_]+(?![a-z_]*\()/g)]
+        .map(([word]) => word)
+        .filter((word) => word.includes('_'));
+      expect(names).toHaveLength(1);
+      expect(known).toContain(names[0]?.replace(/_(?:count|bucket)$/, ''));
+    }
+  });
+});
+
+describe('docs/alerts.yml', () => {
+  const rules = readFileSync(join(import.meta.dirname, '../../../docs/alerts.yml'), 'utf8');
+  const expressions = [...rules.matchAll(/^ +expr: (.+)$/gm)].map(([, expression]) => expression ?? '');
+  const WORDS = new Set([
+    'absent',
+    'time',
+    'sum',
+    'min',
+    'max',
+    'rate',
+    'increase',
+    'by',
+    'kind',
+    'interface',
+    'table',
+  ]);
+
+  test('uses the metrics of a scrape only', async () => {
+    expect(expressions.length).toBe([...rules.matchAll(/- alert: /g)].length);
+    expect(expressions.length).toBe([...rules.matchAll(/^ {10}severity: (critical|warning)$/gm)].length);
+    const scraped = [...(await scrape()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+    // `up` is of Prometheus itself.
+    const known = new Set([...scraped, 'up']);
+    for (const expression of expressions) {
+      const bare = expression.replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, '');
+      const names = [...bare.matchAll(/[a-z_]+/g)].map(([word]) => word).filter((word) => !WORDS.has(word));
+      expect(names.length).toBeGreaterThan(0);
+      for (const name of names) expect(known).toContain(name.replace(/_count$/, ''));
+    }
+  });
+
+  test('uses no increase of a series that starts with its first count, which would not be seen', async () => {
+    const fresh = (await new Metrics().registry.metrics()).split('\n');
+    const asked = expressions.flatMap((expression) => [
+      ...expression.matchAll(/increase\((\w+)\{(\w+)=~?"([\w|-]+)"\}/g),
+    ]);
+    expect(asked.length).toBe([...rules.matchAll(/increase\(/g)].length);
+    for (const [, name = '', label, values = ''] of asked) {
+      for (const value of values.split('|')) {
+        const begun = fresh.filter((line) => line.startsWith(`${name}{`) && line.includes(`${label}="${value}"`));
+        expect(begun.map((line) => line.split(' ').at(-1))).toEqual(
+          name === 'partner_calls_total' ? ['0', '0'] : ['0'],
+        );
+      }
+    }
+  });
+
+  test('fires for one partner that always fails, although failures delay the next run', () => {
+    const MINUTE_MS = 60_000;
+    const slowest = 1 - Number.EPSILON;
+    const ended: number[] = [0];
+    for (let failures = 1; failures < 40; failures += 1) {
+      const rule = { intervalSeconds: 900, failures, retryAt: undefined, now: new Date(0) };
+      ended.push((ended.at(-1) ?? 0) + nextRunAfterFailureMs(rule, slowest));
+    }
+    const fewestWithin = (hours: number) => {
+      const counts: number[] = [];
+      for (let end = hours * 60 * MINUTE_MS; end < 24 * 60 * MINUTE_MS; end += MINUTE_MS) {
+        counts.push(ended.filter((at) => at > end - hours * 60 * MINUTE_MS && at <= end).length);
+      }
+      return Math.min(...counts);
+    };
+    const failed = /sync_runs_total\{[^}]*\}\[(\d+)h\]\)\) >= (\d+)$/m.exec(rules);
+    expect(fewestWithin(Number(failed?.[1]))).toBeGreaterThanOrEqual(Number(failed?.[2]));
+    const refused = /partner_calls_total\{[^}]*\}\[(\d+)h\]\)\) > 0$/m.exec(rules);
+    expect(fewestWithin(Number(refused?.[1]))).toBeGreaterThan(0);
+  });
+});

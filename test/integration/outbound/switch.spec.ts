@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { setTimeout as delay } from 'node:timers/promises';
+import { startTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { SiteScene } from '../../support/site-scene.js';
+
+interface Outbound {
+  readonly enabled: boolean;
+  readonly reason?: string;
+  readonly since?: string;
+}
+
+const NOTHING = { sites: [], kiosks: [], materials: [] };
+
+let scene: SiteScene;
+beforeAll(async () => {
+  scene = await SiteScene.start();
+});
+afterAll(() => scene.stop());
+beforeEach(() => scene.renew());
+
+const set = (body: { enabled: boolean; reason?: string }) => scene.service.admin<Outbound>('PUT', '/outbound', body);
+
+test('while the calls are switched off, nothing calls a partner and due work waits', async () => {
+  scene.answers(NOTHING);
+  const off = await set({ enabled: false, reason: 'a copy of the database is examined' });
+  expect(off.body).toMatchObject({ enabled: false, reason: 'a copy of the database is examined' });
+  expect(Date.now() - Date.parse(off.body.since ?? '')).toBeLessThan(60_000);
+  const { body } = await scene.service.admin<{ data: { kind: string; sentence: string }[] }>('GET', '/attention');
+  expect(body.data.find(({ kind }) => kind === 'outbound-off')?.sentence).toContain(
+    'a copy of the database is examined',
+  );
+  const runId = await scene.request();
+  const check = await scene.service.admin<{ reachable: boolean; findings: { message: string }[] }>(
+    'POST',
+    `/connections/${scene.connectionId}/check`,
+  );
+  expect(check.body.reachable).toBe(false);
+  expect(JSON.stringify(check.body)).toContain(
+    'Calls to partners are switched off: a copy of the database is examined',
+  );
+  scene.hurry();
+  await delay(1_500);
+  expect(scene.partner.asked).toHaveLength(0);
+  expect((await scene.run(runId)).status).toBe('queued');
+  expect((await set({ enabled: true })).body).toEqual({ enabled: true });
+  scene.hurry();
+  expect((await scene.ended(runId)).status).not.toBe('failed');
+  expect(scene.partner.asked.length).toBeGreaterThan(0);
+});
+
+test('another instance follows', async () => {
+  const other = await startTestApp({ on: scene.service });
+  const reasonOfCheck = async () => {
+    const { text } = await other.admin('POST', `/connections/${scene.connectionId}/check`);
+    return text;
+  };
+  await set({ enabled: false });
+  await eventually(async () => expect(await reasonOfCheck()).toContain('an admin has switched the calls off'));
+  await set({ enabled: true });
+  await eventually(async () => expect(await reasonOfCheck()).not.toContain('switched'));
+  await other.close();
+});
+
+test('OUTBOUND=off wins over the admin API', async () => {
+  const other = await startTestApp({ on: scene.service, env: { OUTBOUND: 'off' } });
+  expect((await other.admin<Outbound>('GET', '/outbound')).body).toEqual({
+    enabled: false,
+    reason: 'OUTBOUND=off in the environment of the service',
+  });
+  const refused = await other.admin<{ error: { message: string } }>('PUT', '/outbound', { enabled: true });
+  expect([refused.status, refused.body.error.message]).toEqual([
+    409,
+    expect.stringContaining('start it with OUTBOUND=on'),
+  ]);
+  await other.close();
+});
+
+test.each([{}, { enabled: 'yes' }, { enabled: true, reason: '' }])('%j is refused', async (body) => {
+  expect((await scene.service.admin('PUT', '/outbound', body)).status).toBe(400);
+});

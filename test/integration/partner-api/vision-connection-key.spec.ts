@@ -1,0 +1,93 @@
+import { beforeEach, expect, test } from '@jest/globals';
+import type { Action } from '../../../src/contracts/admin/action.dto.js';
+import type { StoredRecording } from '../../../src/contracts/admin/recording.dto.js';
+import type { VideoSubscription } from '../../../src/contracts/admin/video-subscription.dto.js';
+import { issueConnectionKey, type TestKey } from '../../support/api-keys.js';
+import { eventually } from '../../support/eventually.js';
+import { sampleVideo } from '../../support/sample-video.js';
+import { refuses } from '../../support/scripted-partner.js';
+import { CONTINUOUS, element, inHours } from '../../support/vision-partner.js';
+import { useVision } from '../../support/vision-scene.js';
+
+const vision = useVision();
+
+let own: TestKey;
+let foreign: TestKey;
+let connectionId: string;
+beforeEach(async () => {
+  foreign = await issueConnectionKey(vision.app, await vision.connect());
+  connectionId = await vision.connect();
+  own = await issueConnectionKey(vision.app, connectionId);
+});
+
+const call = <T = Record<string, never>>(method: string, path: string, { key }: TestKey = own) =>
+  vision.app.call<T>(method, `/partner/v1${path}`, { headers: { 'PLATFORM-API-KEY': key } });
+const list = async <T>(path: string, key?: TestKey) => (await call<{ data: T[] }>('GET', path, key)).body.data;
+const follow = (truckId: string) =>
+  vision.app.admin('POST', '/video-subscriptions', { connectionId, truckId, startTime: inHours(-4) });
+/** All work is due at once until it succeeds. */
+const until = (work: () => Promise<void>) =>
+  eventually(async () => {
+    await vision.hurry();
+    await work();
+  });
+
+test('findings show what was wrong in its lists, and subscriptions how far they were read', async () => {
+  vision.listRecordings(() => [element({ startTime: 'yesterday', downloadUrl: 'https://a.example/f?sig=secret' })]);
+  await follow('TRUCK-7');
+  await until(async () => expect(await list('/findings')).toHaveLength(1));
+  expect(await list('/findings')).toMatchObject([{ connectionId, path: 'data.recordings[0].startTime' }]);
+  expect(JSON.stringify(await list('/findings'))).not.toContain('secret');
+  expect(await list('/findings', foreign)).toEqual([]);
+  await eventually(async () => {
+    const [subscription] = await list<VideoSubscription>('/video-subscriptions?truckId=TRUCK-7');
+    expect(subscription).toMatchObject({ connectionId, lastReadAt: expect.any(String) });
+    expect((await call('GET', '/me')).body).toMatchObject({ lastSynchronisation: subscription?.lastReadAt });
+  });
+  expect(await list('/video-subscriptions', foreign)).toEqual([]);
+});
+
+test('unread windows have their reason and their next attempt', async () => {
+  // A 400 does not open the circuit.
+  vision.partner.on(CONTINUOUS, refuses(400, 'INVALID_PAYLOAD', 'no lists on Sundays'));
+  await follow('TRUCK-7');
+  await until(async () => expect(await list('/unread-windows')).not.toEqual([]));
+  expect(await list('/unread-windows?truckId=TRUCK-7')).toMatchObject([
+    { truckId: 'TRUCK-7', reason: expect.stringContaining('no lists on Sundays'), nextAttemptAt: expect.any(String) },
+  ]);
+  expect(await list('/unread-windows?truckId=TRUCK-8')).toEqual([]);
+  expect(await list('/unread-windows', foreign)).toEqual([]);
+});
+
+test('a recording that failed shows why, and its partner has it fetched again', async () => {
+  const times = { startTime: inHours(-2), endTime: inHours(-1.9) };
+  let isListed = true;
+  const listed = element({ ...times, downloadUrl: vision.partner.link(sampleVideo()) });
+  vision.listRecordings(() => (isListed ? [listed] : []));
+  await follow('TRUCK-7');
+  await until(async () => expect(await list('/recordings?status=stored')).toHaveLength(1));
+  const [{ id } = { id: '' }] = await list<StoredRecording>('/recordings?truckId=TRUCK-7');
+  expect((await call('POST', `/recordings/${id}/retry`)).status).toBe(409);
+  // Listed again, it would be fetched again without the partner.
+  isListed = false;
+  await vision.query(
+    `UPDATE recordings SET status = 'failed', reason = 'The file is not a valid MP4.', reason_code = 'invalidFile'
+      WHERE id = $1`,
+    [id],
+  );
+  expect(await list('/recordings?status=failed')).toMatchObject([
+    { id, connectionId, reason: 'The file is not a valid MP4.', reasonCode: 'invalidFile' },
+  ]);
+  expect(await list('/recordings?truckId=TRUCK-8')).toEqual([]);
+
+  expect(await list('/recordings', foreign)).toEqual([]);
+  expect((await call('GET', `/recordings/${id}`, foreign)).status).toBe(404);
+  expect((await call('POST', `/recordings/${id}/retry`, foreign)).status).toBe(404);
+  expect((await call('GET', `/recordings/${id}`)).body).toMatchObject({ status: 'failed' });
+
+  isListed = true;
+  expect((await call('POST', `/recordings/${id}/retry`)).status).toBe(202);
+  await until(async () => expect((await call('GET', `/recordings/${id}`)).body).toMatchObject({ status: 'stored' }));
+  const { body } = await vision.app.admin<{ data: Action[] }>('GET', `/actions?resource=recording:${id}`);
+  expect(body.data).toMatchObject([{ actor: `partner:${own.prefix}`, action: 'retryOwnRecording' }]);
+});

@@ -1,0 +1,350 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Connection } from '../../../src/contracts/admin/connection.dto.js';
+import { failureSentence } from '../../../src/work/failure-sentence.js';
+import { openKey, SealBrokenError, sealKey } from '../../../src/partner-client/connection-keys.service.js';
+import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
+
+const UNKNOWN = '00000000-0000-4000-8000-000000000000';
+const KEY = 'partner-key-5f0c1f2e7a3b';
+
+let open: TestApp;
+let strict: TestApp;
+let haulerId: string;
+beforeAll(async () => {
+  open = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  strict = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: false } });
+  haulerId = (await open.admin<{ id: string }>('POST', '/haulers', { name: 'Green Valley' })).body.id;
+  await strict.admin('POST', '/haulers', { id: haulerId, name: 'Green Valley' });
+});
+afterAll(async () => {
+  await open.close();
+  await strict.close();
+});
+
+const site = (more: object = {}) => ({
+  haulerId,
+  interface: 'site',
+  baseUrl: 'https://partner.example.com',
+  apiKey: KEY,
+  // No partner answers in these tests, so the connection is not enabled.
+  enabled: false,
+  ...more,
+});
+const vision = (more: object = {}) => site({ interface: 'vision', ...more });
+const create = async (body: object = site()): Promise<Connection> => {
+  const reply = await open.admin<Connection>('POST', '/connections', body);
+  expect(reply.status).toBe(201);
+  return reply.body;
+};
+const paths = (reply: Reply): string[] =>
+  (reply.body as { error: { details: { violations: { path: string }[] } } }).error.details.violations.map(
+    ({ path }) => path,
+  );
+
+interface Row {
+  readonly sealed_key: string;
+  readonly sealed_next_key: string | null;
+  readonly due_at: Date | null;
+  readonly attempts: number;
+  readonly deleted_at: Date | null;
+}
+const stored = async (id: string): Promise<Row | undefined> =>
+  (await open.dataSource.query<Row[]>('SELECT * FROM connections WHERE id = $1', [id]))[0];
+
+describe('POST /admin/v1/connections', () => {
+  test('returns the connection with its defaults, without its key', async () => {
+    const reply = await open.admin<Connection>('POST', '/connections', site());
+    expect(reply.status).toBe(201);
+    expect(reply.body).toEqual({
+      id: expect.any(String),
+      haulerId,
+      interface: 'site',
+      baseUrl: 'https://partner.example.com',
+      customerId: null,
+      intervalSeconds: 900,
+      firstByteTimeoutSeconds: null,
+      enabled: false,
+      hasNextApiKey: false,
+      nextRunAt: null,
+      lastError: null,
+      createdAt: expect.any(String),
+      updatedAt: expect.any(String),
+    });
+    expect(reply.text).not.toContain(KEY);
+    expect((await stored(reply.body.id))?.sealed_key).toMatch(/^v1\./);
+  });
+
+  test('of Vision has an interval of 300 s, and the hauler as the customer, by default', async () => {
+    expect(await create(vision())).toMatchObject({ intervalSeconds: 300, customerId: haulerId });
+    expect(await create(vision({ customerId: 'gv', intervalSeconds: 30 }))).toMatchObject({
+      intervalSeconds: 30,
+      customerId: 'gv',
+    });
+  });
+
+  test('makes an enabled site connection due at once; a Vision connection has no due time', async () => {
+    const first = await create(site({ enabled: undefined, baseUrl: 'http://127.0.0.1:1' }));
+    expect(first.enabled).toBe(true);
+    expect(Date.parse(first.nextRunAt ?? '')).toBeLessThanOrEqual(Date.now());
+    expect((await create(vision({ enabled: true }))).nextRunAt).toBeNull();
+    await open.admin('DELETE', `/connections/${first.id}`);
+  });
+
+  test.each([
+    ['https://partner.example.com/', 'https://partner.example.com'],
+    ['https://Partner.Example.com:443/api/v2//', 'https://partner.example.com/api/v2'],
+    ['http://127.0.0.1:3000', 'http://127.0.0.1:3000'],
+  ])('stores the address %s as %s', async (baseUrl, kept) => {
+    expect((await create(site({ baseUrl }))).baseUrl).toBe(kept);
+  });
+
+  const refused: [string, object, string][] = [
+    ['no hauler', { haulerId: undefined }, 'haulerId'],
+    ['a hauler that is no uuid', { haulerId: 'x' }, 'haulerId'],
+    ['an unknown hauler', { haulerId: UNKNOWN }, 'haulerId'],
+    ['another interface', { interface: 'scale' }, 'interface'],
+    ['no address', { baseUrl: undefined }, 'baseUrl'],
+    ['an address that is none', { baseUrl: 'partner' }, 'baseUrl'],
+    ['another scheme', { baseUrl: 'ftp://partner.example.com' }, 'baseUrl'],
+    ['an address with a user', { baseUrl: 'https://u:p@partner.example.com' }, 'baseUrl'],
+    ['an address with a query', { baseUrl: 'https://partner.example.com/?a=b' }, 'baseUrl'],
+    ['an address with an empty query', { baseUrl: 'https://partner.example.com/?' }, 'baseUrl'],
+    ['an address with a fragment', { baseUrl: 'https://partner.example.com/#x' }, 'baseUrl'],
+    ['an address of 2,100 characters', { baseUrl: `https://partner.example.com/${'x'.repeat(2_100)}` }, 'baseUrl'],
+    ['no key', { apiKey: undefined }, 'apiKey'],
+    ['an empty key', { apiKey: '' }, 'apiKey'],
+    ['a key with a line end', { apiKey: 'a\r\nX-Evil: 1' }, 'apiKey'],
+    ['a key that no header can carry', { apiKey: 'schlüssel' }, 'apiKey'],
+    ['a key that is a number', { apiKey: 7 }, 'apiKey'],
+    ['a customer of a site connection', { customerId: 'gv' }, 'customerId'],
+    ['an interval of a site connection under a minute', { intervalSeconds: 59 }, 'intervalSeconds'],
+    ['an interval over a day', { intervalSeconds: 86_401 }, 'intervalSeconds'],
+    ['an interval of a vision connection under 30 s', { interface: 'vision', intervalSeconds: 29 }, 'intervalSeconds'],
+    ['half a second', { intervalSeconds: 60.5 }, 'intervalSeconds'],
+    ['a first byte of a site connection', { firstByteTimeoutSeconds: 300 }, 'firstByteTimeoutSeconds'],
+    ['a first byte after an hour', { interface: 'vision', firstByteTimeoutSeconds: 3_601 }, 'firstByteTimeoutSeconds'],
+    ['enabled that is no boolean', { enabled: 'yes' }, 'enabled'],
+  ];
+  test.each(refused)('refuses %s', async (_, more, path) => {
+    const reply = await open.admin('POST', '/connections', site(more));
+    expect(reply.status).toBe(400);
+    expect(paths(reply)).toEqual([path]);
+    expect(reply.text).not.toContain(KEY);
+  });
+
+  test.each([
+    'http://partner.example.com',
+    'https://127.0.0.1',
+    'https://[::1]',
+    'https://169.254.169.254',
+    'https://localhost',
+    'https://10.1.2.3:8443/api',
+  ])('refuses the address %s if only public ones are allowed', async (baseUrl) => {
+    const reply = await strict.admin('POST', '/connections', site({ baseUrl }));
+    expect(reply.status).toBe(400);
+    expect(paths(reply)).toEqual(['baseUrl']);
+  });
+
+  test('reports all violations at once', async () => {
+    const reply = await open.admin(
+      'POST',
+      '/connections',
+      site({ baseUrl: 'x', intervalSeconds: 59, customerId: 'c' }),
+    );
+    expect(paths(reply).sort()).toEqual(['baseUrl', 'customerId', 'intervalSeconds']);
+  });
+
+  test('needs the admin token', async () => {
+    expect((await open.call('POST', '/admin/v1/connections', { body: site() })).status).toBe(401);
+  });
+});
+
+describe('reading connections', () => {
+  test('returns one by its id, and lists by hauler and interface, newest first', async () => {
+    const { id: other } = (await open.admin<{ id: string }>('POST', '/haulers', { name: 'Other' })).body;
+    const [a, b] = [await create(site({ haulerId: other })), await create(vision({ haulerId: other }))];
+    expect((await open.admin<Connection>('GET', `/connections/${a.id}`)).body).toEqual(a);
+    const list = async (query: string) =>
+      (await open.admin<{ data: Connection[]; pagination: object }>('GET', `/connections?${query}`)).body;
+    expect((await list(`haulerId=${other}`)).data).toEqual([b, a]);
+    expect((await list(`haulerId=${other}&interface=site`)).data).toEqual([a]);
+    expect(await list(`haulerId=${other}&pageSize=1&page=2`)).toMatchObject({
+      data: [a],
+      pagination: { page: 2, pageSize: 1, totalItems: 2, totalPages: 2 },
+    });
+    await open.dataSource.query('UPDATE connections SET last_error = $2 WHERE id = $1', [a.id, 'refused']);
+    const ids = async (query: string) => (await list(query)).data.map(({ id }) => id);
+    expect(await ids(`haulerId=${other}&failing=true`)).toEqual([a.id]);
+    expect(await ids(`haulerId=${other}&failing=false`)).toEqual([b.id]);
+  });
+
+  test.each([
+    ['GET', `/connections/${UNKNOWN}`, 404],
+    ['PATCH', `/connections/${UNKNOWN}`, 404],
+    ['DELETE', `/connections/${UNKNOWN}`, 404],
+    ['POST', `/connections/${UNKNOWN}/check`, 404],
+    ['GET', '/connections/seven', 400],
+    ['GET', '/connections?pageSize=101', 400],
+    ['GET', '/connections?interface=scale', 400],
+  ])('%s %s returns %d', async (method, path, status) => {
+    expect((await open.admin(method, path, method === 'PATCH' ? {} : undefined)).status).toBe(status);
+  });
+});
+
+describe('PATCH /admin/v1/connections/{id}', () => {
+  test('changes the given fields only', async () => {
+    const before = await create();
+    const reply = await open.admin<Connection>('PATCH', `/connections/${before.id}`, { intervalSeconds: 60 });
+    expect(reply.status).toBe(200);
+    expect(reply.body).toEqual({ ...before, intervalSeconds: 60, updatedAt: expect.any(String) });
+  });
+
+  test('seals the keys, and shows only whether there is a next one', async () => {
+    const { id } = await create();
+    const before = await stored(id);
+    const reply = await open.admin<Connection>('PATCH', `/connections/${id}`, { nextApiKey: `${KEY}-next` });
+    expect(reply.body.hasNextApiKey).toBe(true);
+    expect(reply.text).not.toContain(KEY);
+    const next = await stored(id);
+    expect(next).toMatchObject({ sealed_key: before?.sealed_key, sealed_next_key: expect.stringMatching(/^v1\./) });
+    await open.admin('PATCH', `/connections/${id}`, { apiKey: `${KEY}-other` });
+    const after = await stored(id);
+    expect(after?.sealed_key).not.toBe(before?.sealed_key);
+    expect(after?.sealed_next_key).toBe(next?.sealed_next_key);
+  });
+
+  test('ends the schedule with a pause; a resumed connection and a changed key are due at once', async () => {
+    const { id } = await create(site({ baseUrl: 'http://127.0.0.1:1' }));
+    const change = async (body: object) =>
+      (await open.admin<Connection>('PATCH', `/connections/${id}`, body)).body.nextRunAt;
+    expect(await change({ nextApiKey: KEY })).toBeNull();
+    expect(await change({ enabled: true })).not.toBeNull();
+    await open.dataSource.query(`UPDATE connections SET due_at = now() + interval '1 hour' WHERE id = $1`, [id]);
+    const soon = (text: string | null) => Date.parse(text ?? '') - Date.now() < 60_000;
+    expect(soon(await change({ intervalSeconds: 60 }))).toBe(false);
+    expect(soon(await change({ apiKey: KEY }))).toBe(true);
+    expect(await change({ enabled: false })).toBeNull();
+  });
+
+  test('does not move the next run for an unchanged field or an interval, but for a new key, which resets the attempts', async () => {
+    const { id } = await create(site({ enabled: true, baseUrl: 'http://127.0.0.1:1' }));
+    // Its first run, which may be in progress, loses its row.
+    await open.dataSource.query(
+      `UPDATE connections SET due_at = now() + interval '1 hour', attempts = 2, started_at = NULL
+       WHERE id = $1`,
+      [id],
+    );
+    const dueInMs = async (body: object) =>
+      Date.parse((await open.admin<Connection>('PATCH', `/connections/${id}`, body)).body.nextRunAt ?? '') - Date.now();
+    expect(await dueInMs({ enabled: true })).toBeGreaterThan(1_800_000);
+    expect(await dueInMs({ intervalSeconds: 60 })).toBeGreaterThan(1_800_000);
+    expect(await dueInMs({ nextApiKey: KEY })).toBeLessThan(1_800_000);
+    expect((await stored(id))?.attempts).toBeLessThan(2);
+    await open.admin('DELETE', `/connections/${id}`);
+  });
+
+  test('never makes a Vision connection due', async () => {
+    const { id } = await create(vision());
+    for (const body of [{ enabled: true }, { apiKey: `${KEY}-other` }, { intervalSeconds: 60 }]) {
+      expect((await open.admin<Connection>('PATCH', `/connections/${id}`, body)).body.nextRunAt).toBeNull();
+    }
+    expect((await stored(id))?.due_at).toBeNull();
+  });
+
+  test('takes the same address with a slash at its end as unchanged', async () => {
+    const { id } = await create(site({ enabled: true, baseUrl: 'http://127.0.0.1:1' }));
+    await open.dataSource.query(`UPDATE connections SET due_at = now() + interval '1 hour' WHERE id = $1`, [id]);
+    const nextRunAfter = async (baseUrl: string) =>
+      Date.parse((await open.admin<Connection>('PATCH', `/connections/${id}`, { baseUrl })).body.nextRunAt ?? '');
+    expect(await nextRunAfter('http://127.0.0.1:1/')).toBeGreaterThan(Date.now() + 60_000);
+    expect(await nextRunAfter('http://127.0.0.1:1/other')).toBeLessThan(Date.now() + 60_000);
+  });
+
+  test.each<[string, object, string]>([
+    ['an address with a query', { baseUrl: 'https://partner.example.com/?' }, 'baseUrl'],
+    ['a customer of a site connection', { customerId: 'gv' }, 'customerId'],
+    ['a too short interval', { intervalSeconds: 30 }, 'intervalSeconds'],
+    ['a next key with a blank at its end', { nextApiKey: 'key ' }, 'nextApiKey'],
+  ])('refuses %s and changes nothing', async (_, body, path) => {
+    const before = await create();
+    const reply = await open.admin('PATCH', `/connections/${before.id}`, { ...body, enabled: true });
+    expect(reply.status).toBe(400);
+    expect(paths(reply)).toEqual([path]);
+    expect((await open.admin('GET', `/connections/${before.id}`)).body).toEqual(before);
+  });
+});
+
+describe('DELETE /admin/v1/connections/{id}', () => {
+  test('deletes the keys and hides the connection; the row stays for the data that came through it', async () => {
+    const { id } = await create();
+    await open.admin('PATCH', `/connections/${id}`, { nextApiKey: KEY });
+    // The state during a run that an admin has requested.
+    await open.dataSource.query(
+      `UPDATE connections SET due_at = now() + interval '1 hour', run_requested_at = now(),
+         started_at = now() WHERE id = $1`,
+      [id],
+    );
+    expect(await open.admin('DELETE', `/connections/${id}`)).toMatchObject({ status: 204, text: '' });
+    expect(await stored(id)).toMatchObject({
+      sealed_key: '',
+      sealed_next_key: null,
+      due_at: null,
+      run_requested_at: null,
+      started_at: null,
+    });
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/check'],
+    ] as const) {
+      const reply = await open.admin(method, `/connections/${id}${path}`, method === 'PATCH' ? {} : undefined);
+      expect(reply.status).toBe(404);
+    }
+    const { body } = await open.admin<{ data: Connection[] }>('GET', '/connections?pageSize=100');
+    expect(body.data.map((connection) => connection.id)).not.toContain(id);
+  });
+});
+
+const secret = randomBytes(32);
+const id = randomUUID();
+const sealed = sealKey(secret, id, 'a partner’s key');
+const changed = (at: number) => `${sealed.slice(0, at)}${sealed[at] === 'A' ? 'B' : 'A'}${sealed.slice(at + 1)}`;
+
+describe('a sealed key', () => {
+  test('opens for its own connection, in either case of the id', () => {
+    expect(openKey(secret, id, sealed)).toBe('a partner’s key');
+    expect(openKey(secret, id.toUpperCase(), sealed)).toBe('a partner’s key');
+  });
+
+  test('opens in the first stored form', () => {
+    const stored = 'v1.oKGio6SlpqeoqaqrzKLjpoBVVTsrAOVsE09iLYc4DEw3v2zaEIcHSnRaq7sJ';
+    const key = Buffer.from(Array.from({ length: 32 }, (_, i) => i));
+    expect(openKey(key, '019a9a3e-5b7c-7def-8123-456789abcdef', stored)).toBe('a partner’s key');
+  });
+
+  test('does not contain the key, and is different each time', () => {
+    expect(sealed).toMatch(/^v1\.[\w-]+$/);
+    expect(sealKey(secret, id, 'a partner’s key')).not.toBe(sealed);
+  });
+
+  test.each([
+    ['for another connection', secret, randomUUID(), sealed],
+    ['with another SECRETS_KEY', randomBytes(32), id, sealed],
+    ['of a later version', secret, id, sealed.replace('v1', 'v2')],
+    ['whose nonce was changed', secret, id, changed(5)],
+    ['whose tag was changed', secret, id, changed(25)],
+    ['whose text was changed', secret, id, changed(45)],
+    ['that was cut', secret, id, sealed.slice(0, 20)],
+    ['that is empty, as of a deleted connection', secret, id, ''],
+  ])('%s does not open', (_, key, connection, text) => {
+    expect(() => openKey(key, connection, text)).toThrow(SealBrokenError);
+  });
+
+  test('that does not open fails its run with a sentence, without a stack', () => {
+    const sentence =
+      'The stored API key cannot be decrypted with this SECRETS_KEY; save the key of the connection again.';
+    expect(failureSentence(new SealBrokenError())).toEqual({ text: sentence, expected: true });
+  });
+});

@@ -1,0 +1,325 @@
+import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { Logger } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, statfs, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { diskReserveBytes } from '../../../src/config/disk-reserve.js';
+import { parseStorageUrl } from '../../../src/config/storage-url.js';
+import { uuidv7 } from '../../../src/database/uuid.js';
+import { DiskSpace } from '../../../src/storage/disk-space.js';
+import { openStorage } from '../../../src/storage/open-storage.js';
+import { type Storage, storageName } from '../../../src/storage/storage.js';
+import { contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../../shared/storage-cases.js';
+import { fromSource } from '../../support/from-source.js';
+import { type S3Server, startS3Server } from '../../support/s3-server.js';
+
+let root: string;
+let storage: Storage;
+beforeAll(async () => {
+  Logger.overrideLogger(false);
+  root = await mkdtemp(join(tmpdir(), 'haulbridge files %20#?'));
+  storage = await openStorage(`file:${root}`);
+});
+afterAll(() => rm(root, { recursive: true }));
+
+const drafts = (): Promise<string[]> => readdir(join(root, '.partial')).catch(() => []);
+
+describe('a file storage', () => {
+  storageCases(() => ({ storage, leftovers: drafts }));
+
+  test('does not list files that others put among its own', async () => {
+    const name = newName();
+    await storage.store(name, sourceOf(Buffer.alloc(0)));
+    await writeFile(join(root, dirname(name), '.DS_Store'), 'x');
+    await writeFile(join(root, 'recordings/README'), 'x');
+    const listed: string[] = [];
+    for await (const file of storage.list('recordings')) listed.push(file.name);
+    expect(listed).toContain(name);
+    expect(listed.filter((found) => !found.endsWith('.mp4'))).toEqual([]);
+  });
+
+  test('removes the folders of a day with its last file', async () => {
+    const at = (time: string) => storageName('recordings', uuidv7(Date.parse(time)));
+    const [first, second] = [at('2025-01-02T00:00:00Z'), at('2025-01-02T23:59:59Z')];
+    const folders = () => readdir(join(root, 'recordings'));
+    for (const name of [first, second]) await storage.store(name, sourceOf(Buffer.from('x')));
+    await storage.delete(first);
+    expect(await folders()).toContain('2025-01-02');
+    expect(await storage.stat(second)).toBeDefined();
+    await storage.deleteMany([second]);
+    expect(await folders()).not.toContain('2025-01-02');
+  });
+
+  test('stores files while others of their day are deleted', async () => {
+    const names = Array.from({ length: 300 }, () =>
+      storageName('recordings', uuidv7(Date.parse('2025-01-03T08:00:00Z'))),
+    );
+    const write = (name: string) => storage.store(name, sourceOf(Buffer.from('x')));
+    for (let i = 0; i < names.length; i += 10) {
+      const [some, before] = [names.slice(i, i + 10), names.slice(Math.max(0, i - 10), i)];
+      await Promise.all([...some.map(write), ...before.map((name) => storage.delete(name))]);
+    }
+    expect(await Promise.all(names.slice(-10).map((name) => storage.stat(name)))).not.toContain(undefined);
+  });
+
+  test('keeps a draft whose folder is old while the draft is new, and sweeps an old probe', async () => {
+    const name = newName();
+    await interrupted(storage, name, Buffer.from('x'), 2);
+    const [folder = ''] = await drafts();
+    const probe = join(root, '.partial/.probe-0');
+    await writeFile(probe, 'probe');
+    const old = new Date(Date.now() - 3_600_000);
+    for (const path of [probe, join(root, '.partial', folder)]) await utimes(path, old, old);
+    expect(await storage.sweep(60_000)).toBe(1);
+    expect(await drafts()).toEqual([folder]);
+    await storage.removeDrafts(name);
+  });
+});
+
+test('names are in folders by day, and spread by the end of an id, because its beginning is its time', () => {
+  const id = '01990000-0000-7000-8000-0000000000AB';
+  expect(storageName('recordings', id)).toBe('recordings/2025-08-31/ab/01990000-0000-7000-8000-0000000000ab.mp4');
+  const other = '01990000-0000-4000-8000-0000000000ab';
+  expect(storageName('recordings', other)).toBe(`recordings/ab/${other}.mp4`);
+  const late = 'ffffffff-ffff-7000-8000-0000000000ab';
+  expect(storageName('recordings', late)).toBe(`recordings/ab/${late}.mp4`);
+  expect(() => storageName('recordings', '../../x')).toThrow(TypeError);
+  expect(() => storageName('../x', id)).toThrow(TypeError);
+});
+
+test.each([
+  ['8 MiB', 8, 4],
+  ['128 MiB', 128, 48],
+  ['4,000 MiB', 4_000, 400],
+  ['1 TiB', 1024 ** 2, 1024],
+])('on a disk of %s videos leave enough for the database', (_, diskMib, keptMib) => {
+  expect(diskReserveBytes(diskMib * MIB)).toBe(keptMib * MIB);
+});
+
+test('files that are written at the same time reserve their space together, and give back what they did not use', async () => {
+  const { bavail, blocks, bsize } = await statfs(root);
+  const each = Math.floor((bavail * bsize - diskReserveBytes(blocks * bsize)) * 0.3);
+  const space = new DiskSpace(root);
+  const asked = await Promise.allSettled(Array.from({ length: 16 }, () => space.reserve(each)));
+  const granted = asked.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  expect(granted).toHaveLength(3);
+  await expect(space.reserve(each)).rejects.toMatchObject({ trouble: 'full' });
+  granted[0]?.release();
+  await expect(space.reserve(each)).resolves.toBeDefined();
+});
+
+let server: S3Server;
+let spool: string;
+let s3: Storage;
+beforeAll(async () => {
+  server = await startS3Server({ perPage: 2 });
+  spool = await mkdtemp(join(tmpdir(), 'haulbridge-spool-'));
+  s3 = await openStorage(server.storageUrl('fleet/video'), { spool });
+});
+afterAll(async () => {
+  s3.close();
+  await server.stop();
+  await rm(spool, { recursive: true });
+});
+
+const leftovers = async () => [...(await readdir(spool)), ...(await server.keysOfUploads())];
+
+describe('an S3 storage', () => {
+  storageCases(() => ({ storage: s3, leftovers }));
+
+  test('keeps the draft if the upload fails, and uploads it later', async () => {
+    const [name, body] = [newName(), randomBytes(9 * MIB)];
+    const point = await interrupted(s3, name, body, body.length);
+    const away = await openStorage(server.storageUrl('x').replace('s3://videos', 's3://elsewhere'), { spool });
+    const first = await away.openDraft(name, point);
+    await expect(first!.publish()).rejects.toMatchObject({ trouble: 'failed' });
+    await first!.close();
+    away.close();
+    await (await s3.openDraft(name, point))!.publish();
+    expect((await contentOf(s3, name)).equals(body)).toBe(true);
+    expect(await leftovers()).toEqual([]);
+  });
+
+  test('lists its files page by page', async () => {
+    const names = Array.from({ length: 5 }, newName);
+    for (const name of names) await s3.store(name, sourceOf(Buffer.from('x')));
+    const client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, forcePathStyle: true });
+    const foreign = { Bucket: server.bucket, Key: 'fleet/video/recordings/notes.txt', Body: 'x' };
+    await client.send(new PutObjectCommand(foreign));
+    client.destroy();
+    const listed: string[] = [];
+    for await (const { name } of s3.list('recordings')) listed.push(name);
+    expect(listed).toEqual(expect.arrayContaining(names));
+    expect(listed).not.toContain('recordings/notes.txt');
+  });
+});
+
+describe('deleting many files', () => {
+  const stuckIn = async (folder: string, name: string) => {
+    await rm(join(folder, name));
+    await mkdir(join(folder, name));
+  };
+  test('in S3 takes a call for 1,000 of them, and names each that stays', async () => {
+    const bulk = await startS3Server({ bulk: true });
+    const many = await openStorage(bulk.storageUrl('fleet'), { spool });
+    const [first, stuck, last] = [newName(), newName(), newName()];
+    for (const name of [first, stuck, last]) await many.store(name, sourceOf(Buffer.from('x')));
+    await stuckIn(join(bulk.directory, 'objects'), encodeURIComponent(`fleet/${stuck}`));
+    const names = [first, stuck, ...Array.from({ length: 1_000 }, newName), last];
+    expect(await many.deleteMany(names)).toEqual(
+      new Map([[stuck, expect.objectContaining({ message: expect.stringContaining('InternalError') })]]),
+    );
+    expect(await Promise.all([first, last].map((name) => many.stat(name)))).toEqual([undefined, undefined]);
+    await rm(bulk.directory, { recursive: true });
+    await expect(many.deleteMany([first])).rejects.toMatchObject({ trouble: 'failed' });
+    many.close();
+    await bulk.stop();
+  });
+
+  test.each([
+    ['plain', { plain: true }],
+    ['old', { old: true }],
+  ])('in an S3 store that is %s', async (_, options) => {
+    const server = await startS3Server(options);
+    const other = await openStorage(server.storageUrl('fleet'), { spool });
+    const names = [newName(), newName()];
+    for (const name of names) await other.store(name, sourceOf(Buffer.from('x')));
+    expect(await other.deleteMany(names)).toEqual(new Map());
+    expect(await Promise.all(names.map((name) => other.stat(name)))).toEqual([undefined, undefined]);
+    other.close();
+    await server.stop();
+  });
+
+  test('on files names each that stays', async () => {
+    const [gone, stuck] = [newName(), newName()];
+    for (const name of [gone, stuck]) await storage.store(name, sourceOf(Buffer.from('x')));
+    await stuckIn(root, stuck);
+    expect(await storage.deleteMany([stuck, gone])).toEqual(
+      new Map([[stuck, expect.objectContaining({ trouble: 'failed' })]]),
+    );
+    expect(await storage.stat(gone)).toBeUndefined();
+  });
+});
+
+test.each([
+  ['of the whole bucket', ''],
+  ['of a folder', 'fleet/video/'],
+])('a sweep %s aborts our abandoned uploads, and leaves those of other applications', async (_, prefix) => {
+  const server = await startS3Server({ perPage: 2 });
+  const storage = await openStorage(server.storageUrl(prefix), { spool });
+  const client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, forcePathStyle: true });
+  const begin = (Key: string) => client.send(new CreateMultipartUploadCommand({ Bucket: server.bucket, Key }));
+  // Uploads of one key may be on both sides of a page's end.
+  const repeated = prefix + newName();
+  for (const key of [repeated, repeated, repeated, prefix + newName(), prefix + newName()]) await begin(key);
+  const foreign = ['backups/2026.tar', ...['recordings/ab/notes.mp4', `more/${newName()}`].map((key) => prefix + key)];
+  for (const key of foreign) await begin(key);
+  await new Promise((done) => setTimeout(done, 20));
+  expect(await storage.sweep(60_000)).toBe(0);
+  expect(await storage.sweep(10)).toBe(5);
+  expect((await server.keysOfUploads()).sort()).toEqual(foreign.sort());
+  client.destroy();
+  storage.close();
+  await server.stop();
+});
+
+// Node.js ends a process that collects an open file handle. Only /proc shows which handles are open.
+(process.platform === 'linux' ? test : test.skip)(
+  'a draft leaves no open handle if the disk fails while it is published, created or opened',
+  async () => {
+    const root = await mkdtemp(join(tmpdir(), 'haulbridge-dying-'));
+    try {
+      const child = fromSource('test/integration/storage/failing-disk-child.mjs');
+      const { stdout } = await promisify(execFile)(process.execPath, [...child, root, newName()]);
+      expect(JSON.parse(stdout)).toEqual({
+        publishing: ['failed', 0, 0],
+        creating: ['failed', 0, 0],
+        // The bytes are kept for a later attempt.
+        opening: ['failed', 0, 1],
+      });
+    } finally {
+      await rm(root, { recursive: true });
+    }
+  },
+);
+
+describe('STORAGE_URL', () => {
+  test.each([
+    ['file:/var/videos', '/var/videos'],
+    ['file:///var/videos', '/var/videos'],
+    ['file://localhost/var/videos', '/var/videos'],
+    ['file:/var/my videos/100%?#', '/var/my videos/100%?#'],
+    ['file:data/videos', resolve('data/videos')],
+    ['file:/var//localhost/videos', '/var/localhost/videos'],
+  ])('%s', (url, root) => expect(parseStorageUrl(url)).toEqual({ kind: 'files', root }));
+
+  test.each([
+    ['s3://bucket', { bucket: 'bucket', prefix: '', region: 'us-east-1' }],
+    ['s3://bucket?endpoint=&region=', { bucket: 'bucket', prefix: '', region: 'us-east-1' }],
+    ['s3://bucket/50%25', { bucket: 'bucket', prefix: '50%/', region: 'us-east-1' }],
+    ['S3://bucket?region=Local', { bucket: 'bucket', prefix: '', region: 'Local' }],
+    ['s3://bucket/a/b/?region=eu-central-1', { bucket: 'bucket', prefix: 'a/b/', region: 'eu-central-1' }],
+    [
+      's3://my.bucket/a?endpoint=http://127.0.0.1:9000&region=x',
+      { bucket: 'my.bucket', prefix: 'a/', endpoint: 'http://127.0.0.1:9000', region: 'x' },
+    ],
+    [
+      's3://bucket?endpoint=HTTPS://example.com',
+      { bucket: 'bucket', prefix: '', endpoint: 'HTTPS://example.com', region: 'us-east-1' },
+    ],
+  ])('%s', (url, config) => expect(parseStorageUrl(url)).toEqual({ kind: 's3', ...config }));
+
+  test.each(['file:', 'file://elsewhere/share', 's3:///prefix', 'https://bucket'])('%s is refused', (url) =>
+    expect(() => parseStorageUrl(url)).toThrow('STORAGE_URL'),
+  );
+
+  test.each([
+    ['s3:', 'a bucket'],
+    ['s3://', 'a bucket'],
+    ['s3:bucket', 'a bucket'],
+    ['s3://a b', 'a bucket'],
+    ['s3://key:hidden@bucket', 'a user'],
+    ['s3://hidden@bucket', 'a user'],
+    ['s3://:hidden@bucket', 'a user'],
+    ['s3://bucket:9000', 'a port'],
+    ['s3://bucket/a#b', 'a fragment'],
+    ['s3://bucket/50%', '%25'],
+    ['s3://bucket?endpoint=hidden', 'an endpoint'],
+    ['s3://bucket?endpoint=ftp://hidden', 'an endpoint'],
+    ['s3://bucket?endpoint=http:hidden', 'an endpoint'],
+    ['s3://bucket?endpoint=xhttp://hidden', 'an endpoint'],
+    ['s3://bucket?endpoint=http://', 'an endpoint'],
+    ['s3://bucket?region=hidden.example', 'a region'],
+    ['s3://bucket?regoin=hidden', 'no parameters but endpoint and region'],
+    ['s3://bucket?Region=hidden', 'no parameters but endpoint and region'],
+    ['s3://bucket?region=a&region=hidden', 'each at most once'],
+    ['file:', 'a path'],
+    ['file://hidden/share', 'a path'],
+    ['hidden', 'file: or s3:'],
+    ['xs3://hidden', 'file: or s3:'],
+  ])('%s is refused with a word for it', (url, word) => {
+    expect(() => parseStorageUrl(url)).toThrow(word);
+    expect(() => parseStorageUrl(url)).not.toThrow('hidden');
+  });
+});
+
+test('file storage never loads the AWS SDK', async () => {
+  const script = `
+    import { registerHooks } from 'node:module';
+    import { registerTypeScript } from './test/support/typescript-hook.mjs';
+    let loaded = 0;
+    registerHooks({ load: (url, context, next) => (url.includes('@aws-sdk') && (loaded += 1), next(url, context)) });
+    registerTypeScript();
+    const { openStorage } = await import('./src/storage/open-storage.ts');
+    const { Downloader } = await import('./src/vision/downloads/downloader.ts');
+    new Downloader(await openStorage('file:/nowhere'), { allowPrivate: false });
+    const withFiles = loaded;
+    (await openStorage('s3://bucket')).close();
+    console.log(JSON.stringify({ withFiles, withS3: loaded > 0 }));`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+  expect(JSON.parse(stdout)).toEqual({ withFiles: 0, withS3: true });
+});

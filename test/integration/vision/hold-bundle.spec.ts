@@ -1,0 +1,271 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
+import { STORAGE, type Storage } from '../../../src/storage/storage.js';
+import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { readBundle, requestBundle } from '../../support/bundle.js';
+import { commandsBeside, runCommand } from '../../support/command-line.js';
+import { eventually } from '../../support/eventually.js';
+import { type Footage, insertFootage, videoConnection } from '../../support/held-footage.js';
+import { type S3Server, startS3Server } from '../../support/s3-server.js';
+import { extractZip } from '../../support/zip.js';
+
+const HOUR = { from: '2026-01-31T08:00:00Z', to: '2026-01-31T09:00:00Z' };
+
+let app: TestApp;
+let folder: string;
+beforeAll(async () => {
+  app = await startTestApp();
+  folder = await mkdtemp(join(tmpdir(), 'haulbridge-bundle-'));
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+afterAll(async () => {
+  await app.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const hold = async (service: TestApp, connectionId: string, fields: object = {}) =>
+  (
+    await service.admin<HoldDetails>('POST', '/holds', {
+      ...{ caseId: '=CLAIM/1', reason: 'collision', connectionId, truckId: 'TRUCK-7', ...HOUR, ...fields },
+    })
+  ).body;
+
+/** Minutes of an hour, one recording each. */
+const minutes = (scene: Pick<Footage, 'haulerId' | 'connectionId'>, count: number, fields: Partial<Footage> = {}) =>
+  Array.from({ length: count }, (_, i): Footage => {
+    const at = (second: number) => new Date(Date.parse(HOUR.from) + second * 1_000).toISOString();
+    return { ...scene, start: at(i * 5), end: at(i * 5 + 5), ...fields };
+  });
+
+const isInstalled = (program: string): boolean => spawnSync(program, ['--help']).error === undefined;
+
+describe('the bundle of a hold', () => {
+  test('has every file with its source, sums and views, and the tools of the trade accept it', async () => {
+    const scene = await videoConnection(app);
+    const ids = await insertFootage(app, [
+      ...minutes(scene, 20),
+      ...minutes(scene, 3, { cameraId: '../=rear "1"' }),
+      // More rows than one read has.
+      ...minutes(scene, 505, { cameraId: 'left', status: 'available' }),
+      ...minutes(scene, 1, { truckId: 'TRUCK-8' }),
+    ]);
+    const created = await hold(app, scene.connectionId);
+    await app.dataSource.query(
+      `INSERT INTO actions (id, at, actor, action, resource, changes) VALUES
+         (gen_random_uuid(), '2026-02-01', 'console', 'recording.viewed', 'recording:' || $1::text, NULL),
+         (gen_random_uuid(), '2026-02-02', 'share', 'share.viewed', 'recording:' || $1::text, '{"address":"192.0.2.1"}'),
+         (gen_random_uuid(), '2026-02-03', 'console', 'recording.viewed', 'recording:' || $2::text, NULL)`,
+      [ids[0], ids.at(-1)],
+    );
+    await readBundle(app, `/holds/${created.id}/bundle`);
+    await app.admin('POST', `/holds/${created.id}/release`, { reason: 'settled' });
+    const { response, file, to, names, read, manifest } = await readBundle(app, `/holds/${created.id}/bundle`);
+    expect(response.headers).toMatchObject({
+      'content-type': 'application/zip',
+      'content-disposition': expect.stringMatching(/^attachment; filename="hold-CLAIM-1-\d{8}T\d{6}Z\.zip"$/),
+    });
+    expect(response.trailers).toEqual({ 'hold-bundle-problems': '0' });
+    const videos = names.filter((name) => name.endsWith('.mp4'));
+    expect(videos.filter((name) => !/^recordings\/[\w-]+\/[\w-]+\.mp4$/.test(name))).toEqual([]);
+    expect(names.slice(-4)).toEqual(['manifest.csv', 'views.csv', 'manifest.json', 'SHA256SUMS']);
+    const { recordings, views } = manifest;
+    expect(new Set(recordings.map(({ id }) => id))).toEqual(new Set(ids.slice(0, -1)));
+    expect(recordings.filter(({ file: name }) => name !== undefined)).toHaveLength(23);
+    expect(recordings.find(({ id }) => id === ids[0])).toMatchObject({
+      ...{ haulerId: scene.haulerId, connectionId: scene.connectionId, connectionUrl: 'https://partner.example' },
+      ...{ truckId: 'TRUCK-7', cameraId: 'front', status: 'stored', source: 'continuous', startTime: HOUR.from },
+      ...{ partnerRecordingId: `partner-${ids[0]}`, sizeBytes: 1000, writtenBytes: 1000 },
+    });
+    expect(recordings.every(({ sha256, writtenSha256 }) => sha256 === writtenSha256)).toBe(true);
+    expect(manifest.hold).toMatchObject({
+      ...{ caseId: '=CLAIM/1', reason: 'collision', createdBy: 'admin', status: 'released' },
+      ...{ releaseReason: 'settled', releasedBy: 'admin' },
+    });
+    expect(manifest.hold.missing.map(({ cause }) => cause)).toContain('notListed');
+    expect(views).toMatchObject([
+      { recordingId: ids[0], action: 'recording.viewed', actor: 'console' },
+      { recordingId: ids[0], action: 'share.viewed', actor: 'share', address: '192.0.2.1' },
+    ]);
+    expect(manifest.earlierExports).toMatchObject([{ action: 'hold.exported', actor: 'admin' }]);
+    const csv = (await read('manifest.csv')).split('\r\n');
+    expect([csv[0]?.slice(0, 13), csv.length]).toEqual(['\ufefffile,problem', 530]);
+    expect(await read('views.csv')).toContain('192.0.2.1');
+    if (isInstalled('unzip')) execFileSync('unzip', ['-tqq', file]);
+    if (isInstalled('sha256sum')) execFileSync('sha256sum', ['-c', '--strict', '--quiet', 'SHA256SUMS'], { cwd: to });
+    const { body } = await app.admin<{ data: { sentence: string }[] }>('GET', `/actions?resource=hold:${created.id}`);
+    expect(body.data.map(({ sentence }) => sentence)).toContainEqual(
+      expect.stringMatching(
+        /^An admin with the token downloaded all that is kept by the hold of TRUCK-7 for =CLAIM\/1/,
+      ),
+    );
+  });
+
+  test('of a part has what overlaps it, and of a range without files the lists alone', async () => {
+    const scene = await videoConnection(app);
+    await insertFootage(app, minutes(scene, 10));
+    const { id } = await hold(app, scene.connectionId);
+    const part = { from: '2026-01-31T08:00:11Z', to: '2026-01-31T08:00:20Z' };
+    const { manifest } = await readBundle(app, `/holds/${id}/bundle?endsAfter=${part.from}&startsBefore=${part.to}`);
+    expect(manifest.part).toEqual({
+      endsAfter: expect.stringContaining('08:00:11'),
+      startsBefore: expect.stringContaining('08:00:20'),
+    });
+    expect(manifest.recordings.map(({ startTime }) => startTime.slice(-3))).toEqual(['10Z', '15Z']);
+    const empty = await hold(app, scene.connectionId, { from: '2024-03-01T00:00:00Z', to: '2024-03-02T00:00:00Z' });
+    const { names, manifest: none } = await readBundle(app, `/holds/${empty.id}/bundle`);
+    expect(names).toEqual(['manifest.csv', 'views.csv', 'manifest.json', 'SHA256SUMS']);
+    expect([none.recordings, none.hold.missing]).toEqual([[], [expect.objectContaining({ cause: 'notListed' })]]);
+    const wrong = await app.admin('GET', `/holds/${id}/bundle?endsAfter=${part.to}&startsBefore=${part.from}`);
+    expect(wrong.status).toBe(400);
+  });
+
+  test('names a file that is gone, and one that differs, and is whole all the same', async () => {
+    const scene = await videoConnection(app);
+    const [gone = '', differs = '', longer = '', good = ''] = await insertFootage(app, minutes(scene, 4));
+    const storage = app.app.get<Storage>(STORAGE, { strict: false });
+    await storage.delete(recordingFile(gone));
+    await storage.store(recordingFile(differs), Readable.from([Buffer.alloc(1000, 1)]));
+    await storage.store(recordingFile(longer), Readable.from([Buffer.alloc(2000, 1)]));
+    const { id } = await hold(app, scene.connectionId);
+    const { response, manifest, read, to } = await readBundle(app, `/holds/${id}/bundle`);
+    expect(response.trailers).toEqual({ 'hold-bundle-problems': '3' });
+    expect(
+      manifest.recordings.map(({ id: recording, problem, writtenBytes }) => [recording, problem, writtenBytes]),
+    ).toEqual([
+      [gone, 'gone', undefined],
+      [differs, 'differs', 1000],
+      [longer, 'differs', 2000],
+      [good, undefined, 1000],
+    ]);
+    const lines = (await read('PROBLEMS.txt')).trimEnd().split('\n');
+    expect(lines.map((line) => line.split(':')[0])).toEqual(['gone', 'differs', 'differs']);
+    expect([lines[0]?.includes(gone), lines[1]?.includes(differs)]).toEqual([true, true]);
+    if (isInstalled('sha256sum')) execFileSync('sha256sum', ['-c', '--strict', '--quiet', 'SHA256SUMS'], { cwd: to });
+  });
+
+  test('is stored by the command line, which names what is wrong and leaves no part behind', async () => {
+    const scene = await videoConnection(app);
+    const [gone = ''] = await insertFootage(app, minutes(scene, 2));
+    const { id } = await hold(app, scene.connectionId);
+    const leave = commandsBeside(app);
+    const file = join(folder, 'by-command.zip');
+    expect(await runCommand('hold', 'bundle', id, '--to', file)).toEqual({ code: 0, out: `stored ${file}\n`, err: '' });
+    expect(await extractZip(file, await mkdtemp(join(folder, 'extracted-')))).toContain('SHA256SUMS');
+    expect(await runCommand('hold', 'bundle', id, '--to', file)).toMatchObject({ code: 2, out: '' });
+    await app.app.get<Storage>(STORAGE, { strict: false }).delete(recordingFile(gone));
+    const problem = await runCommand('hold', 'bundle', id, '--to', join(folder, 'problem.zip'));
+    expect(problem).toMatchObject({ code: 1, err: expect.stringContaining('one file is gone or differs') });
+    const part = ['--starts-before', '2026-01-31T08:00:05Z'];
+    const other = join(folder, 'unknown.zip');
+    expect(await runCommand('hold', 'bundle', scene.haulerId, ...part, '--to', other)).toMatchObject({
+      code: 1,
+      out: '',
+    });
+    expect((await readdir(folder)).filter((name) => name.startsWith('unknown') || name.endsWith('.part'))).toEqual([]);
+    leave();
+  });
+
+  test('is for those who may see video of the hauler', async () => {
+    const scene = await videoConnection(app);
+    await insertFootage(app, minutes(scene, 1));
+    const { id } = await hold(app, scene.connectionId);
+    const other = await videoConnection(app);
+    const token = (name: string) => `token-of-the-person-${name}`;
+    const limited = await startTestApp({
+      on: app,
+      env: {
+        ADMIN_TOKENS: [
+          { name: 'own', role: 'viewer+video', token: token('own'), haulers: [scene.haulerId] },
+          { name: 'other', role: 'admin', token: token('other'), haulers: [other.haulerId] },
+          { name: 'viewer', role: 'viewer', token: token('viewer') },
+        ],
+      },
+    });
+    const statusOf = async (name: string) => {
+      const response = await requestBundle(limited, `/holds/${id}/bundle`, token(name));
+      response.resume();
+      await once(response, 'end');
+      return response.statusCode;
+    };
+    expect([await statusOf('own'), await statusOf('other'), await statusOf('viewer')]).toEqual([200, 404, 403]);
+    expect((await app.admin('GET', `/holds/${scene.haulerId}/bundle`)).status).toBe(404);
+    await limited.close();
+  });
+
+  test('is not read on for a client that went away', async () => {
+    const scene = await videoConnection(app);
+    const { id } = await hold(app, scene.connectionId, await stored(app, scene, 40));
+    const storage = app.app.get<Storage>(STORAGE, { strict: false });
+    const read = jest.spyOn(storage, 'read');
+    const response = await requestBundle(app, `/holds/${id}/bundle`);
+    await once(response, 'data');
+    response.pause();
+    await eventually(() => expect(read.mock.calls.length).toBeGreaterThan(1));
+    response.destroy();
+    const opened = (await Promise.all(read.mock.results.map(({ value }) => value as Promise<Readable>))).at(-1);
+    await eventually(() => expect(opened?.destroyed).toBe(true));
+    expect(read.mock.calls.length).toBeLessThan(40);
+  });
+});
+
+const LARGE = Buffer.alloc(2 * 1024 * 1024, 7);
+
+/** Stores recordings of 2 MB. Returns an empty object, for the fields of the hold. */
+async function stored(service: TestApp, scene: Pick<Footage, 'haulerId' | 'connectionId'>, count: number) {
+  const ids = await insertFootage(service, minutes(scene, count));
+  const storage = service.app.get<Storage>(STORAGE, { strict: false });
+  for (const id of ids) await storage.store(recordingFile(id), Readable.from([LARGE]));
+  const sha256 = createHash('sha256').update(LARGE).digest('hex');
+  await service.dataSource.query('UPDATE recordings SET size_bytes = $2, sha256 = $3 WHERE id = ANY ($1::uuid[])', [
+    ...[ids, LARGE.length, sha256],
+  ]);
+  return {};
+}
+
+describe('the bundle of files in S3', () => {
+  let server: S3Server;
+  let service: TestApp;
+  beforeAll(async () => {
+    server = await startS3Server();
+    service = await startTestApp({ env: { STORAGE_URL: server.storageUrl('bundle/') } });
+  });
+  afterAll(async () => {
+    await service.close();
+    await server.stop();
+  });
+
+  test('is whole, and cut off where the storage fails in the middle', async () => {
+    const scene = await videoConnection(service);
+    const { id } = await hold(service, scene.connectionId, await stored(service, scene, 30));
+    const { manifest } = await readBundle(service, `/holds/${id}/bundle`);
+    expect(manifest.recordings.map(({ writtenBytes }) => writtenBytes)).toEqual(Array(30).fill(LARGE.length));
+
+    const response = await requestBundle(service, `/holds/${id}/bundle`);
+    const chunks: Buffer[] = [((await once(response, 'data')) as [Buffer])[0]];
+    const end = once(response, 'end').then(
+      () => 'whole',
+      (error: NodeJS.ErrnoException) => error.code,
+    );
+    response.pause();
+    await server.stop();
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.resume();
+    expect([await end, response.complete]).toEqual(['ECONNRESET', false]);
+    const file = join(folder, 'cut.zip');
+    await writeFile(file, Buffer.concat(chunks));
+    await expect(extractZip(file, folder)).rejects.toThrow();
+
+    const away = await service.admin('GET', `/holds/${id}/bundle`);
+    expect(away.status).toBe(503);
+  });
+});

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Side } from '../../src/config/env.js';
+import type { AdminClient } from '../../src/contracts/admin/admin.client.js';
+import { DEMO } from '../../src/demo/demo-data.js';
+import { demoKeys } from '../../src/demo/demo-keys.js';
+import { type Demo, demoClient, seedDemo } from '../../src/demo/seed.js';
+import { welcome } from '../../src/demo/welcome.js';
+import type { ByteRangeReader } from '../../src/reference-partner/vision/media/stored-mp4.js';
+import { withMp4Input } from '../../src/reference-partner/vision/media/mp4-input.js';
+import { durationOfMp4 } from './media/sample-files.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { testServer } from '../support/test-database.js';
+
+interface Page<T> {
+  readonly data: T[];
+}
+
+/** The service with its demo. */
+class Scene {
+  private constructor(
+    readonly service: TestApp,
+    readonly demo: Demo,
+  ) {}
+
+  static async start(): Promise<Scene> {
+    const service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+    return new Scene(service, await seedDemo(service.env, service.url));
+  }
+
+  stop(): Promise<void> {
+    return this.service.close();
+  }
+
+  seedAgain(): Promise<Demo> {
+    return seedDemo(this.service.env, this.service.url);
+  }
+
+  async list<T>(path: string): Promise<T[]> {
+    return (await this.service.admin<Page<T>>('GET', path)).body.data;
+  }
+}
+
+/** The address, headers and body of each `curl` in the welcome. */
+function curls(text: string): { url: string; headers: Record<string, string>; body: string | undefined }[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim().startsWith('curl'))
+    .map((line) => ({
+      url: /(https?:[^\s']+)/.exec(line)?.[1] ?? '',
+      headers: Object.fromEntries(
+        [...line.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value]),
+      ),
+      body: /-d '(.+)'$/.exec(line)?.[1],
+    }));
+}
+
+/** Path and status of each call in the welcome. */
+async function pasted(text: string): Promise<string[]> {
+  const statuses = [];
+  for (const { url, headers, body } of curls(text)) {
+    const response = await fetch(url, { headers, ...(body === undefined ? {} : { method: 'POST', body }) });
+    statuses.push(`${new URL(url).pathname} ${response.status}`);
+  }
+  return statuses;
+}
+
+describe('the demo', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await Scene.start();
+  });
+  afterAll(() => scene.stop());
+
+  it('synchronises from the partner side of the same process within moments', async () => {
+    await eventually(async () => {
+      const [run] = await scene.list<{
+        status: string;
+        counts: { sites: { created: number }; materials: { created: number } };
+      }>('/sync-runs');
+      expect(run).toMatchObject({ status: 'succeeded', counts: { sites: { created: 2 }, materials: { created: 5 } } });
+    });
+  });
+
+  it('prints a call for each interface that works as pasted', async () => {
+    const { service, demo } = scene;
+    const text = welcome(service.env, service.url, demo);
+    // A shell would expand the brackets of http://[::1]:3000 without quotes.
+    for (const [, url] of text.matchAll(/curl -sS (\S+)/g)) expect(url).toMatch(/^'http[^']+'$/);
+    expect(await pasted(text)).toEqual([
+      '/platform-api/v1/tickets 200',
+      '/platform-api/v1/accounts 200',
+      '/scale-platform/v1/sites 200',
+      '/video-platform/v1/videos/requests 202',
+    ]);
+  });
+
+  describe('of one side', () => {
+    it.each<[Side, string[], string]>([
+      // A ticket needs a site, which only the demo partner has.
+      ['platform', ['/platform-api/v1/accounts 200'], 'PLATFORM-API-KEY'],
+      ['partner', ['/scale-platform/v1/sites 200', '/video-platform/v1/videos/requests 202'], 'API-KEY'],
+    ])('prints the key of the %s side, and calls that work as pasted', async (side, calls, header) => {
+      const alone = await startTestApp({ env: { SIDES: new Set([side]), OUTBOUND_ALLOW_PRIVATE: true } });
+      const text = welcome(alone.env, alone.url, await seedDemo(alone.env, alone.url));
+      expect(await pasted(text)).toEqual(calls);
+      expect([...text.matchAll(/^ {2}(\S*API-KEY) +\S+$/gm)].map(([, name]) => name)).toEqual([header]);
+      await alone.close();
+    });
+  });
+
+  it('stores a playable clip that spans two recordings, and all recordings of the subscription', async () => {
+    const { service } = scene;
+    const clip = await eventually(async () => {
+      const [request] = await scene.list<{ status: string; recordingIds: string[] }>('/video-requests');
+      expect(request?.status).toBe('stored');
+      return request?.recordingIds[0] ?? '';
+    });
+    const { body } = await service.admin<{ startTime: string; endTime: string }>('GET', `/recordings/${clip}`);
+    const content = await fetch(`${service.url}/admin/v1/recordings/${clip}/content`, {
+      headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` },
+    });
+    const bytes = Buffer.from(await content.arrayBuffer());
+    const stored: ByteRangeReader = { size: bytes.length, read: (start, end) => bytes.subarray(start, end) };
+    expect(await withMp4Input(stored, ({ video }) => Promise.resolve(video))).not.toBeNull();
+    const seconds = (Date.parse(body.endTime) - Date.parse(body.startTime)) / 1_000;
+    expect(Math.abs((await durationOfMp4(stored)) - seconds)).toBeLessThan(1);
+    const inside = ({ startTime }: { startTime: string }) => startTime > body.startTime && startTime < body.endTime;
+    await eventually(async () => {
+      const path = '/recordings?source=continuous&cameraId=front&pageSize=100';
+      const chunks = await scene.list<{ startTime: string }>(path);
+      expect(chunks.filter(inside)).not.toEqual([]);
+    });
+    await eventually(async () => {
+      const recordings = await scene.list<{ status: string }>('/recordings?source=continuous&pageSize=100');
+      expect(recordings.filter((each) => each.status === 'stored')).toHaveLength(20);
+    });
+  }, 90_000);
+
+  it('adds nothing twice when it starts again, and keeps its keys', async () => {
+    const again = await scene.seedAgain();
+    expect(again.keys).toEqual(scene.demo.keys);
+    for (const path of ['/haulers', '/api-keys', '/connections', '/video-subscriptions']) {
+      const { length } = await scene.list(path);
+      expect(`${path} ${length}`).toBe(`${path} ${{ '/haulers': 1, '/video-subscriptions': 1 }[path] ?? 2}`);
+    }
+    expect((await scene.list('/video-requests')).length).toBe(1);
+  });
+
+  it('does not change a connection of another admin when it starts again', async () => {
+    const { service } = scene;
+    const request = { haulerId: DEMO.haulerId, interface: 'site', baseUrl: 'http://127.0.0.1:9', apiKey: 'theirs' };
+    const { body } = await service.admin<{ id: string }>('POST', '/connections', { ...request, enabled: false });
+    await scene.seedAgain();
+    const after = await service.admin('GET', `/connections/${body.id}`);
+    await service.admin('DELETE', `/connections/${body.id}`);
+    expect(after.body).toEqual(body);
+  });
+});
+
+describe('a demo whose key is no longer valid', () => {
+  let scene: Scene;
+  beforeAll(async () => {
+    scene = await Scene.start();
+  });
+  afterAll(() => scene.stop());
+
+  /** The newest partner key that is not revoked. */
+  const partnerKey = async () => {
+    const issued = await scene.list<{ id: string; name: string; revokedAt: string | null }>('/api-keys');
+    return issued.find(({ name, revokedAt }) => name === 'Demo: partner' && revokedAt === null)?.id;
+  };
+
+  async function revoke(): Promise<void> {
+    expect((await scene.service.admin('DELETE', `/api-keys/${await partnerKey()}`)).status).toBe(204);
+  }
+
+  async function expectAuthorized(): Promise<void> {
+    const connections = await scene.list<{ id: string }>('/connections');
+    expect(connections).toHaveLength(2);
+    for (const { id } of connections) {
+      const check = await scene.service.admin('POST', `/connections/${id}/check`);
+      expect(check.body).toMatchObject({ authorized: true, conforms: true });
+    }
+  }
+
+  it('issues a new key after a revocation, and gives it to its connections', async () => {
+    const { keys } = await scene.seedAgain();
+    await revoke();
+    expect((await scene.seedAgain()).keys.partner).not.toBe(keys.partner);
+    await expectAuthorized();
+  });
+
+  it('gives the new key to its connections after a start that failed half-way', async () => {
+    await revoke();
+    const { service } = scene;
+    await demoKeys(demoClient(service.url, service.env), service.env.DATA_DIR);
+    await scene.seedAgain();
+    await expectAuthorized();
+  });
+
+  it('issues a new key after a rotation', async () => {
+    const { body } = await scene.service.admin<{ key: string }>('POST', `/api-keys/${await partnerKey()}/rotate`, {
+      overlapSeconds: 0,
+    });
+    const sites = `${scene.service.url}/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`;
+    expect((await fetch(sites, { headers: { 'API-KEY': body.key } })).status).toBe(200);
+    await scene.seedAgain();
+    await expectAuthorized();
+  });
+});
+
+let service: TestApp;
+let admin: AdminClient;
+let folder: string;
+beforeAll(async () => {
+  service = await startTestApp();
+  admin = demoClient(service.url, service.env);
+  await admin.call('createHauler', { body: { id: DEMO.haulerId, name: DEMO.haulerName } });
+});
+beforeEach(() => {
+  folder = mkdtempSync(join(testServer().folder, 'demo-'));
+});
+afterAll(() => service.close());
+
+/** The number of keys that are not revoked. */
+async function live(): Promise<number> {
+  const { body } = await service.admin<{ data: { revokedAt: string | null }[] }>('GET', '/api-keys?pageSize=100');
+  return body.data.filter(({ revokedAt }) => revokedAt === null).length;
+}
+
+test('stores the keys in a new data folder, readable by its owner only', async () => {
+  const dataDir = join(folder, 'new', 'data');
+  const before = await live();
+  const keys = await demoKeys(admin, dataDir);
+  const file = join(dataDir, 'demo-keys.json');
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(keys);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+  expect(await demoKeys(admin, dataDir)).toEqual(keys);
+  expect(await live()).toBe(before + 2);
+});
+
+test('issues no key if the data folder cannot be created', async () => {
+  writeFileSync(join(folder, 'file'), '');
+  const before = await live();
+  await expect(demoKeys(admin, join(folder, 'file', 'data'))).rejects.toThrow('ENOTDIR');
+  expect(await live()).toBe(before);
+});
+
+test('revokes keys that it cannot store', async () => {
+  mkdirSync(join(folder, 'demo-keys.json'));
+  const before = await live();
+  await expect(demoKeys(admin, folder)).rejects.toThrow('EISDIR');
+  expect(await live()).toBe(before);
+});
+
+test('revokes the first key if the second cannot be issued', async () => {
+  const once = demoClient(service.url, service.env);
+  let calls = 0;
+  once.call = (name, call) =>
+    name === 'issueApiKey' && ++calls > 1 ? Promise.reject(new Error('away')) : admin.call(name, call);
+  const before = await live();
+  await expect(demoKeys(once, folder)).rejects.toThrow('away');
+  expect([calls, await live()]).toEqual([2, before]);
+  expect(existsSync(join(folder, 'demo-keys.json'))).toBe(false);
+});

@@ -1,0 +1,285 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, test } from '@jest/globals';
+import type { AttentionItem } from '../../../src/contracts/admin/attention.dto.js';
+import type { OverviewHour } from '../../../src/contracts/admin/overview.dto.js';
+import type { StoredRecording } from '../../../src/contracts/admin/recording.dto.js';
+import type { CameraCoverage, CoverageBucket, CoverageInterval } from '../../../src/contracts/admin/coverage.dto.js';
+import type { SyncRunCounts } from '../../../src/contracts/admin/sync-run.dto.js';
+import { codecOf } from '../../../src/console/pages/codec.rules.js';
+import {
+  checksInOrder,
+  dayBars,
+  TICKET_SERIES,
+  totalOf,
+  unknownChecks,
+} from '../../../src/console/pages/home.rules.js';
+import {
+  describe as describeSegment,
+  lanesOf,
+  missingFootage,
+  resolutionOf,
+  zoomed,
+} from '../../../src/console/pages/coverage.rules.js';
+import { cameraLabel, sentenceOf, timeText } from '../../../src/console/pages/coverage-sentence.rules.js';
+import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../../src/console/pages/playback.rules.js';
+import { barsOf } from '../../../src/console/pages/run.rules.js';
+import { dayOf, localTime, momentOf, ticksOf } from '../../../src/console/parts/zone.rules.js';
+import { differences } from '../../../src/console/parts/difference.rules.js';
+import { demoRecording } from '../../../src/demo/demo-data.js';
+
+const HOUR_MS = 3_600_000;
+const at = (text: string) => Date.parse(text);
+
+describe('the time zone of a page', () => {
+  test.each([
+    ['23 hours when summer time starts', '2026-03-08T18:00:00Z', 23],
+    ['25 hours when summer time ends', '2026-11-01T18:00:00Z', 25],
+    ['24 hours otherwise', '2026-06-01T18:00:00Z', 24],
+  ])('has a day of %s', (_, time, hours) => {
+    const [start, end] = dayOf(at(time), 'America/Chicago');
+    expect((end - start) / HOUR_MS).toBe(hours);
+    expect(localTime(start, 'America/Chicago') % (24 * HOUR_MS)).toBe(0);
+  });
+
+  it('finds the moment of a local time, also where the clocks skip it or show it twice', () => {
+    const moment = (local: string) => new Date(momentOf(at(local), 'America/Chicago')).toISOString();
+    expect(moment('2026-03-08T01:30:00Z')).toBe('2026-03-08T07:30:00.000Z');
+    expect(moment('2026-03-08T02:30:00Z')).toBe('2026-03-08T08:30:00.000Z');
+    expect(moment('2026-11-01T01:30:00Z')).toBe('2026-11-01T06:30:00.000Z');
+    expect(moment('2026-11-01T03:30:00Z')).toBe('2026-11-01T09:30:00.000Z');
+  });
+
+  it('marks round local times, in zones of half hours too', () => {
+    const [from, to] = [at('2026-06-01T00:00:00Z'), at('2026-06-01T04:00:00Z')];
+    const times = ticksOf(from, to, 'Asia/Kolkata', 6).map(({ time }) => new Date(time).toISOString().slice(11, 16));
+    expect(times).toEqual(['00:30', '01:30', '02:30', '03:30']);
+    expect(ticksOf(from, to, 'Asia/Kolkata', 6)[0]?.label).toBe('06:00');
+  });
+});
+
+describe('lanes of coverage', () => {
+  const interval = (from: number, to: number, fields: Partial<CoverageInterval>): CoverageInterval => ({
+    cameraId: 'front',
+    startTime: new Date(from).toISOString(),
+    endTime: new Date(to).toISOString(),
+    state: 'stored',
+    ...fields,
+  });
+
+  it('join equal intervals, and distinguish a failed recording from a time without one', () => {
+    const [lane] = lanesOf([
+      interval(0, 1_000, { state: 'missing', reason: 'none listed' }),
+      interval(1_000, 2_000, { state: 'missing', reason: 'none listed' }),
+      interval(2_000, 3_000, { state: 'missing', recordingId: 'r', reason: 'damaged' }),
+    ]);
+    expect(lane?.segments.map(describeSegment)).toEqual(['not recorded: none listed', 'missing: damaged']);
+  });
+
+  it('show the shares of a bucket', () => {
+    const bucket: CoverageBucket = {
+      cameraId: 'rear',
+      startTime: new Date(0).toISOString(),
+      endTime: new Date(100_000).toISOString(),
+      stored: 75,
+      available: 0,
+      expired: 5,
+      missing: 20,
+      failed: 8,
+    };
+    expect(lanesOf([bucket])[0]?.segments.map(describeSegment)).toEqual([
+      '75 % stored, 5 % expired, 8 % missing, 12 % not recorded',
+    ]);
+  });
+
+  it('zoom around a moment, between a minute and 31 days', () => {
+    expect(zoomed(0, 1_000_000, 0.5, 250_000)).toEqual([125_000, 625_000]);
+    expect(zoomed(0, 100_000, 0.1, 0)).toEqual([0, 60_000]);
+    const [from, to] = zoomed(0, 30 * 24 * HOUR_MS, 4, 0);
+    expect(to - from).toBe(31 * 24 * HOUR_MS);
+  });
+
+  it('are single intervals for some hours, and at most one bucket for two pixels beyond', () => {
+    expect(resolutionOf(0, 6 * HOUR_MS, 1_000)).toBeUndefined();
+    expect(resolutionOf(0, 31 * 24 * HOUR_MS, 1_000)).toBe(5_357);
+  });
+
+  it('become a report of missing footage with cause and side, safe for a spreadsheet', () => {
+    const csv = missingFootage('TRUCK-7', [
+      interval(0, 60_000, {}),
+      interval(60_000, 90_000, { state: 'available', cause: 'waiting', side: 'platform' }),
+      interval(90_000, 95_000, {
+        state: 'missing',
+        recordingId: 'r',
+        reason: '=HYPERLINK("http://bad.example")',
+        cause: 'linkRefused',
+        side: 'partner',
+      }),
+      interval(95_000, 99_000, {
+        state: 'missing',
+        reason: 'The partner lists no recording.',
+        cause: 'notRecorded',
+        side: 'parked',
+      }),
+      interval(99_000, 100_000, { state: 'missing', cause: 'future', side: 'future' }),
+    ]);
+    expect(csv.split('\r\n')).toEqual([
+      'truck,camera,start,end,seconds,state,cause,side',
+      'TRUCK-7,front,1970-01-01T00:01:00.000Z,1970-01-01T00:01:30.000Z,30,available,The service has not downloaded it yet.,platform',
+      `TRUCK-7,front,1970-01-01T00:01:30.000Z,1970-01-01T00:01:35.000Z,5,missing,"'=HYPERLINK(""http://bad.example"")",partner`,
+      'TRUCK-7,front,1970-01-01T00:01:35.000Z,1970-01-01T00:01:39.000Z,4,not recorded,The partner lists no recording.,parked',
+      '',
+    ]);
+  });
+});
+
+describe('the sentence of a camera', () => {
+  const none = { names: [], stored: 0, available: 0, expired: 0, missing: 0, failed: 0, causes: [] };
+  const of = (fields: Partial<CameraCoverage>) =>
+    sentenceOf({ cameraId: 'front', ...none, ...fields }, (time) => time.slice(0, 10));
+
+  it('says how much is missing, why, and whose part it is', () => {
+    const lost = (cause: 'notListed' | 'linkRefused' | 'unreachable', side: 'partner' | 'network') => {
+      return { cause, side, seconds: 1200 };
+    };
+    const causes = [lost('notListed', 'partner'), lost('linkRefused', 'partner'), lost('unreachable', 'network')];
+    expect(of({ stored: 60, expired: 1200, failed: 2400, causes })).toEqual({
+      text: 'Front: 60 min missing; 20 not listed by the partner, 20 dead links, 20 of a host that was not reached.',
+      sides: 'Whose part: the partner 40, the network 20',
+      isBad: true,
+    });
+  });
+
+  it('calls nothing missing that was not recorded, and names a camera that recorded nothing', () => {
+    const parked = { cause: 'notRecorded', side: 'parked', seconds: 12 * 3600 } as const;
+    expect(of({ stored: 12 * 3600, causes: [parked] })).toMatchObject({
+      text: 'Front: nothing missing of 12 h recorded. The partner lists nothing for 12 h.',
+      isBad: false,
+    });
+    expect(of({ lastRecordedAt: '2026-01-20T05:30:00Z', causes: [parked] })).toMatchObject({
+      text: 'Front: nothing recorded in this time; its last recording began 2026-01-20. The partner lists nothing for 12 h.',
+      isBad: true,
+    });
+  });
+
+  it('has times that can be read at once, and names in place of bare numbers', () => {
+    expect([45, 3600, 9 * 3600 + 1200, 100 * 3600].map(timeText)).toEqual([
+      '45 s',
+      '60 min',
+      '9 h 20 min',
+      '4 days 4 h',
+    ]);
+    expect(cameraLabel('2')).toBe('Camera 2');
+    expect(cameraLabel('2', ['2', 'rear'])).toBe('Rear (2)');
+  });
+});
+
+describe('the player', () => {
+  const recording = (id: string, cameraId: string, from: number, to: number, status = 'stored') =>
+    ({
+      id,
+      cameraId,
+      status,
+      startTime: new Date(from).toISOString(),
+      endTime: new Date(to).toISOString(),
+    }) as StoredRecording;
+  const chunks = chunksOf([
+    recording('b', 'front', 60_000, 120_000),
+    recording('a', 'front', 0, 60_000),
+    recording('clip', 'front', 50_000, 70_000),
+    recording('c', 'rear', 200_000, 260_000),
+    recording('d', 'rear', 0, 300_000, 'failed'),
+  ]);
+
+  it('goes on with the next file of a camera, and keeps the one that plays while it lasts', () => {
+    expect(chunkAt(chunks, 'front', 59_999)?.id).toBe('a');
+    expect(chunkAt(chunks, 'front', 60_000)?.id).toBe('clip');
+    expect(chunkAt(chunks, 'front', 60_000, 'b')?.id).toBe('b');
+    expect(camerasOf(chunks)).toEqual(['front', 'rear']);
+  });
+
+  it('jumps over a gap of all cameras, and stops at the end', () => {
+    expect(resumeAt(chunks, ['front', 'rear'], 120_000)).toEqual({ time: 200_000, gapMs: 80_000 });
+    expect(resumeAt(chunks, ['front'], 120_000)).toBeUndefined();
+    expect(resumeAt(chunks, ['rear'], 210_000)).toEqual({ time: 210_000, gapMs: 0 });
+  });
+
+  it('names the codec of a file from its index', async () => {
+    const file = readFileSync(demoRecording('front', new Date(0)));
+    const read = (start: number, end: number) => Promise.resolve(new Uint8Array(file.subarray(start, end)));
+    expect(await codecOf(read)).toBe('H.264');
+    const newer = Buffer.from(file.toString('latin1').replace('avc1', 'hvc1'), 'latin1');
+    newer.set(Buffer.from('hvc1'), file.lastIndexOf('avc1'));
+    expect(await codecOf((start, end) => Promise.resolve(new Uint8Array(newer.subarray(start, end))))).toBe(
+      'H.265 (HEVC)',
+    );
+    expect(await codecOf(() => Promise.resolve(new Uint8Array()))).toBeUndefined();
+  });
+});
+
+describe('a difference', () => {
+  it('names each field that differs, at any depth', () => {
+    const before = { name: 'A', materials: [{ quantity: 1 }, { quantity: 2 }], note: null };
+    const after = { name: 'A', materials: [{ quantity: 3 }], note: null, active: true };
+    expect(differences(before, after)).toEqual([
+      { path: 'materials[0].quantity', before: 1, after: 3 },
+      { path: 'materials[1]', before: { quantity: 2 }, after: undefined },
+      { path: 'active', before: undefined, after: true },
+    ]);
+  });
+});
+
+describe('bars of runs', () => {
+  const none = { received: 0, created: 0, updated: 0, unchanged: 0, deactivated: 0 };
+  const empty = { ...none, restored: 0, stale: 0, flagged: 0, held: 0, quarantined: 0 };
+  const counts = (fields: Partial<typeof empty>): SyncRunCounts => ({
+    sites: { ...empty, ...fields },
+    kiosks: empty,
+    materials: empty,
+  });
+
+  it('stack the changes, and show a small run beside a large one', () => {
+    const [large, small, nothing] = barsOf([counts({ created: 999_999 }), counts({ updated: 2, held: 1 }), counts({})]);
+    expect(large).toEqual([{ name: 'created', count: 999_999, share: 1 }]);
+    expect(small?.map(({ name }) => name)).toEqual(['updated', 'held']);
+    expect(small?.reduce((sum, { share }) => sum + share, 0)).toBeGreaterThan(0.1);
+    expect(nothing).toEqual([]);
+  });
+});
+
+describe('what needs attention', () => {
+  const checked = (['held-runs', 'failed-clips', 'refused-keys'] as const).map((kind) => ({
+    kind,
+    at: '2026-11-20T14:00:00Z',
+    ok: kind !== 'refused-keys',
+  }));
+  const attention = { checked, data: [{ kind: 'held-runs' } as AttentionItem] };
+
+  it('is in order only where a check was made and found nothing', () => {
+    expect(checksInOrder(attention).map(({ kind }) => kind)).toEqual(['failed-clips']);
+  });
+
+  it('is not known where a check could not be made', () => {
+    expect(unknownChecks(attention).map(({ kind }) => kind)).toEqual(['refused-keys']);
+  });
+});
+
+describe('the day in pictures', () => {
+  const hour = (created: number, refused: number) =>
+    ({
+      startTime: '2026-01-01T00:00:00Z',
+      tickets: { created, updated: 0, unchanged: 0, stale: 0, refused },
+    }) as OverviewHour;
+
+  it('has bars in proportion to the busiest hour, without parts that are zero', () => {
+    const hours = [hour(6, 2), hour(0, 0), hour(2, 0)];
+    expect(dayBars(hours, TICKET_SERIES).map(({ parts }) => parts)).toEqual([
+      [
+        { name: 'created', share: 0.75 },
+        { name: 'refused', share: 0.25 },
+      ],
+      [],
+      [{ name: 'created', share: 0.25 }],
+    ]);
+    expect(TICKET_SERIES.map((each) => totalOf(hours, each))).toEqual([8, 0, 0, 0, 2]);
+  });
+});

@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals';
+import {
+  decodeUtf8,
+  InvalidJsonError,
+  JsonText,
+  JsonTextCheck,
+  parseJson,
+  stringifyWithJsonText,
+} from '../../../src/contracts/common/json.js';
+import { MORE_VIOLATIONS, summarise, type Violation } from '../../../src/contracts/common/violation.js';
+
+const UNICODE = 'valid Unicode without U+0000 and without lone surrogates';
+
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
+
+const violationsOf = (body: string) => new JsonTextCheck().check(parseJson(body)).with([]);
+
+function refusalOf(read: () => unknown): Violation {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof InvalidJsonError) return error.violation;
+  }
+  throw new Error('the body was accepted');
+}
+
+describe('a JSON body (decision 8)', () => {
+  it.each([
+    ['an object', '{"a":[1,"x",null]}', { a: [1, 'x', null] }],
+    ['JSON after a byte order mark', '\ufeff{"a":1}', { a: 1 }],
+    ['an escaped surrogate pair', '{"a":"\\ud83d\\ude00"}', { a: '😀' }],
+    ['an escaped backslash before u0000', '{"a":"\\\\u0000"}', { a: '\\u0000' }],
+    ['brackets in text', JSON.stringify({ a: '[{'.repeat(40) }), { a: '[{'.repeat(40) }],
+    ['32 levels', nested(32), JSON.parse(nested(32)) as unknown],
+  ])('is accepted: %s', (_name, body, value) => {
+    expect(parseJson(body)).toEqual(value);
+    expect(violationsOf(body)).toEqual([]);
+  });
+
+  it('keeps __proto__ as a plain name', () => {
+    const value = parseJson('{"__proto__":"x"}') as object;
+    expect(Object.keys(value)).toEqual(['__proto__']);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+  });
+
+  it.each([
+    ['', 'the body must be a JSON object, it is empty'],
+    [' \n', 'the body must be a JSON object, it is empty'],
+    ['{"secret"', 'the body must be valid JSON: syntax error at line 1, column 10'],
+    ['{\n"a": secret}', 'the body must be valid JSON'],
+  ])('is refused with a message that contains nothing of it: %j', (body, message) => {
+    const refusal = refusalOf(() => parseJson(body));
+    expect(refusal).toMatchObject({ path: '', rule: 'isJson' });
+    expect(refusal.message).toBe(message);
+  });
+
+  it.each([
+    ['an invalid byte', [0x22, 0xff, 0x22]],
+    ['an encoded surrogate', [0x22, 0xed, 0xa0, 0x80, 0x22]],
+  ])('is refused because it is not UTF-8: %s', (_name, bytes) =>
+    expect(refusalOf(() => decodeUtf8(Buffer.from(bytes)))).toMatchObject({ path: '', rule: 'isUtf8' }),
+  );
+
+  it.each([
+    ['U+0000 in a value', '{"a":["x\\u0000"]}', 'a[0]', 'isText', `a[0] must be ${UNICODE}`],
+    ['U+0000 as the body', '"\\u0000"', '', 'isText', `the body must be ${UNICODE}`],
+    ['a lone high surrogate', '{"a":{"b.c":"\\ud83d"}}', 'a["b.c"]', 'isText', `a["b.c"] must be ${UNICODE}`],
+    ['a lone low surrogate', '{"a":"\\uDE00"}', 'a', 'isText', `a must be ${UNICODE}`],
+    ['U+0000 in a name', '{"a":{"x\\u0000":1}}', 'a', 'isText', `a must have field names that are ${UNICODE}`],
+    ['33 levels', nested(33), '[0]'.repeat(32), 'maxDepth', `${'[0]'.repeat(32)} must not be nested deeper than 32`],
+    ['100,000 levels', nested(100_000), '[0]'.repeat(32), 'maxDepth', undefined],
+  ])('is refused: %s', (_name, body, path, rule, message) => {
+    const violations = violationsOf(body);
+    expect(violations).toMatchObject([{ path, rule }]);
+    if (message !== undefined) expect(violations[0]?.message).toBe(message);
+  });
+
+  it('reports every fault, each path once', () => {
+    const deep = `${'['.repeat(40)}1${']'.repeat(40)}`;
+    const body = `{"a":"\\u0000","b":[1,{"\\ud800":1,"\\u0000":2},"\\udfff",[]],"c":{},"d":${deep},"e":"\\u0000"}`;
+    expect(violationsOf(body).map(({ path, rule }) => `${path} ${rule}`)).toEqual([
+      'a isText',
+      'b[1] isText',
+      'b[2] isText',
+      `d${'[0]'.repeat(31)} maxDepth`,
+      'e isText',
+    ]);
+  });
+
+  it('reports a path once when its text and its field are both invalid', () => {
+    const check = new JsonTextCheck().check({ a: '\0' });
+    const ofFields = ['a', 'b'].map((path) => ({ path, rule: 'isLength' as const, message: '' }));
+    expect(check.with(ofFields).map(({ path, rule }) => [path, rule])).toEqual([
+      ['a', 'isText'],
+      ['b', 'isLength'],
+    ]);
+  });
+
+  it('locates a value that is part of a larger body', () =>
+    expect(new JsonTextCheck().check({ a: '\0' }, ['sites', 7], 3).violations).toMatchObject([{ path: 'sites[7].a' }]));
+
+  it.each([
+    [100, 100],
+    [101, 101],
+    [5000, 101],
+  ])('of %i faults reports %i, the last of them a note if there are more', (faults, reported) => {
+    const violations = violationsOf(`[${Array<string>(faults).fill('"\\u0000"').join(',')}]`);
+    expect(violations).toHaveLength(reported);
+    expect(violations[100]).toEqual(faults > 100 ? MORE_VIOLATIONS : undefined);
+  });
+
+  it('reports at most about 64 KiB of faults with long paths', () => {
+    const name = JSON.stringify('\u0001'.repeat(512));
+    const faults = `[${'"\\u0000",'.repeat(1000)}1]`;
+    const violations = violationsOf(`{"first":${`{${name}:`.repeat(29)}{"last":${faults}}${'}'.repeat(30)}`);
+    expect(violations[0]?.path).toMatch(/^first\["(?:\\u0001)+….*"\]\.last\[0\]$/);
+    expect(violations.length).toBeGreaterThan(10);
+    expect(JSON.stringify(violations).length).toBeLessThan(65_536);
+  });
+});
+
+describe('the summary of violations', () => {
+  const violations = ['a', 'b', 'c', 'd', 'e'].map((message) => ({ path: '', rule: 'isText' as const, message }));
+
+  it.each([
+    [0, ''],
+    [1, 'a'],
+    [3, 'a; b; c'],
+    [5, 'a; b; c; and 2 more'],
+  ])('of %i names the first three', (count, summary) => expect(summarise(violations.slice(0, count))).toBe(summary));
+
+  it('names as many as the caller asks for', () => expect(summarise(violations, 4)).toBe('a; b; c; d; and 1 more'));
+});
+
+describe('JSON text in a response', () => {
+  it('is copied unchanged; other fields are written as by JSON.stringify', () => {
+    const text = '{ "n" : [1e309, -0, 1.0, 12345678901234567890], "n":"\\u0041" }';
+    const fields = { id: 'a"b', at: undefined, flow: { n: 1, none: undefined }, body: new JsonText(`\ufeff${text}`) };
+    expect(stringifyWithJsonText(fields)).toBe(`{"id":"a\\"b","flow":{"n":1},"body":${text}}`);
+  });
+});
