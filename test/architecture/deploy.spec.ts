@@ -16,7 +16,7 @@ import { serviceVersion } from '../../src/config/version.js';
 import { VARIABLES } from '../../src/config/variables.js';
 import { MACHINES, ofMachine } from '../nightly/failover/configuration.js';
 import { freePort } from '../support/free-port.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');

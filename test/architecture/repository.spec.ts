@@ -4,7 +4,7 @@ import { globSync, mkdtempSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Database } from '../../src/database/database.js';
 import { VARIABLES } from '../../src/config/variables.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');

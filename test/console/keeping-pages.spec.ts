@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { Hold } from '../../src/contracts/admin/hold.dto.js';
 import { insertFootage, videoConnection } from '../support/held-footage.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 import { extractZip } from '../support/zip.js';
 import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from './console-pages.js';
 

@@ -5,7 +5,7 @@ import { parse } from 'csv-parse/sync';
 import { DEMO } from '../../src/demo/demo-data.js';
 import { spanOf, sumOf } from '../../src/console/pages/reports.rules.js';
 import { eventually } from '../support/eventually.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 import { accessibilityFindings, type ConsoleScene, startConsole } from './console-pages.js';
 
 let scene: ConsoleScene;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
 import { type ConsoleScene, startConsole } from '../console/console-pages.js';
 import { eventually } from '../support/eventually.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 /** `npm run screenshots` takes the pictures of the documents from the running demo. It is no part of the tests. */
 const ROOT = join(import.meta.dirname, '../..');

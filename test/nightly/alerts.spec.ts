@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const RULES = join(import.meta.dirname, '../../docs/alerts.yml');
 const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)$/gm)].map(([, name = '']) => name);

@@ -19,7 +19,7 @@ import {
 import { eventually } from '../support/eventually.js';
 import { startS3Server } from '../support/s3-server.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { onServer } from '../support/test-server.js';
+import { onServer } from '../support/test-run.js';
 
 const ROWS = 60_000;
 const MIB = 1024 ** 2;

@@ -13,7 +13,8 @@ import { freePort } from '../support/free-port.js';
 import { held } from '../support/held.js';
 import { at, CUSTOMER, demoVideo, TRUCK } from '../support/reference-vision.js';
 import { startServiceProcess } from '../support/service-process.js';
-import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const SERVICE = 'src/main.ts';
 const MIGRATE = 'src/database/migrate-command.ts';

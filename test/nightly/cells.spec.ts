@@ -11,9 +11,8 @@ import { type BuiltService, startService } from '../support/built-service.js';
 import { type CellProxy, isInstalled, prepareProxy, type ProxyKind } from '../support/cell-proxy.js';
 import { eventually } from '../support/eventually.js';
 import { TICKETS } from '../support/scale-house.js';
-import { TEST_ADMIN_TOKEN, TEST_SECRETS_KEY } from '../support/secret-search.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { onServer } from '../support/test-server.js';
+import { TEST_ADMIN_TOKEN, TEST_SECRETS_KEY, onServer } from '../support/test-run.js';
 
 const id = DEMO.haulerId;
 

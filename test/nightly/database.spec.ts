@@ -10,8 +10,7 @@ import { serverPid } from '../support/embedded-process.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { ScaleHouse } from '../support/scale-house.js';
-import { testServer } from '../support/test-database.js';
-import { databaseUrl, onServer } from '../support/test-server.js';
+import { testServer, databaseUrl, onServer } from '../support/test-run.js';
 
 const ANSWERED_WITHIN_MS = 5_000;
 const BACK_WITHIN_MS = 10_000;

@@ -12,7 +12,7 @@ import { withMp4Input } from '../../src/reference-partner/vision/media/mp4-input
 import { durationOfMp4 } from './media/sample-files.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 interface Page<T> {
   readonly data: T[];

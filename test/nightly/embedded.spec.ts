@@ -21,8 +21,7 @@ import { Database } from '../../src/database/database.js';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
 import { type EmbeddedProcess, isAlive, runEmbedded, serverPid } from '../support/embedded-process.js';
-import { testServer } from '../support/test-database.js';
-import { onServer } from '../support/test-server.js';
+import { testServer, onServer } from '../support/test-run.js';
 
 /** The server runs as another user then. */
 const isRoot = process.getuid?.() === 0 && process.platform === 'linux';

@@ -7,7 +7,7 @@ import { DEMO } from '../../src/demo/demo-data.js';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { freePort } from '../support/free-port.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');

@@ -6,8 +6,7 @@ import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { sampleVideo } from '../support/sample-video.js';
-import { testServer } from '../support/test-database.js';
-import { onServer } from '../support/test-server.js';
+import { testServer, onServer } from '../support/test-run.js';
 
 const CHUNKS = shortOrLong(20, 40);
 

@@ -22,8 +22,7 @@ import { eventually } from '../support/eventually.js';
 import { fillEmptyTables } from '../support/filled-tables.js';
 import { fromSource } from '../support/from-source.js';
 import { startS3Server } from '../support/s3-server.js';
-import { testServer } from '../support/test-database.js';
-import { onServer } from '../support/test-server.js';
+import { testServer, onServer } from '../support/test-run.js';
 import { TICKETS } from '../support/scale-house.js';
 
 const UNSHARE = '/usr/bin/unshare';

@@ -12,7 +12,8 @@ import { shortOrLong, reportFigures } from '../support/faults.js';
 import { demoVideo } from '../support/reference-vision.js';
 import { after, json } from '../support/scripted-partner.js';
 import { siteData } from '../support/site-data.js';
-import { createTestDatabase, type TestDatabase, testServer } from '../support/test-database.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 import {
   CONTINUOUS,
   element,

@@ -5,7 +5,7 @@ import { cursorOf, filtersOf } from '../../src/database/cursor.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
-import { onServer } from '../support/test-server.js';
+import { onServer } from '../support/test-run.js';
 import { connectVision } from '../support/vision-partner.js';
 
 const ROWS = shortOrLong(30_000, 2_000_000);

@@ -5,8 +5,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromSource } from '../support/from-source.js';
-import { TEST_SERVER_VARIABLE } from '../support/test-server.js';
-import { testServer } from '../support/test-database.js';
+import { TEST_SERVER_VARIABLE, testServer } from '../support/test-run.js';
 
 /**
  * A network with these addresses and nothing else, and a name server of its own at 127.0.0.1: nothing that is sent to a

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { heldChild } from '../support/held.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const CLONE = join(import.meta.dirname, '../..');
 

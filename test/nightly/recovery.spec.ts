@@ -26,8 +26,7 @@ import { shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { hasSystemPostgres, startSystemPostgres } from './system-postgres.js';
-import { testServer } from '../support/test-database.js';
-import { databaseUrl, onServer } from '../support/test-server.js';
+import { testServer, databaseUrl, onServer } from '../support/test-run.js';
 import { connectVision, CONTINUOUS, element, inHours, lists, startVisionPartner } from '../support/vision-partner.js';
 
 interface Findings {

@@ -8,7 +8,8 @@ import { canMount, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, TRUCK } from '../support/reference-vision.js';
-import { createTestDatabase, testServer } from '../support/test-database.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const ADMIN = { Authorization: 'Bearer test-admin-token-0123456789' };
 const TMP_MIB = 20;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type BuiltService, canMount, startService } from '../support/built-service.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, demoVideo, TRUCK } from '../support/reference-vision.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const ADMIN = { Authorization: 'Bearer test-admin-token-0123456789' };
 const MIB = 1024 * 1024;

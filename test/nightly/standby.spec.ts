@@ -10,8 +10,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { startTcpProxy, type TcpProxy, type TcpTarget } from '../support/tcp-proxy.js';
-import { testServer } from '../support/test-database.js';
-import { onServer } from '../support/test-server.js';
+import { testServer, onServer } from '../support/test-run.js';
 
 /** From the moment at which the path leads to the primary again. It takes 1 to 2 s, and longer on a busy machine. */
 const BACK_WITHIN_MS = 10_000;

@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { heldChild } from '../support/held.js';
 import { ScaleHouse } from '../support/scale-house.js';
-import { testServer } from '../support/test-database.js';
+import { testServer } from '../support/test-run.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const guide = readFileSync(join(ROOT, 'docs/guides/webhooks.md'), 'utf8');

@@ -8,8 +8,8 @@ import { SERVER_LIMITS, type ServerLimits } from '../../src/http/http-server.js'
 import { Metrics } from '../../src/observability/metrics.js';
 import { createLogger } from '../../src/observability/logger.js';
 import { held } from './held.js';
-import { textCollector } from './secret-search.js';
 import { createTestDatabase } from './test-database.js';
+import { textCollector } from './written-text.js';
 import { testEnv } from './env.js';
 
 export interface Reply<Body = unknown> {

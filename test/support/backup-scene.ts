@@ -8,9 +8,8 @@ import { backup } from '../../src/backup/commands.js';
 import { type CommandOutcome, runCommand } from '../../src/backup/run-command.js';
 import { fromSource } from './from-source.js';
 import { heldChild } from './held.js';
-import { TEST_SECRETS_KEY } from './secret-search.js';
-import { createTestDatabase, type TestDatabase, testServer } from './test-database.js';
-import { onServer } from './test-server.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { TEST_SECRETS_KEY, testServer, onServer } from './test-run.js';
 
 export const newFolder = (): string => mkdtempSync(join(testServer().folder, 'backup-'));
 

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
 import { type Browser, chromium as playwright } from 'playwright-core';
 import { eventually } from './eventually.js';
-import { testServer } from './test-database.js';
+import { testServer } from './test-run.js';
 
 const UNPACKING_MS = 30_000;
 

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { heldChild } from './held.js';
-import { observe, TEST_ADMIN_TOKEN, TEST_SECRETS_KEY } from './secret-search.js';
-import { testServer } from './test-database.js';
+import { TEST_ADMIN_TOKEN, TEST_SECRETS_KEY, testServer } from './test-run.js';
+import { observe } from './written-text.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ADMIN_TOKEN = TEST_ADMIN_TOKEN;

@@ -3,7 +3,7 @@ import type { CommandContext, CommandResult } from '../../src/backup/commands.js
 import { type CommandOutcome, runCommand } from '../../src/backup/run-command.js';
 import { startTestApp, type TestApp } from './app.js';
 import { newFolder } from './backup-scene.js';
-import { TEST_SECRETS_KEY } from './secret-search.js';
+import { TEST_SECRETS_KEY } from './test-run.js';
 
 export const OTHER_SECRETS_KEY = 'c3'.repeat(32);
 

@@ -3,8 +3,8 @@ import { issueKey } from './api-keys.js';
 import { type Reply, startTestApp, type TestApp } from './app.js';
 import { ScaleHouse, type TicketReply } from './scale-house.js';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
-import { createTestDatabase, type TestDatabase, testServer } from './test-database.js';
-import { onServer } from './test-server.js';
+import { createTestDatabase, type TestDatabase } from './test-database.js';
+import { testServer, onServer } from './test-run.js';
 
 export interface TimedReply extends Reply {
   /** From the call to the end of the answer, in milliseconds. */

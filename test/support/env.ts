@@ -1,8 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnv, type ResolvedEnv } from '../../src/config/env.js';
-import { TEST_ADMIN_TOKEN, TEST_SECRETS_KEY } from './secret-search.js';
-import { testServer } from './test-database.js';
+import { TEST_ADMIN_TOKEN, TEST_SECRETS_KEY, testServer } from './test-run.js';
 
 /**
  * A configuration as `resolveEnv` gives it: any free port, a data folder of its own, no log. `overrides` are settled

@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { held, heldChild } from './held.js';
-import { testServer } from './test-database.js';
+import { testServer } from './test-run.js';
 
 const { leftBehind } = (await import(join(import.meta.dirname, 'left-behind.mjs'))) as {
   readonly leftBehind: (

@@ -2,8 +2,10 @@ import { expect, test } from '@jest/globals';
 import { createKey } from '../../src/auth/api-key.js';
 import { startTestApp } from './app.js';
 import { issueKey } from './api-keys.js';
-import { findSecrets, TEST_ADMIN_TOKEN, textCollector } from './secret-search.js';
+import { findSecrets } from './secret-search.js';
 import { createTestDatabase } from './test-database.js';
+import { TEST_ADMIN_TOKEN } from './test-run.js';
+import { textCollector } from './written-text.js';
 
 test('the search at the end of each database finds secrets in tables, logs and answers', async () => {
   const database = await createTestDatabase();

@@ -3,10 +3,8 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { isWellFormedKey } from '../../src/auth/api-key.js';
 import { openKey } from '../../src/partner-client/connection-keys.service.js';
-import { onServer, TEST_SERVER_VARIABLE, type TestServer } from './test-server.js';
-
-export const TEST_ADMIN_TOKEN = 'test-admin-token-0123456789';
-export const TEST_SECRETS_KEY = '5a'.repeat(32);
+import { onServer, TEST_ADMIN_TOKEN, TEST_SECRETS_KEY, TEST_SERVER_VARIABLE, type TestServer } from './test-run.js';
+import { takeWritten } from './written-text.js';
 
 /** `global-teardown.mjs` fails the run if it exists. */
 const FINDINGS_FILE = 'secrets-found.txt';
@@ -23,8 +21,8 @@ const EXEMPT: Readonly<Record<string, readonly string[]>> = {
   recordings: ['link'],
 };
 
-/** Of each table and of each kind of text that a service has written. */
-const [MAX_ROWS, MAX_CHARACTERS] = [20_000, 4_000_000];
+/** Of each table. */
+const MAX_ROWS = 20_000;
 const MAX_FINDINGS = 20;
 /** Shorter keys of connections are words of the tests. */
 const MIN_PARTNER_KEY = 12;
@@ -32,33 +30,9 @@ const MIN_PARTNER_KEY = 12;
 /** A key of ours, plain and in hex, and the signature of a link of ours. */
 const PATTERNS = ['hb_([0-9a-z]{1,12}_)?[0-9A-Za-z]{49}', '68625f([3-7][0-9a-f]){49}', 'signature=[0-9A-Za-z_-]{43}'];
 
-const observed = new Map<string, { place: string; text: () => string }[]>();
-
-const nameIn = (databaseUrl: string): string => new URL(databaseUrl).pathname.slice(1);
-
-/** At the end of the database, secrets are searched in this text as well. */
-export function observe(databaseUrl: string, place: string, text: () => string): void {
-  // A service with an embedded database has no address, and that database is deleted with its folder.
-  if (databaseUrl === '') return;
-  const name = nameIn(databaseUrl);
-  observed.set(name, [...(observed.get(name) ?? []), { place, text }]);
-}
-
-/** Collects lines for `observe`. */
-export function textCollector(databaseUrl: string, place: string): (text: string) => void {
-  let [texts, size]: [string[], number] = [[], 0];
-  observe(databaseUrl, place, () => texts.join('\n'));
-  return (text) => {
-    size += text.length;
-    if (size > MAX_CHARACTERS) [texts, size] = [[], text.length];
-    texts.push(text);
-  };
-}
-
 /** All tables of a database, and all that its services wrote, are searched for every secret of the run. */
 export async function findSecrets(databaseUrl: string): Promise<string[]> {
-  const texts = observed.get(nameIn(databaseUrl)) ?? [];
-  observed.delete(nameIn(databaseUrl));
+  const texts = takeWritten(databaseUrl);
   return onServer(databaseUrl, async (client) => {
     // A test may have left a lock, or a table of a million rows.
     await client.query(`SET lock_timeout = '2s'; SET statement_timeout = '20s'`);

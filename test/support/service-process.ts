@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { ResolvedEnv } from '../../src/config/env.js';
 import { fromSource } from './from-source.js';
 import { heldChild } from './held.js';
-import { observe } from './secret-search.js';
-import { testServer } from './test-database.js';
+import { testServer } from './test-run.js';
+import { observe } from './written-text.js';
 
 const LEASH = join(import.meta.dirname, 'leash.mjs');
 

@@ -1,25 +1,11 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { lockFolder } from '../../src/embedded-postgres/folder-lock.js';
 import { stopOrphan } from '../../src/embedded-postgres/postmaster.js';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
-
-/** The server of the run, as test files see it. The workers of Jest inherit the variables. */
-export interface TestServer {
-  /** Of a database in which other databases can be created. */
-  readonly adminUrl: string;
-  /** Of the migrated template; every database of this run begins with it. */
-  readonly template: string;
-  /** For files of the tests; removed at the end. */
-  readonly folder: string;
-  /** Whether its files are in memory: databases are deleted as soon as their tests end. */
-  readonly isInMemory: boolean;
-}
-
-export const TEST_SERVER_VARIABLE = 'HAULBRIDGE_TEST_SERVER';
+import { databaseUrl, onServer, TEST_SERVER_VARIABLE, type TestServer } from './test-run.js';
 
 const FOLDER_PREFIX = 'haulbridge-test-';
 
@@ -125,20 +111,4 @@ const foldersIn = (place: string): string[] =>
 async function remove(folder: string): Promise<void> {
   for (const name of readdirSync(folder)) await stopOrphan(join(folder, name, 'postgres'));
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-}
-
-export async function onServer<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-export function databaseUrl(adminUrl: string, database: string): string {
-  const url = new URL(adminUrl);
-  url.pathname = `/${database}`;
-  return url.href;
 }

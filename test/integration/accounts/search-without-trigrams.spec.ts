@@ -7,7 +7,7 @@ import { migrate } from '../../../src/database/migrate.js';
 import { callerOf } from '../../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { onServer } from '../../support/test-server.js';
+import { onServer } from '../../support/test-run.js';
 
 let database: TestDatabase;
 let service: TestApp;

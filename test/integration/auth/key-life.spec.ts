@@ -9,8 +9,7 @@ import { ACCOUNT_API } from '../../../src/contracts/account/account.api.js';
 import { createHauler, issueKey, neighbour } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { ACCEPTED, callWithKey, REFUSED, statusWithKey, until } from '../../support/key-status.js';
-import { testServer } from '../../support/test-database.js';
-import { onServer } from '../../support/test-server.js';
+import { testServer, onServer } from '../../support/test-run.js';
 
 let service: TestApp;
 let other: TestApp;

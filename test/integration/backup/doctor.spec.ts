@@ -6,7 +6,7 @@ import { WORK } from '../../../src/backup/doctor.repository.js';
 import { clockVerdict, replicationVerdict } from '../../../src/backup/doctor.rules.js';
 import { newFolder, run, startCommand, variablesOf } from '../../support/backup-scene.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { onServer } from '../../support/test-server.js';
+import { onServer } from '../../support/test-run.js';
 import { createExchangeDays, daysAgo, queryingOf } from '../../support/exchange-days.js';
 
 let database: TestDatabase;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TABLE_FATES } from '../../../src/backup/hauler-tables.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { onServer } from '../../support/test-server.js';
+import { onServer } from '../../support/test-run.js';
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { backup, restore, verify } from '../../../src/backup/commands.js';
 import { backupOf, emptyDatabase, newFolder, refusal, relationsOf, succeed } from '../../support/backup-scene.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { onServer } from '../../support/test-server.js';
+import { onServer } from '../../support/test-run.js';
 
 let source: TestDatabase;
 let target: TestDatabase;

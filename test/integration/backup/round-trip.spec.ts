@@ -14,7 +14,7 @@ import { backupOf, contentOf, emptyDatabase, refusal, relationsOf, succeed } fro
 import { eventually } from '../../support/eventually.js';
 import { fillEmptyTables } from '../../support/filled-tables.js';
 import { startS3Server } from '../../support/s3-server.js';
-import { onServer } from '../../support/test-server.js';
+import { onServer } from '../../support/test-run.js';
 import { createExchangeDays, queryingOf } from '../../support/exchange-days.js';
 
 let service: TestApp;

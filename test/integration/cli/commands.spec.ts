@@ -19,7 +19,7 @@ import { testEnv } from '../../support/env.js';
 import { fromSource } from '../../support/from-source.js';
 import { heldChild } from '../../support/held.js';
 import { startServiceProcess } from '../../support/service-process.js';
-import { testServer } from '../../support/test-database.js';
+import { testServer } from '../../support/test-run.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 

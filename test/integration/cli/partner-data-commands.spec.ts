@@ -8,7 +8,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { answerOf as answer, commandsBeside, runCommand as run } from '../../support/command-line.js';
 import { ACCEPTED, REFUSED, statusWithKey } from '../../support/key-status.js';
 import { ScaleHouse } from '../../support/scale-house.js';
-import { testServer } from '../../support/test-database.js';
+import { testServer } from '../../support/test-run.js';
 
 let service: TestApp;
 let leave: () => void;

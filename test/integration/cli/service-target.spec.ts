@@ -11,7 +11,7 @@ import { runKit } from '../../../src/conformance/kit.js';
 import { fromSource } from '../../support/from-source.js';
 import { heldChild } from '../../support/held.js';
 import { json, type ScriptedPartner, startScriptedPartner } from '../../support/scripted-partner.js';
-import { testServer } from '../../support/test-database.js';
+import { testServer } from '../../support/test-run.js';
 
 const TOKEN = 'the-token-of-the-local-service';
 const OTHER_TOKEN = 'the-token-of-another-service';

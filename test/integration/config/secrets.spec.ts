@@ -5,8 +5,7 @@ import { readEnv } from '../../../src/config/env.js';
 import { HOT_CONNECTIONS } from '../../../src/database/database.js';
 import { resolveSecrets } from '../../../src/config/secrets.js';
 import { connectionsOf, resolveEnv } from '../../../src/embedded-postgres/resolve-env.js';
-import { testServer } from '../../support/test-database.js';
-import { onServer } from '../../support/test-server.js';
+import { testServer, onServer } from '../../support/test-run.js';
 
 let dataDir: string;
 beforeEach(() => void (dataDir = mkdtempSync(join(testServer().folder, 'secrets-'))));

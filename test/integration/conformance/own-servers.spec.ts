@@ -11,7 +11,7 @@ import type { Report } from '../../../src/conformance/report/report.js';
 import { SERVER_ROLES } from '../../../src/conformance/roles.js';
 import type { ServerRole } from '../../../src/conformance/rule.js';
 import { type RuleResult, runServerRole } from '../../../src/conformance/run.js';
-import { testServer } from '../../support/test-database.js';
+import { testServer } from '../../support/test-run.js';
 import type { Mutant } from './mutant.js';
 import { mutantsOf } from './mutants.js';
 import { type KitScene, startKitScene } from './scene.js';

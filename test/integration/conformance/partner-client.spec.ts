@@ -10,7 +10,7 @@ import { recordCalls } from '../../../src/conformance/client/listener.js';
 import { PARTNER_CLIENT } from '../../../src/conformance/client/partner-client.js';
 import { runKit } from '../../../src/conformance/kit.js';
 import type { Report } from '../../../src/conformance/report/report.js';
-import { testServer } from '../../support/test-database.js';
+import { testServer } from '../../support/test-run.js';
 import {
   added,
   change,

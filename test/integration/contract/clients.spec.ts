@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { PUBLICATIONS } from '../../../src/docs/documents.js';
 import { type SandboxScene, startSandboxScene } from '../../support/sandbox-scene.js';
-import { testServer } from '../../support/test-database.js';
+import { testServer } from '../../support/test-run.js';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../..');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { testServer } from '../../support/test-database.js';
+import { testServer } from '../../support/test-run.js';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../..');

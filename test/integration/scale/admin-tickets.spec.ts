@@ -10,7 +10,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { CatalogFixture } from '../../support/catalog.js';
 import { eventually } from '../../support/eventually.js';
 import { ScaleHouse, type StoredRevision, type StoredTicket } from '../../support/scale-house.js';
-import { onServer } from '../../support/test-server.js';
+import { onServer } from '../../support/test-run.js';
 
 interface Page {
   readonly data: StoredTicket[];

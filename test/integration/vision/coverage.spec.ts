@@ -8,7 +8,7 @@ import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { at, CUSTOMER, TRUCK, upload } from '../../support/reference-vision.js';
-import { onServer } from '../../support/test-server.js';
+import { onServer } from '../../support/test-run.js';
 import { connectVision, hurry } from '../../support/vision-partner.js';
 
 let app: TestApp;

@@ -20,8 +20,8 @@ import { eventually } from '../../support/eventually.js';
 import { fromSource } from '../../support/from-source.js';
 import { held, heldChild } from '../../support/held.js';
 import { untilAborted, useParcelRunners } from './parcel-runners.js';
-import { createTestDatabase, type TestDatabase, testServer } from '../../support/test-database.js';
-import { onServer } from '../../support/test-server.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+import { testServer, onServer } from '../../support/test-run.js';
 
 const work = useParcelRunners();
 const { runnerOf, withRows, count } = work;

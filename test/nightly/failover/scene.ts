@@ -8,7 +8,7 @@ import { CatalogFixture } from '../../support/catalog.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { after, json } from '../../support/scripted-partner.js';
 import { siteData } from '../../support/site-data.js';
-import { testServer } from '../../support/test-database.js';
+import { testServer } from '../../support/test-run.js';
 import {
   CONTINUOUS,
   element,
