@@ -35,11 +35,16 @@ const postgres = {
 };
 
 export default {
+  reporters: ['default', join(import.meta.dirname, 'acceptance/coverage-reporter.mjs')],
   projects: [
     project('unit'),
     project('integration', {
       ...postgres,
       testMatch: ['<rootDir>/test/{integration,architecture,support}/**/*.spec.ts'],
+    }),
+    project('acceptance', {
+      globalSetup: '<rootDir>/test/acceptance/target.mjs',
+      globalTeardown: '<rootDir>/test/acceptance/target-end.mjs',
     }),
     project('console', postgres),
     project('nightly', postgres),

@@ -9,12 +9,12 @@ import { eventually } from '../support/eventually.js';
 import {
   CONTINUOUS,
   element,
-  hurry,
   inHours,
   lists,
   startVisionPartner,
   type VisionPartner,
-} from '../support/vision-partner.js';
+} from '../support/scripted-vision.js';
+import { hurry } from '../support/vision-partner.js';
 import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from './console-pages.js';
 
 let scene: ConsoleScene;

@@ -18,7 +18,7 @@ import {
   sha256,
   startVisionPartner,
   type VisionPartner,
-} from '../support/vision-partner.js';
+} from '../support/scripted-vision.js';
 
 const DOWNLOADS = 50;
 /** The number of complete files at the kill. */

@@ -6,7 +6,7 @@ import { ADMIN_API } from '../../src/contracts/admin/admin.api.js';
 import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
-import type { Reply } from '../support/app.js';
+import type { Reply } from '../support/http.js';
 import { shortOrLong, reportFigures } from '../support/faults.js';
 import { bodies, queries } from './hostile-requests.js';
 import { HostileStage, type Sent } from './hostile-stage.js';

@@ -21,7 +21,7 @@ import {
   lists,
   startVisionPartner,
   type VisionPartner,
-} from '../support/vision-partner.js';
+} from '../support/scripted-vision.js';
 import { sampleVideo } from '../support/sample-video.js';
 
 const CHUNKS = shortOrLong(24, 120);

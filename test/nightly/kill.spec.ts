@@ -20,7 +20,7 @@ import {
   lists,
   startVisionPartner,
   type VisionPartner,
-} from '../support/vision-partner.js';
+} from '../support/scripted-vision.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { json } from '../support/scripted-partner.js';
 

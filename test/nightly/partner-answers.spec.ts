@@ -9,15 +9,8 @@ import { Arbitraries, type OpenApiDocument } from '../support/openapi-arbitrary.
 import { raw } from '../support/scripted-partner.js';
 import { SiteScene, SITES_ROUTE } from '../support/site-scene.js';
 import { siteData } from '../support/site-data.js';
-import {
-  connectVision,
-  CONTINUOUS,
-  hurry,
-  inHours,
-  startVisionPartner,
-  VIDEOS,
-  type VisionPartner,
-} from '../support/vision-partner.js';
+import { CONTINUOUS, inHours, startVisionPartner, VIDEOS, type VisionPartner } from '../support/scripted-vision.js';
+import { connectVision, hurry } from '../support/vision-partner.js';
 
 const SEED = 20_261_120;
 const CHECKS = shortOrLong(120, 8_000);

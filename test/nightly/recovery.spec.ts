@@ -27,7 +27,8 @@ import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vis
 import { ScaleHouse } from '../support/scale-house.js';
 import { hasSystemPostgres, startSystemPostgres } from './system-postgres.js';
 import { testServer, databaseUrl, onServer } from '../support/test-run.js';
-import { connectVision, CONTINUOUS, element, inHours, lists, startVisionPartner } from '../support/vision-partner.js';
+import { CONTINUOUS, element, inHours, lists, startVisionPartner } from '../support/scripted-vision.js';
+import { connectVision } from '../support/vision-partner.js';
 
 interface Findings {
   readonly examined: number;

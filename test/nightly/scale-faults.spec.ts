@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import pg from 'pg';
 import { setTimeout as delay } from 'node:timers/promises';
 import { issueKey } from '../support/api-keys.js';
-import { type Reply, startTestApp, type TestApp } from '../support/app.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import type { Reply } from '../support/http.js';
 import { eventually } from '../support/eventually.js';
 import { reportFigures, shortOrLong } from '../support/faults.js';
 import { ScaleHouse } from '../support/scale-house.js';

@@ -14,7 +14,7 @@ import {
   lists,
   startVisionPartner,
   type VisionPartner,
-} from '../support/vision-partner.js';
+} from '../support/scripted-vision.js';
 
 const PARTNER_KEY = 'partner-key-that-nobody-may-see-4711';
 const LINK_SECRET = 'sig=secret';

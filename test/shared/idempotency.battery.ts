@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { startTestApp, type Reply, type TestApp } from '../support/app.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import type { Reply } from '../support/http.js';
 import { rawRequest } from '../support/raw-request.js';
 import { callerOf, type Caller, type PostEndpoint, pathsOf } from './post-endpoint.js';
 

@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import type { Reply, TestApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import type { Reply } from '../support/http.js';
 import { rawRequest } from '../support/raw-request.js';
 import { callerOf, type Caller, type ErrorAnswer, type PostEndpoint, pathsOf } from './post-endpoint.js';
 

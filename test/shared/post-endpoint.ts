@@ -1,6 +1,7 @@
 import type { ApiContract, InterfaceName } from '../../src/contracts/common/api-contract.js';
 import { issueKey } from '../support/api-keys.js';
-import type { CallOptions, Reply, TestApp } from '../support/app.js';
+import type { TestApp } from '../support/app.js';
+import type { CallOptions, Reply } from '../support/http.js';
 
 /** A POST route that the platform hosts, as the shared batteries see it. */
 export interface PostEndpoint {

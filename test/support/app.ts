@@ -8,16 +8,10 @@ import { SERVER_LIMITS, type ServerLimits } from '../../src/http/http-server.js'
 import { Metrics } from '../../src/observability/metrics.js';
 import { createLogger } from '../../src/observability/logger.js';
 import { held } from './held.js';
+import { type CallOptions, type Reply, send } from './http.js';
 import { createTestDatabase } from './test-database.js';
 import { textCollector } from './written-text.js';
 import { testEnv } from './env.js';
-
-export interface Reply<Body = unknown> {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: Body;
-  readonly text: string;
-}
 
 export interface TestApp {
   readonly app: NestExpressApplication;
@@ -29,11 +23,6 @@ export interface TestApp {
   /** Any call; an object is sent as JSON, text and bytes as they are. */
   call<Body = Record<string, never>>(method: string, path: string, options?: CallOptions): Promise<Reply<Body>>;
   close(): Promise<void>;
-}
-
-export interface CallOptions {
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
 }
 
 export interface TestAppOptions {
@@ -96,15 +85,3 @@ async function expectDeclaredAnswers(app: NestExpressApplication): Promise<void>
 const isSearched = (method: string, path: string): boolean =>
   /^\/(admin|partner|metrics|console)\b/.test(path) &&
   !(method === 'POST' && /\/(api-keys|shares|webhook-endpoints)\b/.test(path));
-
-async function send<Body>(url: string, method: string, { headers = {}, body }: CallOptions = {}): Promise<Reply<Body>> {
-  const raw = typeof body === 'string' || body instanceof Uint8Array;
-  const response = await fetch(url, {
-    method,
-    headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
-    ...(body === undefined ? {} : { body: raw ? (body as string) : JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  const json = response.headers.get('content-type')?.includes('json') === true && text !== '';
-  return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : text) as Body, text };
-}

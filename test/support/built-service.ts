@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from './eventually.js';
 import { heldChild } from './held.js';
 import { TEST_ADMIN_TOKEN, TEST_SECRETS_KEY, testServer } from './test-run.js';
@@ -9,12 +10,15 @@ import { observe } from './written-text.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const ADMIN_TOKEN = TEST_ADMIN_TOKEN;
+/** Also of a busy machine. A service that does not listen by then fails its test, with its output. */
+const START_LIMIT_MS = 40_000;
 
 /** The built service in a process of its own, as `npm run start:prod` runs it. */
 export interface BuiltService {
   readonly child: ChildProcess;
   readonly url: string;
   readonly dataDir: string;
+  readonly adminToken: string;
   /** The text written to stdout and stderr so far. */
   output(): string;
   /** A call of the admin API, `path` below `/admin/v1`. */
@@ -28,6 +32,8 @@ export interface BuiltServiceOptions {
   /** Shared by several instances on one database. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** The output is also appended to this file. */
+  readonly logFile?: string;
   /** Required for `liveMemory`. */
   readonly memoryProbe?: boolean;
   /** A small file system in memory, which only the service sees. Needs `canMount`. */
@@ -49,16 +55,21 @@ export async function startService(options: BuiltServiceOptions): Promise<BuiltS
   heldChild(child);
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => (text = (text + chunk).slice(-2_000_000)));
+    stream.setEncoding('utf8').on('data', (chunk: string) => {
+      text = (text + chunk).slice(-2_000_000);
+      if (options.logFile !== undefined) appendFileSync(options.logFile, chunk);
+    });
   }
   observe(options.databaseUrl, 'the output', () => logLines(text));
   const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string);
-  const url = await Promise.race([listening(child), ended.then(() => undefined)]);
+  const limit = delay(START_LIMIT_MS, undefined, { ref: false });
+  const url = await Promise.race([listening(child), ended.then(() => undefined), limit]);
   if (url === undefined) throw new Error(`the service did not start: ${text}`);
   return {
     child,
     url,
     dataDir,
+    adminToken: ADMIN_TOKEN,
     output: () => text,
     admin: (method, path, body) => admin(url, method, path, body),
     end: (signal = 'SIGTERM') => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { issueKey } from './api-keys.js';
-import { type Reply, startTestApp, type TestApp } from './app.js';
+import { startTestApp, type TestApp } from './app.js';
+import type { Reply } from './http.js';
 import { ScaleHouse, type TicketReply } from './scale-house.js';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from './test-database.js';

@@ -4,16 +4,15 @@ import { expect } from '@jest/globals';
 import { startTestApp, type TestApp } from './app.js';
 import { eventually } from './eventually.js';
 import {
-  connectVision,
   CONTINUOUS,
   element,
   type Element,
-  hurry,
   inHours,
   lists,
   startVisionPartner,
   type VisionPartner,
-} from './vision-partner.js';
+} from './scripted-vision.js';
+import { connectVision, hurry } from './vision-partner.js';
 
 /** A recording as the admin API shows it. */
 export interface Shown {

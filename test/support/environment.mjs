@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TestEnvironment } from 'jest-environment-node';
@@ -6,6 +7,9 @@ import { inheritTypeScript } from './typescript-hook.mjs';
 inheritTypeScript();
 
 const HELD = Symbol.for('haulbridge.held');
+const WRITTEN = Symbol.for('haulbridge.written');
+const MAX_LINES = 30;
+const WARN = 40;
 const TIMEOUT_MS = 5_000;
 /** What keeps a process from ending. A pipe does so too, but Jest's own come and go. */
 const WATCHED = ['ProcessWrap', 'TCPServerWrap', 'TCPSocketWrap', 'Timeout', 'MessagePort'];
@@ -33,7 +37,9 @@ export default class Environment extends TestEnvironment {
     this.handlesBefore = new Set(process._getActiveHandles());
   }
 
-  async handleTestEvent({ name }) {
+  async handleTestEvent({ name, test }) {
+    if (name === 'test_fn_start') this.testStart = Date.now();
+    if (name === 'test_done' && test.errors.length > 0) test.errors.push(...servicesOutput(this.testStart ?? 0));
     if (name === 'run_finish') await endHeld(globalThis[HELD]);
   }
 
@@ -59,6 +65,28 @@ const jestOf = ({ moduleMocker, fakeTimersModern: timers }) => ({
   advanceTimersByTime: (milliseconds) => timers.advanceTimersByTime(milliseconds),
   getTimerCount: () => timers.getTimerCount(),
 });
+
+/** The last lines of the services of a failed test, of level warn and above, as one more error of the test. */
+function servicesOutput(since) {
+  const own = [...(globalThis[WRITTEN]?.values() ?? [])].flat().filter(({ place }) => place !== 'an answer');
+  const target = process.env.ACCEPTANCE_LOG;
+  const texts = [...own.map(({ text }) => text()), ...(target === undefined ? [] : [readFileSync(target, 'utf8')])];
+  const lines = texts.flatMap((text) => text.split('\n')).filter((line) => line !== '' && isWarning(line, since));
+  if (lines.length === 0) return [];
+  const error = new Error(`the last lines of its services:\n${lines.slice(-MAX_LINES).join('\n')}`);
+  error.stack = error.message;
+  return [error];
+}
+
+/** A line that is no entry of the log was written by Node itself, such as a crash. */
+function isWarning(line, since) {
+  try {
+    const { level, time } = JSON.parse(line);
+    return (typeof level !== 'number' || level >= WARN) && !(Date.parse(time) < since);
+  } catch {
+    return !line.startsWith(' ') && !/^haulbridge|listens on/.test(line);
+  }
+}
 
 /** By a timer that is not counted itself. */
 const pause = (milliseconds) => delay(milliseconds, undefined, { ref: false });

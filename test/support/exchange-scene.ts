@@ -1,6 +1,7 @@
 import type { Exchange, ExchangeDetail, ExchangeList } from '../../src/contracts/admin/exchange.dto.js';
 import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
-import type { Reply, TestApp } from './app.js';
+import type { TestApp } from './app.js';
+import type { Reply } from './http.js';
 
 /** The exchanges of a filter, after all exchanges so far were written. */
 export async function listExchanges(

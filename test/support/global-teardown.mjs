@@ -4,7 +4,9 @@ import { leftBehind } from './left-behind.mjs';
 
 /** Fails the run where a process of it is left, or where a secret was found in a log, table or answer. */
 export default async function globalTeardown() {
+  if (globalThis.testServer === undefined) return;
   const { folder, stop } = globalThis.testServer;
+  globalThis.testServer = undefined;
   // `secret-search.ts` writes it.
   const secrets = join(folder, 'secrets-found.txt');
   const found = existsSync(secrets) ? readFileSync(secrets, 'utf8') : '';

@@ -1,5 +1,6 @@
 import { ACCOUNT_API } from '../../src/contracts/account/account.api.js';
-import type { Reply, TestApp } from './app.js';
+import type { TestApp } from './app.js';
+import type { Reply } from './http.js';
 
 const PATH = ACCOUNT_API.prefix + ACCOUNT_API.routes.createAccount.path;
 

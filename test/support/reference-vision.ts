@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Reply, TestApp } from './app.js';
+import type { TestApp } from './app.js';
+import type { Reply } from './http.js';
 import { demoRecording } from '../../src/demo/demo-data.js';
 
 export const CUSTOMER = 'ACME Hauling';

@@ -1,6 +1,7 @@
 import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
 import { createHauler, issueKey } from './api-keys.js';
-import { type Reply, startTestApp, type TestApp } from './app.js';
+import { startTestApp, type TestApp } from './app.js';
+import type { Reply } from './http.js';
 import { CatalogFixture } from './catalog.js';
 import { at, CUSTOMER, TRUCK, upload } from './reference-vision.js';
 

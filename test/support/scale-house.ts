@@ -1,6 +1,7 @@
 import { expect } from '@jest/globals';
 import { issueKey } from './api-keys.js';
-import type { Reply, TestApp } from './app.js';
+import type { TestApp } from './app.js';
+import type { Reply } from './http.js';
 import { CatalogFixture } from './catalog.js';
 
 export const TICKETS = '/platform-api/v1/tickets';

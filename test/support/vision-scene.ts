@@ -2,17 +2,8 @@ import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { eventually } from './eventually.js';
 import { orderVideo, readRequest, requestBecomes, type ShownRequest } from './video-requests.js';
-import {
-  connectVision,
-  CONTINUOUS,
-  type Element,
-  hurry,
-  lists,
-  resetVision,
-  startVisionPartner,
-  VIDEOS,
-  type VisionPartner,
-} from './vision-partner.js';
+import { CONTINUOUS, type Element, lists, startVisionPartner, VIDEOS, type VisionPartner } from './scripted-vision.js';
+import { connectVision, hurry, resetVision } from './vision-partner.js';
 
 /** The service and a scripted Vision partner. A spec file calls `useVision()` once, at its top. */
 export interface VisionScene {

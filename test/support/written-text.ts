@@ -6,7 +6,13 @@ export interface WrittenText {
 
 const MAX_CHARACTERS = 4_000_000;
 
-const observed = new Map<string, WrittenText[]>();
+const OBSERVED = Symbol.for('haulbridge.written');
+
+/** The environment of a test file (`environment.mjs`) reads it when a test fails. */
+const observed = ((globalThis as { [OBSERVED]?: Map<string, WrittenText[]> })[OBSERVED] ??= new Map<
+  string,
+  WrittenText[]
+>());
 
 const nameIn = (databaseUrl: string): string => new URL(databaseUrl).pathname.slice(1);
 

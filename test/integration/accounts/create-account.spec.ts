@@ -6,7 +6,8 @@ import { ACCOUNT_API } from '../../../src/contracts/account/account.api.js';
 import type { CreateAccountResponse } from '../../../src/contracts/account/account.dto.js';
 import { type Caller, callerOf, type ErrorAnswer } from '../../shared/post-endpoint.js';
 import { issueKey } from '../../support/api-keys.js';
-import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import type { Reply } from '../../support/http.js';
 import { anyCharacter } from '../../support/openapi-arbitrary.js';
 
 const PATH = '/platform-api/v1/accounts';

@@ -15,14 +15,8 @@ import {
 } from '../../support/command-line.js';
 import { eventually } from '../../support/eventually.js';
 import { kiosk, site, siteData } from '../../support/site-data.js';
-import {
-  accepts,
-  connectVision,
-  inHours,
-  POST,
-  startVisionPartner,
-  type VisionPartner,
-} from '../../support/vision-partner.js';
+import { accepts, inHours, POST, startVisionPartner, type VisionPartner } from '../../support/scripted-vision.js';
+import { connectVision } from '../../support/vision-partner.js';
 
 let service: TestApp;
 let partner: VisionPartner;

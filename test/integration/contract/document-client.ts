@@ -1,7 +1,8 @@
 import { expect } from '@jest/globals';
 import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
-import type { Reply, TestApp } from '../../support/app.js';
+import type { TestApp } from '../../support/app.js';
+import type { Reply } from '../../support/http.js';
 import {
   type Documented,
   operationsOf,

@@ -7,7 +7,7 @@ import { onConnection } from '../../../src/database/transaction.js';
 import { isDatabaseUnavailable } from '../../../src/database/postgres-errors.js';
 import { STORAGE, type Storage } from '../../../src/storage/storage.js';
 import { videoFileName } from '../../../src/reference-partner/vision/stored-videos.repository.js';
-import type { Reply } from '../../support/app.js';
+import type { Reply } from '../../support/http.js';
 import { DatabaseStage } from '../../support/database-stage.js';
 import { eventually } from '../../support/eventually.js';
 import { upload } from '../../support/reference-vision.js';

@@ -27,15 +27,14 @@ import { createTestDatabase, type TestDatabase } from '../../support/test-databa
 import { orderVideo, readRequest, requestBecomes } from '../../support/video-requests.js';
 import {
   accepts,
-  connectVision,
   element,
-  hurry,
   lists,
   POST,
   startVisionPartner,
   VIDEOS,
   type VisionPartner,
-} from '../../support/vision-partner.js';
+} from '../../support/scripted-vision.js';
+import { connectVision, hurry } from '../../support/vision-partner.js';
 import { createExchangeDays, daysAgo } from '../../support/exchange-days.js';
 import { PartitionPlanner } from '../../../src/database/partition-planner.js';
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DEMO } from '../../../src/demo/demo-data.js';
-import { startTestApp, type Reply, type TestApp } from '../../support/app.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import type { Reply } from '../../support/http.js';
 import { eventually } from '../../support/eventually.js';
 import { exchangeInFull } from '../../support/exchange-scene.js';
 import { type SandboxScene, startSandboxScene } from '../../support/sandbox-scene.js';

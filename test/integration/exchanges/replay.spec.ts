@@ -14,7 +14,8 @@ import { answer, PARTNER_KEY, SITES_ROUTE, SiteScene } from '../../support/site-
 import { eventually } from '../../support/eventually.js';
 import { refuses } from '../../support/scripted-partner.js';
 import { orderVideo } from '../../support/video-requests.js';
-import { accepts, connectVision, POST, startVisionPartner } from '../../support/vision-partner.js';
+import { accepts, POST, startVisionPartner } from '../../support/scripted-vision.js';
+import { connectVision } from '../../support/vision-partner.js';
 
 const replayOn = (service: TestApp, id: string, body: object = {}) =>
   service.admin<ReplayedExchange>('POST', `/exchanges/${id}/replay`, body);

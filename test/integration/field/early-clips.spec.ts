@@ -5,7 +5,8 @@ import { DownloadScene } from '../../support/download-scene.js';
 import { serveFile } from '../../support/file-host.js';
 import { FTYP, MOOV, sampleVideo } from '../../support/sample-video.js';
 import { orderVideo, requestBecomes } from '../../support/video-requests.js';
-import { accepts, connectVision, element, lists, POST, VIDEOS } from '../../support/vision-partner.js';
+import { accepts, element, lists, POST, VIDEOS } from '../../support/scripted-vision.js';
+import { connectVision } from '../../support/vision-partner.js';
 import { sends, status, times } from './support/misbehaving-partner.js';
 
 let scene: DownloadScene;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { json, raw, type ScriptedReply } from '../../support/scripted-partner.js';
-import { CONTINUOUS, element, type Element, inHours } from '../../support/vision-partner.js';
+import { CONTINUOUS, element, type Element, inHours } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 import { Subscriptions } from '../vision/subscriptions.js';
 

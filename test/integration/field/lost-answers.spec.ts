@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { breaks, html, json, raw, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
 import type { ShownRequest } from '../../support/video-requests.js';
-import { accepts, CONTINUOUS, element, type Element, inHours, POST, VIDEOS } from '../../support/vision-partner.js';
+import { accepts, CONTINUOUS, element, type Element, inHours, POST, VIDEOS } from '../../support/scripted-vision.js';
 import { pollsEnded, useVision } from '../../support/vision-scene.js';
 
 /** Answers that got lost, or that are not the partner's: what was reported, and what the service makes of it. */

@@ -7,15 +7,9 @@ import { sampleVideo } from '../../support/sample-video.js';
 import { ScaleHouse } from '../../support/scale-house.js';
 import { site } from '../../support/site-data.js';
 import { counts, SiteScene } from '../../support/site-scene.js';
-import {
-  connectVision,
-  element,
-  hurry,
-  resetVision,
-  startVisionPartner,
-  type VisionPartner,
-} from '../../support/vision-partner.js';
-import { CONTINUOUS, inHours, lists } from '../../support/vision-partner.js';
+import { element, startVisionPartner, type VisionPartner } from '../../support/scripted-vision.js';
+import { connectVision, hurry, resetVision } from '../../support/vision-partner.js';
+import { CONTINUOUS, inHours, lists } from '../../support/scripted-vision.js';
 
 /** Texts, numbers and times as other systems write them: what was reported, and what the service makes of it. */
 let scene: SiteScene;

@@ -5,7 +5,7 @@ import { PARTNER_CONNECTION_ROUTES } from '../../../src/contracts/partner/partne
 import { DEMO } from '../../../src/demo/demo-data.js';
 import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
 import { issueConnectionKey, issueKey, type TestKey } from '../../support/api-keys.js';
-import type { Reply } from '../../support/app.js';
+import type { Reply } from '../../support/http.js';
 import { refuses } from '../../support/scripted-partner.js';
 import { site } from '../../support/site-data.js';
 import { PARTNER_KEY, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';

@@ -6,7 +6,7 @@ import { issueConnectionKey, type TestKey } from '../../support/api-keys.js';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { refuses } from '../../support/scripted-partner.js';
-import { CONTINUOUS, element, inHours } from '../../support/vision-partner.js';
+import { CONTINUOUS, element, inHours } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const vision = useVision();

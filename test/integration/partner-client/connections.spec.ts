@@ -3,7 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Connection } from '../../../src/contracts/admin/connection.dto.js';
 import { failureSentence } from '../../../src/work/failure-sentence.js';
 import { openKey, SealBrokenError, sealKey } from '../../../src/partner-client/connection-keys.service.js';
-import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import type { Reply } from '../../support/http.js';
 
 const UNKNOWN = '00000000-0000-4000-8000-000000000000';
 const KEY = 'partner-key-5f0c1f2e7a3b';

@@ -4,7 +4,7 @@ import type { Overview } from '../../../src/contracts/admin/overview.dto.js';
 import { type Demo, seedDemo } from '../../../src/demo/seed.js';
 import { DEMO } from '../../../src/demo/demo-data.js';
 import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
-import type { Reply } from '../../support/app.js';
+import type { Reply } from '../../support/http.js';
 import { eventually } from '../../support/eventually.js';
 import { CUSTOMER, TRUCK } from '../../support/reference-vision.js';
 import { type SandboxScene, startSandboxScene } from '../../support/sandbox-scene.js';

@@ -4,7 +4,8 @@ import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { upload } from '../../support/reference-vision.js';
-import { connectVision, hurry, inHours } from '../../support/vision-partner.js';
+import { inHours } from '../../support/scripted-vision.js';
+import { connectVision, hurry } from '../../support/vision-partner.js';
 
 const pair = (requested: string, returned: string): NamePair => ({ requested, returned });
 

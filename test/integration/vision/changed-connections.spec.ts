@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { refuses, type ScriptedReply } from '../../support/scripted-partner.js';
-import { accepts, CONTINUOUS, inHours, lists, POST, VIDEOS } from '../../support/vision-partner.js';
+import { accepts, CONTINUOUS, inHours, lists, POST, VIDEOS } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 import { Subscriptions } from './subscriptions.js';
 

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { json, raw, refuses } from '../../support/scripted-partner.js';
 import { RANGE } from '../../support/video-requests.js';
-import { accepts, element, lists, POST, VIDEOS, type Element } from '../../support/vision-partner.js';
+import { accepts, element, lists, POST, VIDEOS, type Element } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const vision = useVision();

@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { breaks, raw, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
 import { RANGE, type ShownRequest } from '../../support/video-requests.js';
-import { accepts, element, lists, POST, sha256, VIDEOS, type Element } from '../../support/vision-partner.js';
+import { accepts, element, lists, POST, sha256, VIDEOS, type Element } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const vision = useVision();

@@ -3,7 +3,7 @@ import { formatInstant } from '../../../src/contracts/common/instant.js';
 import { WorkService } from '../../../src/work/work.service.js';
 import { eventually } from '../../support/eventually.js';
 import { refuses } from '../../support/scripted-partner.js';
-import { CONTINUOUS, inHours, lists, type Element } from '../../support/vision-partner.js';
+import { CONTINUOUS, inHours, lists, type Element } from '../../support/scripted-vision.js';
 import { Subscriptions, within } from './subscriptions.js';
 import { useVision } from '../../support/vision-scene.js';
 

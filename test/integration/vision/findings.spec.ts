@@ -5,15 +5,14 @@ import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { raw } from '../../support/scripted-partner.js';
 import {
-  connectVision,
   CONTINUOUS,
   element,
-  hurry,
   inHours,
   lists,
   startVisionPartner,
   type VisionPartner,
-} from '../../support/vision-partner.js';
+} from '../../support/scripted-vision.js';
+import { connectVision, hurry } from '../../support/vision-partner.js';
 
 interface Findings {
   readonly data: readonly {

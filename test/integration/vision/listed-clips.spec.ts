@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { json, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
 import { RANGE } from '../../support/video-requests.js';
-import { accepts, element, type Element, lists, POST, VIDEOS } from '../../support/vision-partner.js';
+import { accepts, element, type Element, lists, POST, VIDEOS } from '../../support/scripted-vision.js';
 import { pollsEnded, useVision } from '../../support/vision-scene.js';
 
 const vision = useVision();

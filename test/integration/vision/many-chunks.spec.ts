@@ -10,7 +10,8 @@ import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { json, refuses } from '../../support/scripted-partner.js';
 import { Subscriptions } from './subscriptions.js';
-import { connectVision, CONTINUOUS, element, type Element, inHours, sha256 } from '../../support/vision-partner.js';
+import { CONTINUOUS, element, type Element, inHours, sha256 } from '../../support/scripted-vision.js';
+import { connectVision } from '../../support/vision-partner.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const CHUNKS = 1_000;

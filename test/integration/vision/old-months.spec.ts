@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.js';
 import { readBundle } from '../../support/bundle.js';
 import { type Footage, insertFootage } from '../../support/held-footage.js';
 import { sampleVideo } from '../../support/sample-video.js';
-import { accepts, element, POST } from '../../support/vision-partner.js';
+import { accepts, element, POST } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 import { Subscriptions } from './subscriptions.js';
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { json, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
-import { accepts, element, lists, POST, VIDEOS, type Element } from '../../support/vision-partner.js';
+import { accepts, element, lists, POST, VIDEOS, type Element } from '../../support/scripted-vision.js';
 import { pollsEnded, useVision } from '../../support/vision-scene.js';
 
 const vision = useVision();

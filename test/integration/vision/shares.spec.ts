@@ -6,7 +6,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { CatalogFixture } from '../../support/catalog.js';
 import { storeTicket } from '../../support/footage-scene.js';
 import { sampleVideo } from '../../support/sample-video.js';
-import { accepts, element, POST } from '../../support/vision-partner.js';
+import { accepts, element, POST } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const vision = useVision();

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { hangs, type ScriptedReply } from '../../support/scripted-partner.js';
-import { accepts, element, lists, POST, VIDEOS, type Element } from '../../support/vision-partner.js';
+import { accepts, element, lists, POST, VIDEOS, type Element } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const vision = useVision({ PARTNER_ANSWER_TIMEOUT: 600 });

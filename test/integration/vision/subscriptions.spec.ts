@@ -2,7 +2,7 @@ import { describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { json, refuses } from '../../support/scripted-partner.js';
-import { accepts, CONTINUOUS, element, inHours, lists, POST } from '../../support/vision-partner.js';
+import { accepts, CONTINUOUS, element, inHours, lists, POST } from '../../support/scripted-vision.js';
 import { Subscriptions, within } from './subscriptions.js';
 import { useVision } from '../../support/vision-scene.js';
 

@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import type { ScriptedReply } from '../../support/scripted-partner.js';
-import { element, type Element, inHours, lists } from '../../support/vision-partner.js';
+import { element, type Element, inHours, lists } from '../../support/scripted-vision.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import type { VisionScene } from '../../support/vision-scene.js';
 

@@ -4,7 +4,8 @@ import type { TicketFootageRequests } from '../../../src/contracts/admin/footage
 import { eventually } from '../../support/eventually.js';
 import { readFootage, storeChunk, storeTicket } from '../../support/footage-scene.js';
 import { refuses, when } from '../../support/scripted-partner.js';
-import { accepts, connectVision, POST } from '../../support/vision-partner.js';
+import { accepts, POST } from '../../support/scripted-vision.js';
+import { connectVision } from '../../support/vision-partner.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const vision = useVision({ VISION_MAX_CLIP_MINUTES: 10 });

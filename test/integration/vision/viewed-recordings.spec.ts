@@ -4,7 +4,7 @@ import type { RecordingShare } from '../../../src/contracts/admin/share.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { newestExchange } from '../../support/exchange-scene.js';
 import { sampleVideo } from '../../support/sample-video.js';
-import { accepts, element, POST } from '../../support/vision-partner.js';
+import { accepts, element, POST } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const DESK = { name: 'desk', token: 'token-of-the-desk-0123', role: 'viewer+video' } as const;

@@ -6,7 +6,7 @@ import { issueConnectionKey } from '../../support/api-keys.js';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { refuses } from '../../support/scripted-partner.js';
-import { accepts, CONTINUOUS, element, inHours, POST, VIDEOS } from '../../support/vision-partner.js';
+import { accepts, CONTINUOUS, element, inHours, POST, VIDEOS } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 import { Subscriptions } from '../vision/subscriptions.js';
 

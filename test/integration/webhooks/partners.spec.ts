@@ -4,7 +4,8 @@ import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-deliv
 import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
 import { StatesJob } from '../../../src/webhooks/states.job.js';
 import { issueConnectionKey, issueKey, type TestKey } from '../../support/api-keys.js';
-import { type Reply, startTestApp, type TestApp } from '../../support/app.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import type { Reply } from '../../support/http.js';
 import { eventually } from '../../support/eventually.js';
 import { ScaleHouse } from '../../support/scale-house.js';
 

@@ -16,7 +16,7 @@ import {
   lists,
   startVisionPartner,
   type VisionPartner,
-} from '../../support/vision-partner.js';
+} from '../../support/scripted-vision.js';
 import type { Cluster } from './cluster.js';
 import type { House } from './load.js';
 

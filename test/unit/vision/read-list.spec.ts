@@ -3,7 +3,7 @@ import { Video } from '../../../src/contracts/vision/vision.dto.js';
 import { readAcknowledgement } from '../../../src/vision/client/vision.client.js';
 import { NotAListError } from '../../../src/vision/client/read-list.rules.js';
 import { readList } from '../../support/listed-pages.js';
-import { element } from '../../support/vision-partner.js';
+import { element } from '../../support/scripted-vision.js';
 
 const link = { downloadUrl: 'https://files.example.com/a.mp4?sig=1' };
 const body = (data: unknown, more: object = {}) => ({ success: true, data, ...more });

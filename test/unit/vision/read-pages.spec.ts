@@ -4,7 +4,7 @@ import { PartnerFailure } from '../../../src/partner-client/partner-failure.js';
 import type { ListedPage } from '../../../src/vision/client/read-list.rules.js';
 import { readAllPages, UnstableListError } from '../../../src/vision/client/read-pages.js';
 import { readList } from '../../support/listed-pages.js';
-import { element } from '../../support/vision-partner.js';
+import { element } from '../../support/scripted-vision.js';
 
 const link = { downloadUrl: 'https://files.example.com/a.mp4?sig=1' };
 type Page = ListedPage & { readonly items?: readonly Recording[] };

@@ -5,7 +5,8 @@ import { chunk, DownloadScene, recordings, type Shown } from '../../../support/d
 import { eventually } from '../../../support/eventually.js';
 import { serveFile } from '../../../support/file-host.js';
 import { sampleVideo } from '../../../support/sample-video.js';
-import { type Element, hurry, sha256, type VisionPartner } from '../../../support/vision-partner.js';
+import { type Element, sha256, type VisionPartner } from '../../../support/scripted-vision.js';
+import { hurry } from '../../../support/vision-partner.js';
 
 /** One report from the field: what the partner or its host does with one recording, and what becomes of it. */
 export interface Footage {

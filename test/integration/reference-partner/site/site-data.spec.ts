@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { ReferenceSiteData } from '../../../../src/reference-partner/site/site-data.service.js';
 import { issueKey } from '../../../support/api-keys.js';
-import { type Reply, startTestApp, type TestApp } from '../../../support/app.js';
+import { startTestApp, type TestApp } from '../../../support/app.js';
+import type { Reply } from '../../../support/http.js';
 import { rawRequest } from '../../../support/raw-request.js';
 import {
   ADDRESS,

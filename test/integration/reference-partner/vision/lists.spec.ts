@@ -7,7 +7,8 @@ import { DownloadLinks } from '../../../../src/reference-partner/vision/download
 import { STORAGE, type Storage } from '../../../../src/storage/storage.js';
 import { type ErrorAnswer, pathsOf } from '../../../shared/post-endpoint.js';
 import { issueKey } from '../../../support/api-keys.js';
-import { type Reply, startTestApp, type TestApp } from '../../../support/app.js';
+import { startTestApp, type TestApp } from '../../../support/app.js';
+import type { Reply } from '../../../support/http.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../../support/reference-vision.js';
 
 const CONTINUOUS = '/video-platform/v1/videos/continuous';

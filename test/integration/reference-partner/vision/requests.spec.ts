@@ -4,7 +4,8 @@ import type { CreateVideoResponse, ListVideosResponse, Video } from '../../../..
 import { durationOfMp4 } from '../../../nightly/media/sample-files.js';
 import { type ErrorAnswer, pathsOf } from '../../../shared/post-endpoint.js';
 import { issueKey } from '../../../support/api-keys.js';
-import { type Reply, startTestApp, type TestApp } from '../../../support/app.js';
+import { startTestApp, type TestApp } from '../../../support/app.js';
+import type { Reply } from '../../../support/http.js';
 import { eventually } from '../../../support/eventually.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../../support/reference-vision.js';
 

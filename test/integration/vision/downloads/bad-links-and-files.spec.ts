@@ -18,18 +18,17 @@ import { type AskedRequest, json, refuses, type ScriptedReply } from '../../../s
 import { orderVideo } from '../../../support/video-requests.js';
 import {
   accepts,
-  connectVision,
   CONTINUOUS,
   element,
   type Element,
   inHours,
   lists,
   POST,
-  resetVision,
   sha256,
   VIDEOS,
   type VisionPartner,
-} from '../../../support/vision-partner.js';
+} from '../../../support/scripted-vision.js';
+import { connectVision, resetVision } from '../../../support/vision-partner.js';
 
 let scene: DownloadScene;
 let partner: VisionPartner;

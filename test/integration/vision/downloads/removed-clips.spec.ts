@@ -8,7 +8,6 @@ import { sampleVideo } from '../../../support/sample-video.js';
 import { orderVideo, RANGE, readRequest, requestBecomes } from '../../../support/video-requests.js';
 import {
   accepts,
-  connectVision,
   element,
   lists,
   POST,
@@ -16,7 +15,8 @@ import {
   startVisionPartner,
   VIDEOS,
   type VisionPartner,
-} from '../../../support/vision-partner.js';
+} from '../../../support/scripted-vision.js';
+import { connectVision } from '../../../support/vision-partner.js';
 
 let app: TestApp;
 let partner: VisionPartner;

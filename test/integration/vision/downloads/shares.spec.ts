@@ -10,7 +10,7 @@ import { freePort } from '../../../support/free-port.js';
 import { held } from '../../../support/held.js';
 import { sampleVideo } from '../../../support/sample-video.js';
 import { hangs, startScriptedPartner } from '../../../support/scripted-partner.js';
-import { CONTINUOUS, inHours, lists } from '../../../support/vision-partner.js';
+import { CONTINUOUS, inHours, lists } from '../../../support/scripted-vision.js';
 import { useVision } from '../../../support/vision-scene.js';
 
 const vision = useVision();

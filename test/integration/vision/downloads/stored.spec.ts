@@ -13,15 +13,8 @@ import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from
 import { eventually } from '../../../support/eventually.js';
 import { serveFile } from '../../../support/file-host.js';
 import { sampleVideo } from '../../../support/sample-video.js';
-import {
-  connectVision,
-  CONTINUOUS,
-  hurry,
-  inHours,
-  resetVision,
-  sha256,
-  type VisionPartner,
-} from '../../../support/vision-partner.js';
+import { CONTINUOUS, inHours, sha256, type VisionPartner } from '../../../support/scripted-vision.js';
+import { connectVision, hurry, resetVision } from '../../../support/vision-partner.js';
 
 let scene: DownloadScene;
 let partner: VisionPartner;

@@ -5,7 +5,8 @@ import type { TestApp } from '../../../support/app.js';
 import { becomes, chunk, DownloadScene, filesOf } from '../../../support/download-scene.js';
 import { eventually } from '../../../support/eventually.js';
 import { sampleVideo } from '../../../support/sample-video.js';
-import { hurry, sha256 } from '../../../support/vision-partner.js';
+import { sha256 } from '../../../support/scripted-vision.js';
+import { hurry } from '../../../support/vision-partner.js';
 
 let scene: DownloadScene;
 let app: TestApp;
