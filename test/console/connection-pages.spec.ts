@@ -14,7 +14,7 @@ import {
   startVisionPartner,
   type VisionPartner,
 } from '../support/scripted-vision.js';
-import { hurry } from '../support/vision-partner.js';
+import { hurryVideo } from '../support/time.js';
 import { accessibilityFindings, type ConsoleScene, signIn, startConsole } from './console-pages.js';
 
 let scene: ConsoleScene;
@@ -125,7 +125,7 @@ describe('the key of a Vision connection', () => {
     for (const truckId of ['TRUCK-7', 'TRUCK-8']) await follow(truckId);
     const { dataSource } = service;
     await eventually(async () => {
-      await hurry(service);
+      await hurryVideo(service);
       const of = 'WHERE connection_id = $1';
       const found = await Promise.all([
         dataSource.query(`SELECT FROM recordings ${of} AND status = 'stored'`, [connectionId]),

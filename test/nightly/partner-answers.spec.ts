@@ -10,7 +10,8 @@ import { raw } from '../support/scripted-partner.js';
 import { SiteScene, SITES_ROUTE } from '../support/site-scene.js';
 import { siteData } from '../support/site-data.js';
 import { CONTINUOUS, inHours, startVisionPartner, VIDEOS, type VisionPartner } from '../support/scripted-vision.js';
-import { connectVision, hurry } from '../support/vision-partner.js';
+import { hurryVideo } from '../support/time.js';
+import { connectVision } from '../support/vision-partner.js';
 
 const SEED = 20_261_120;
 const CHECKS = shortOrLong(120, 8_000);
@@ -137,7 +138,7 @@ describe('API10 unsafe consumption of APIs: any response of a partner is checked
       partner.on(CONTINUOUS, raw(body, { headers: { 'Content-Type': 'application/json' } }));
       const before = partner.askedOf(CONTINUOUS).length;
       await eventually(async () => {
-        await hurry(app);
+        await hurryVideo(app);
         expect(partner.askedOf(CONTINUOUS).length).toBeGreaterThan(before);
       });
       counts.answers++;

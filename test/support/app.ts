@@ -1,12 +1,14 @@
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup.js';
 import type { ResolvedEnv } from '../../src/config/env.js';
 import { SERVER_LIMITS, type ServerLimits } from '../../src/http/http-server.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { createLogger } from '../../src/observability/logger.js';
+import { WorkService } from '../../src/work/work.service.js';
 import { held } from './held.js';
 import { type CallOptions, type Reply, send } from './http.js';
 import { createTestDatabase } from './test-database.js';
@@ -31,6 +33,11 @@ export interface TestAppOptions {
   readonly on?: TestApp;
   /** How long clients may take. */
   readonly limits?: Partial<ServerLimits>;
+  /**
+   * With `false`, no job starts by the clock after the start: `runDue` starts due rows. For tests that move the times of rows,
+   * which would otherwise run beside jobs of their own process.
+   */
+  readonly ticks?: boolean;
 }
 
 /** The whole service on a free port, over real HTTP and a database of its own. */
@@ -47,6 +54,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const limits = { ...SERVER_LIMITS, keepAlive: env.HTTP_KEEP_ALIVE, ...options.limits };
   const app = await createApp(env, logger, limits);
   await app.listen(0, '127.0.0.1');
+  if (options.ticks === false) stopTicks(app);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const call: TestApp['call'] = async (method, path, request) => {
@@ -69,6 +77,16 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
       await expectDeclaredAnswers(app);
     }),
   };
+}
+
+function stopTicks(app: NestExpressApplication): void {
+  const schedule = app.get(SchedulerRegistry);
+  for (const name of schedule.getIntervals()) schedule.deleteInterval(name);
+}
+
+/** Starts the due rows of these kinds of work now, and not at the next tick. */
+export function runDue({ app }: TestApp, ...kinds: readonly string[]): void {
+  for (const kind of kinds) app.get(WorkService).runDue(kind);
 }
 
 /** Every status that the service has answered must stand in the contract of its route. */

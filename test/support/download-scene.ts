@@ -12,7 +12,8 @@ import {
   startVisionPartner,
   type VisionPartner,
 } from './scripted-vision.js';
-import { connectVision, hurry } from './vision-partner.js';
+import { hurryVideo } from './time.js';
+import { connectVision } from './vision-partner.js';
 
 /** A recording as the admin API shows it. */
 export interface Shown {
@@ -83,7 +84,7 @@ export const recordings = async (app: TestApp, connectionId: string): Promise<Sh
 /** Waits until the connection's only recording is as expected. */
 export async function becomes(app: TestApp, connectionId: string, expected: object): Promise<Shown> {
   await eventually(async () => {
-    await hurry(app);
+    await hurryVideo(app);
     expect(await recordings(app, connectionId)).toMatchObject([expected]);
   });
   const [shown] = await recordings(app, connectionId);
@@ -104,7 +105,7 @@ export async function becomesAtDeadline(app: TestApp, connectionId: string, expe
   return eventually(async () => {
     // A reading that was under way may have revived it once more.
     await app.dataSource.query(deadline, [connectionId]);
-    await hurry(app);
+    await hurryVideo(app);
     const [shown] = await recordings(app, connectionId);
     expect(shown).toMatchObject(expected);
     return shown as Shown;

@@ -44,7 +44,7 @@ export function databaseUrl(adminUrl: string, database: string): string {
 export interface CreatedDatabase {
   readonly url: string;
   /** Also ends connections that a test has left open. */
-  drop(): Promise<void>;
+  readonly drop: () => Promise<void>;
 }
 
 /** A clone of the migrated template, or an empty database. */

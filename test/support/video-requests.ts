@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { TestApp } from './app.js';
 import { eventually } from './eventually.js';
-import { hurry } from './vision-partner.js';
+import { hurryVideo } from './time.js';
 
 export interface ShownRequest {
   readonly id: string;
@@ -32,7 +32,7 @@ export const readRequest = async (app: TestApp, id: string): Promise<ShownReques
 /** Waits for a state, making due what waits for its time. */
 export async function requestBecomes(app: TestApp, id: string, expected: object): Promise<ShownRequest> {
   await eventually(async () => {
-    await hurry(app);
+    await hurryVideo(app);
     expect(await readRequest(app, id)).toMatchObject(expected);
   });
   return readRequest(app, id);

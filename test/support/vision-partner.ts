@@ -4,6 +4,7 @@ import { WorkService } from '../../src/work/work.service.js';
 import { expect } from '@jest/globals';
 import type { TestApp } from './app.js';
 import { eventually } from './eventually.js';
+import { deleteVideoRows } from './rows.js';
 import type { VisionPartner } from './scripted-vision.js';
 
 /** A hauler with one vision connection, as the admin API would store it. */
@@ -19,16 +20,6 @@ export async function connectVision(app: TestApp, baseUrl: string): Promise<{ ha
   return { haulerId, id };
 }
 
-/** Makes everything due that waits for a time, and has it claimed at once. */
-export async function hurry(app: TestApp): Promise<void> {
-  await app.dataSource.query('UPDATE video_request_parts SET next_poll_at = now() WHERE next_poll_at IS NOT NULL');
-  for (const table of ['video_request_parts', 'video_polls', 'video_subscriptions', 'video_windows', 'recordings']) {
-    await app.dataSource.query(`UPDATE ${table} SET due_at = now() WHERE due_at IS NOT NULL AND started_at IS NULL`);
-  }
-  const jobs = app.app.get(WorkService);
-  for (const kind of ['submit', 'poll', 'crawl', 'windows', 'downloads']) jobs.runDue(`vision ${kind}`);
-}
-
 /**
  * Between two tests: forgets all video, and what the partner was asked, also of work that was under way. That ends with
  * its row, and could till then still ask the partner, and write what it found.
@@ -38,17 +29,6 @@ export async function resetVision(app: TestApp, partner: VisionPartner): Promise
   await eventually(() => expect(atWork(app)).toEqual([]));
   await deleteVideoRows(app);
   partner.reset();
-}
-
-/**
- * Deletes the sources of recordings first, so that running work cannot write any more. TRUNCATE would deadlock with
- * running work.
- */
-async function deleteVideoRows(app: TestApp): Promise<void> {
-  const sources = ['video_windows', 'video_subscriptions', 'video_polls'];
-  for (const table of [...sources, 'recordings', 'video_request_parts', 'video_requests', 'vision_findings']) {
-    await app.dataSource.query(`DELETE FROM ${table}`);
-  }
 }
 
 /** Kinds of Vision work that this instance is running. */

@@ -3,7 +3,8 @@ import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { eventually } from './eventually.js';
 import { orderVideo, readRequest, requestBecomes, type ShownRequest } from './video-requests.js';
 import { CONTINUOUS, type Element, lists, startVisionPartner, VIDEOS, type VisionPartner } from './scripted-vision.js';
-import { connectVision, hurry, resetVision } from './vision-partner.js';
+import { hurryVideo } from './time.js';
+import { connectVision, resetVision } from './vision-partner.js';
 
 /** The service and a scripted Vision partner. A spec file calls `useVision()` once, at its top. */
 export interface VisionScene {
@@ -59,7 +60,7 @@ export function useVision(env: TestAppOptions['env'] = {}): VisionScene {
     order: (connectionId, fields) => orderVideo(app, connectionId, fields),
     read: (requestId) => readRequest(app, requestId),
     becomes: (requestId, expected) => requestBecomes(app, requestId, expected),
-    hurry: () => hurry(app),
+    hurry: () => hurryVideo(app),
     query,
     listVideos: (items, more) => partner.on(VIDEOS, lists('videos', items, more)),
     listRecordings: (items) => partner.on(CONTINUOUS, lists('recordings', items)),

@@ -1,7 +1,7 @@
 /** What services wrote: searched for secrets at the end of their database, and shown where a test fails. */
 export interface WrittenText {
   readonly place: string;
-  text(): string;
+  readonly text: () => string;
 }
 
 const MAX_CHARACTERS = 4_000_000;

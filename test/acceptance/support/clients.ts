@@ -3,7 +3,7 @@ import { target, type Service } from './target.js';
 /** What the generated clients have in common. Their own types are checked beside the documents. */
 interface PublishedClient {
   readonly OPERATIONS: object;
-  createClient(operations: object, config: object): Record<string, Operation>;
+  readonly createClient: (operations: object, config: object) => Record<string, Operation>;
 }
 
 type Operation = (args: CallArguments, options?: CallOptions) => Promise<unknown>;

@@ -7,7 +7,7 @@ import { recordCalls } from '../../../src/conformance/client/listener.js';
 import { PLATFORM_CLIENT } from '../../../src/conformance/client/platform-client.js';
 import { createHauler } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { hurry } from '../../support/vision-partner.js';
+import { hurryVideo } from '../../support/time.js';
 import {
   added,
   change,
@@ -99,7 +99,7 @@ async function requestClips(connectionId: string): Promise<void> {
       async () => ({ status } = await read()),
       ({ status }) => FINAL.includes(status),
       async () => {
-        if (status !== 'submitting') await hurry(service);
+        if (status !== 'submitting') await hurryVideo(service);
         await delay(150);
       },
     );

@@ -34,7 +34,8 @@ import {
   VIDEOS,
   type VisionPartner,
 } from '../../support/scripted-vision.js';
-import { connectVision, hurry } from '../../support/vision-partner.js';
+import { hurryVideo } from '../../support/time.js';
+import { connectVision } from '../../support/vision-partner.js';
 import { createExchangeDays, daysAgo } from '../../support/exchange-days.js';
 import { PartitionPlanner } from '../../../src/database/partition-planner.js';
 
@@ -526,7 +527,7 @@ describe('of a clip', () => {
     const { id: connectionId } = await connectVision(app, partner.url);
     const id = await orderVideo(app, connectionId);
     await eventually(async () => {
-      await hurry(app);
+      await hurryVideo(app);
       expect(partner.askedOf(VIDEOS).length).toBeGreaterThan(3);
     });
     const refusing = partner.link(sampleVideo(), (_, response) => void response.writeHead(403).end());

@@ -8,7 +8,8 @@ import { ScaleHouse } from '../../support/scale-house.js';
 import { site } from '../../support/site-data.js';
 import { counts, SiteScene } from '../../support/site-scene.js';
 import { element, startVisionPartner, type VisionPartner } from '../../support/scripted-vision.js';
-import { connectVision, hurry, resetVision } from '../../support/vision-partner.js';
+import { hurryVideo } from '../../support/time.js';
+import { connectVision, resetVision } from '../../support/vision-partner.js';
 import { CONTINUOUS, inHours, lists } from '../../support/scripted-vision.js';
 
 /** Texts, numbers and times as other systems write them: what was reported, and what the service makes of it. */
@@ -171,7 +172,7 @@ describe('times and ids of recordings', () => {
     const body = { connectionId, truckId: 'TRUCK-7', startTime: inHours(-1) };
     expect((await scene.service.admin('POST', '/video-subscriptions', body)).status).toBe(201);
     return eventually(async () => {
-      await hurry(scene.service);
+      await hurryVideo(scene.service);
       const page = await scene.service.admin<{ data: StoredRecording[] }>(
         'GET',
         `/recordings?connectionId=${connectionId}&pageSize=100`,

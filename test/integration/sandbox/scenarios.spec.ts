@@ -14,7 +14,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { CUSTOMER } from '../../support/reference-vision.js';
 import { type SandboxScene, startSandboxScene } from '../../support/sandbox-scene.js';
-import { hurry } from '../../support/vision-partner.js';
+import { hurryVideo } from '../../support/time.js';
 
 let scene: SandboxScene;
 beforeAll(async () => {
@@ -417,7 +417,7 @@ test.each([
   const { status, body: request } = await service.admin<{ id: string }>('POST', '/video-requests', body);
   expect(status).toBe(202);
   await eventually(async () => {
-    await hurry(service);
+    await hurryVideo(service);
     expect((await service.admin('GET', `/video-requests/${request.id}`)).body).toMatchObject(expected);
   });
 });

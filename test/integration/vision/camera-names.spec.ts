@@ -5,7 +5,8 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { upload } from '../../support/reference-vision.js';
 import { inHours } from '../../support/scripted-vision.js';
-import { connectVision, hurry } from '../../support/vision-partner.js';
+import { hurryVideo } from '../../support/time.js';
+import { connectVision } from '../../support/vision-partner.js';
 
 const pair = (requested: string, returned: string): NamePair => ({ requested, returned });
 
@@ -114,7 +115,7 @@ describe('a partner that returns another name of a camera', () => {
     const subscription = { connectionId, truckId, cameraId, startTime: at(-5) };
     expect((await app.admin('POST', '/video-subscriptions', subscription)).status).toBe(201);
     await eventually(async () => {
-      await hurry(app);
+      await hurryVideo(app);
       expect((await listed({ connectionId, truckId, status: 'stored' })).at(-1)).toBe('5');
     });
   };
@@ -124,7 +125,7 @@ describe('a partner that returns another name of a camera', () => {
     const order = { connectionId, truckId, cameraId, ...clipRange };
     expect((await app.admin('POST', '/video-requests', order)).status).toBe(202);
     await eventually(async () => {
-      await hurry(app);
+      await hurryVideo(app);
       expect((await listed({ connectionId, truckId, status: 'stored' })).at(-1)).toBe('1');
     });
   };

@@ -9,7 +9,8 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { at, CUSTOMER, TRUCK, upload } from '../../support/reference-vision.js';
 import { onServer } from '../../support/test-run.js';
-import { connectVision, hurry } from '../../support/vision-partner.js';
+import { hurryVideo } from '../../support/time.js';
+import { connectVision } from '../../support/vision-partner.js';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -426,7 +427,7 @@ describe('the gaps of a clip', () => {
     const order = { ...clip, startTime: at(0), endTime: at(3) };
     const { id } = (await app.admin<{ id: string }>('POST', '/video-requests', order)).body;
     await eventually(async () => {
-      await hurry(app);
+      await hurryVideo(app);
       // A download that is made due again and again uses up its attempts.
       await delay(300);
       expect((await app.admin('GET', `/video-requests/${id}`)).body).toMatchObject({ status: 'stored' });

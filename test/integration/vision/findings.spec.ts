@@ -12,7 +12,8 @@ import {
   startVisionPartner,
   type VisionPartner,
 } from '../../support/scripted-vision.js';
-import { connectVision, hurry } from '../../support/vision-partner.js';
+import { hurryVideo } from '../../support/time.js';
+import { connectVision } from '../../support/vision-partner.js';
 
 interface Findings {
   readonly data: readonly {
@@ -56,7 +57,7 @@ beforeAll(async () => {
     startTime: inHours(-4),
   });
   await eventually(async () => {
-    await hurry(app);
+    await hurryVideo(app);
     expect((await findings('')).data.map(({ seen }) => seen > 1)).toEqual([true, true]);
   });
 });
@@ -102,7 +103,7 @@ test('an element that is nested too deep is reported, and the other elements are
     startTime: inHours(-4),
   });
   await eventually(async () => {
-    await hurry(app);
+    await hurryVideo(app);
     expect((await findings(`connectionId=${id}`)).data.map(({ path }) => path)).toEqual(['data.recordings[0]']);
     const { body } = await app.admin<Findings>('GET', `/recordings?connectionId=${id}`);
     expect(body.pagination.totalItems).toBe(2);

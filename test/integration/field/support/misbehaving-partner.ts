@@ -6,7 +6,7 @@ import { eventually } from '../../../support/eventually.js';
 import { serveFile } from '../../../support/file-host.js';
 import { sampleVideo } from '../../../support/sample-video.js';
 import { type Element, sha256, type VisionPartner } from '../../../support/scripted-vision.js';
-import { hurry } from '../../../support/vision-partner.js';
+import { hurryVideo } from '../../../support/time.js';
 
 /** One report from the field: what the partner or its host does with one recording, and what becomes of it. */
 export interface Footage {
@@ -67,7 +67,7 @@ export function footageCases(
       const entry = entries[n] as Entry;
       const { becomes = { status: 'stored', sha256: sha256(entry.file) }, tries } = entry.footage;
       await eventually(async () => {
-        await hurry(app);
+        await hurryVideo(app);
         const all = (await recordings(app, connectionId)) as (Shown & { cameraId: string })[];
         expect(all.filter(({ cameraId }) => cameraId === `camera-${n}`)).toMatchObject([becomes]);
       }, 40_000);

@@ -11,7 +11,8 @@ import { becomes, chunk, DownloadScene } from '../../../support/download-scene.j
 import { eventually } from '../../../support/eventually.js';
 import { type S3Server, startS3Server } from '../../../support/s3-server.js';
 import { sampleVideo } from '../../../support/sample-video.js';
-import { hurry, resetVision } from '../../../support/vision-partner.js';
+import { hurryVideo } from '../../../support/time.js';
+import { resetVision } from '../../../support/vision-partner.js';
 
 const ORPHAN = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const HOUR_MS = 3_600_000;
@@ -76,7 +77,7 @@ describe.each(['files', 's3'] as const)('doctor --repair on %s', (kind) => {
     const { out } = await runCommand('storage', 'check', '--repair');
     expect(out).toContain('1 recordings fetched again, 0 files removed, 0 differences left as they are');
     await eventually(async () => {
-      await hurry(app);
+      await hurryVideo(app);
       // A list that was read before may still have brought it.
       await storage().delete(recordingFile(id));
       await repair();

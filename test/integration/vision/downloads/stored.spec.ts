@@ -14,7 +14,8 @@ import { eventually } from '../../../support/eventually.js';
 import { serveFile } from '../../../support/file-host.js';
 import { sampleVideo } from '../../../support/sample-video.js';
 import { CONTINUOUS, inHours, sha256, type VisionPartner } from '../../../support/scripted-vision.js';
-import { connectVision, hurry, resetVision } from '../../../support/vision-partner.js';
+import { hurryVideo } from '../../../support/time.js';
+import { connectVision, resetVision } from '../../../support/vision-partner.js';
 
 let scene: DownloadScene;
 let partner: VisionPartner;
@@ -95,7 +96,7 @@ describe('in one service', () => {
       await rename(folder, `${folder}.aside`);
       chunks.push(chunk(2, partner.link(sampleVideo(2_000))));
       await eventually(async () => {
-        await hurry(app);
+        await hurryVideo(app);
         const [second] = await recordings(app, id);
         expect(second).toMatchObject({ status: 'available', reason: expect.stringContaining('Mount') });
       });
@@ -106,7 +107,7 @@ describe('in one service', () => {
       await rename(`${folder}.aside`, folder);
       // The first pause of the downloads takes five seconds.
       await eventually(async () => {
-        await hurry(app);
+        await hurryVideo(app);
         expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sizeBytes: 2_000 }, { status: 'stored' }]);
       }, 15_000);
       expect((await app.admin('GET', content)).status).toBe(200);
@@ -161,14 +162,14 @@ describe('in one service', () => {
       const id = await scene.follow(app, () => chunks);
       await eventually(async () => expect(await recordings(app, id)).toHaveLength(3));
       for (let i = 0; i < 5; i++) {
-        await hurry(app);
+        await hurryVideo(app);
         await delay(50);
       }
       const tried = 'SELECT 1 FROM recordings WHERE connection_id = $1 AND (attempts > 0 OR last_error IS NOT NULL)';
       expect(await app.dataSource.query(tried, [id])).toEqual([]);
       paused.mockRestore();
       await eventually(async () => {
-        await hurry(app);
+        await hurryVideo(app);
         expect((await recordings(app, id)).map(({ status }) => status)).toEqual(Array(3).fill('stored'));
       });
       expect(partner.fetched).toHaveLength(3);
@@ -203,7 +204,7 @@ describe('in services of their own', () => {
       expect(gone).toMatchObject({ status: 'expired', reason: expect.stringContaining('30 days') });
       expect((await app.admin('GET', `/recordings/${gone?.id}/content`)).status).toBe(404);
       // A deleted recording is not fetched again when it is listed.
-      await hurry(app);
+      await hurryVideo(app);
       await becomesStill(app, id);
       const off = await scene.service();
       expect(await off.app.get(Retention, { strict: false }).run()).toEqual({ recordings: 0, bytes: 0 });
@@ -250,7 +251,7 @@ describe('in services of their own', () => {
     const becomesStill = async (app: TestApp, id: string): Promise<void> => {
       const before = partner.askedOf(CONTINUOUS).length;
       await eventually(async () => {
-        await hurry(app);
+        await hurryVideo(app);
         expect(partner.askedOf(CONTINUOUS).length).toBeGreaterThan(before + 1);
       });
       expect((await recordings(app, id)).map(({ status }) => status).sort()).toEqual(['expired', 'stored']);

@@ -6,7 +6,7 @@ import { becomes, chunk, DownloadScene, filesOf } from '../../../support/downloa
 import { eventually } from '../../../support/eventually.js';
 import { sampleVideo } from '../../../support/sample-video.js';
 import { sha256 } from '../../../support/scripted-vision.js';
-import { hurry } from '../../../support/vision-partner.js';
+import { hurryVideo } from '../../../support/time.js';
 
 let scene: DownloadScene;
 let app: TestApp;
@@ -36,12 +36,12 @@ test('a file that was received during an outage of the storage is stored afterwa
     );
     expect(rows[1]).toBe(1);
   });
-  await hurry(app);
+  await hurryVideo(app);
   await rm(inTheWay);
   // Without its folder the storage would be taken for a missing mount.
   await mkdir(inTheWay);
   await eventually(async () => {
-    await hurry(app);
+    await hurryVideo(app);
     await becomes(app, id, { status: 'stored', sha256: sha256(body), sizeBytes: body.length });
   }, 60_000);
   expect(scene.partner.fetched).toHaveLength(1);

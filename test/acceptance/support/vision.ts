@@ -1,0 +1,122 @@
+import { expect } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
+import {
+  accepts,
+  type Element,
+  element,
+  lists,
+  POST,
+  startVisionPartner,
+  VIDEOS,
+  type VisionPartner,
+} from '../../support/scripted-vision.js';
+import { Hauler, type Plain } from './hauler.js';
+import { admin, administer, call, listed, type Service, target } from './target.js';
+
+export interface ShownRequest {
+  readonly id: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly partnerRequestId?: string | null;
+  readonly recordingIds: readonly string[];
+}
+
+export interface ShownRecording {
+  readonly id: string;
+  readonly status: string;
+  readonly truckId: string;
+  readonly cameraId: string;
+  readonly partnerRecordingId: string;
+  readonly reason?: string;
+  readonly sha256?: string | null;
+  readonly sizeBytes?: number | null;
+}
+
+const OPEN = new Set(['available', 'downloading']);
+/** A connection may be poked 60 times a minute. */
+const NUDGE_MS = 500;
+
+/** A hauler with a connection to a scripted partner of Vision. */
+export class VisionScene {
+  private nudgedAt = 0;
+
+  private constructor(
+    readonly hauler: Hauler,
+    readonly partner: VisionPartner,
+    readonly connectionId: string,
+    private readonly connectionKey: string,
+  ) {}
+
+  static async create({ service = target, connection = {} }: { service?: Service; connection?: Plain } = {}) {
+    const hauler = await Hauler.create({ service });
+    const partner = await startVisionPartner();
+    const body = { interface: 'vision', baseUrl: partner.url, customerId: 'customer-1', ...connection };
+    const connectionId = await hauler.connect(body);
+    const { key } = await administer<{ key: string }>('POST', '/api-keys', { connectionId, name: 'poke' }, service);
+    return new VisionScene(hauler, partner, connectionId, key);
+  }
+
+  /** Orders a clip, by default of five minutes of the front camera of TRUCK-7. Returns the id of the request. */
+  async order(more: Plain = {}): Promise<string> {
+    const { truckId, cameraId, startTime, endTime } = element();
+    const body = { connectionId: this.connectionId, truckId, cameraId, startTime, endTime, ...more };
+    return (await administer<{ id: string }>('POST', '/video-requests', body, this.hauler.service)).id;
+  }
+
+  /** The partner accepts requests, and lists these clips. */
+  prepares(clips: () => readonly Element[], acknowledgement: Element = {}): void {
+    this.partner.on(POST, accepts(acknowledgement));
+    this.partner.on(VIDEOS, lists('videos', clips));
+  }
+
+  /** Follows a truck. Returns the id of the subscription. */
+  async follow(more: Plain = {}): Promise<string> {
+    const body = { connectionId: this.connectionId, truckId: 'TRUCK-7', ...more };
+    return (await administer<{ id: string }>('POST', '/video-subscriptions', body, this.hauler.service)).id;
+  }
+
+  request(id: string): Promise<ShownRequest> {
+    return administer<ShownRequest>('GET', `/video-requests/${id}`, undefined, this.hauler.service);
+  }
+
+  recordings(query = ''): Promise<ShownRecording[]> {
+    return listed<ShownRecording>(`/recordings?connectionId=${this.connectionId}${query}`, this.hauler.service);
+  }
+
+  /** Waits until the request is as expected; what waits for a time is started at once (`nudge`). */
+  async becomes(requestId: string, expected: Partial<ShownRequest>, withinMs = 45_000): Promise<ShownRequest> {
+    return eventually(async () => {
+      const shown = await this.request(requestId);
+      if (shown.status !== expected.status) await this.nudge(requestId);
+      expect(shown).toMatchObject(expected);
+      return shown;
+    }, withinMs);
+  }
+
+  /** The same for all recordings of the connection, in any order. */
+  async recordingsBecome(expected: readonly Plain[], withinMs = 45_000): Promise<ShownRecording[]> {
+    return eventually(async () => {
+      const all = await this.recordings();
+      if (all.some(({ status }) => OPEN.has(status)) || all.length < expected.length) await this.nudge();
+      expect(all).toHaveLength(expected.length);
+      expect(all).toEqual(expect.arrayContaining(expected.map((each) => expect.objectContaining(each) as unknown)));
+      return all;
+    }, withinMs);
+  }
+
+  /**
+   * Starts what waits for a time, as the outside can: a poke of the partner makes a poll or a reading due, and a retry of an
+   * administrator a download. Twice a second at most, because pokes are limited.
+   */
+  async nudge(requestId?: string, truckId = 'TRUCK-7'): Promise<void> {
+    if (Date.now() - this.nudgedAt < NUDGE_MS) return;
+    this.nudgedAt = Date.now();
+    const { service } = this.hauler;
+    const headers = { 'API-KEY': this.connectionKey };
+    const body = requestId === undefined ? { truckId } : { requestId };
+    await call('POST', '/partner/v1/pokes', { headers, body }, service);
+    for (const { id, status } of await this.recordings()) {
+      if (OPEN.has(status)) await admin('POST', `/recordings/${id}/retry`, undefined, service);
+    }
+  }
+}
