@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { measureYear } from './fleet-year.js';
 import { type BenchDatabase, startDatabase } from './database.js';
 import { peakRssMb, processorMs, type Service, startPeer, startService } from './processes.js';
 import { report, type Row } from './report.js';
@@ -38,16 +37,14 @@ interface Snapshot {
  * A partner with 1,000 trucks of four cameras lists chunks of 10 KB faster than they are downloaded. Measured are the
  * chunks stored per second and their cost, with few and many recordings stored, with few and many connections, and with
  * three instances; then the cost of five idle instances. Arguments: seconds of a measurement (20), many connections
- * (5000), many recordings (5000000), the number of the only part to run (1 to 6). The sixth is a year of
- * recordings, or so many days of it (365).
+ * (5000), many recordings (5000000), the number of the only part to run (1 to 5).
  */
 export async function run([
   seconds = '20',
   connections = '5000',
   recordings = '5000000',
   only,
-  days = '365',
-]: readonly string[]) {
+]: readonly string[]): Promise<void> {
   const isWanted = (part: number) => only === undefined || Number(only) === part;
   const few = { connections: FEW_CONNECTIONS, storedBefore: FEW_RECORDINGS, instances: 1 };
   const cases: Case[] = [
@@ -65,8 +62,6 @@ export async function run([
     const idle = await measureIdle(Number(connections));
     report('fleet-idle', [['idle', 'share of a core', 'of it the database', 'statements/s'], idle]);
   }
-  if (isWanted(cases.length + 2))
-    await measureYear(Number(days), (service, url) => addConnections(service, url, FEW_CONNECTIONS));
 }
 
 async function measure({ title, connections, storedBefore, instances }: Case, seconds: number): Promise<Row> {

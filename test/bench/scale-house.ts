@@ -50,22 +50,3 @@ function tickets(sites: readonly Site[]): ScaleHouse['next'] {
     return { name, body };
   };
 }
-
-/** A hauler with a key, a site and a material. */
-export interface Hauler {
-  readonly key: string;
-  readonly siteId: string;
-  readonly materialId: string;
-}
-
-export async function openHauler(service: Service, { client }: Pick<BenchDatabase, 'client'>): Promise<Hauler> {
-  const catalog = new CatalogFixture({
-    query: (async (sql: string, values: unknown[]) => client.query(sql, values)) as never,
-  });
-  const haulerId = await catalog.hauler();
-  const siteId = await catalog.site(haulerId);
-  const materialId = await catalog.material(haulerId, { siteId });
-  const interfaces = ['scale', 'account'];
-  const { key } = await service.admin<{ key: string }>('POST', '/api-keys', { haulerId, interfaces });
-  return { key, siteId, materialId };
-}
