@@ -1,6 +1,6 @@
 /**
- * The columns of each table, as the migrations leave them. Made by `npm run schema`: a service refuses a database that
- * lacks one of them.
+ * The columns of each table, as the migrations leave them. Made by `npm run generate -- schema`: a service refuses a database
+ * that lacks one of them.
  */
 export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   accounts:

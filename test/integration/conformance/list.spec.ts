@@ -1,6 +1,4 @@
 import 'reflect-metadata';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { runKit } from '../../../src/conformance/kit.js';
 
@@ -40,44 +38,4 @@ describe('--list', () => {
     expect(text).toMatch(/^PARTNER-001 {2}must {4}section \d/m);
     expect(text).not.toContain('SITE-001');
   });
-});
-
-const PAGE = join(import.meta.dirname, '../../../docs/rules.md');
-const INTRODUCTION = `# The rules of the conformance kit
-
-<!-- Generated from the tables of src/conformance: \`npm run rules\` writes it. -->
-
-The kit checks each statement of the specification that can be observed over HTTP. An id never changes: it may stand in a
-baseline (\`--baseline\`). A \`must\` that is broken fails a run, a \`should\` is a warning. \`--list\` prints the same rules.
-`;
-const INTERFACES: Readonly<Record<string, string>> = {
-  'site-server': 'Site: a partner that serves its sites',
-  'vision-server': 'Vision: a partner that serves recordings and clips',
-  'scale-server': 'Scale: a platform that receives tickets',
-  'account-server': 'Account: a platform that creates accounts',
-  'partner-client': 'Scale and Account: a partner that calls',
-  'platform-client': 'Site and Vision: a platform that calls',
-};
-
-function rulesPage(): string {
-  const cells = (row: readonly string[]) => `| ${row.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  const tables = Object.entries(INTERFACES).map(([role, words]) =>
-    [
-      `\n## ${words} (\`${role}\`)\n`,
-      cells(['Rule', 'Operation', 'Section', 'Level', 'What is checked', 'What to change']),
-      cells(['---', '---', '---', '---', '---', '---']),
-      ...rules
-        .filter((rule) => rule.role === role)
-        .map(({ id, operation, section, severity, title, remedy }) =>
-          cells([id, operation === 'every' ? 'every' : `\`${operation}\``, section, severity, title, remedy]),
-        ),
-      '',
-    ].join('\n'),
-  );
-  return [INTRODUCTION, ...tables].join('');
-}
-
-test('docs/rules.md has these rules: UPDATE_RULES=1 writes it', () => {
-  if (process.env['UPDATE_RULES'] === '1') writeFileSync(PAGE, rulesPage());
-  expect(readFileSync(PAGE, 'utf8')).toBe(rulesPage());
 });

@@ -1,16 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
-import { EXPECTED_COLUMNS } from '../../../src/database/expected-columns.js';
 import { migrate } from '../../../src/database/migrate.js';
 import { MIGRATIONS } from '../../../src/database/migrations.js';
 import { compareVersions } from '../../../src/database/release.js';
 import { schemaFault } from '../../../src/database/schema-faults.js';
-import { findColumns } from '../../../src/database/schema.repository.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-
-const FILE = join(import.meta.dirname, '../../../src/database/expected-columns.ts');
 
 let database: TestDatabase;
 let dataSource: DataSource;
@@ -19,26 +13,6 @@ beforeEach(async () => {
   dataSource = await database.connect();
 });
 afterEach(() => database.drop());
-
-test('the expected columns are those of the migrations; npm run schema writes them', async () => {
-  const tables = Map.groupBy(await findColumns(dataSource), ({ table }) => table);
-  const columns = Object.fromEntries(
-    [...tables].map(([table, all]) => [table, all.map(({ column }) => column).join(' ')]),
-  );
-  if (process.env['UPDATE_SCHEMA'] !== undefined) writeFileSync(FILE, sourceOf(columns));
-  else expect(EXPECTED_COLUMNS).toEqual(columns);
-});
-
-const sourceOf = (columns: Readonly<Record<string, string>>) => `/**
- * The columns of each table, as the migrations leave them. Made by \`npm run schema\`: a service refuses a database that
- * lacks one of them.
- */
-export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
-${Object.entries(columns)
-  .map(([table, names]) => `  ${table}:\n    '${names}',`)
-  .join('\n')}
-};
-`;
 
 describe('a database that this version cannot use', () => {
   test.each([

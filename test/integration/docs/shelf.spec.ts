@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { testServer } from '../../support/test-run.js';
 
@@ -152,4 +153,16 @@ test('the kit and the clients that a partner downloads are those of the build, a
   const { stdout } = await run(process.execPath, ['kit.mjs', '--list', '--role', 'site-server'], { cwd: folder });
   expect(stdout).toContain('SITE-');
   expect(readFileSync(join(folder, 'scale_client.py'), 'utf8')).toContain(`server_url: str = "${service.url}"`);
+});
+
+test('the README has the answer that the service gives to its example of wrong input', async () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const [, request = '', answer = ''] =
+    /\*\*Wrong input\.\*\*[\s\S]*?-d '([^']+)'\n```[^`]*```json\n([\s\S]*?)```/.exec(readme) ?? [];
+  const { key } = await issueKey(service, ['account']);
+  const { status, body } = await service.call('POST', '/platform-api/v1/accounts', {
+    headers: { 'PLATFORM-API-KEY': key },
+    body: JSON.parse(request) as object,
+  });
+  expect([status, body]).toEqual([400, JSON.parse(answer)]);
 });

@@ -170,7 +170,7 @@ const readers = new Map<DtoClass, Read<object>>();
 /**
  * Compiles a DTO class for what comes in large numbers: pushes of tickets, and the records and recordings of partners. All
  * other requests are read by class-transformer and class-validator (`errors/validation.pipe.ts`), from the same decorators and with
- * the same results, which a property test compares. A ticket takes 2.4 µs, and 27 µs with both libraries (`npm run bench -- reader`):
+ * the same results, which a property test compares. A ticket takes 2.4 µs, and 27 µs with both libraries:
  * without this reader the service takes 0.80 of the pushes at 8 connections (docs/adr/0009).
  */
 export function readerOf<T extends object>(type: DtoClass<T>): Read<T> {

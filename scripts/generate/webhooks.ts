@@ -1,12 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
-import { DELIVERY_REASONS } from '../../../src/contracts/webhooks/delivery-reasons.js';
-import { filled, SENT_TOPICS, topicOf } from '../../../src/contracts/webhooks/topics.js';
-import { DELAYS_MS } from '../../../src/webhooks/delivery.rules.js';
-import { standardBody } from '../../../src/webhooks/messages.rules.js';
-
-const PAGE = join(import.meta.dirname, '../../../docs/webhooks.md');
+import { DELIVERY_REASONS } from '../../src/contracts/webhooks/delivery-reasons.js';
+import { filled, SENT_TOPICS, topicOf } from '../../src/contracts/webhooks/topics.js';
+import { DELAYS_MS } from '../../src/webhooks/delivery.rules.js';
+import { standardBody } from '../../src/webhooks/messages.rules.js';
+import type { Generator } from './generator.js';
 
 const at = new Date('2026-11-20T14:03:27.512Z');
 
@@ -37,7 +33,7 @@ ${example}
 
 const page = () => `# Topics of webhooks
 
-<!-- Generated from src/contracts/webhooks: \`npm run webhooks\` writes it. -->
+<!-- Generated from src/contracts/webhooks: \`npm run generate -- webhooks\` writes it. -->
 
 How to receive them is in the [guide](guides/webhooks.md). Each topic has an example of the whole body.
 
@@ -60,12 +56,5 @@ ${Object.entries(DELIVERY_REASONS)
   .join('\n')}
 `;
 
-test('docs/webhooks.md has the topics of the contracts: UPDATE_WEBHOOKS=1 writes it', () => {
-  if (process.env['UPDATE_WEBHOOKS'] === '1') writeFileSync(PAGE, page());
-  expect(readFileSync(PAGE, 'utf8')).toBe(page());
-});
-
-test('the tries take 75 hours in all', () => {
-  const hours = DELAYS_MS.reduce((sum, delay) => sum + delay, 0) / 3_600_000;
-  expect(Math.floor(hours)).toBe(75);
-});
+/** The page of the topics, with an example of each. */
+export const webhooks: Generator = () => ({ 'docs/webhooks.md': page() });

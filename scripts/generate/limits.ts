@@ -1,22 +1,19 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
-import { VARIABLES } from '../../../src/config/variables.js';
-import { MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../../../src/contracts/common/answer-limits.js';
-import { MAX_JSON_DEPTH } from '../../../src/contracts/common/json.js';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../src/contracts/common/pagination.dto.js';
-import { MAX_HOURS_AHEAD } from '../../../src/contracts/scale/scale.api.js';
-import { LAST_ROW } from '../../../src/database/list-page.js';
-import { GUIDES } from '../../../src/docs/guides.js';
-import { SERVER_LIMITS } from '../../../src/http/http-server.js';
-import { KEPT_FOR } from '../../../src/idempotency/idempotency.repository.js';
-import { INTERVALS } from '../../../src/partner-client/connection.rules.js';
-import { MAX_ATTEMPTS, MAX_RETRY_AFTER_MS } from '../../../src/partner-client/partner-failure.js';
-import { MAX_SUBMITS } from '../../../src/vision/clips/clip-submit.rules.js';
+import { VARIABLES } from '../../src/config/variables.js';
+import { MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../../src/contracts/common/answer-limits.js';
+import { MAX_JSON_DEPTH } from '../../src/contracts/common/json.js';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/contracts/common/pagination.dto.js';
+import { MAX_HOURS_AHEAD } from '../../src/contracts/scale/scale.api.js';
+import { LAST_ROW } from '../../src/database/list-page.js';
+import { SERVER_LIMITS } from '../../src/http/http-server.js';
+import { KEPT_FOR } from '../../src/idempotency/idempotency.repository.js';
+import { INTERVALS } from '../../src/partner-client/connection.rules.js';
+import { MAX_ATTEMPTS, MAX_RETRY_AFTER_MS } from '../../src/partner-client/partner-failure.js';
+import { MAX_SUBMITS } from '../../src/vision/clips/clip-submit.rules.js';
+import type { Generator } from './generator.js';
 
-const ROOT = join(import.meta.dirname, '../../..');
-const PAGE = join(ROOT, 'docs/limits.md');
-const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
+const DOCUMENTS = join(import.meta.dirname, '../../docs/openapi');
 
 interface Schema {
   readonly minLength?: number;
@@ -29,8 +26,11 @@ interface Schema {
 }
 
 const schemas = (name: string) =>
-  (JSON.parse(read(`docs/openapi/${name}.json`)) as { components: { schemas: Record<string, Schema> } }).components
-    .schemas;
+  (
+    JSON.parse(readFileSync(join(DOCUMENTS, `${name}.json`), 'utf8')) as {
+      components: { schemas: Record<string, Schema> };
+    }
+  ).components.schemas;
 const of = (name: string, schema: string, ...path: string[]): Schema => {
   const found = path.reduce<Schema | undefined>((at, each) => at?.properties[each], schemas(name)[schema]);
   if (found === undefined) throw new Error(`${name}.json has no ${schema} ${path.join('.')}`);
@@ -64,7 +64,7 @@ const CLIP = `${VARIABLES.VISION_MAX_CLIP_MINUTES.fallback} min`;
 type Row = readonly [limit: string, value: string, setting?: keyof typeof VARIABLES];
 
 /** What a partner sends. */
-const SENT: readonly Row[] = [
+const sent = (): readonly Row[] => [
   ['JSON body', BODY, 'HTTP_BODY_LIMIT'],
   ['nesting of JSON', `${MAX_JSON_DEPTH} levels`],
   ['time for the headers; for a JSON body', `${period(SERVER_LIMITS.headers)}; ${period(SERVER_LIMITS.jsonBody)}`],
@@ -124,85 +124,23 @@ const table = (rows: readonly Row[]) =>
 
 const limitsPage = () => `# Limits
 
-<!-- Generated from the code: \`npm run limits\` writes it. -->
+<!-- Generated from the code: \`npm run generate -- limits\` writes it. -->
 
 Values are the defaults. Where a setting is named, the operator of the service may have chosen another value. What protects a service from its
 callers is in the [operator guide](guides/operator.md#limits).
 
 ## If you call the platform
 
-${table(SENT)}
+${table(sent())}
 
 ## If you host Site or Vision
 
 ${table(HOSTED)}
 `;
 
-test('docs/limits.md has the limits of the code: UPDATE_LIMITS=1 writes it', () => {
-  if (process.env['UPDATE_LIMITS'] === '1') writeFileSync(PAGE, limitsPage());
-  expect(readFileSync(PAGE, 'utf8')).toBe(limitsPage());
-  expect(limitsPage()).not.toMatch(/NaN|undefined/);
-});
-
-const oneLine = (text: string) => text.replace(/\s+/g, ' ');
-const seconds = ANSWER_TIME.replace(' s', '');
-
-/** Sentences that quote a limit, made from the same values. */
-test.each([
-  ['Swagger of Scale', GUIDES.scale, `A body of more than ${BODY} gets 413`],
-  ['Swagger of Scale', GUIDES.scale, 'holds 1 to 255 visible ASCII characters'],
-  ['Swagger of Scale', GUIDES.scale, `For ${KEPT.replace(' h', ' hours')} a repeat gets the first response`],
-  ['Swagger of Site', GUIDES.site, `the whole response within ${seconds} seconds and in at most ${ANSWER}`],
-  ['Swagger of Vision', GUIDES.vision, `the whole response within ${seconds} seconds and in at most ${ANSWER}`],
-  ['Swagger of admin', GUIDES.admin, `\`pageSize\` (${DEFAULT_PAGE_SIZE} by default, at most ${MAX_PAGE_SIZE})`],
-  ['partner-calling', read('docs/guides/partner-calling.md'), `too large (${BODY} by default)`],
-  [
-    'partner-hosting',
-    read('docs/guides/partner-hosting.md'),
-    `established within ${CONNECT_TIME}, and the complete answer must arrive within ${ANSWER_TIME}`,
-  ],
-  ['partner-hosting', read('docs/guides/partner-hosting.md'), `${ANSWER_TIME} for an answer (\`--timeout\`)`],
-  [
-    'partner-hosting',
-    read('docs/guides/partner-hosting.md'),
-    `${ANSWER} for a list, ${mebibytes(MAX_RECORD_BYTES)} for each record of it and ${mebibytes(MAX_WHOLE_BYTES)} for an acknowledgement`,
-  ],
-  [
-    'operator',
-    read('docs/guides/operator.md'),
-    `a \`GET\` up to ${MAX_ATTEMPTS} times, \`Retry-After\` up to ${RETRY_AFTER}`,
-  ],
-  ['operator', read('docs/guides/operator.md'), `${ANSWER_TIME} each, ${CONNECT_TIME} to connect, ${ANSWER}`],
-  [
-    'operator',
-    read('docs/guides/operator.md'),
-    `Headers must arrive within ${period(SERVER_LIMITS.headers)} and a JSON body within ${period(SERVER_LIMITS.jsonBody)}`,
-  ],
-  ['decisions', read('docs/decisions.md'), `A body has at most ${BODY}`],
-])('%s quotes the limits: %#', (_document, text, sentence) => {
-  expect(oneLine(text)).toContain(sentence);
-});
-
-test.each(['partner-calling', 'partner-hosting', 'sandbox', 'admin'])(
-  '%s links the table of limits, or quotes none',
-  (name) => {
-    const text = read(`docs/guides/${name}.md`);
-    if (/\d+ ?(?:[KMG]i?B)\b/.test(text)) expect(text).toContain('](../limits.md)');
-  },
-);
-
-/** Decision 16. */
-test.each([
-  ['Swagger of Scale', GUIDES.scale, /other body[^.]*422/, /other body[^.]*409/],
-  ['Swagger of Account', GUIDES.account, /other body[^.]*409/, /other body[^.]*422/],
-  [
-    'partner-calling',
-    read('docs/guides/partner-calling.md'),
-    /other bytes is refused: 422 of a ticket, 409 of an account/,
-    /refused: 409 of a ticket/,
-  ],
-  ['decisions', read('docs/decisions.md'), /other bytes are refused \(Scale 422, Account 409\)/, /Scale 409/],
-])('%s says which status a reused key has', (_document, text, right, wrong) => {
-  expect(oneLine(text)).toMatch(right);
-  expect(oneLine(text)).not.toMatch(wrong);
-});
+/** The page of the limits that a partner meets. */
+export const limits: Generator = () => {
+  const page = limitsPage();
+  if (/NaN|undefined/.test(page)) throw new Error('a limit of docs/limits.md has no value');
+  return { 'docs/limits.md': page };
+};

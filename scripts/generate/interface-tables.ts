@@ -37,9 +37,9 @@ interface Document {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** The document of an interface. `contract/documents` compares it with the contract in the code. */
+/** The document of an interface. It is written before the pages that quote it. */
 export const documentOf = (name: string): Document =>
-  JSON.parse(readFileSync(join(import.meta.dirname, `../../../docs/openapi/${name}.json`), 'utf8')) as Document;
+  JSON.parse(readFileSync(join(import.meta.dirname, `../../docs/openapi/${name}.json`), 'utf8')) as Document;
 
 const MAX_LISTED = 12;
 /** Longer texts are limited by the size of the body. */
@@ -56,8 +56,7 @@ export interface Field {
 
 /** Resolves the references of the schemas of one interface. */
 export class Schemas {
-  /** The schemas that were read. */
-  readonly used = new Set<string>();
+  private readonly used = new Set<string>();
   private readonly all: Readonly<Record<string, Schema>>;
 
   constructor(name: string) {
@@ -69,6 +68,11 @@ export class Schemas {
     if (schema === undefined) throw new Error(`no schema ${name}`);
     this.used.add(name);
     return schema;
+  }
+
+  /** The schemas that were not read. The error bodies are the same in all interfaces. */
+  get unused(): string[] {
+    return Object.keys(this.all).filter((name) => !this.used.has(name) && !/^(Plain)?Error/.test(name));
   }
 
   /** With the properties of the schema that it refers to, and its own description. */

@@ -1,25 +1,13 @@
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
-import {
-  type ApiContract,
-  type ErrorKind,
-  INTERFACES,
-  KIND_STATUS,
-} from '../../../src/contracts/common/api-contract.js';
-import { failuresOf } from '../../../src/contracts/common/failures.js';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../../src/contracts/common/pagination.dto.js';
-import { VIDEO_STATUSES } from '../../../src/contracts/vision/vision.dto.js';
-import { PUBLICATIONS } from '../../../src/docs/documents.js';
-import { sectionsIn } from '../../shared/citations.js';
-import { expectGenerated, table } from './generated-blocks.js';
+import { type ApiContract, type ErrorKind, INTERFACES, KIND_STATUS } from '../../src/contracts/common/api-contract.js';
+import { failuresOf } from '../../src/contracts/common/failures.js';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/contracts/common/pagination.dto.js';
+import { VIDEO_STATUSES } from '../../src/contracts/vision/vision.dto.js';
+import { PUBLICATIONS } from '../../src/docs/documents.js';
+import { generatedBlocks, table } from './generated-blocks.js';
+import type { Generator } from './generator.js';
 import { boundsOf, documentOf, Schemas, typeOf } from './interface-tables.js';
 
-const ROOT = join(import.meta.dirname, '../../..');
-const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
-
 const APIS = PUBLICATIONS.filter(({ api }) => (INTERFACES as readonly string[]).includes(api.name));
-const SCHEMAS = new Map(APIS.map(({ api }) => [api.name as string, new Schemas(api.name)]));
 const HOST = { platform: 'the platform', partner: 'a partner' };
 const CALLER = { platform: 'partners', partner: 'the platform' };
 const ISSUER = { platform: 'the platform, one for each hauler', partner: 'the partner' };
@@ -38,7 +26,7 @@ const apiOf = (name: string): ApiContract => {
 const yes = (value: boolean) => (value ? 'yes' : 'no');
 const codeFor = ({ errors }: ApiContract, kind: ErrorKind) => errors[kind] ?? '';
 
-function interfaces(): string {
+function interfaceTable(): string {
   const rows = APIS.map(({ api, side = 'platform' }) => [
     `${api.title} ${api.version}`,
     HOST[side],
@@ -48,8 +36,7 @@ function interfaces(): string {
   return table(['interface', 'hosted by', 'called by', 'purpose'], rows);
 }
 
-function fields(name = '', schemaName = ''): string {
-  const schemas = SCHEMAS.get(name) ?? new Schemas(name);
+function fields(schemas: Schemas, schemaName = ''): string {
   const schema = schemas.named(schemaName);
   const rows = schemas
     .fields(schema)
@@ -148,58 +135,31 @@ const versions = () =>
     APIS.map(({ api }) => [api.title, api.version, `\`${api.prefix}\``]),
   );
 
-const BLOCKS: Readonly<Record<string, (...words: string[]) => string>> = {
-  interfaces,
-  fields,
-  call,
-  states,
-  keys,
-  codes,
-  limits,
-  versions,
-};
+const PAGE = 'docs/interfaces.md';
 
-test('docs/interfaces.md has every field, call and code of the contracts: UPDATE_INTERFACES=1 writes it', () => {
-  const { text, markers } = expectGenerated('docs/interfaces.md', 'UPDATE_INTERFACES', (kind = '', ...words) => {
-    const block = BLOCKS[kind];
-    if (block === undefined) throw new Error(`docs/interfaces.md has a block of an unknown kind: ${kind}`);
+/** The fields, calls and codes of the four interfaces, from the contracts and their documents. */
+export const interfaces: Generator = () => {
+  const schemas = new Map(APIS.map(({ api }) => [api.name as string, new Schemas(api.name)]));
+  const blocks: Readonly<Record<string, (...words: string[]) => string>> = {
+    interfaces: interfaceTable,
+    fields: (name = '', schemaName) => fields(schemas.get(apiOf(name).name) ?? new Schemas(name), schemaName),
+    call,
+    states,
+    keys,
+    codes,
+    limits,
+    versions,
+  };
+  const calls = APIS.flatMap(({ api }) => Object.keys(api.routes).map((name) => `call ${api.name} ${name}`));
+  const required = [...calls, 'interfaces', 'states', 'keys', 'codes', 'limits', 'versions'];
+  const text = generatedBlocks(PAGE, required, (kind = '', ...words) => {
+    const block = blocks[kind];
+    if (block === undefined) throw new Error(`${PAGE} has a block of an unknown kind: ${kind}`);
     return block(...words);
   });
-  const calls = APIS.flatMap(({ api }) => Object.keys(api.routes).map((name) => `call ${api.name} ${name}`));
-  expect(markers).toEqual(expect.arrayContaining([...calls, ...Object.keys(BLOCKS).slice(3)]));
-  // The error bodies are the same in all interfaces.
-  const isError = (name: string) => /^(Plain)?Error/.test(name);
-  for (const [name, { used }] of SCHEMAS) {
-    const all = Object.keys(documentOf(name).components.schemas).filter((each) => !isError(each));
-    expect([name, all.filter((each) => !used.has(each))]).toEqual([name, []]);
-  }
-  expect(text).not.toMatch(/NaN|undefined|\[object/);
-});
-
-/** Files that cite sections; the licences of packages have sections of their own. */
-const CITING = globSync(['*.md', 'docs/**/*.md', '{src,test,migrations,scripts}/**/*.{ts,tsx,mjs,cjs,sql}'], {
-  cwd: ROOT,
-  // `src/contracts/forbidden` is written by architecture.spec.ts for a moment; the last two have examples of citations.
-  exclude: [
-    'THIRD-PARTY-NOTICES.md',
-    'scripts/third-party-notices.mjs',
-    'src/contracts/forbidden/**',
-    'test/shared/citations.ts',
-    'test/architecture/decisions.spec.ts',
-  ],
-});
-
-test('docs/interfaces.md has every section that code, tests, documents and rules of the kit cite', () => {
-  const sections = new Set(
-    [...read('docs/interfaces.md').matchAll(/^#{2,3} (\d[\d.]*[a-z]?) /gm)].map(([, each]) => each),
-  );
-  const cited = CITING.flatMap((file) => {
-    const text = read(file);
-    const ofRules = [...text.matchAll(/\bsection: '([\d.]+[a-z]?)'/g)].map(([, number = '']) => number);
-    const inTables = file === 'docs/rules.md' ? [...text.matchAll(/^\| [A-Z]+-\d+ \| [^|]+ \| ([^ |]+) \|/gm)] : [];
-    const all = [...sectionsIn(text), ...ofRules, ...inTables.map(([, number = '']) => number)];
-    return all.map((number) => ({ number, file }));
-  });
-  expect(cited.length).toBeGreaterThan(400);
-  expect(cited.filter(({ number }) => !sections.has(number))).toEqual([]);
-});
+  for (const [name, { unused }] of schemas)
+    if (unused.length > 0) throw new Error(`${PAGE} has no table of ${unused.join(', ')} of ${name}`);
+  const fault = /NaN|undefined|\[object/.exec(text);
+  if (fault !== null) throw new Error(`${PAGE} would say ${fault[0]}`);
+  return { [PAGE]: text };
+};
