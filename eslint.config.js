@@ -2,6 +2,17 @@ import js from '@eslint/js';
 import prettier from 'eslint-config-prettier';
 import tseslint from 'typescript-eslint';
 
+const STATEMENT = '/\\bSELECT\\b[^;]*\\bFROM\\b|\\bINSERT INTO\\b|\\bDELETE FROM\\b|\\bUPDATE [^;\\n]+\\bSET\\b/';
+const SQL = [`Literal[value=${STATEMENT}]`, `TemplateElement[value.raw=${STATEMENT}]`].map((selector) => ({
+  selector,
+  message: 'The SQL of tables stands in a *.repository.ts or *.sql.ts.',
+}));
+const DTO = 'ImportDeclaration[source.value=/[.]dto[.]js$/]';
+const TYPE_OF_DTO = {
+  selector: `${DTO}[importKind="type"], ${DTO} > ImportSpecifier[importKind="type"]`,
+  message: 'A type import of a DTO switches off the validation of the body.',
+};
+
 export default tseslint.config(
   { ignores: ['dist/', '.dist-new/', '.dist-old/', 'data/', 'node_modules/', 'coverage/', 'clients/'] },
   js.configs.recommended,
@@ -55,6 +66,12 @@ export default tseslint.config(
       ],
     },
   },
+  {
+    files: ['src/**/*.ts'],
+    ignores: ['src/**/*.{repository,sql}.ts', 'src/{database,embedded-postgres}/**'],
+    rules: { 'no-restricted-syntax': ['error', ...SQL] },
+  },
+  { files: ['src/**/*.controller.ts'], rules: { 'no-restricted-syntax': ['error', ...SQL, TYPE_OF_DTO] } },
   { files: ['src/**/*.tsx'], rules: { 'no-console': 'error' } },
   { files: ['src/config/**/*.ts'], rules: { 'no-restricted-properties': 'off' } },
   prettier,

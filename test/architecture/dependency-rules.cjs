@@ -164,6 +164,13 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/(partner-client|vision/downloads)/' },
       to: { path: '^node_modules/(axios|@nestjs/axios)/' },
     },
+    {
+      name: 'acceptance-is-outside',
+      comment: 'the acceptance suite calls a running service, whose code may change as it likes; helpers count too',
+      severity: 'error',
+      from: { path: '^test/acceptance/' },
+      to: { path: '^(src|migrations)/|^node_modules/(pg|typeorm|@nestjs)/', reachable: true },
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
