@@ -133,7 +133,7 @@ export class OidcClient {
   }
 }
 
-/** `fetch` of at most `MAX_BYTES`. The address is the operator's own setting, so it may be private (decision 67). */
+/** `fetch` of at most `MAX_BYTES`. The address is the operator's own setting, so it may be private. */
 const fetchBounded: CustomFetch = async (url, options) => {
   const response = await fetch(url, options);
   const chunks: Uint8Array[] = [];
