@@ -16,6 +16,12 @@ const above = {
 
 const DATA_SOURCE = '^src/database/data-source\\.ts$';
 
+/** The cases and their helpers. The others start the service of the tier, in the process of Jest itself. */
+const ACCEPTANCE = {
+  path: '^test/acceptance/',
+  pathNot: '^test/acceptance/(target(-end)?\\.mjs|support/target-service\\.ts)$',
+};
+
 const noUpward = (level, names) => ({
   name: `level-${level}-imports-no-higher-level`,
   severity: 'error',
@@ -168,8 +174,15 @@ module.exports = {
       name: 'acceptance-is-outside',
       comment: 'the acceptance suite calls a running service, whose code may change as it likes; helpers count too',
       severity: 'error',
-      from: { path: '^test/acceptance/' },
-      to: { path: '^(src|migrations)/|^node_modules/(pg|typeorm|@nestjs)/', reachable: true },
+      from: ACCEPTANCE,
+      to: { path: '^(src|migrations)/|^node_modules/(typeorm|@nestjs)/', reachable: true },
+    },
+    {
+      name: 'acceptance-sends-no-sql',
+      comment: 'test/support/test-run.ts creates its databases, and is the only way to one',
+      severity: 'error',
+      from: ACCEPTANCE,
+      to: { path: '^node_modules/pg/|^test/support/(rows|time)\\.ts$' },
     },
   ],
   options: {

@@ -47,6 +47,16 @@ test.each([
     ['acceptance-is-outside'],
   ],
   [
+    'an acceptance case that imports the helpers with SQL',
+    {
+      'src/a.ts': EMPTY,
+      'test/support/rows.ts': EMPTY,
+      'test/acceptance/tickets.spec.ts': importing('../support/rows.js'),
+    },
+    'dependency-rules.cjs',
+    ['acceptance-sends-no-sql'],
+  ],
+  [
     'two folders that import each other',
     {
       'src/a/one.ts': importing('../b/two.js'),
