@@ -105,9 +105,10 @@ async function measure(
   seconds: number,
   database: BenchDatabase,
 ): Promise<Round> {
+  // What it had not finished when it was suspended must not come after the tables are emptied.
+  if (pid !== undefined) await untilAwake(pid);
   await database.client.query(TRUNCATE);
   await database.client.query('CHECKPOINT');
-  if (pid !== undefined) await untilAwake(pid);
   collectGarbage();
   const used = () => [pid === undefined ? 0 : processorMs(pid), processorMs(database.pid)] as const;
   const before = used();
