@@ -115,8 +115,7 @@ async function measure(
   const outcome = await run(connections, seconds);
   const after = used();
   await verify(outcome, table, connections, database.client);
-  // It finishes what was under way when the load ended: suspended within a transaction, it would keep its locks.
-  await delay(CATCH_UP_MS);
+  await untilIdle(table, database.client);
   if (pid !== undefined) putToSleep(pid);
   const count = outcome.acknowledged.length;
   const round = {
@@ -128,6 +127,17 @@ async function measure(
   };
   console.log(`${name} ${connections}: ${Math.round(round.perSecond)}/s, p99 ${round.p99.toFixed(1)} ms`);
   return round;
+}
+
+/** It finishes what was under way when the load ended: suspended within a transaction, it would keep its locks. */
+async function untilIdle(table: string, client: pg.Client): Promise<void> {
+  for (let before = ''; ;) {
+    const { rows } = await client.query<{ count: string }>(`SELECT count(*) FROM ${table}`);
+    const count = rows[0]?.count ?? '';
+    if (count === before) return;
+    before = count;
+    await delay(CATCH_UP_MS);
+  }
 }
 
 /** Its timers are overdue then, and are let through first. */
