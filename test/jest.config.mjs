@@ -8,7 +8,7 @@ import { join } from 'node:path';
  * | `unit`        | nothing: pure functions                                                             |
  * | `integration` | one module with PostgreSQL, or the service in the process of the test               |
  * | `acceptance`  | the built service, seen from outside alone                                          |
- * | `console`     | a browser                                                                           |
+ * | `console`     | the built service with its demo, and a browser                                      |
  * | `nightly`     | what takes minutes, or programs that npm does not install                           |
  */
 const shared = {
@@ -46,7 +46,10 @@ export default {
       globalSetup: '<rootDir>/test/acceptance/target.mjs',
       globalTeardown: '<rootDir>/test/acceptance/target-end.mjs',
     }),
-    project('console', postgres),
+    project('console', {
+      globalSetup: '<rootDir>/test/console/target.mjs',
+      globalTeardown: '<rootDir>/test/console/target-end.mjs',
+    }),
     project('nightly', postgres),
   ],
   maxWorkers: '100%',

@@ -1,19 +1,26 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { DEMO } from '../../src/demo/demo-data.js';
-import type { GroupAccess } from '../../src/config/access-rules.js';
+import { startOwnService } from '../acceptance/support/service.js';
+import { call } from '../acceptance/support/target.js';
+import { startCellRouter } from '../support/cell-router.js';
 import { eventually } from '../support/eventually.js';
-import { identify, oidcSettings, startIdentityProvider } from '../support/identity-provider.js';
-import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
-import { accessibilityFindings, type ConsoleScene, press, startConsole } from './console-pages.js';
+import { identify, startIdentityProvider } from '../support/identity-provider.js';
+import {
+  ask,
+  type ConsoleScene,
+  linkTo,
+  list,
+  nameOf,
+  newHauler,
+  part,
+  press,
+  startConsole,
+  target,
+} from './support/console.js';
+import { DEMO, VIEWER_TOKEN } from './support/demo.js';
+import { accessibilityFindings } from './support/page-checks.js';
 
-const ROLES: readonly GroupAccess[] = [
-  { role: 'viewer', group: 'readers' },
-  { role: 'viewer+video', group: 'watchers' },
-  { role: 'operator', group: 'dispatch' },
-  { role: 'admin', group: 'owners' },
-  { role: 'operator', group: 'demo', haulers: [DEMO.haulerId] },
-];
+/** The roles of the groups stand in `support/target.ts`. */
 const groups = new Map([
   ['ada', ['owners']],
   ['otto', ['dispatch']],
@@ -23,26 +30,24 @@ const groups = new Map([
 ]);
 
 let scene: ConsoleScene;
-let proxy: TcpProxy;
 let provider: Awaited<ReturnType<typeof startIdentityProvider>>;
+/** The name of a hauler that not everybody may see. */
+let bigBend: string;
 beforeAll(async () => {
-  proxy = await startTcpProxy({ host: '127.0.0.1', port: 9 });
-  const publicUrl = `http://127.0.0.1:${proxy.port}`;
-  provider = await startIdentityProvider(publicUrl, groups);
-  scene = await startConsole({ OIDC: oidcSettings(provider.issuer, publicUrl, ROLES) });
-  proxy.leadTo({ host: '127.0.0.1', port: Number(new URL(scene.service.url).port) });
-  await scene.service.admin('POST', '/haulers', { name: 'Big Bend' });
-}, 120_000);
+  const port = Number(new URL(target.issuer).port);
+  provider = await startIdentityProvider(target.url, groups, '127.0.0.1', port);
+  scene = await startConsole();
+  bigBend = await nameOf(await newHauler());
+}, 60_000);
 afterAll(async () => {
   await scene.close();
   await provider.close();
-  await proxy.close();
 });
 afterEach(async () => expect(await scene.endCase()).toEqual([]));
 
 /** A person who has signed in, on a page of the console. */
 async function signedIn(login: string, path = ''): Promise<Page> {
-  const page = await scene.visitor(`http://127.0.0.1:${proxy.port}`);
+  const page = await scene.visitor();
   // The page of the provider wants a font of another host.
   await page.context().route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css' }));
   await page.goto(`/console/${path}`);
@@ -53,9 +58,11 @@ async function signedIn(login: string, path = ''): Promise<Page> {
 }
 
 const pagesOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
-const titled = (page: Page, title: string) => page.getByRole('heading', { name: title, level: 1 }).waitFor();
-const endSessions = () =>
-  scene.service.dataSource.query('UPDATE console_sessions SET expires_at = now() WHERE person IS NOT NULL');
+
+async function endSessions(): Promise<void> {
+  const sessions = await list<{ id: string; kind: string }>('/sessions');
+  for (const { id } of sessions.filter(({ kind }) => kind === 'person')) await ask('DELETE', `/sessions/${id}`);
+}
 
 /** Ends the sessions while the page makes no call by itself, and opens an address of the console again in its tab. */
 async function returnWithoutSession(page: Page, path = ''): Promise<void> {
@@ -65,101 +72,87 @@ async function returnWithoutSession(page: Page, path = ''): Promise<void> {
 }
 
 describe('a person who signs in at the identity provider', () => {
-  it.each([
-    ['ada', 'admin', ['Sessions', 'Actions', 'Webhooks'], []],
-    ['otto', 'operator', ['Actions', 'Webhooks', 'Sandbox'], ['Sessions']],
-    ['vera', 'viewer', ['Actions', 'Webhooks', 'Sandbox'], ['Sessions']],
-    ['lea', 'operator, 1 hauler', ['Tickets', 'Coverage'], ['Sessions', 'Actions', 'Webhooks', 'Sandbox']],
-  ])(
-    '%s as %s sees the pages of the role',
-    async (login, role, open, closed) => {
-      const page = await signedIn(login, 'tickets?search=IN');
-      expect(page.url()).toContain('/console/tickets?search=IN');
-      const header = page.getByRole('banner');
-      await header.getByText(`Name of ${login}`, { exact: true }).waitFor();
-      await header.getByText(role, { exact: true }).waitFor();
-      const shown = await pagesOf(page);
-      expect(open.filter((title) => !shown.includes(title))).toEqual([]);
-      expect(closed.filter((title) => shown.includes(title))).toEqual([]);
-      expect(await accessibilityFindings(page)).toEqual([]);
-    },
-    60_000,
-  );
+  test.each([
+    { login: 'ada', role: 'admin', open: ['Sessions', 'Actions', 'Webhooks'], closed: [], may: 'create and start' },
+    { login: 'otto', role: 'operator', open: ['Actions', 'Webhooks', 'Sandbox'], closed: ['Sessions'], may: 'start' },
+    { login: 'vera', role: 'viewer', open: ['Actions', 'Webhooks', 'Sandbox'], closed: ['Sessions'], may: 'read' },
+  ])('$login as $role sees the pages of the role, and may $may', async ({ login, role, open, closed, may }) => {
+    const page = await signedIn(login, 'haulers?search=x');
+    expect(page.url()).toContain('/console/haulers?search=x');
+    const header = page.getByRole('banner');
+    await header.getByText(`Name of ${login}`, { exact: true }).waitFor();
+    await header.getByText(role, { exact: true }).waitFor();
+    const pages = await pagesOf(page);
+    expect(open.filter((title) => !pages.includes(title))).toEqual([]);
+    expect(closed.filter((title) => pages.includes(title))).toEqual([]);
+    await page.goto('/console/haulers?new=1');
+    const create = page.getByRole('button', { name: 'Create the hauler' });
+    await create.waitFor();
+    expect(await create.isEnabled()).toBe(may.includes('create'));
+    const refusal = page.getByText(/^This needs the role admin; this session has the role /);
+    expect(await refusal.count()).toBe(may.includes('create') ? 0 : 1);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.goto('/console/sandbox');
+    const start = page.getByRole('switch').first();
+    await start.waitFor();
+    await eventually(async () => expect(await start.isEnabled()).toBe(may.includes('start')));
+  });
 
-  it.each([
-    ['ada', true, true],
-    ['otto', false, true],
-    ['vera', false, false],
-  ])(
-    '%s is offered what the role may change',
-    async (login, isAdmin, isOperator) => {
-      const page = await signedIn(login, 'haulers');
-      await page.getByRole('cell', { name: 'Big Bend' }).waitFor();
-      expect(await page.getByRole('link', { name: 'New hauler' }).count()).toBe(isAdmin ? 1 : 0);
-      await page.goto('/console/haulers?new=1');
-      expect(await page.getByRole('button', { name: 'Create the hauler' }).isEnabled()).toBe(isAdmin);
-      if (!isAdmin) await page.getByText(/^This needs the role admin; this session has the role /).waitFor();
-      await page.goto('/console/sandbox');
-      const start = page.getByRole('switch').first();
-      await start.waitFor();
-      await eventually(async () => expect(await start.isEnabled()).toBe(isOperator));
-    },
-    60_000,
-  );
-
-  it.each([
-    ['vera', 'sessions', 'Sessions needs the role admin; this session has the role viewer.'],
-    ['lea', 'actions', 'Actions concerns all haulers; this session is limited to some of them.'],
-    ['ada', 'sesions', 'It may be mistyped.'],
-  ])(
-    '%s at the address of /console/%s reads why it is closed',
-    async (login, path, sentence) => {
-      const page = await signedIn(login, path);
-      await page.getByText(sentence).waitFor();
-      await page.getByRole('link', { name: 'Go to the first page' }).click();
-      await titled(page, 'Home');
-      // The document of an address that no page has.
-      scene.expectErrors('/console/sesions');
-    },
-    60_000,
-  );
-
-  it('sees the haulers of its group alone', async () => {
+  it('lea with a group of one hauler sees that one alone, and no page that concerns all', async () => {
     const page = await signedIn('lea', 'haulers');
-    await page.getByRole('row').nth(1).waitFor();
+    await page.getByRole('banner').getByText('operator, 1 hauler', { exact: true }).waitFor();
+    await page.getByRole('cell', { name: 'Demo Hauling' }).waitFor();
     expect(await page.getByRole('row').count()).toBe(2);
-    const { body } = await scene.service.admin<{ data: { id: string; name: string }[] }>('GET', '/haulers');
-    const other = body.data.find(({ name }) => name === 'Big Bend');
+    const pages = await pagesOf(page);
+    expect(pages).toEqual(expect.arrayContaining(['Tickets', 'Coverage']));
+    for (const title of ['Sessions', 'Actions', 'Webhooks', 'Sandbox']) expect(pages).not.toContain(title);
+    const other = (await list<{ id: string; name: string }>('/haulers')).find(({ name }) => name === bigBend);
     await page.goto(`/console/haulers?id=${other?.id}`);
     await page.getByRole('alert').getByText('The address may be old, or the record was deleted.').waitFor();
+    await page.goto('/console/actions');
+    await page.getByText('Actions concerns all haulers; this session is limited to some of them.').waitFor();
+    await page.getByRole('link', { name: 'Go to the first page' }).click();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
     scene.expectErrors('404');
-  }, 60_000);
+  });
 
-  it('plays video with viewer+video alone; what is closed is a sentence, and asks for nothing', async () => {
-    const { body } = await scene.service.admin<{ data: { id: string }[] }>(
-      'GET',
-      '/recordings?status=stored&pageSize=1',
-    );
-    const id = body.data[0]?.id ?? '';
+  it('plays video with viewer+video alone; a viewer reads why not, and the page asks for no file', async () => {
+    const id = await eventually(async () => {
+      const [recording] = await list<{ id: string }>(`/recordings?status=stored&haulerId=${DEMO.haulerId}`);
+      expect(recording).toBeDefined();
+      return recording?.id;
+    });
     const watcher = await signedIn('wim', `recordings?play=${id}`);
     await watcher.locator('video').first().waitFor();
     await eventually(async () => {
-      const { body: actions } = await scene.service.admin<{ data: object[] }>(
-        'GET',
-        `/actions?resource=recording:${id}`,
-      );
-      expect(actions.data[0]).toMatchObject({ action: 'recording.viewed', person: { name: 'Name of wim' } });
+      const [action] = await list(`/actions?resource=recording:${id}`);
+      expect(action).toMatchObject({ action: 'recording.viewed', person: { name: 'Name of wim' } });
     });
     const viewer = await signedIn('vera', `recordings?play=${id}`);
     await viewer.getByText('This needs the role viewer+video; this session has the role viewer.').waitFor();
     await viewer.goto('/console/recordings?view=gallery');
-    await titled(viewer, 'Recordings');
+    await viewer.getByRole('heading', { name: 'Recordings', level: 1 }).waitFor();
     expect(await viewer.locator('video, canvas').count()).toBe(0);
-  }, 60_000);
+    await viewer.goto('/console/sessions');
+    await viewer.getByText('Sessions needs the role admin; this session has the role viewer.').waitFor();
+  });
+
+  it('signs out here and at the provider, which then knows nobody', async () => {
+    const page = await signedIn('vera');
+    const [request] = await Promise.all([
+      page.waitForRequest((each) => each.url().startsWith(`${provider.issuer}/session/end`)),
+      page.getByRole('button', { name: 'Sign out' }).click(),
+    ]);
+    expect(new URL(request.url()).searchParams.get('id_token_hint')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
+    await page.getByRole('button', { name: /yes/i }).click();
+    await page.waitForURL(`${target.url}/console/`);
+    await page.getByRole('link', { name: 'Sign in with your account' }).click();
+    await page.locator('input[name=login]').waitFor();
+  });
 });
 
-describe('a session that has expired', () => {
-  it('asks for a sign-in above a form that is filled in, and goes on with it', async () => {
+describe('a session that has ended', () => {
+  it('of a person asks for a sign-in above a form that is filled in, and goes on with it', async () => {
     const page = await signedIn('ada', 'haulers?new=1');
     await page.getByLabel('Name of the hauler').fill('Typed before');
     await endSessions();
@@ -177,18 +170,18 @@ describe('a session that has expired', () => {
     expect(await page.getByLabel('Name of the hauler').inputValue()).toBe('Typed before');
     await page.getByRole('button', { name: 'Create the hauler' }).click();
     await page.getByRole('heading', { name: 'Typed before' }).waitFor();
-    scene.expectErrors('401');
-  }, 60_000);
+    scene.expectErrors('401', '404');
+  });
 
-  it('is renewed without a page where nothing was typed, and stays at its address', async () => {
+  it('of a person is renewed without a page where nothing was typed, and stays at its address', async () => {
     const page = await signedIn('otto', 'tickets?search=IN');
     await returnWithoutSession(page, 'tickets?search=IN');
     await page.getByRole('banner').getByText('Name of otto').waitFor();
     expect(page.url()).toMatch(/\/console\/tickets\?search=IN$/);
     scene.expectErrors('401');
-  }, 60_000);
+  });
 
-  it('is not renewed for a person whose group was removed', async () => {
+  it('of a person is not renewed when the group was removed', async () => {
     const page = await signedIn('otto');
     groups.set('otto', []);
     await returnWithoutSession(page);
@@ -196,18 +189,105 @@ describe('a session that has expired', () => {
     expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);
     groups.set('otto', ['dispatch']);
     scene.expectErrors('401');
-  }, 60_000);
+  });
+
+  it('of a token asks for it again, and keeps what was typed', async () => {
+    const page = await scene.visitor({ token: target.adminToken });
+    await page.goto('/console/connections?new=1');
+    await page.getByLabel('Address of the partner').fill('https://typed.example');
+    await page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' }).waitFor({ state: 'attached' });
+    await page.getByLabel('Key that the partner issued').fill('some-key');
+    await page.context().clearCookies();
+    await press(page.getByRole('button', { name: 'Create' }));
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.locator('input[name=secret]').fill(target.adminToken);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Address of the partner').inputValue()).toBe('https://typed.example');
+    scene.expectErrors('401');
+  });
 });
 
-it('a sign-out ends the session here and at the provider, which then knows nobody', async () => {
-  const page = await signedIn('vera');
-  const [request] = await Promise.all([
-    page.waitForRequest((each) => each.url().startsWith(`${provider.issuer}/session/end`)),
-    page.getByRole('button', { name: 'Sign out' }).click(),
+describe('the sign-in with a token or key', () => {
+  it('refuses a wrong token with a sentence, and ends with the sign-out', async () => {
+    const page = await scene.visitor();
+    await page.goto('/console/tickets?page=2');
+    await page.locator('input[name=secret]').fill('wrong-token-0123456789');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('This is no token of the admin API.').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.locator('input[name=secret]').fill(target.adminToken);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Tickets', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await page.context().cookies()).toEqual([]);
+  });
+
+  it('of a partner opens the exchanges and the sandbox', async () => {
+    const headers = { 'API-KEY': target.keys.partner };
+    await call('GET', `/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`, { headers }, target);
+    const page = await scene.visitor();
+    await page.goto('/console');
+    await page.getByLabel('API key of a partner', { exact: true }).check();
+    await page.locator('input[name=secret]').fill(target.keys.partner);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: 'GET getSites' }).first().waitFor();
+    expect(await pagesOf(page)).toEqual(['Exchanges', 'Sandbox']);
+    await page.getByRole('link', { name: 'GET getSites' }).first().click();
+    await page.getByText(/^The call GET \/scale-platform\/v1\/sites/).waitFor();
+  });
+
+  it('of a viewer opens all pages but Sessions, and no button that changes something', async () => {
+    const page = await scene.visitor({ token: VIEWER_TOKEN });
+    await page.goto(`/console/connections?haulerId=${DEMO.haulerId}`);
+    await page.getByRole('link', { name: 'Demo Hauling, site' }).click();
+    await page.getByRole('button', { name: 'Check this partner now' }).click();
+    await part(page, 'Result of the check').waitFor();
+    for (const name of ['Pause this connection', 'Delete this connection', 'Synchronise its sites now']) {
+      expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
+    }
+    await page.getByRole('button', { name: 'Change' }).click();
+    expect(await page.getByRole('button', { name: 'Store' }).isDisabled()).toBe(true);
+    await page.goto(`/console/retention?haulerId=${DEMO.haulerId}`);
+    await part(page, 'Retention').getByText('for ever').first().waitFor();
+    const main = page.getByRole('main');
+    expect(await main.getByRole('button', { name: 'Preview' }).count()).toBe(0);
+    expect(await main.getByRole('link', { name: 'New erasure' }).count()).toBe(0);
+    await linkTo(page, 'Holds').click();
+    await page.getByRole('heading', { name: 'Holds', level: 1 }).waitFor();
+    expect(await main.getByRole('link', { name: 'New hold' }).count()).toBe(0);
+  });
+});
+
+it('each of two cells has a session of its own, which the browser sends to that cell alone', async () => {
+  const start = (CELL: string) => startOwnService({ env: { CELL, CELLS: 'a,b' } });
+  const [a, b] = await Promise.all([start('a'), start('b')]);
+  const router = await startCellRouter(() => ({ a, b }));
+  const page = await scene.visitor(undefined, router.url);
+  const signIn = async (cell: string) => {
+    await page.getByText(`This is cell ${cell}.`).waitFor();
+    await page.locator('input[name=secret]').fill(a.adminToken);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  };
+  const switchOf = page.getByRole('navigation', { name: 'Cells' });
+  await page.goto('/cells/a/console/');
+  await signIn('a');
+  await part(page, 'Other cells').getByRole('link', { name: 'Sign in to cell b' }).waitFor();
+  await switchOf.getByRole('link', { name: 'b', exact: true }).click();
+  await signIn('b');
+  expect(await switchOf.locator('[aria-current]').textContent()).toBe('b');
+  const cookies = (await page.context().cookies()).filter(({ name }) => name.startsWith('haulbridge_session'));
+  expect(cookies.map(({ name, path, httpOnly, sameSite }) => [name, path, httpOnly, sameSite]).sort()).toEqual([
+    ['haulbridge_session_a', '/cells/a', true, 'Strict'],
+    ['haulbridge_session_b', '/cells/b', true, 'Strict'],
   ]);
-  expect(new URL(request.url()).searchParams.get('id_token_hint')).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/);
-  await page.getByRole('button', { name: /yes/i }).click();
-  await page.waitForURL(`http://127.0.0.1:${proxy.port}/console/`);
-  await page.getByRole('link', { name: 'Sign in with your account' }).click();
-  await page.locator('input[name=login]').waitFor();
-}, 60_000);
+  await switchOf.getByRole('link', { name: 'a', exact: true }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  expect(await switchOf.locator('[aria-current]').textContent()).toBe('a');
+  scene.expectErrors('401');
+  await page.close();
+  await router.close();
+  for (const service of [a, b]) await service.end();
+});

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { DEMO, DEMO_SITE_DATA } from '../../src/demo/demo-data.js';
-import { type ConsoleScene, startConsole } from '../console/console-pages.js';
+import { call } from '../acceptance/support/target.js';
 import { eventually } from '../support/eventually.js';
+import { failRecording } from '../support/rows.js';
 import { testServer } from '../support/test-run.js';
+import { ask, type ConsoleScene, database, exchanges, list, startConsole, target } from './support/console.js';
+import { DEMO } from './support/demo.js';
 
 /** `npm run screenshots` takes the pictures of the documents from the running demo. It is no part of the tests. */
 const ROOT = join(import.meta.dirname, '../..');
@@ -26,7 +28,13 @@ interface Recording {
 }
 
 let scene: ConsoleScene;
+/** What the partner of the demo lists. */
+let demoData: Readonly<Record<string, unknown>>;
+const putSiteData = (data: object) => ask('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, data);
 beforeAll(async () => {
+  const headers = { 'API-KEY': target.keys.partner };
+  const path = `/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`;
+  demoData = (await call<{ data: typeof demoData }>('GET', path, { headers }, target)).body.data;
   mkdirSync(FOLDER, { recursive: true });
   scene = await startConsole();
   await scene.page.setViewportSize(SIZE);
@@ -34,41 +42,38 @@ beforeAll(async () => {
 }, LATE_MS);
 afterAll(() => scene.close());
 
-const list = async <T>(path: string): Promise<T[]> => (await scene.service.admin<{ data: T[] }>('GET', path)).body.data;
-
-const push = (ticketNumber: string, minutesAgo: number, material: object) =>
-  scene.service.call('POST', '/platform-api/v1/tickets', {
-    headers: { 'PLATFORM-API-KEY': scene.demo.keys.platform },
-    body: {
-      siteId: DEMO.siteId,
-      materials: [{ id: DEMO.materialId, name: 'Mixed construction debris', unitOfMeasure: 'Ton', ...material }],
-      inboundFlow: { ticketNumber, updatedAt: new Date(Date.now() - minutesAgo * MINUTE_MS).toISOString() },
-    },
-  });
+function push(ticketNumber: string, minutesAgo: number, material: object) {
+  const headers = { 'PLATFORM-API-KEY': target.keys.platform };
+  const body = {
+    siteId: DEMO.siteId,
+    materials: [{ id: DEMO.materialId, name: 'Mixed construction debris', unitOfMeasure: 'Ton', ...material }],
+    inboundFlow: { ticketNumber, updatedAt: new Date(Date.now() - minutesAgo * MINUTE_MS).toISOString() },
+  };
+  return call('POST', '/platform-api/v1/tickets', { headers, body }, target);
+}
 
 /** A morning at a scale house whose new software sends a wrong unit for some loads. */
 async function pushTickets(): Promise<void> {
   for (let n = 0; n < 40; n++) await push(`IN-2048${10 + n}`, 60 - n, { quantity: 8 + ((n * 37) % 90) / 10 });
   await push('IN-204817', 5, { quantity: 12.48 });
   for (let n = 0; n < 4; n++) await push(`IN-2049${10 + n}`, 4 - n, { quantity: 9.2 + n, unitOfMeasure: 'Tons' });
-  await list('/exchanges?pageSize=1');
+  await exchanges('pageSize=1');
 }
 
 /** The demo partner lists no material any more: the removals are held. */
 async function holdRun(): Promise<string> {
   const [connection] = await list<{ id: string }>('/connections?interface=site');
-  await scene.service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, { ...DEMO_SITE_DATA, materials: [] });
-  const { body } = await scene.service.admin<{ runId: string }>('POST', `/connections/${connection?.id}/sync`);
+  await putSiteData({ ...demoData, materials: [] });
+  const { runId } = await ask<{ runId: string }>('POST', `/connections/${connection?.id}/sync`);
   await eventually(async () => {
-    const { body: run } = await scene.service.admin<{ status: string }>('GET', `/sync-runs/${body.runId}`);
-    expect(run.status).toBe('held');
+    expect(await ask('GET', `/sync-runs/${runId}`)).toMatchObject({ status: 'held' });
   });
-  return body.runId;
+  return runId;
 }
 
 async function storedRecordings(): Promise<Recording[]> {
   return eventually(async () => {
-    const stored = await list<Recording>('/recordings?status=stored&source=continuous&pageSize=100');
+    const stored = await list<Recording>('/recordings?status=stored&source=continuous');
     expect(stored.length).toBeGreaterThanOrEqual(20);
     return [...stored].sort((one, other) => (one.startTime < other.startTime ? -1 : 1));
   }, LATE_MS);
@@ -83,10 +88,7 @@ async function loseFootage(recordings: readonly Recording[]): Promise<void> {
   ] as const;
   for (const [camera, index, status, code, reason] of lost) {
     const { id } = recordings.filter(({ cameraId }) => cameraId === camera)[index] ?? {};
-    await scene.service.dataSource.query(
-      'UPDATE recordings SET status = $2, reason_code = $3, reason = $4, updated_at = now() WHERE id = $1',
-      [id, status, code, reason],
-    );
+    await failRecording(database, id ?? '', [status, code, reason]);
   }
 }
 
@@ -119,7 +121,6 @@ test(
         .evaluateAll((all) => all.map((each) => (each as unknown as { readyState: number }).readyState));
       expect(Math.min(...states)).toBeGreaterThan(1);
     });
-    await page.waitForTimeout(1_000);
     await take('player', 760);
     await loseFootage(stored);
     const range = `from=${at(first.startTime, -2)}&to=${at(last.startTime, 3)}`;
@@ -152,24 +153,24 @@ test(
 test(
   'the report of the conformance kit about a partner who sends a material without a site',
   async () => {
-    const { service, demo, page } = scene;
+    const { page } = scene;
     const file = join(mkdtempSync(join(testServer().folder, 'report-')), 'report.html');
     const scenario = `/sandbox/haulers/${DEMO.haulerId}/scenarios/material-without-parent`;
-    await service.admin('PUT', `/hosted/haulers/${DEMO.haulerId}/site-data`, DEMO_SITE_DATA);
-    await service.admin('PUT', scenario, { forSeconds: 600 });
-    const kit = ['--role', 'site-server', '--url', service.url, '--hauler-id', DEMO.haulerId];
+    await putSiteData(demoData);
+    await ask('PUT', scenario, { forSeconds: 600 });
+    const kit = ['--role', 'site-server', '--url', target.url, '--hauler-id', DEMO.haulerId];
     // Exit code 1: a rule is broken.
     await promisify(execFile)(process.execPath, [
       KIT,
       ...kit,
       '--api-key',
-      demo.keys.partner,
+      target.keys.partner,
       '--format',
       'html',
       '--out',
       file,
     ]).catch((error: unknown) => expect(error).toMatchObject({ code: 1 }));
-    await service.admin('DELETE', scenario);
+    await ask('DELETE', scenario);
     await page.goto(pathToFileURL(file).href);
     await take('kit-report', 620);
   },

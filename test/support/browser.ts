@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as playwright } from 'playwright-core';
+import { type Browser, type BrowserServer, chromium as playwright, type LaunchOptions } from 'playwright-core';
 import { eventually } from './eventually.js';
 import { testServer } from './test-run.js';
 
@@ -14,9 +14,18 @@ chromium.setGraphicsMode = false;
 
 /** Chromium from the packages, headless. It is unpacked into the folder: by default, that of this run of the tests. */
 export async function startBrowser(folder = testServer().folder): Promise<Browser> {
+  return playwright.launch(await launchOptions(folder));
+}
+
+/** The same, for several processes, which connect to its address. */
+export async function startBrowserServer(): Promise<BrowserServer> {
+  return playwright.launchServer({ ...(await launchOptions(testServer().folder)), host: '127.0.0.1' });
+}
+
+async function launchOptions(folder: string): Promise<LaunchOptions> {
   const unpacked = (...path: string[]) => join(folder, ...path);
   const executablePath = await extractedBrowser(folder, unpacked);
-  return playwright.launch({
+  return {
     executablePath,
     // In a single process no page can be opened after another context was closed.
     args: [
@@ -26,7 +35,7 @@ export async function startBrowser(folder = testServer().folder): Promise<Browse
     ],
     env: { ...process.env, LD_LIBRARY_PATH: unpacked('al2023', 'lib'), FONTCONFIG_PATH: unpacked('fonts') },
     headless: true,
-  });
+  };
 }
 
 type PathIn = (...path: string[]) => string;

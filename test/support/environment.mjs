@@ -11,6 +11,8 @@ const WRITTEN = Symbol.for('haulbridge.written');
 const MAX_LINES = 30;
 const WARN = 40;
 const TIMEOUT_MS = 5_000;
+/** The variables that name the log of the service that a tier shares. */
+const TARGET_LOGS = { acceptance: 'ACCEPTANCE_LOG', console: 'CONSOLE_LOG' };
 /** What keeps a process from ending. A pipe does so too, but Jest's own come and go. */
 const WATCHED = ['ProcessWrap', 'TCPServerWrap', 'TCPSocketWrap', 'Timeout', 'MessagePort'];
 
@@ -22,6 +24,7 @@ const WATCHED = ['ProcessWrap', 'TCPServerWrap', 'TCPSocketWrap', 'Timeout', 'Me
 export default class Environment extends TestEnvironment {
   constructor(config, context) {
     super(config, context);
+    this.tier = config.projectConfig.displayName?.name;
     this.global = globalThis;
     // Jest replaces `exit` before the setup.
     this.process = { env: { ...process.env }, exit: process.exit };
@@ -39,7 +42,9 @@ export default class Environment extends TestEnvironment {
 
   async handleTestEvent({ name, test }) {
     if (name === 'test_fn_start') this.testStart = Date.now();
-    if (name === 'test_done' && test.errors.length > 0) test.errors.push(...servicesOutput(this.testStart ?? 0));
+    if (name === 'test_done' && test.errors.length > 0) {
+      test.errors.push(...servicesOutput(this.testStart ?? 0, TARGET_LOGS[this.tier]));
+    }
     if (name === 'run_finish') await endHeld(globalThis[HELD]);
   }
 
@@ -67,9 +72,9 @@ const jestOf = ({ moduleMocker, fakeTimersModern: timers }) => ({
 });
 
 /** The last lines of the services of a failed test, of level warn and above, as one more error of the test. */
-function servicesOutput(since) {
+function servicesOutput(since, targetLog) {
   const own = [...(globalThis[WRITTEN]?.values() ?? [])].flat().filter(({ place }) => place !== 'an answer');
-  const target = process.env.ACCEPTANCE_LOG;
+  const target = process.env[targetLog];
   const texts = [...own.map(({ text }) => text()), ...(target === undefined ? [] : [readFileSync(target, 'utf8')])];
   const lines = texts.flatMap((text) => text.split('\n')).filter((line) => line !== '' && isWarning(line, since));
   if (lines.length === 0) return [];

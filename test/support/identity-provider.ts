@@ -34,16 +34,18 @@ async function withoutWarnings<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * `oidc-provider` on a free port, for the services at these addresses. The login is the subject; `groups` are those of each, and
- * may be changed. `host`: a browser keeps the cookies of 127.0.0.1 and localhost apart as those of two sites.
+ * `oidc-provider` on a free port, or on `port` where a service that runs already looks for it, for the services at these
+ * addresses. The login is the subject; `groups` are those of each, and may be changed. `host`: a browser keeps the cookies of
+ * 127.0.0.1 and localhost apart as those of two sites.
  */
 export async function startIdentityProvider(
   publicUrls: string | readonly string[],
   groups: Map<string, string[]>,
   host = '127.0.0.1',
+  port = 0,
 ) {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const issuer = `http://${host}:${(server.address() as AddressInfo).port}`;
   const services = [publicUrls].flat().map((publicUrl) => oidcSettings(issuer, publicUrl, []));
   const settings: Configuration = {

@@ -1,19 +1,19 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { startTestApp, type TestApp } from '../support/app.js';
+import { beforeAll, describe, expect, it, test } from '@jest/globals';
+import { call } from '../support/target.js';
 
-const BUILD = join(import.meta.dirname, '../../dist/console');
-const APP = readFileSync(join(import.meta.dirname, '../../src/console/app.tsx'), 'utf8');
+const APP = readFileSync(join(import.meta.dirname, '../../../src/console/app.tsx'), 'utf8');
 const PATHS = [...APP.matchAll(/path: '([a-z]+)'/g)].map(([, path]) => path ?? '');
 const PAGES = ['', '/', ...new Set(PATHS.map((path) => `/${path}`))];
+const ASSETS = '/console/assets/';
 
-let service: TestApp;
-beforeAll(async () => void (service = await startTestApp()));
-afterAll(() => service.close());
+const get = (path: string, headers: Record<string, string> = {}) => call<string>('GET', path, { headers });
 
-const get = (path: string, headers: Record<string, string> = {}) => service.call<string>('GET', path, { headers });
+/** The files that the first page names. */
+const entryFiles = async (): Promise<string[]> =>
+  [...(await get('/console')).text.matchAll(/"\/console\/assets\/([^"]+)"/g)].map(([, name]) => name ?? '');
 
 describe('the files of the console', () => {
   test.each(PAGES)('answer /console%s with the page, and a policy that allows nothing but own files', async (path) => {
@@ -27,16 +27,16 @@ describe('the files of the console', () => {
     expect(text).not.toMatch(/<script(?![^>]* src="\/console\/assets\/)|<style|https?:/);
   });
 
-  it('keep hashed files for ever, and send them compressed', async () => {
-    const { text } = await get('/console');
-    const addresses = [...text.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, address]) => address ?? '');
-    expect(addresses).toHaveLength(3);
-    for (const address of addresses) {
-      const { status, headers } = await get(address, { 'Accept-Encoding': 'gzip' });
+  it('are kept for ever by the browser if their name has a hash, and are sent compressed', async () => {
+    const names = await entryFiles();
+    expect(names).toHaveLength(3);
+    for (const name of names) {
+      const { status, headers } = await get(ASSETS + name, { 'Accept-Encoding': 'gzip' });
       expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=31536000, immutable']);
       expect(headers.get('content-encoding')).toBe('gzip');
-      expect((await get(address, { 'If-None-Match': headers.get('etag') ?? '' })).status).toBe(304);
-      expect((await get(address, { 'Accept-Encoding': 'identity' })).headers.get('content-encoding')).toBeNull();
+      expect((await get(ASSETS + name, { 'If-None-Match': headers.get('etag') ?? '' })).status).toBe(304);
+      const plain = await get(ASSETS + name, { 'Accept-Encoding': 'identity' });
+      expect(plain.headers.get('content-encoding')).toBeNull();
     }
   });
 
@@ -52,32 +52,42 @@ describe('the files of the console', () => {
       expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
     },
   );
-
-  it('are at most 40 KB of gzip for the first page, 64 KB for it and any other, and 104 KB in all', async () => {
-    const files = readdirSync(join(BUILD, 'assets'));
-    expect(files.filter((name) => name.endsWith('.css'))).toHaveLength(1);
-    expect(sizeOf(files)).toBeLessThan(104_000);
-    const { text } = await get('/console');
-    const entry = [...text.matchAll(/"\/console\/assets\/([^"]+)"/g)].map(([, name]) => name ?? '');
-    expect(sizeOf(withImports(entry))).toBeLessThan(40_000);
-    const script = contentOf(entry.find((name) => name.endsWith('.js')) ?? '');
-    const pages = [...script.matchAll(/import\("\.\/([^"]+)"\)/g)].map(([, name]) => name ?? '');
-    expect(pages.length).toBeGreaterThan(10);
-    for (const page of pages) expect(sizeOf(withImports([...entry, page]))).toBeLessThan(64_000);
-  });
 });
 
-const contentOf = (name: string): string => readFileSync(join(BUILD, 'assets', name), 'utf8');
+describe('the size of the console with gzip', () => {
+  /** The content of each file, by its name: what the first page names, and what the scripts import at once or with a page. */
+  const contents = new Map<string, string>();
+  let entry: string[];
+  const imports = (name: string, pattern: RegExp) =>
+    name.endsWith('.js') ? [...(contents.get(name) ?? '').matchAll(pattern)].map(([, other]) => other ?? '') : [];
+  const atOnce = (name: string) => imports(name, /(?:from|import)"\.\/([^"]+)"/g);
+  const withPages = (name: string) => imports(name, /import\("\.\/([^"]+)"\)/g);
 
-const sizeOf = (names: readonly string[]): number =>
-  names.reduce((sum, name) => sum + gzipSync(contentOf(name)).length, 0);
+  beforeAll(async () => {
+    entry = await entryFiles();
+    const names = new Set(entry);
+    for (const name of names) {
+      contents.set(name, (await get(ASSETS + name)).text);
+      for (const other of [...atOnce(name), ...withPages(name)]) names.add(other);
+    }
+  });
 
-/** These files and what their scripts import at once. What `import()` names is loaded with a page. */
-function withImports(names: readonly string[]): string[] {
-  const all = new Set(names);
-  for (const name of all) {
-    if (!name.endsWith('.js')) continue;
-    for (const [, other] of contentOf(name).matchAll(/(?:from|import)"\.\/([^"]+)"/g)) all.add(other ?? '');
+  const sizeOf = (names: Iterable<string>): number =>
+    [...names].reduce((sum, name) => sum + gzipSync(contents.get(name) ?? '').length, 0);
+
+  /** These files and what their scripts import at once. */
+  function loaded(names: readonly string[]): Set<string> {
+    const all = new Set(names);
+    for (const name of all) for (const other of atOnce(name)) all.add(other);
+    return all;
   }
-  return [...all];
-}
+
+  it('is at most 40 KB for the first page, 64 KB for it and any other, and 104 KB for all pages', () => {
+    expect([...contents.keys()].filter((name) => name.endsWith('.css'))).toHaveLength(1);
+    expect(sizeOf(contents.keys())).toBeLessThan(104_000);
+    expect(sizeOf(loaded(entry))).toBeLessThan(40_000);
+    const pages = entry.flatMap(withPages);
+    expect(pages.length).toBeGreaterThan(10);
+    for (const page of pages) expect(sizeOf(loaded([...entry, page]))).toBeLessThan(64_000);
+  });
+});

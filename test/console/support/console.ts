@@ -1,85 +1,114 @@
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
-import { expect } from '@jest/globals';
-import type { Locator, Page } from 'playwright-core';
-import { type Demo, seedDemo } from '../../src/demo/seed.js';
-import { startTestApp, type TestApp, type TestAppOptions } from '../support/app.js';
-import { startBrowser } from '../support/browser.js';
-import { eventually } from '../support/eventually.js';
-import { held } from '../support/held.js';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { Hauler } from '../../acceptance/support/hauler.js';
+import { administer, listed } from '../../acceptance/support/target.js';
+import { held } from '../../support/held.js';
+import { onServer } from '../../support/test-run.js';
+import { CONSOLE_TARGET, type ConsoleTarget } from './demo.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** The service of the tier with its demo, and the browser. Every test makes a hauler of its own there. */
+export const target = JSON.parse(process.env[CONSOLE_TARGET] ?? 'null') as ConsoleTarget;
 
-/** The service with its demo, and a browser in which an admin has signed in. */
+/** For the functions of `rows.ts`: rows that the product cannot make. */
+export const database = {
+  dataSource: {
+    query: async (sql: string, values: unknown[] = []): Promise<unknown> =>
+      (await onServer(target.databaseUrl, (client) => client.query(sql, values))).rows,
+  },
+};
+
+/** The body of a call of the admin API that has to succeed. */
+export const ask = <Body>(method: string, path: string, body?: unknown): Promise<Body> =>
+  administer<Body>(method, path, body, target);
+
+export const list = <Element>(path: string): Promise<Element[]> => listed<Element>(path, target);
+
+/** The newest exchanges of a filter. */
+export const exchanges = async (filter: string): Promise<{ readonly id: string }[]> =>
+  (await ask<{ data: { readonly id: string }[] }>('GET', `/exchanges?${filter}`)).data;
+
+export const newHauler = (options: Omit<Parameters<typeof Hauler.create>[0] & object, 'service'> = {}) =>
+  Hauler.create({ ...options, service: target });
+
+/** The name of a hauler, by which its rows are found among those of other tests. */
+export const nameOf = async ({ id }: { readonly id: string }): Promise<string> =>
+  (await ask<{ name: string }>('GET', `/haulers/${id}`)).name;
+
 export interface ConsoleScene {
-  readonly service: TestApp;
-  readonly demo: Demo;
   readonly page: Page;
-  /** Errors in the browser's console that contain this text belong to the case. */
+  /** Errors in the browser's console that contain one of these texts belong to the case. */
   readonly expectErrors: (...texts: string[]) => void;
   /** Opens a page of the console by its address, in a new document. */
   readonly visit: (path: string) => Promise<void>;
   /** Opens the console and follows the link of its navigation. */
   readonly follow: (title: string) => Promise<void>;
-  /** A page of a visitor who has not signed in, until the case ends. */
-  readonly visitor: (url?: string) => Promise<Page>;
-  /** Leaves all pages, and returns the unexpected errors, among them reports of the content security policy. */
-  readonly endCase: () => Promise<string[]>;
   /** A part of the page by its accessible name. */
   readonly region: (name: string) => Locator;
+  /** A page of a visitor who has not signed in, or with a token or key has, until the case ends. */
+  readonly visitor: (secret?: Secret, url?: string) => Promise<Page>;
+  /** Leaves all pages, and returns the unexpected errors, among them reports of the content security policy. */
+  readonly endCase: () => Promise<string[]>;
   readonly close: () => Promise<void>;
 }
 
-export async function startConsole(env: TestAppOptions['env'] = {}): Promise<ConsoleScene> {
-  const [service, browser] = await Promise.all([
-    // A busy machine holds each read of a page for longer, so that more of them run at the same time.
-    startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, SANDBOX: true, DATABASE_POOL: 20, ...env } }),
-    startBrowser(),
-  ]);
-  const demo = await seedDemo(service.env, service.url);
+export type Secret = { readonly token: string } | { readonly apiKey: string };
+
+/** The browser of the tier, with a page in which an admin has signed in. Other files have contexts of their own. */
+export async function startConsole(): Promise<ConsoleScene> {
+  const browser = await connectBrowser();
   const complaints: string[] = [];
   let expected: readonly string[] = [];
-  const visitors: Page[] = [];
-  const newPage = async (baseURL = service.url) => {
-    const page = await browser.newPage({ baseURL });
-    page.setDefaultTimeout(10_000);
+  const visitors: BrowserContext[] = [];
+  const newPage = async (context: BrowserContext) => {
+    const page = await context.newPage();
+    // A busy machine may be slow.
+    page.setDefaultTimeout(20_000);
     listen(page, complaints);
     return page;
   };
-  const page = await newPage();
+  const own = await browser.newContext({ baseURL: target.url });
+  await signIn(own, { token: target.adminToken });
+  const page = await newPage(own);
   const visit = async (path: string) => void (await page.goto(`/console/${path}`));
-  await signIn(page, service.env.ADMIN_TOKEN);
   return {
-    service,
-    demo,
     page,
-    expectErrors: (...texts) => void (expected = texts),
     visit,
+    expectErrors: (...texts) => void (expected = texts),
     follow: async (name) => {
       await visit('');
-      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true }).click();
+      await linkTo(page, name).click();
     },
-    visitor: async (url) => {
-      const visitor = await newPage(url);
-      visitors.push(visitor);
-      return visitor;
+    region: (name) => part(page, name),
+    visitor: async (secret, baseURL = target.url) => {
+      const context = await browser.newContext({ baseURL });
+      visitors.push(context);
+      if (secret !== undefined) await signIn(context, secret);
+      return newPage(context);
     },
     endCase: async () => {
+      await page.unrouteAll({ behavior: 'ignoreErrors' });
       // A page that stays open would report its next call to the next case.
       await page.goto('about:blank');
-      await Promise.all(visitors.splice(0).map((visitor) => visitor.close()));
+      await Promise.all(visitors.splice(0).map((context) => context.close()));
       const isExpected = (complaint: string) => expected.some((text) => complaint.includes(text));
       const unexpected = complaints.splice(0).filter((complaint) => !isExpected(complaint));
       expected = [];
       return unexpected;
     },
-    region: (name) => page.getByRole('region', { name, exact: true }),
-    close: held(async () => {
-      await browser.close();
-      await service.close();
-    }),
+    close: held(() => browser.close()),
   };
 }
+
+/** Ends at the end of the file, with its contexts. */
+export const connectBrowser = async (): Promise<Browser> => {
+  const browser = await chromium.connect(target.browser);
+  held(() => browser.close());
+  return browser;
+};
+
+export const part = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true });
+
+export const linkTo = (page: Page, name: string): Locator =>
+  page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name, exact: true });
 
 /** The session call of a visitor who is not signed in is the only failure that a page expects. */
 function listen(page: Page, complaints: string[]): void {
@@ -91,59 +120,11 @@ function listen(page: Page, complaints: string[]): void {
   page.on('pageerror', (error) => complaints.push(error.message));
 }
 
-/** As a person does: opens the console and types the secret. */
-export async function signIn(page: Page, secret: string, kind: 'Admin token' | 'API key of a partner' = 'Admin token') {
-  await page.goto('/console');
-  await page.getByLabel(kind, { exact: true }).check();
-  await page.locator('input[name=secret]').fill(secret);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+/** As the page does when its form is sent; `people.spec.ts` fills in the form. */
+async function signIn(context: BrowserContext, secret: Secret): Promise<void> {
+  const response = await context.request.post('/console/api/session', { headers: { 'X-Console': '1' }, data: secret });
+  if (!response.ok()) throw new Error(`the sign-in answers ${response.status()}: ${await response.text()}`);
 }
 
 /** Presses a button that a dialog may have covered: a page also makes calls by itself, which may find the end of a session first. */
 export const press = (button: Locator): Promise<void> => button.dispatchEvent('click');
-
-interface AxeResult {
-  readonly violations: readonly {
-    readonly id: string;
-    readonly impact: string;
-    readonly nodes: readonly { readonly target: readonly string[] }[];
-  }[];
-}
-
-/** After a change of the width. */
-const SETTLED_MS = 5_000;
-
-/** The serious findings of axe-core on the page when its lists are loaded, in light and dark and on a phone. */
-export async function accessibilityFindings(page: Page): Promise<string[]> {
-  const findings: string[] = [];
-  // A list is pale while it is loaded again.
-  await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
-  for (const [colorScheme, width] of [
-    ['light', 1280],
-    ['dark', 390],
-  ] as const) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height: 800 });
-    // Not as a script element: the policy of the page refuses that.
-    if (await page.evaluate<boolean>('typeof axe === "undefined"')) await page.evaluate(`${AXE};0`);
-    // For passes it would write down each element as well, which takes longer than the check.
-    const { violations } = await page.evaluate<AxeResult>("axe.run({ resultTypes: ['violations'] })");
-    findings.push(
-      ...violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(
-          ({ id, nodes }) =>
-            `${colorScheme} ${width}: ${id} at ${nodes.map(({ target }) => target.join(' ')).join(', ')}`,
-        ),
-    );
-    // Pictures get the new width a frame later.
-    const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-    await eventually(async () => expect(await overflow()).toBeLessThanOrEqual(0), SETTLED_MS).catch(() => undefined);
-    const pixels = await overflow();
-    if (pixels > 0) findings.push(`${colorScheme} ${width}: the page is ${pixels} pixels too wide`);
-  }
-  await page.emulateMedia({ colorScheme: null });
-  await page.setViewportSize({ width: 1280, height: 800 });
-  return findings;
-}

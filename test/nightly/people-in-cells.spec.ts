@@ -6,7 +6,8 @@ import { startTestApp, type TestApp } from '../support/app.js';
 import { startBrowser } from '../support/browser.js';
 import { type CellRouter, startCellRouter } from '../support/cell-router.js';
 import { identify, oidcSettings, startIdentityProvider } from '../support/identity-provider.js';
-import { accessibilityFindings } from './console-pages.js';
+import { lockHauler } from '../support/rows.js';
+import { accessibilityFindings } from '../console/support/page-checks.js';
 
 const groups = new Map([
   ['ada', ['owners']],
@@ -25,8 +26,7 @@ const cellOf = (name: string): TestApp => cells[name]!;
 /** A hauler whose lock the attention list of its cell names. */
 async function lockedHauler(name: string, title: string): Promise<string> {
   const id = await createHauler(cellOf(name), title);
-  const sql = `INSERT INTO hauler_moves (hauler_id, state, exported_at) VALUES ($1, 'locked', now())`;
-  await cellOf(name).dataSource.query(sql, [id]);
+  await lockHauler(cellOf(name), id);
   return id;
 }
 

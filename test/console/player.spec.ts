@@ -1,0 +1,475 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
+import { PARTNER_KEY } from '../acceptance/support/hauler.js';
+import { VisionScene } from '../acceptance/support/vision.js';
+import { eventually } from '../support/eventually.js';
+import { failRecording, type Fleet, insertCameraName, insertChunks, insertTrucks } from '../support/rows.js';
+import { sampleVideo } from '../support/sample-video.js';
+import { CONTINUOUS, element, inHours, lists, POST } from '../support/scripted-vision.js';
+import { refuses } from '../support/scripted-partner.js';
+import {
+  ask,
+  type ConsoleScene,
+  database,
+  linkTo,
+  list,
+  nameOf,
+  newHauler,
+  part,
+  startConsole,
+  target,
+} from './support/console.js';
+import { demoVideo } from './support/demo.js';
+import { accessibilityFindings } from './support/page-checks.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const TRUCK = 'TRUCK-9';
+
+interface Recording {
+  readonly id: string;
+  readonly cameraId: string;
+  readonly startTime: string;
+}
+
+let scene: ConsoleScene;
+let footage: Awaited<ReturnType<typeof record>>;
+beforeAll(async () => {
+  scene = await startConsole();
+  footage = await record();
+}, 120_000);
+afterAll(() => scene.close());
+afterEach(async () => expect(await scene.endCase()).toEqual([]));
+
+const iso = (time: number) => new Date(time).toISOString();
+
+/** What a partner recorded: 20 min of the front camera, nothing for 10 min, and then 4 min of both cameras. */
+async function record() {
+  const hauler = await newHauler();
+  const customer = { interfaces: ['vision'], customerId: hauler.id };
+  const { key } = await ask<{ key: string }>('POST', '/api-keys', customer);
+  const start = (Math.floor(Date.now() / MINUTE_MS) - 45) * MINUTE_MS;
+  const upload = async (cameraId: string, minute: number) => {
+    const [startTime, endTime] = [iso(start + minute * MINUTE_MS), iso(start + (minute + 1) * MINUTE_MS)];
+    const query = new URLSearchParams({ customerId: hauler.id, truckId: TRUCK, cameraId, startTime, endTime });
+    const response = await fetch(`${target.url}/admin/v1/hosted/recordings?${query.toString()}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${target.adminToken}`, 'Content-Type': 'video/mp4' },
+      body: new Uint8Array(await demoVideo('front', minute)),
+    });
+    expect(response.status).toBe(201);
+  };
+  for (let minute = 0; minute < 20; minute++) await upload('front', minute);
+  for (let minute = 30; minute < 34; minute++) for (const camera of ['front', '2']) await upload(camera, minute);
+  const connectionId = await hauler.connect({ interface: 'vision', baseUrl: target.url, apiKey: key });
+  const fleet = { haulerId: hauler.id, connectionId };
+  await ask('POST', '/video-subscriptions', { connectionId, truckId: TRUCK, startTime: iso(start - MINUTE_MS) });
+  await insertCameraName(database, fleet, TRUCK, 'rear', '2');
+  const stored = await eventually(async () => {
+    const all = await list<Recording>(`/recordings?status=stored&connectionId=${connectionId}`);
+    expect(all).toHaveLength(28);
+    return all;
+  }, 90_000);
+  const first = stored.find(({ startTime }) => Date.parse(startTime) === start)!;
+  return { ...fleet, first, start, gap: start + 20 * MINUTE_MS, later: start + 30 * MINUTE_MS };
+}
+
+const truck = (from: number, to: number) =>
+  `coverage?connectionId=${footage.connectionId}&truckId=${TRUCK}&from=${iso(from)}&to=${iso(to)}`;
+const player = (at: number, cameras: string) => `recordings?play=${footage.first.id}&at=${iso(at)}&cameras=${cameras}`;
+
+/** Seconds into the file that a camera shows. */
+const shownSecond = (camera: string) =>
+  scene.page
+    .locator(`video[aria-label="Camera ${camera}"]`)
+    .evaluate((video) => (video as unknown as { readonly currentTime: number }).currentTime);
+
+describe('the player', () => {
+  const slider = () => scene.page.getByRole('slider', { name: 'Time' });
+  const shown = async () => Number(await slider().inputValue());
+  const play = () => scene.page.getByRole('button', { name: 'Play', exact: true });
+  const pause = () => scene.page.getByRole('button', { name: 'Pause' });
+
+  it('shows two cameras in step, steps by frames, goes on with the next file, and takes keys after a click', async () => {
+    const { page, visit } = scene;
+    const { later } = footage;
+    await visit(player(later, 'front,2'));
+    await page.locator('video').nth(1).waitFor();
+    await eventually(async () => expect(Number(await slider().getAttribute('max'))).toBe(later + 4 * MINUTE_MS));
+    await slider().fill(String(later + 58_000));
+    await eventually(async () => expect(await shownSecond('2')).toBeCloseTo(58, 0));
+    await page.getByRole('button', { name: 'Next frame' }).click();
+    await eventually(async () => expect(await shownSecond('front')).toBeCloseTo(58.04, 1));
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByLabel('Speed').selectOption('2');
+    await play().click();
+    await eventually(async () => {
+      const second = await shownSecond('front');
+      expect(second).toBeLessThan(50);
+      expect(Math.abs(second - (await shownSecond('2')))).toBeLessThan(0.8);
+    });
+    await page.keyboard.press('.');
+    await play().waitFor();
+    await page.keyboard.press(' ');
+    await pause().waitFor();
+  });
+
+  it('names a codec that the browser cannot play, and offers the file', async () => {
+    const { page, visit } = scene;
+    // The same file, with another name of its codec.
+    const file = await demoVideo('front', 0);
+    for (let at = file.indexOf('avc1'); at >= 0; at = file.indexOf('avc1', at + 1)) file.write('hvc1', at, 'latin1');
+    await page.route(`**/recordings/${footage.first.id}/content`, async (route) => {
+      const [, start = '0', end = ''] = /bytes=(\d+)-(\d*)/.exec(route.request().headers()['range'] ?? '') ?? [];
+      const body = file.subarray(Number(start), end === '' ? undefined : Number(end) + 1);
+      const headers = { 'Content-Range': `bytes ${start}-${Number(start) + body.length - 1}/${file.length}` };
+      await route.fulfill({ status: 206, contentType: 'video/mp4', headers, body });
+    });
+    await visit(`recordings?play=${footage.first.id}`);
+    await page.getByRole('alert').getByText('This browser cannot play H.265 (HEVC).').waitFor();
+    await page.getByRole('link', { name: 'Download' }).waitFor();
+  });
+
+  test.each([
+    [1280, 720],
+    [390, 844],
+  ])('has its controls on the screen of %d × %d without scrolling, and the names of cameras', async (width, height) => {
+    const { page, visit } = scene;
+    await page.setViewportSize({ width, height });
+    await visit(player(footage.later, 'front,2'));
+    await page.locator('video').nth(1).waitFor();
+    await page.getByText('Rear (2)').first().waitFor();
+    for (const control of [slider(), play(), page.getByLabel('Speed'), page.locator('.clock')]) {
+      const box = (await control.boundingBox())!;
+      expect(box.y + box.height).toBeLessThanOrEqual(height);
+    }
+    expect(await page.locator('.time-scale span').allInnerTexts()).toContainEqual(expect.stringMatching(/^\d\d:\d0$/));
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  it('stops at a gap, says why nothing is there, and goes on after it', async () => {
+    const { page, visit } = scene;
+    const { gap, later } = footage;
+    await visit(player(gap - 1_000, 'front'));
+    await page.locator('video').waitFor();
+    await play().click();
+    const onward = page.getByRole('button', { name: `Continue at ${iso(later).slice(11, 16)}` });
+    await onward.waitFor();
+    await page.getByText(/^No recording at this time: The partner lists no recording/).waitFor();
+    await play().waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await onward.click();
+    await pause().waitFor();
+    expect(await shown()).toBeGreaterThanOrEqual(later);
+  });
+
+  it('sends no flood of requests when it plays on for more than 15 minutes', async () => {
+    const { page, visit } = scene;
+    const later = footage.start + 15 * MINUTE_MS;
+    await visit(player(footage.start, 'front'));
+    await page.locator('video').waitFor();
+    let calls = 0;
+    const begin = performance.now();
+    page.on('request', (request) => {
+      const url = request.url();
+      if (url.includes('/admin/v1/') && !url.includes('content')) calls += 1;
+    });
+    // Until the other recordings are listed, the scale ends with the first one.
+    await eventually(async () => expect(Number(await slider().getAttribute('max'))).toBeGreaterThan(later));
+    await slider().fill(String(later - 2_000));
+    await page.getByLabel('Speed').selectOption('2');
+    await play().click();
+    await eventually(async () => expect(await shown()).toBeGreaterThan(later + 3_000));
+    // The recording, the facts around it and the next recordings; ten a second before. The page asks again every 3 s.
+    expect(calls).toBeLessThan(12 + (performance.now() - begin) / 3_000);
+  });
+});
+
+describe('the recordings', () => {
+  it('are a gallery by truck and hour; pictures are drawn as they come into view, few at once, and only once', async () => {
+    const { page, visit } = scene;
+    const [asked, open] = [new Set<string>(), new Map<string, number>()];
+    let most = 0;
+    const count = (url: string, change: number) => {
+      if (!url.endsWith('/content')) return;
+      if (change > 0) asked.add(url);
+      open.set(url, (open.get(url) ?? 0) + change);
+      most = Math.max(most, [...open.values()].filter((requests) => requests > 0).length);
+    };
+    page.on('request', (request) => count(request.url(), 1));
+    page.on('requestfinished', (request) => count(request.url(), -1));
+    page.on('requestfailed', (request) => count(request.url(), -1));
+    await visit(`recordings?connectionId=${footage.connectionId}`);
+    await page.locator('.poster.drawn').nth(2).waitFor();
+    const tiles = await page.locator('.gallery li').count();
+    expect(tiles).toBe(28);
+    expect(asked.size).toBeLessThan(tiles);
+    expect(most).toBeLessThanOrEqual(3);
+    // A part of a picture may have one colour.
+    const colours = `((canvas) => [...new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data)])(
+      document.querySelector('.poster.drawn'))`;
+    expect((await page.evaluate<number[]>(colours)).length).toBeGreaterThan(2);
+    expect(await page.getByRole('heading', { level: 2 }).first().innerText()).toMatch(/TRUCK-9 .+:00 Hauler/);
+    expect(await accessibilityFindings(page)).toEqual([]);
+
+    const idsOf =
+      "[...document.querySelectorAll('.gallery a:has(.drawn)')].map((link) => new URL(link.href).searchParams.get('play'))";
+    const drawn = await page.evaluate<string[]>(idsOf);
+    await linkTo(page, 'Tickets').click();
+    await page.getByRole('heading', { name: 'Tickets', level: 1 }).waitFor();
+    asked.clear();
+    await page.goBack();
+    await page.locator('.poster.drawn').nth(2).waitFor();
+    expect(drawn.filter((id) => [...asked].some((url) => url.includes(id)))).toEqual([]);
+    await page.getByRole('link', { name: 'List', exact: true }).click();
+    await part(page, 'Recordings').waitFor();
+  });
+
+  it('that were given up are fetched again: one recording, and all of a filter', async () => {
+    const { page, visit } = scene;
+    const vision = await VisionScene.create({ service: target });
+    const { connectionId, partner } = vision;
+    const times = { startTime: inHours(-2), endTime: inHours(-1.9), durationSeconds: 360 };
+    const one = element({ ...times, downloadUrl: partner.link(sampleVideo()) });
+    partner.on(
+      CONTINUOUS,
+      lists('recordings', () => [one]),
+    );
+    await vision.follow({ startTime: inHours(-4) });
+    const [recording] = await vision.recordingsBecome([{ status: 'stored' }]);
+    const id = recording!.id;
+    const name = await nameOf(vision.hauler);
+    // While the connection is paused, no list revives the recording.
+    const giveUp = async () => {
+      await ask('PATCH', `/connections/${connectionId}`, { enabled: false });
+      await failRecording(database, id);
+    };
+    await giveUp();
+    await visit(`recordings?play=${id}`);
+    await page.getByText('This recording is not stored').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Fetch this recording again' }).click();
+    await ask('PATCH', `/connections/${connectionId}`, { enabled: true });
+    await vision.recordingsBecome([{ status: 'stored' }]);
+    await page.getByText('This recording is not stored').waitFor({ state: 'detached' });
+
+    await giveUp();
+    await visit(`recordings?connectionId=${connectionId}&status=failed`);
+    await page.getByRole('button', { name: 'Fetch all of these again' }).click();
+    await page.getByText(`All failed and expired recordings of ${name}, vision are fetched again.`).waitFor();
+    await page.getByRole('button', { name: 'Fetch all of these again' }).click();
+    await page.getByText('Fetched again: 1').waitFor();
+    // A retry does not know cameras: it would fetch more than is shown.
+    await visit(`recordings?connectionId=${connectionId}&status=failed&cameraId=front`);
+    await part(page, 'Recordings').or(page.getByText('Nothing matches')).first().waitFor();
+    expect(await page.getByRole('button', { name: 'Fetch all of these again' }).count()).toBe(0);
+  });
+});
+
+describe('the page of a truck', () => {
+  const panel = () => scene.page.getByRole('group', { name: 'Clip of the selected range' });
+  const laneBox = async (lane: number) => {
+    await scene.page.locator('.lane-stored').first().waitFor();
+    return (await scene.page.locator('.lane-frame').nth(lane).boundingBox())!;
+  };
+
+  test.each([
+    ['six minutes', 3 * MINUTE_MS],
+    ['a month', 15 * 24 * HOUR_MS],
+  ])('plays all cameras at the moment of a click on a lane, in the view of %s', async (_, half) => {
+    const { page, visit } = scene;
+    const middle = footage.later + MINUTE_MS;
+    await visit(truck(middle - half, middle + half));
+    const lane = await laneBox(1);
+    await page.mouse.click(lane.x + lane.width / 2 + 1, lane.y + lane.height / 2);
+    await page.waitForURL(/cameras=front%2C2|cameras=2%2Cfront/);
+    for (const camera of ['front', '2']) await page.locator(`video[aria-label="Camera ${camera}"]`).waitFor();
+    // The address keeps the moment.
+    const slider = page.getByRole('slider', { name: 'Time' });
+    const at = Number(await slider.inputValue());
+    await page.reload();
+    await slider.waitFor();
+    expect(Number(await slider.inputValue())).toBe(at);
+  });
+
+  it('zooms by wheel and keys, and requests a selected time by mouse and by keyboard, but not the future', async () => {
+    const { page, visit } = scene;
+    const { later } = footage;
+    await visit(truck(later - 10 * MINUTE_MS, later + 10 * MINUTE_MS));
+    const lane = await laneBox(0);
+    const y = lane.y + lane.height / 2;
+    await page.mouse.move(lane.x + lane.width * 0.5, y);
+    await page.mouse.down();
+    await page.mouse.move(lane.x + lane.width * 0.6, y, { steps: 4 });
+    await page.mouse.up();
+    await panel().getByRole('button', { name: 'Request the clip' }).waitFor();
+    expect(await panel().innerText()).toMatch(/, .+:\d\d:\d\d .+ to .+:\d\d:\d\d .+\(/);
+    await page.getByRole('button', { name: 'List its recordings again' }).click();
+    await page.getByText(/^The partner is asked again/).waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await panel().getByRole('button', { name: 'Zoom to this time' }).click();
+    const widthOf = (url: URL) => Date.parse(url.searchParams.get('to')!) - Date.parse(url.searchParams.get('from')!);
+    await page.waitForURL((url) => Math.abs(widthOf(url) - 2 * MINUTE_MS) < 10_000);
+    const zoomed = await laneBox(0);
+    await page.mouse.move(zoomed.x + zoomed.width / 2, zoomed.y + zoomed.height / 2);
+    await page.mouse.wheel(0, -200);
+    await page.waitForURL((url) => widthOf(url) < 1.8 * MINUTE_MS);
+
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await page.getByRole('slider').getAttribute('aria-valuetext')).toMatch(/^\w+, .*: \w+/);
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Shift+ArrowRight');
+    await page.keyboard.press('Enter');
+    await eventually(async () =>
+      expect(await page.evaluate('document.activeElement.innerText')).toBe('Zoom to this time'),
+    );
+    const before = page.url();
+    await page.keyboard.press('Enter');
+    await page.waitForURL((url) => url.href !== before);
+
+    await visit(truck(Date.now() + 10 * MINUTE_MS, Date.now() + 20 * MINUTE_MS));
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('Enter');
+    await panel().getByText('This time is still to come: no camera has recorded it yet.').waitFor();
+    expect(await panel().getByRole('button', { name: 'Request the clip' }).count()).toBe(0);
+  });
+
+  it('follows a requested clip until it can be played', async () => {
+    const { page, visit } = scene;
+    await visit(truck(footage.later - 2 * MINUTE_MS, footage.later + 6 * MINUTE_MS));
+    await laneBox(0);
+    await page.getByRole('slider').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Request the clip' }).click();
+    await panel().getByRole('link', { name: 'Play the clip' }).waitFor({ timeout: 45_000 });
+    await part(page, 'Clip requests').getByRole('link', { name: 'Play' }).first().waitFor();
+    await panel().getByRole('link', { name: 'Play the clip' }).click();
+    await page.locator('video').first().waitFor();
+  });
+
+  it('asks again for a clip that the partner refused', async () => {
+    const { page, visit } = scene;
+    const vision = await VisionScene.create({ service: target });
+    vision.partner.on(POST, refuses(400, 'INVALID_PAYLOAD', 'no such camera'));
+    const id = await vision.order({ cameraId: 'roof' });
+    await vision.becomes(id, { status: 'failed' });
+    const range = 'from=2026-01-31T08:00:00Z&to=2026-01-31T09:00:00Z';
+    await visit(`coverage?connectionId=${vision.connectionId}&truckId=TRUCK-7&${range}`);
+    await part(page, 'Clip requests').getByText('roof').first().waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    const asked = page.waitForResponse((response) => response.url().endsWith(`/video-requests/${id}/retry`));
+    await page.getByRole('button', { name: 'Ask again for the clip of roof' }).click();
+    expect((await asked).status()).toBe(202);
+  });
+
+  it('leaves out the hour that a day of summer time does not have', async () => {
+    const range = 'from=2026-03-08T06:00:00.000Z&to=2026-03-08T10:00:00.000Z&zone=America/Chicago';
+    await scene.visit(`coverage?connectionId=${footage.connectionId}&truckId=${TRUCK}&${range}`);
+    await scene.page.locator('.tick-label', { hasText: '03:00' }).waitFor();
+    expect(await scene.page.locator('.tick-label', { hasText: '02:00' }).count()).toBe(0);
+  });
+});
+
+/** Noon of a day before today, in UTC. */
+const noon = (daysAgo: number, hours = 0) =>
+  iso(Math.floor(Date.now() / (24 * HOUR_MS)) * 24 * HOUR_MS - (daysAgo * 24 - 12 - hours) * HOUR_MS);
+
+/** A hauler with a partner that is never called. */
+async function newFleet(): Promise<Fleet & { name: string }> {
+  const hauler = await newHauler();
+  const body = { interface: 'vision', baseUrl: 'https://partner.invalid', apiKey: PARTNER_KEY, enabled: false };
+  return { haulerId: hauler.id, connectionId: await hauler.connect(body), name: await nameOf(hauler) };
+}
+
+describe('the coverage of fleets', () => {
+  const fleetTable = () => scene.region('Fleet coverage');
+
+  it('lists the trucks, the worst first, with a camera that is absent, and those of one hauler alone', async () => {
+    const { page, visit } = scene;
+    const [north, south] = [await newFleet(), await newFleet()];
+    const hour = { camera: 'front', seconds: 3600, status: 'stored' };
+    await insertChunks(database, north, [
+      { ...hour, truck: 'T-GOOD', at: noon(2) },
+      { ...hour, truck: 'T-BLIND', at: noon(2) },
+      { ...hour, truck: 'T-BLIND', camera: '2', at: noon(20) },
+    ]);
+    await insertChunks(database, south, [
+      { ...hour, truck: 'T-BAD', at: noon(2) },
+      { ...hour, truck: 'T-BAD', at: noon(2, 1), status: 'failed', code: 'linkRefused' },
+    ]);
+    await visit('coverage?zone=UTC');
+    await fleetTable().getByText('T-GOOD').waitFor();
+    const rows = (await fleetTable().getByRole('row').allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+    const place = (text: string) => rows.findIndex((row) => row.startsWith(text));
+    const [bad, blind] = [place(`T-BAD ${south.name}`), place(`T-BLIND ${north.name}`)];
+    expect(rows[bad]).toContain('50%');
+    expect(blind).toBeGreaterThan(bad);
+    expect(rows[blind + 1]).toMatch(/^Camera 2: nothing recorded in this time; its last recording began .+\./);
+    expect(place(`T-GOOD ${north.name}`)).toBeGreaterThan(blind);
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await page.getByLabel('Hauler').selectOption({ label: north.name });
+    await fleetTable().getByText('T-BAD').waitFor({ state: 'detached' });
+  });
+
+  it('has the days of the zone that is shown', async () => {
+    const { page, visit } = scene;
+    const fleet = await newFleet();
+    // 22:00 to 23:00 in UTC is noon of the next day on this island.
+    const at = new Date(Date.parse(noon(3)) + 10 * HOUR_MS);
+    const chunk = { truck: 'T-ISLE', camera: 'front', at: at.toISOString(), seconds: 3600, status: 'stored' };
+    await insertChunks(database, fleet, [chunk]);
+    const day = (zone: string) => at.toLocaleDateString('en-CA', { timeZone: zone });
+    expect(day('UTC')).not.toBe(day('Pacific/Kiritimati'));
+    for (const zone of ['UTC', 'Pacific/Kiritimati']) {
+      await visit(`coverage?zone=${zone}&haulerId=${fleet.haulerId}`);
+      await fleetTable()
+        .getByRole('link', { name: `T-ISLE, ${day(zone)}: 100% stored` })
+        .waitFor();
+    }
+    await page.getByRole('link', { name: /100% stored/ }).click();
+    await page.waitForURL(/zone=Pacific%2FKiritimati.*from=.*T10%3A00/);
+  });
+
+  it('leads to a sentence for each camera: what is missing, why and whose part it is', async () => {
+    const { page, visit } = scene;
+    const fleet = await newFleet();
+    const chunk = { truck: 'T1', seconds: 1200, status: 'failed' };
+    await insertChunks(database, fleet, [
+      { ...chunk, camera: 'front', at: noon(2), code: 'linkRefused' },
+      { ...chunk, camera: 'front', at: noon(2, 1), code: 'invalidFile' },
+      { ...chunk, camera: 'front', at: noon(2, 2), status: 'expired', code: 'notListed' },
+      { ...chunk, camera: 'rear', at: noon(2), status: 'stored' },
+      { ...chunk, camera: 'side', at: noon(9), status: 'stored' },
+    ]);
+    for (const days of [1, 7]) {
+      const range = `from=${noon(2 + days / 2)}&to=${noon(2 - days / 2)}`;
+      await visit(`coverage?connectionId=${fleet.connectionId}&truckId=T1&${range}`);
+      const cameras = page.getByRole('list', { name: 'Cameras' }).getByRole('listitem');
+      await cameras.first().waitFor();
+      const texts = await cameras.allInnerTexts();
+      expect(texts[0]).toMatch(
+        /^Front: 60 min missing; 20 (dead links|broken files|not listed by the partner), 20 .*, 20 .*\..*Whose part: the partner/s,
+      );
+      expect(texts).toContainEqual(expect.stringMatching(/^Rear: nothing missing of 20 min recorded\./));
+      expect(texts).toContainEqual(
+        expect.stringMatching(/^Side: nothing recorded in this time; its last recording began/),
+      );
+    }
+    expect(await accessibilityFindings(page)).toEqual([]);
+  });
+
+  it('pages through the trucks of a large fleet, and bounds the days of its address', async () => {
+    const { page, visit } = scene;
+    const fleet = await newFleet();
+    await insertTrucks(database, fleet, 360);
+    await visit(`coverage?haulerId=${fleet.haulerId}&days=31&page=14`);
+    await page.getByText('Trucks 313 to 336 of 360, the worst first').waitFor();
+    await page.getByRole('button', { name: 'Next', exact: true }).click();
+    await page.getByText('Trucks 337 to 360 of 360, the worst first').waitFor();
+    await page.getByRole('rowheader', { name: 'many 350' }).waitFor();
+    for (const days of ['101', '-3', '1e9']) {
+      await visit(`coverage?haulerId=${fleet.haulerId}&days=${days}`);
+      await fleetTable().getByText('many 001').first().waitFor();
+    }
+  });
+});
