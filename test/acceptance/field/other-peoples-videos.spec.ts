@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.js';
 import { at, CUSTOMER, demoVideo, upload } from '../../support/reference-vision.js';
 import { serveFile } from '../../support/file-host.js';
 import { box, sampleVideo } from '../../support/sample-video.js';
-import { DownloaderScene } from '../vision/downloads/downloader-scene.js';
+import { DownloaderScene } from '../../integration/vision/downloads/downloader-scene.js';
 import { arranged, filler, type Part, withCodec } from './support/mp4-variants.js';
 
 let service: TestApp;

@@ -3,7 +3,7 @@ import { eventually } from '../../support/eventually.js';
 import { refuses } from '../../support/scripted-partner.js';
 import { CONTINUOUS, element, type Element, inHours } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
-import { Subscriptions, within } from '../vision/subscriptions.js';
+import { Subscriptions, within } from '../../integration/vision/subscriptions.js';
 
 const vision = useVision();
 const subscriptions = new Subscriptions(vision);
