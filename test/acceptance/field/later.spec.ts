@@ -17,86 +17,69 @@ const late =
   ];
 
 /** Answers that say later. The partner lists the same link again and again. */
-footageCases(
-  'a file that is to come later is waited for',
-  [
-    { name: '202', source: 'a store that fetches the file from the truck', answers: () => times(3, status(202)) },
-    {
-      name: '202 with a JSON body',
-      source: 'the same, with the state of the job',
-      answers: () => times(2, status(202, { ...JSON_TYPE, 'Retry-After': '1' }, '{"status":"pending"}')),
-    },
-    { name: '409', source: 'an archive that is being restored', answers: () => times(2, status(409)) },
-    { name: '423', source: 'a recorder that still writes', answers: () => times(2, status(423)) },
-    { name: '425', source: 'a gateway that fears replays', answers: () => times(2, status(425)) },
-    { name: '408', source: 'a proxy in front of a slow recorder', answers: () => times(2, status(408)) },
-    { name: '429 without Retry-After', source: 'a store with a quota', answers: () => times(2, status(429)) },
-    {
-      name: '503 with a date in the past',
-      source: 'a host whose clock is late',
-      answers: () => times(2, status(503, { 'Retry-After': inThePast })),
-    },
-    {
-      name: '503 for three days',
-      source: 'a planned move of a data centre',
-      answers: () => [status(503, { 'Retry-After': inThreeDays })],
-    },
-    {
-      name: '503 with a word as Retry-After',
-      source: 'a gateway of one vendor',
-      answers: () => times(2, status(503, { 'Retry-After': 'soon' })),
-    },
-    {
-      name: '404 with Retry-After',
-      source: 'a cache that fills itself',
-      answers: () => times(2, status(404, { 'Retry-After': '1' })),
-    },
-    {
-      name: '302 to nowhere with Retry-After',
-      source: 'a gateway that warms up',
-      answers: () => [status(302, { 'Retry-After': '1' })],
-    },
-    {
-      name: '500, 502, 504',
-      source: 'a release of the video service',
-      answers: () => [500, 502, 504].map((code) => status(code)),
-    },
-    {
-      name: 'a connection that is closed without an answer',
-      source: 'a restart of the host',
-      answers: () => times(3, (_, response) => void response.destroy()),
-    },
-    { name: '204', source: 'a host that answers an empty file without a body', answers: () => times(2, status(204)) },
-    {
-      name: '206 that was not asked for',
-      source: 'a cache that has a part',
-      answers: (file) => [status(206, { 'Content-Range': `bytes 0-9/${file.length}` }, 'x'.repeat(10))],
-    },
-    {
-      name: '200 with a JSON body that says pending',
-      source: 'a video service behind a queue',
-      answers: () => times(3, sends('{"status":"PROCESSING"}', JSON_TYPE)),
-    },
-    { name: 'the answer after 2 s', source: 'a camera that sleeps', answers: late(2_000), tries: 1 },
-    {
-      name: 'the first byte after 2 s',
-      source: 'the same, behind a proxy that answers at once',
-      answers: late(2_000, true),
-      tries: 1,
-    },
-  ],
-  { env: { VISION_FIRST_BYTE_TIMEOUT: 10_000 } },
-);
-
-footageCases(
-  'a connection has its own time for the first byte',
-  [
-    {
-      name: 'the answer after 2 s, with 300 ms for other connections',
-      source: 'cameras of one partner that take a minute to wake up',
-      answers: (file) => Array.from({ length: 100 }, () => late(2_000)(file)).flat(),
-      listed: () => ({}),
-    },
-  ],
-  { env: { VISION_FIRST_BYTE_TIMEOUT: 300 }, connection: { firstByteTimeoutSeconds: 30 } },
-);
+footageCases('a file that is to come later is waited for (decision 47)', [
+  { name: '202', source: 'a store that fetches the file from the truck', answers: () => times(3, status(202)) },
+  {
+    name: '202 with a JSON body',
+    source: 'the same, with the state of the job',
+    answers: () => times(2, status(202, { ...JSON_TYPE, 'Retry-After': '1' }, '{"status":"pending"}')),
+  },
+  { name: '409', source: 'an archive that is being restored', answers: () => times(2, status(409)) },
+  { name: '423', source: 'a recorder that still writes', answers: () => times(2, status(423)) },
+  { name: '425', source: 'a gateway that fears replays', answers: () => times(2, status(425)) },
+  { name: '408', source: 'a proxy in front of a slow recorder', answers: () => times(2, status(408)) },
+  { name: '429 without Retry-After', source: 'a store with a quota', answers: () => times(2, status(429)) },
+  {
+    name: '503 with a date in the past',
+    source: 'a host whose clock is late',
+    answers: () => times(2, status(503, { 'Retry-After': inThePast })),
+  },
+  {
+    name: '503 for three days',
+    source: 'a planned move of a data centre',
+    answers: () => [status(503, { 'Retry-After': inThreeDays })],
+  },
+  {
+    name: '503 with a word as Retry-After',
+    source: 'a gateway of one vendor',
+    answers: () => times(2, status(503, { 'Retry-After': 'soon' })),
+  },
+  {
+    name: '404 with Retry-After',
+    source: 'a cache that fills itself',
+    answers: () => times(2, status(404, { 'Retry-After': '1' })),
+  },
+  {
+    name: '302 to nowhere with Retry-After',
+    source: 'a gateway that warms up',
+    answers: () => [status(302, { 'Retry-After': '1' })],
+  },
+  {
+    name: '500, 502, 504',
+    source: 'a release of the video service',
+    answers: () => [500, 502, 504].map((code) => status(code)),
+  },
+  {
+    name: 'a connection that is closed without an answer',
+    source: 'a restart of the host',
+    answers: () => times(2, (_, response) => void response.destroy()),
+  },
+  { name: '204', source: 'a host that answers an empty file without a body', answers: () => times(2, status(204)) },
+  {
+    name: '206 that was not asked for',
+    source: 'a cache that has a part',
+    answers: (file) => [status(206, { 'Content-Range': `bytes 0-9/${file.length}` }, 'x'.repeat(10))],
+  },
+  {
+    name: '200 with a JSON body that says pending',
+    source: 'a video service behind a queue',
+    answers: () => times(3, sends('{"status":"PROCESSING"}', JSON_TYPE)),
+  },
+  { name: 'the answer after a second', source: 'a camera that sleeps', answers: late(1_000), tries: 1 },
+  {
+    name: 'the first byte after a second',
+    source: 'the same, behind a proxy that answers at once',
+    answers: late(1_000, true),
+    tries: 1,
+  },
+]);

@@ -1,205 +1,205 @@
-import { describe, expect, test } from '@jest/globals';
-import { eventually } from '../../support/eventually.js';
+import { expect } from '@jest/globals';
 import { sampleVideo } from '../../support/sample-video.js';
 import { breaks, html, json, raw, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
-import type { ShownRequest } from '../../support/video-requests.js';
-import { accepts, CONTINUOUS, element, type Element, inHours, POST, VIDEOS } from '../../support/scripted-vision.js';
-import { pollsEnded, useVision } from '../../support/vision-scene.js';
+import { accepts, element, type Element, lists, POST, VIDEOS } from '../../support/scripted-vision.js';
+import { testAtOnce } from '../support/at-once.js';
+import { administer } from '../support/target.js';
+import { VisionScene } from '../support/vision.js';
 
 /** Answers that got lost, or that are not the partner's: what was reported, and what the service makes of it. */
-const vision = useVision();
-
-/** A listed clip that can be fetched. */
-const clip = (fields: Element = {}): Element => element({ downloadUrl: vision.partner.link(sampleVideo()), ...fields });
-
-const posts = (): number => vision.partner.askedOf(POST).length;
+interface Case {
+  readonly name: string;
+  readonly replies: readonly ScriptedReply[];
+}
 
 const ok = (body: unknown, status = 200): ScriptedReply => json(body, { status });
 
-describe('an answer of 2xx that is no acknowledgement is a lost answer: the POST is sent again', () => {
-  // Source: a maintenance page, a login page of a proxy, or the stub of an API gateway answered for the partner's service.
-  test.each<[string, ScriptedReply]>([
-    ['200 with an HTML page', html(200)],
-    ['202 with an HTML page', html(202)],
-    ['201 with an empty body', raw('', { status: 201 })],
-    ['202 with an empty body, and a Location', raw('', { status: 202, headers: { Location: '/requests/7' } })],
-    ['204', raw('', { status: 204 })],
-    ['202 with a text', raw('ok', { status: 202 })],
-    ['200 with {}', ok({})],
-    ['200 with null', ok(null)],
-    ['200 with a list', ok([])],
-    ['200 with a JSON string', ok('accepted')],
-    ['202 with success alone', ok({ success: true }, 202)],
-    ['202 with a status alone', ok({ success: true, status: 'processing' }, 202)],
-    ['202 with a blank id', ok({ success: true, requestId: ' ', status: 'processing' }, 202)],
-    ['202 with null as id', ok({ success: true, requestId: null, status: 'processing' }, 202)],
-    ['202 with an empty data', ok({ success: true, data: {} }, 202)],
-    ['200 with the stub of a gateway', ok({ message: 'Service is in maintenance', status: 'ok' })],
-    ['200 with half of its JSON', breaks('{"success":true,"requestId":"re', 20)],
-    ['502 of a gateway', html(502)],
-    ['504 of a gateway', html(504)],
-    ['a connection that is closed', breaks('', 0)],
-  ])('%s', async (_, reply) => {
-    vision.partner.on(POST, reply, accepts({ requestId: 'second' }));
-    vision.listVideos(() => [clip({ requestId: 'second' })]);
-    await vision.becomes(await vision.order(await vision.connect()), { status: 'stored', partnerRequestId: 'second' });
-    expect(posts()).toBe(2);
-  });
-
-  test('three times in all, then it ends with the reason', async () => {
-    vision.partner.on(POST, html(200));
-    const shown = await vision.becomes(await vision.order(await vision.connect()), { status: 'failed' });
-    expect(shown.reason).toContain('HTML page');
-    expect(posts()).toBe(3);
-  });
-});
-
-describe('an acknowledgement is read as partners write it, and sent once', () => {
-  // Source: partners whose framework wraps every answer, numbers its ids, or leaves out what is always the same.
-  test.each<[string, ScriptedReply, string | null]>([
-    ['200', ok({ success: true, requestId: 'r-1', status: 'processing' }), 'r-1'],
-    ['201', ok({ success: true, requestId: 'r-1', status: 'processing' }, 201), 'r-1'],
-    ['under data', ok({ success: true, data: { requestId: 'r-1', status: 'processing' } }, 202), 'r-1'],
-    ['an id that is a number', ok({ success: true, requestId: 4711, status: 'processing' }, 202), '4711'],
-    ['an id alone', ok({ requestId: 'r-1' }, 202), 'r-1'],
-    ['an unknown status', ok({ success: true, requestId: 'r-1', status: 'QUEUED' }, 202), 'r-1'],
-    ['an id of 1.5, which is read as absent', ok({ success: true, requestId: 1.5, status: 'processing' }, 202), null],
-    [
-      'as text/plain, behind a byte order mark',
-      raw('\uFEFF{"success":true,"requestId":"r-1","status":"processing"}', { status: 202 }),
-      'r-1',
-    ],
-  ])('%s', async (_, reply, requestId) => {
-    vision.partner.on(POST, reply);
-    vision.listVideos(() => [clip(requestId === null ? {} : { requestId })]);
-    const shown = await vision.becomes(await vision.order(await vision.connect()), { status: 'stored' });
-    expect((shown as ShownRequest & { partnerRequestId: unknown }).partnerRequestId ?? null).toBe(requestId);
-    expect(posts()).toBe(1);
-  });
-});
-
 const refusal = (status: number, error: object): ScriptedReply => json({ success: false, error }, { status });
 
-describe('a refusal as a duplicate after a lost answer', () => {
-  // Source: the answer to the first POST was lost behind a load balancer; the second was refused, and the clip given up.
-  test.each<[string, ScriptedReply]>([
-    ['409', refusal(409, { code: 'CONFLICT', message: 'conflict' })],
-    ['409 with an HTML page', html(409)],
-    [
-      '400 that says so',
-      refusal(400, { code: 'INVALID_PAYLOAD', message: 'A request for this range already exists.' }),
-    ],
-    ['400 with a code that says so', refusal(400, { code: 'DUPLICATE_REQUEST', message: 'no' })],
-    ['422 that says so', refusal(422, { code: 'VALIDATION_ERROR', message: 'Duplicate video request' })],
-    ['400 without the common error body', ok({ message: 'request already submitted' }, 400)],
-    ['400 with a text', raw('The request already exists.', { status: 400 })],
-    ['200 with success: false', refusal(200, { code: 'INVALID_PAYLOAD', message: 'This clip was already requested.' })],
-  ])('%s: the first one was taken, and the clip is found by its range', async (_, reply) => {
-    vision.partner.on(POST, breaks('', 0), reply);
-    vision.listVideos(() => [clip({ requestId: 'first' })]);
-    await vision.becomes(await vision.order(await vision.connect()), { status: 'stored' });
-    expect(posts()).toBe(2);
-  });
-
-  test.each<[string, object]>([
-    ['details', { details: { requestId: 'first' } }],
-    ['the error', { requestId: 'first' }],
-  ])('that names the id in %s is polled by it', async (_, more) => {
-    vision.partner.on(POST, html(200), refusal(400, { code: 'INVALID_PAYLOAD', message: 'no', ...more }));
-    vision.listVideos(() => [clip({ requestId: 'first' })]);
-    const id = await vision.order(await vision.connect());
-    await vision.becomes(id, { status: 'stored', partnerRequestId: 'first' });
-    expect(posts()).toBe(2);
-  });
-
-  test('counts also when an admin tries the request again after three lost answers', async () => {
-    vision.partner.on(POST, breaks('', 0));
-    vision.listVideos(() => []);
-    const id = await vision.order(await vision.connect());
-    await vision.becomes(id, { status: 'failed' });
-    vision.partner.on(POST, refusal(409, { code: 'CONFLICT', message: 'conflict' }));
-    expect((await vision.app.admin('POST', `/video-requests/${id}/retry`)).status).toBe(202);
-    await vision.becomes(id, { status: 'processing' });
-    await vision.endDeadline();
-    await vision.becomes(id, { status: 'expired' });
-    // The partner has taken it: it is polled again, and not sent again.
-    vision.listVideos(() => [clip()]);
-    expect((await vision.app.admin('POST', `/video-requests/${id}/retry`)).status).toBe(202);
-    await vision.becomes(id, { status: 'stored' });
-    expect(posts()).toBe(4);
-  });
-
-  test.each<[string, ScriptedReply[]]>([
-    ['a duplicate although no answer was lost', [refusal(409, { code: 'CONFLICT', message: 'conflict' })]],
-    ['another 400', [breaks('', 0), refuses(400, 'INVALID_PAYLOAD', 'The truck does not exist.')]],
-    [
-      '400 with the page of a firewall',
-      [breaks('', 0), raw('<html>You were blocked already.</html>', { status: 400 })],
-    ],
-    ['404', [breaks('', 0), refuses(404, 'NOT_FOUND', 'No such camera exists.')]],
-    [
-      '403 of a gateway, with the id of the call',
-      [breaks('', 0), ok({ message: 'Forbidden', requestId: '7f3c9a52-6e0d' }, 403)],
-    ],
-    [
-      '404 with the id of the call',
-      [breaks('', 0), refusal(404, { code: 'NOT_FOUND', message: 'No truck.', details: { requestId: 'call-1' } })],
-    ],
-    ['a duplicate after a refusal of the key alone', [refuses(401, 'UNAUTHORIZED'), refusal(409, { code: 'C' })]],
-  ])('is final where it is %s', async (_, replies) => {
-    vision.partner.on(POST, ...replies);
-    // Without a clip, a request that counts as accepted stays open.
-    vision.listVideos(() => []);
-    await vision.becomes(await vision.order(await vision.connect()), { status: 'failed' });
-    expect(posts()).toBe(replies.length);
-  });
-});
-
-/** Seconds until the failed row of a table is due. */
-async function dueIn(table: string): Promise<number> {
-  const rows = await vision.query<{ seconds: number }>(
-    `SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM ${table}
-     WHERE last_error IS NOT NULL AND started_at IS NULL`,
+/** The partner answers its POSTs so, and lists one clip with these fields; without them none. */
+async function requested(replies: readonly ScriptedReply[], clip?: Element): Promise<[VisionScene, string]> {
+  const vision = await VisionScene.create();
+  vision.partner.on(POST, ...replies);
+  const clips = clip === undefined ? [] : [element({ downloadUrl: vision.partner.link(sampleVideo(1_000)), ...clip })];
+  vision.partner.on(
+    VIDEOS,
+    lists('videos', () => clips),
   );
-  expect(rows).toHaveLength(1);
-  return rows[0]?.seconds ?? 0;
+  return [vision, await vision.order()];
 }
 
-const later = (status: number, retryAfter?: string): ScriptedReply =>
-  refuses(status, 'INTERNAL_ERROR', 'later', retryAfter === undefined ? {} : { 'Retry-After': retryAfter });
+const posts = ({ partner }: VisionScene): number => partner.askedOf(POST).length;
 
-const PAST = 'Sat, 31 Jan 2026 08:30:00 GMT';
+// Source: a maintenance page, a login page of a proxy, or the stub of an API gateway answered for the partner's service.
+const LOST: readonly [string, ScriptedReply][] = [
+  ['200 with an HTML page', html(200)],
+  ['202 with an HTML page', html(202)],
+  ['201 with an empty body', raw('', { status: 201 })],
+  ['202 with an empty body, and a Location', raw('', { status: 202, headers: { Location: '/requests/7' } })],
+  ['204', raw('', { status: 204 })],
+  ['202 with a text', raw('ok', { status: 202 })],
+  ['200 with {}', ok({})],
+  ['200 with a list', ok([])],
+  ['202 with success alone', ok({ success: true }, 202)],
+  ['202 with a status alone', ok({ success: true, status: 'processing' }, 202)],
+  ['202 with a blank id', ok({ success: true, requestId: ' ', status: 'processing' }, 202)],
+  ['202 with null as id', ok({ success: true, requestId: null, status: 'processing' }, 202)],
+  ['202 with an empty data', ok({ success: true, data: {} }, 202)],
+  ['200 with the stub of a gateway', ok({ message: 'Service is in maintenance', status: 'ok' })],
+  ['200 with half of its JSON', breaks('{"success":true,"requestId":"re', 20)],
+  ['500 of the partner', refuses(500, 'INTERNAL_ERROR', 'oops')],
+  ['502 of a gateway', html(502)],
+  ['a connection that is closed', breaks('', 0)],
+];
 
-test.each<[string, ScriptedReply]>([
-  ['429 with Retry-After: 1', later(429, '1')],
-  ['429 with a Retry-After in the past', later(429, PAST)],
-  ['429 without Retry-After', later(429)],
-  ['503 with Retry-After: 0', later(503, '0')],
-])('a partner that answers %s is called no earlier than by the interval of the subscription', async (_, reply) => {
-  vision.partner.on(CONTINUOUS, reply);
-  const body = {
-    connectionId: await vision.connect(),
-    truckId: 'TRUCK-7',
-    startTime: inHours(-1),
-    intervalSeconds: 300,
-  };
-  expect((await vision.app.admin('POST', '/video-subscriptions', body)).status).toBe(201);
-  await eventually(async () => expect(await dueIn('video_subscriptions')).toBeGreaterThan(250), 15_000);
-  // The attempts of one run (decision 36).
-  expect(vision.partner.askedOf(CONTINUOUS)).toHaveLength(3);
-});
+testAtOnce(
+  'the POST is sent again after $name, which is no acknowledgement (section 2.5a answer success; section 4.4 500; decision 41)',
+  LOST.map(([name, reply]) => ({ name, replies: [reply, accepts({ requestId: 'second' })] })),
+  async ({ replies }) => {
+    const [vision, id] = await requested(replies, { requestId: 'second' });
+    await vision.becomes(id, { status: 'stored', partnerRequestId: 'second' });
+    expect(posts(vision)).toBe(2);
+    const keys = vision.partner.askedOf(POST).map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([keys[0], keys[0]]);
+  },
+);
 
-test('a partner that answers 429 to the poll of an old request is called no earlier than by its schedule', async () => {
-  vision.partner.on(POST, accepts());
-  vision.listVideos(() => []);
-  const id = await vision.order(await vision.connect());
-  await vision.becomes(id, { status: 'processing' });
-  await vision.query("UPDATE video_request_parts SET submitted_at = now() - interval '2 hours'");
-  await pollsEnded(vision);
-  const before = vision.partner.askedOf(VIDEOS).length;
-  vision.partner.on(VIDEOS, later(429, '1'));
-  await eventually(async () => {
-    if (vision.partner.askedOf(VIDEOS).length === before) await vision.hurry();
-    expect(await dueIn('video_polls')).toBeGreaterThan(250);
-  }, 15_000);
-});
+testAtOnce(
+  'a POST is sent three times in all, then it ends with the reason: $name (decisions 41, 54)',
+  [
+    { name: '200 with an HTML page', replies: [html(200)], reason: 'HTML page' },
+    { name: '503', replies: [refuses(503, 'INTERNAL_ERROR', 'busy')], reason: 'busy' },
+    { name: 'a connection that is closed', replies: [breaks('', 0)], reason: '127.0.0.1' },
+  ],
+  async ({ replies, reason }) => {
+    const [vision, id] = await requested(replies);
+    expect((await vision.becomes(id, { status: 'failed' })).reason).toContain(reason);
+    expect(posts(vision)).toBe(3);
+  },
+);
+
+// Source: partners whose framework wraps every answer, numbers its ids, or leaves out what is always the same.
+const ACKNOWLEDGED: readonly [string, ScriptedReply, string | undefined][] = [
+  ['200', ok({ success: true, requestId: 'r-1', status: 'processing' }), 'r-1'],
+  ['201', ok({ success: true, requestId: 'r-1', status: 'processing' }, 201), 'r-1'],
+  ['under data', ok({ success: true, data: { requestId: 'r-1', status: 'processing' } }, 202), 'r-1'],
+  ['an id that is a number', ok({ success: true, requestId: 4711, status: 'processing' }, 202), '4711'],
+  ['an id alone', ok({ requestId: 'r-1' }, 202), 'r-1'],
+  ['an unknown status', ok({ success: true, requestId: 'r-1', status: 'QUEUED' }, 202), 'r-1'],
+  ['an id of 1.5, which counts as absent', ok({ success: true, requestId: 1.5, status: 'processing' }, 202), undefined],
+  [
+    'as text/plain, behind a byte order mark',
+    raw('\uFEFF{"success":true,"requestId":"r-1","status":"processing"}', { status: 202 }),
+    'r-1',
+  ],
+];
+
+testAtOnce(
+  'an acknowledgement is read as partners write it, and sent once: $name (section 2.5a answer requestId, answer status; decision 41)',
+  ACKNOWLEDGED.map(([name, reply, requestId]) => ({ name, reply, requestId })),
+  async ({ reply, requestId }) => {
+    const [vision, id] = await requested([reply], requestId === undefined ? {} : { requestId });
+    expect((await vision.becomes(id, { status: 'stored' })).partnerRequestId).toBe(requestId);
+    expect(posts(vision)).toBe(1);
+  },
+);
+
+// Source: the answer to the first POST was lost behind a load balancer; the second was refused, and the clip given up.
+const DUPLICATES: readonly [string, ScriptedReply][] = [
+  ['409', refusal(409, { code: 'CONFLICT', message: 'conflict' })],
+  ['409 with an HTML page', html(409)],
+  ['400 that says so', refusal(400, { code: 'INVALID_PAYLOAD', message: 'A request for this range already exists.' })],
+  ['400 with a code that says so', refusal(400, { code: 'DUPLICATE_REQUEST', message: 'no' })],
+  ['422 that says so', refusal(422, { code: 'VALIDATION_ERROR', message: 'Duplicate video request' })],
+  ['400 without the common error body', ok({ message: 'request already submitted' }, 400)],
+  ['400 with a text', raw('The request already exists.', { status: 400 })],
+  ['200 with success: false', refusal(200, { code: 'INVALID_PAYLOAD', message: 'This clip was already requested.' })],
+];
+
+testAtOnce(
+  'after a lost answer, $name means that the first POST was taken: the clip is found by its range (decision 41)',
+  DUPLICATES.map(([name, reply]) => ({ name, replies: [breaks('', 0), reply] })),
+  async ({ replies }) => {
+    const [vision, id] = await requested(replies, { requestId: 'first' });
+    await vision.becomes(id, { status: 'stored' });
+    expect(posts(vision)).toBe(2);
+  },
+);
+
+testAtOnce(
+  'a refusal as a duplicate that names the id in $name is polled by it (decision 41)',
+  [
+    { name: 'details', more: { details: { requestId: 'first' } } },
+    { name: 'the error', more: { requestId: 'first' } },
+  ],
+  async ({ more }) => {
+    const replies = [html(200), refusal(400, { code: 'INVALID_PAYLOAD', message: 'no', ...more })];
+    const [vision, id] = await requested(replies, { requestId: 'first' });
+    await vision.becomes(id, { status: 'stored', partnerRequestId: 'first' });
+    expect(posts(vision)).toBe(2);
+  },
+);
+
+const FINAL: readonly Case[] = [
+  { name: '400', replies: [refuses(400, 'INVALID_PAYLOAD', 'bad truck')] },
+  { name: '404', replies: [refuses(404, 'NOT_FOUND', 'no such camera')] },
+  { name: 'a redirect', replies: [raw('', { status: 302, headers: { Location: 'https://elsewhere.example' } })] },
+  {
+    name: 'a duplicate although no answer was lost',
+    replies: [refusal(409, { code: 'CONFLICT', message: 'conflict' })],
+  },
+  { name: 'another 400', replies: [breaks('', 0), refuses(400, 'INVALID_PAYLOAD', 'The truck does not exist.')] },
+  {
+    name: '400 with the page of a firewall',
+    replies: [breaks('', 0), raw('<html>You were blocked already.</html>', { status: 400 })],
+  },
+  {
+    name: '404 after a lost answer',
+    replies: [breaks('', 0), refuses(404, 'NOT_FOUND', 'No such camera exists.')],
+  },
+  {
+    name: '403 of a gateway, with the id of the call',
+    replies: [breaks('', 0), ok({ message: 'Forbidden', requestId: '7f3c9a52-6e0d' }, 403)],
+  },
+  {
+    name: 'a duplicate after a refusal of the key alone',
+    replies: [refuses(401, 'UNAUTHORIZED'), refusal(409, { code: 'C' })],
+  },
+];
+
+testAtOnce(
+  'a refusal is final where it is $name (section 4.4 400, 404; decisions 39, 41)',
+  FINAL,
+  async ({ replies }) => {
+    // Without a clip, a request that counts as accepted stays open.
+    const [vision, id] = await requested(replies);
+    expect((await vision.becomes(id, { status: 'failed' })).reason).toContain('127.0.0.1');
+    expect(posts(vision)).toBe(replies.length);
+  },
+);
+
+testAtOnce(
+  'a POST is repeated until it is accepted after $name (section 4.4 401; decision 41)',
+  [
+    { name: '401', reply: refuses(401, 'UNAUTHORIZED') },
+    { name: '429', reply: refuses(429, 'INTERNAL_ERROR') },
+  ],
+  async ({ reply }) => {
+    const [vision, id] = await requested([reply, reply, reply, reply, accepts()]);
+    await vision.becomes(id, { status: 'processing' });
+    expect(posts(vision)).toBe(5);
+  },
+);
+
+testAtOnce(
+  'a duplicate counts also when $name tries the request again after three lost answers (decisions 41, 54)',
+  [{ name: 'an administrator' }],
+  async () => {
+    const [vision, id] = await requested([breaks('', 0)], {});
+    await vision.becomes(id, { status: 'failed' });
+    vision.partner.on(POST, refusal(409, { code: 'CONFLICT', message: 'conflict' }));
+    await administer('POST', `/video-requests/${id}/retry`);
+    await vision.becomes(id, { status: 'stored' });
+    expect(posts(vision)).toBe(4);
+  },
+);
