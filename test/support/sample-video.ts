@@ -9,6 +9,24 @@ export function box(name: string, ...contents: Buffer[]): Buffer {
   return Buffer.concat([head, content]);
 }
 
+interface Mp4Box {
+  readonly name: string;
+  readonly start: number;
+  readonly size: number;
+}
+
+/** The boxes of an MP4, one after the other. */
+export function boxesOf(bytes: Buffer): Mp4Box[] {
+  const boxes: Mp4Box[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const short = bytes.readUInt32BE(start);
+    const size = short === 1 ? Number(bytes.readBigUInt64BE(start + 8)) : short || bytes.length - start;
+    boxes.push({ name: bytes.toString('latin1', start + 4, start + 8), start, size });
+    start += size;
+  }
+  return boxes;
+}
+
 export const FTYP = box('ftyp', Buffer.from('isom\0\0\x02\0isommp41', 'latin1'));
 
 /** An MP4 header (`mvhd`) without tracks: time scale 1,000, length 0. */

@@ -98,6 +98,16 @@ export const lists =
     json({ success: true, data: { ...page(name, found, request), ...more } })(response, request);
   };
 
+/** Lists the recordings that overlap the requested window. */
+export const within =
+  (all: readonly Element[]): ScriptedReply =>
+  (response, request) => {
+    const [from = 0, to = 0] = ['startTime', 'endTime'].map((name) => Date.parse(request.query.get(name) ?? ''));
+    const overlaps = ({ startTime, endTime }: Element) =>
+      Date.parse(String(startTime)) < to && Date.parse(String(endTime)) > from;
+    lists('recordings', () => all.filter(overlaps))(response, request);
+  };
+
 /** Accepts requests, each under an id of its own. */
 export const accepts =
   (fields: Element = {}): ScriptedReply =>

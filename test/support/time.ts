@@ -16,3 +16,65 @@ export async function hurryVideo(app: TestApp): Promise<void> {
   }
   runDue(app, ...VIDEO_WORK);
 }
+
+/** The deadline of every open clip has passed. */
+export const endDeadlines = (app: TestApp): Promise<unknown> =>
+  app.dataSource.query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'");
+
+/** The next deadline of every open clip is so many minutes from now, and its request is two hours old. */
+export const setDeadlines = (app: TestApp, minutes: number): Promise<unknown> =>
+  app.dataSource.query(
+    `UPDATE video_request_parts SET submitted_at = now() - interval '2 hours',
+       deadline_at = date_trunc('second', now()) + $1 * interval '1 minute'`,
+    [minutes],
+  );
+
+/** So many minutes have passed since the partner was asked for each clip by its own id. */
+export const ageIndividualPolls = (app: TestApp, minutes: Readonly<Record<string, number>>): Promise<unknown> =>
+  app.dataSource.query(
+    `UPDATE video_request_parts SET polled_individually_at = now() - asked.minutes * interval '1 minute', polls = 5
+     FROM unnest($1::text[], $2::float8[]) AS asked (id, minutes) WHERE partner_request_id = asked.id`,
+    [Object.keys(minutes), Object.values(minutes)],
+  );
+
+/** Only the clip of this id waits for its poll; the others follow within half a minute. */
+export const spreadPolls = (app: TestApp, requestId: string): Promise<unknown> =>
+  app.dataSource.query(
+    `UPDATE video_request_parts SET next_poll_at =
+       CASE WHEN partner_request_id = $1 THEN now() ELSE now() + random() * interval '25 seconds' END`,
+    [requestId],
+  );
+
+type VideoTable = 'video_request_parts' | 'video_polls' | 'video_subscriptions' | 'video_windows';
+
+/** The row that failed waits for an hour, as after many failures. Returns how many there are that no job runs. */
+export async function postpone(app: TestApp, table: VideoTable): Promise<number> {
+  const [, count] = await app.dataSource.query<[unknown[], number]>(
+    `UPDATE ${table} SET due_at = now() + interval '1 hour', attempts = 8
+     WHERE due_at IS NOT NULL AND last_error IS NOT NULL AND started_at IS NULL`,
+  );
+  return count;
+}
+
+/** The failed windows have been tried so often. */
+export const setWindowAttempts = (app: TestApp, attempts: number): Promise<unknown> =>
+  app.dataSource.query('UPDATE video_windows SET attempts = $1 WHERE due_at IS NOT NULL AND started_at IS NULL', [
+    attempts,
+  ]);
+
+/** Each re-reading was planned at these times, in milliseconds. Returns how many subscriptions no job runs. */
+export async function planRereadings(app: TestApp, planned: Readonly<Record<string, number>>): Promise<number> {
+  const [, count] = await app.dataSource.query<[unknown[], number]>(
+    'UPDATE video_subscriptions SET rereadings = $1 WHERE started_at IS NULL',
+    [planned],
+  );
+  return count;
+}
+
+/** The subscriptions were read last so many hours ago. */
+export const ageReadings = (app: TestApp, hours: number): Promise<unknown> =>
+  app.dataSource.query(
+    `UPDATE video_subscriptions SET read_until = now() - $1 * interval '1 hour' - interval '1 minute',
+       last_read_at = now() - $1 * interval '1 hour'`,
+    [hours],
+  );

@@ -4,19 +4,18 @@ import { WorkService } from '../../src/work/work.service.js';
 import { expect } from '@jest/globals';
 import type { TestApp } from './app.js';
 import { eventually } from './eventually.js';
-import { deleteVideoRows } from './rows.js';
+import { addVisionConnection, deleteVideoRows } from './rows.js';
 import type { VisionPartner } from './scripted-vision.js';
 
 /** A hauler with one vision connection, as the admin API would store it. */
 export async function connectVision(app: TestApp, baseUrl: string): Promise<{ haulerId: string; id: string }> {
   const [haulerId, id] = [randomUUID(), randomUUID()];
-  await app.dataSource.query('INSERT INTO haulers (id, name) VALUES ($1, $2)', [haulerId, 'Test']);
-  await app.dataSource.query(
-    `INSERT INTO connections (hauler_id, id, interface, base_url, sealed_key, customer_id, interval_seconds, enabled,
-       created_at, updated_at)
-     VALUES ($1, $2, 'vision', $3, $4, 'customer-1', 300, true, now(), now())`,
-    [haulerId, id, baseUrl, sealKey(app.env.SECRETS_KEY, id, 'the-partners-key')],
-  );
+  await addVisionConnection(app, {
+    haulerId,
+    id,
+    baseUrl,
+    sealedKey: sealKey(app.env.SECRETS_KEY, id, 'the-partners-key'),
+  });
   return { haulerId, id };
 }
 

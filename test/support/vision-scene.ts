@@ -3,7 +3,8 @@ import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { eventually } from './eventually.js';
 import { orderVideo, readRequest, requestBecomes, type ShownRequest } from './video-requests.js';
 import { CONTINUOUS, type Element, lists, startVisionPartner, VIDEOS, type VisionPartner } from './scripted-vision.js';
-import { hurryVideo } from './time.js';
+import { readPoll } from './rows.js';
+import { endDeadlines, hurryVideo } from './time.js';
 import { connectVision, resetVision } from './vision-partner.js';
 
 /** The service and a scripted Vision partner. A spec file calls `useVision()` once, at its top. */
@@ -29,12 +30,12 @@ export interface VisionScene {
   readonly endDeadline: () => Promise<unknown>;
 }
 
-export function useVision(env: TestAppOptions['env'] = {}): VisionScene {
+export function useVision(env: TestAppOptions['env'] = {}, options: Pick<TestAppOptions, 'ticks'> = {}): VisionScene {
   let app: TestApp;
   let partner: VisionPartner;
   let connection = { id: '', haulerId: '' };
   beforeAll(async () => {
-    app = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, ...env } });
+    app = await startTestApp({ ...options, env: { OUTBOUND_ALLOW_PRIVATE: true, ...env } });
     partner = await startVisionPartner();
   });
   afterEach(() => resetVision(app, partner));
@@ -65,14 +66,10 @@ export function useVision(env: TestAppOptions['env'] = {}): VisionScene {
     listVideos: (items, more) => partner.on(VIDEOS, lists('videos', items, more)),
     listRecordings: (items) => partner.on(CONTINUOUS, lists('recordings', items)),
     // PostgreSQL may end one of two statements that lock the same rows.
-    endDeadline: () =>
-      eventually(() => query("UPDATE video_request_parts SET deadline_at = now() - interval '1 second'")),
+    endDeadline: () => eventually(() => endDeadlines(app)),
   };
 }
 
-/** Waits until every poll has ended, and the next one is not due. */
-export const pollsEnded = (vision: VisionScene) =>
-  eventually(async () => {
-    const polls = await vision.query('SELECT started_at IS NULL AND due_at > now() AS idle FROM video_polls');
-    expect(polls).toEqual([{ idle: true }]);
-  });
+/** Waits until the poll of the customer has ended, and the next one is not due. */
+export const pollsEnded = ({ app }: VisionScene) =>
+  eventually(async () => expect(await readPoll(app)).toMatchObject({ isIdle: true }));

@@ -10,7 +10,7 @@ import {
   VIDEOS,
   type VisionPartner,
 } from '../../support/scripted-vision.js';
-import { Hauler, type Plain } from './hauler.js';
+import { Hauler, PARTNER_KEY, type Plain } from './hauler.js';
 import { admin, administer, call, listed, type Service, target } from './target.js';
 
 export interface ShownRequest {
@@ -19,6 +19,7 @@ export interface ShownRequest {
   readonly reason?: string;
   readonly partnerRequestId?: string | null;
   readonly recordingIds: readonly string[];
+  readonly parts: readonly { readonly status: string; readonly startTime: string; readonly endTime: string }[];
 }
 
 export interface ShownRecording {
@@ -30,11 +31,31 @@ export interface ShownRecording {
   readonly reason?: string;
   readonly sha256?: string | null;
   readonly sizeBytes?: number | null;
+  readonly endTime: string;
+}
+
+interface Subscription {
+  readonly id: string;
+  readonly watermark: string;
+  readonly enabled: boolean;
+  readonly intervalSeconds: number;
+  readonly lastError?: string;
+}
+
+interface Covered {
+  readonly state: string;
+  readonly reason?: string;
+  readonly startTime: string;
+  readonly lastAskedAt?: string;
 }
 
 const OPEN = new Set(['available', 'downloading']);
 /** A connection may be poked 60 times a minute. */
 const NUDGE_MS = 500;
+/** Many cases wait at once. */
+const LOOK_MS = 100;
+/** As the coverage of a truck is asked for, where a test says nothing else. */
+const FRONT = { truckId: 'TRUCK-7', cameraId: 'front' };
 
 /** A hauler with a connection to a scripted partner of Vision. */
 export class VisionScene {
@@ -85,33 +106,72 @@ export class VisionScene {
 
   /** Waits until the request is as expected; what waits for a time is started at once (`nudge`). */
   async becomes(requestId: string, expected: Partial<ShownRequest>, withinMs = 45_000): Promise<ShownRequest> {
-    return eventually(async () => {
-      const shown = await this.request(requestId);
-      if (shown.status !== expected.status) await this.nudge(requestId);
-      expect(shown).toMatchObject(expected);
-      return shown;
-    }, withinMs);
+    return eventually(
+      async () => {
+        const shown = await this.request(requestId);
+        if (shown.status !== expected.status) await this.nudge(requestId);
+        expect(shown).toMatchObject(expected);
+        return shown;
+      },
+      withinMs,
+      LOOK_MS,
+    );
   }
 
   /** The same for all recordings of the connection, in any order. */
   async recordingsBecome(expected: readonly Plain[], withinMs = 45_000): Promise<ShownRecording[]> {
-    return eventually(async () => {
-      const all = await this.recordings();
-      if (all.some(({ status }) => OPEN.has(status)) || all.length < expected.length) await this.nudge();
-      expect(all).toHaveLength(expected.length);
-      expect(all).toEqual(expect.arrayContaining(expected.map((each) => expect.objectContaining(each) as unknown)));
-      return all;
-    }, withinMs);
+    return eventually(
+      async () => {
+        const all = await this.recordings();
+        if (all.some(({ status }) => OPEN.has(status)) || all.length < expected.length) await this.nudge();
+        expect(all).toHaveLength(expected.length);
+        expect(all).toEqual(expect.arrayContaining(expected.map((each) => expect.objectContaining(each) as unknown)));
+        return all;
+      },
+      withinMs,
+      LOOK_MS,
+    );
+  }
+
+  subscription(id: string): Promise<Subscription> {
+    return administer<Subscription>('GET', `/video-subscriptions/${id}`, undefined, this.hauler.service);
+  }
+
+  /** Waits until the subscription was read up to a minute ago; what waits for a time is started at once. */
+  async isRead(subscriptionId: string): Promise<Subscription> {
+    return eventually(
+      async () => {
+        const shown = await this.subscription(subscriptionId);
+        const isBehind = Date.parse(shown.watermark) < Date.now() - 90_000;
+        if (isBehind) await this.nudge();
+        expect(isBehind).toBe(false);
+        return shown;
+      },
+      undefined,
+      LOOK_MS,
+    );
+  }
+
+  /** The coverage between two times of the list, of the front camera of TRUCK-7 unless `query` says another. */
+  async coverage(from: string, to: string, query: Plain = FRONT): Promise<Covered[]> {
+    const where = new URLSearchParams({ connectionId: this.connectionId, from, to, ...query }).toString();
+    return (await administer<{ data: Covered[] }>('GET', `/coverage?${where}`, undefined, this.hauler.service)).data;
+  }
+
+  /** What was wrong in the lists of the partner. */
+  findings(): Promise<{ path: string; reason: string; raw: string }[]> {
+    return listed(`/vision-findings?connectionId=${this.connectionId}`, this.hauler.service);
   }
 
   /**
-   * Starts what waits for a time, as the outside can: a poke of the partner makes a poll or a reading due, and a retry of an
-   * administrator a download. Twice a second at most, because pokes are limited.
+   * Starts what waits for a time, as the outside can: a change of the key makes due what the partner had refused, a poke of the
+   * partner a poll or a reading, and a retry of an administrator a download. Twice a second at most, because pokes are limited.
    */
   async nudge(requestId?: string, truckId = 'TRUCK-7'): Promise<void> {
     if (Date.now() - this.nudgedAt < NUDGE_MS) return;
     this.nudgedAt = Date.now();
     const { service } = this.hauler;
+    await admin('PATCH', `/connections/${this.connectionId}`, { apiKey: PARTNER_KEY }, service);
     const headers = { 'API-KEY': this.connectionKey };
     const body = requestId === undefined ? { truckId } : { requestId };
     await call('POST', '/partner/v1/pokes', { headers, body }, service);

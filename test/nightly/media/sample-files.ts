@@ -25,6 +25,9 @@ import { readExtent, readVideoFacts } from '../../../src/reference-partner/visio
 import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
 import { type Clip, cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import { DEMO_CAMERAS, demoRecording } from '../../../src/demo/demo-data.js';
+import { boxesOf } from '../../support/sample-video.js';
+
+export { boxesOf };
 
 export const B_FRAMES = fileURLToPath(new URL('fixtures/b-frames.mp4', import.meta.url));
 export const OPEN_GOP = fileURLToPath(new URL('fixtures/open-gop.mp4', import.meta.url));
@@ -220,24 +223,6 @@ export async function hevcVideo(path: string, { pictures = 100, pictureBytes = 1
 export function patchBox(bytes: Buffer, name: string, offset: number, value: number): Buffer {
   bytes.writeUInt32BE(value, bytes.indexOf(name, bytes.indexOf('moov')) + name.length + offset);
   return bytes;
-}
-
-export interface Box {
-  readonly name: string;
-  readonly start: number;
-  readonly size: number;
-}
-
-/** The boxes at the top of a file, in order. */
-export function boxesOf(bytes: Buffer): Box[] {
-  const boxes: Box[] = [];
-  for (let start = 0; start < bytes.length;) {
-    const short = bytes.readUInt32BE(start);
-    const size = short === 1 ? Number(bytes.readBigUInt64BE(start + 8)) : short || bytes.length - start;
-    boxes.push({ name: bytes.toString('latin1', start + 4, start + 8), start, size });
-    start += size;
-  }
-  return boxes;
 }
 
 /** A file as a storage reads it. Counts the requested bytes and the open streams. */

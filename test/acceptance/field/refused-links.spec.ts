@@ -7,7 +7,7 @@ const XML_TYPE = { 'Content-Type': 'application/xml' };
 const LOGIN = '<!DOCTYPE html><html><head><title>Sign in</title></head></html>';
 
 /** Refused links. The partner lists the recording again, mostly with the same link. */
-footageCases('a refused link is asked for again', [
+footageCases('a refused link is asked for again (decision 47)', [
   {
     name: '400 ExpiredToken',
     source: 'links of S3 and Google storage that are signed with session tokens',
@@ -16,7 +16,7 @@ footageCases('a refused link is asked for again', [
   ...[401, 403, 404, 405, 410, 451].map((code) => ({
     name: `${code}`,
     source: 'a link that has expired, or that a cached list repeats',
-    answers: () => times(6, status(code, XML_TYPE, xml('AccessDenied'))),
+    answers: () => times(4, status(code, XML_TYPE, xml('AccessDenied'))),
   })),
   {
     name: '200 with the error of a store',
@@ -26,10 +26,9 @@ footageCases('a refused link is asked for again', [
   {
     name: 'a redirect to a login page',
     source: 'a portal whose session ended',
-    answers: () => {
-      // The page is asked for by the next request.
-      return [status(302, { Location: '?login' }), sends(LOGIN, { 'Content-Type': 'text/html' })];
-    },
+    answers: (_, partner) => [
+      status(302, { Location: partner.link(Buffer.from(LOGIN), sends(LOGIN, { 'Content-Type': 'text/html' })) }),
+    ],
     listed: (tries, partner, file) => (tries > 0 ? { downloadUrl: partner.link(file) } : {}),
   },
   {

@@ -1,0 +1,382 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { startTestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
+import { addOpenClips, readPart, readPoll, whileLocked } from '../../support/rows.js';
+import { sampleVideo } from '../../support/sample-video.js';
+import { hangs, json, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
+import { accepts, element, type Element, lists, POST, VIDEOS } from '../../support/scripted-vision.js';
+import { ageIndividualPolls, setDeadlines, spreadPolls } from '../../support/time.js';
+import { RANGE } from '../../support/video-requests.js';
+import { pollsEnded, useVision } from '../../support/vision-scene.js';
+
+/**
+ * When the partner is asked for requested clips, and how many calls that takes. Times are moved, and nothing runs by the clock.
+ * What is sent and read, and what becomes of a request, is in `acceptance/vision`.
+ */
+const vision = useVision({ PARTNER_ANSWER_TIMEOUT: 4_000 }, { ticks: false });
+const { becomes, order, read } = vision;
+
+let clips: Element[] = [];
+const listed = lists('videos', () => clips);
+
+const clip = (fields: Element = {}): Element =>
+  element({ requestId: 'R-front', downloadUrl: vision.partner.link(sampleVideo(200)), ...fields });
+
+/** The ids by which the partner was polled since a call, `list` for the list of the customer. */
+const polls = (from = 0) =>
+  vision.partner
+    .askedOf(VIDEOS)
+    .slice(from)
+    .map(({ query }) => query.get('requestId') ?? 'list');
+
+/** Polls by the id of a request receive `reply`, and polls of the customer's list `list`. */
+const byId =
+  (reply: ScriptedReply, list = listed): ScriptedReply =>
+  (response, asked) =>
+    (asked.query.has('requestId') ? reply : list)(response, asked);
+
+/** Polls by the id of a request receive its clips and this status. */
+const withStatus = (status: string): ScriptedReply =>
+  byId((response, asked) => {
+    const request = { requestId: asked.query.get('requestId'), status };
+    lists('videos', () => clips, { request })(response, asked);
+  });
+
+const named: ScriptedReply = (response, asked) => {
+  const { cameraId } = JSON.parse(asked.body) as { cameraId: string };
+  accepts({ requestId: `R-${cameraId}` })(response, asked);
+};
+
+/** Two open requests, R-rear and R-front. The partner lists no clip yet. */
+async function twoOpen(): Promise<{ rear: string; front: string }> {
+  clips = [];
+  vision.partner.on(POST, named);
+  vision.partner.on(VIDEOS, listed);
+  const id = await vision.connect();
+  const rear = await order(id, { cameraId: 'rear' });
+  await becomes(rear, { status: 'processing' });
+  const front = await order(id);
+  await becomes(front, { status: 'processing' });
+  await pollsEnded(vision);
+  return { rear, front };
+}
+
+const individualPollsDue = () => eventually(() => ageIndividualPolls(vision.app, { 'R-rear': 14, 'R-front': 14 }));
+
+/** Starts one round, and waits for its end. */
+async function round(): Promise<void> {
+  // A poll that is running would set the time of the next one at its end.
+  await eventually(async () => expect(await readPoll(vision.app)).toMatchObject({ isRunning: false }));
+  const before = polls().length;
+  await vision.hurry();
+  await eventually(() => expect(polls().length).toBeGreaterThan(before));
+  await pollsEnded(vision);
+}
+
+describe('the time of a poll (decision 41)', () => {
+  test('is 5 s after the 202, give or take a fifth', async () => {
+    vision.partner.on(POST, accepts());
+    await order(await vision.connect());
+    await eventually(async () => expect((await readPart(vision.app)).status).toBe('processing'));
+    expect(Math.abs((await readPart(vision.app)).fromSubmitToPoll - 5)).toBeLessThanOrEqual(1.001);
+  });
+
+  test('is the deadline of the request where that is earlier', async () => {
+    vision.partner.on(POST, accepts());
+    vision.partner.on(VIDEOS, listed);
+    clips = [];
+    await becomes(await order(await vision.connect()), { status: 'processing' });
+    await pollsEnded(vision);
+    await setDeadlines(vision.app, 2);
+    await round();
+    const { toDeadline } = await readPart(vision.app);
+    expect((await readPoll(vision.app)).inSeconds).toBeCloseTo(toDeadline, 0);
+  });
+
+  test.each([
+    ['the POST', POST],
+    ['a poll', VIDEOS],
+  ])('is the deadline of the request where the Retry-After of %s is later', async (_, path) => {
+    vision.partner.on(POST, accepts());
+    vision.partner.on(path, refuses(429, 'INTERNAL_ERROR', 'tomorrow', { 'Retry-After': '80000' }));
+    const other = await startTestApp({ on: vision.app, ticks: false, env: { VISION_REQUEST_DEADLINE: 3_600_000 } });
+    const body = { connectionId: await vision.connect(), truckId: 'TRUCK-7', cameraId: 'front', ...RANGE };
+    expect((await other.admin('POST', '/video-requests', body)).status).toBe(202);
+    await eventually(async () => {
+      if (vision.partner.askedOf(path).length === 0) await vision.hurry();
+      const { toDue, toDeadline } = await readPart(vision.app);
+      const due = path === POST ? toDue : (await readPoll(vision.app)).inSeconds;
+      expect(Math.abs(due - toDeadline - 5)).toBeLessThanOrEqual(6);
+    });
+    await other.close();
+  });
+
+  test('is by the schedule of an old request after 429 with a short Retry-After', async () => {
+    await twoOpen();
+    await setDeadlines(vision.app, 600);
+    vision.partner.on(VIDEOS, refuses(429, 'INTERNAL_ERROR', 'later', { 'Retry-After': '1' }));
+    await round();
+    expect((await readPoll(vision.app)).inSeconds).toBeGreaterThan(200);
+  });
+
+  test('is after a Retry-After, also if another request is submitted meanwhile', async () => {
+    clips = [];
+    vision.partner.on(POST, accepts());
+    vision.partner.on(VIDEOS, refuses(429, 'INTERNAL_ERROR', 'later', { 'Retry-After': '600' }));
+    const id = await vision.connect();
+    await becomes(await order(id), { status: 'processing' });
+    await round();
+    const other = await order(id, { cameraId: 'rear' });
+    await eventually(async () => expect(await read(other)).toMatchObject({ status: 'processing' }));
+    expect((await readPoll(vision.app)).inSeconds).toBeGreaterThan(500);
+  });
+
+  test('is by the clock of the database, also if the clock of the service is behind', async () => {
+    await twoOpen();
+    const now = Date.now;
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() - 3_600_000);
+    await vision.hurry();
+    await eventually(() => expect(polls()).not.toHaveLength(0)).finally(() => clock.mockRestore());
+  });
+});
+
+describe('many open requests of one customer (decision 41)', () => {
+  test('are polled by one list: a thousand with 16 calls for a list of 1,510 clips', async () => {
+    const connectionId = await vision.connect();
+    await addOpenClips(vision.app, connectionId, 1_000);
+    await spreadPolls(vision.app, 'r1');
+    // More clips than requests; only the last ones belong to them.
+    const others = Array.from({ length: 1_500 }, (_, n) =>
+      element({ requestId: `another ${n}`, downloadUrl: 'https://x.example/a' }),
+    );
+    const ours = Array.from({ length: 10 }, (_, n) => clip({ requestId: `r${n + 1}` }));
+    vision.listVideos(() => [...others, ...ours]);
+    await round();
+    expect(polls()).toEqual(Array.from({ length: 16 }, () => 'list'));
+    await eventually(async () => {
+      await vision.hurry();
+      const path = `/video-requests?connectionId=${connectionId}&status=stored`;
+      expect((await vision.app.admin<{ data: object[] }>('GET', path)).body.data).toHaveLength(10);
+    });
+  });
+
+  test('are also polled by their own ids every 15 minutes, so that a failure is seen', async () => {
+    const { rear, front } = await twoOpen();
+    const request = { requestId: 'R-rear', status: 'failed', message: 'seen' };
+    vision.partner.on(VIDEOS, (response, asked) =>
+      lists('videos', () => [], asked.query.get('requestId') === 'R-rear' ? { request } : {})(response, asked),
+    );
+    await round();
+    expect(await read(rear)).toMatchObject({ status: 'processing' });
+    await individualPollsDue();
+    expect((await becomes(rear, { status: 'failed' })).reason).toContain('seen');
+    expect(await read(front)).toMatchObject({ status: 'processing' });
+  });
+
+  test('are polled by their ids although the list does not answer, the oldest first', async () => {
+    const { rear, front } = await twoOpen();
+    clips = [clip(), clip({ requestId: 'R-rear', cameraId: 'rear' })];
+    vision.partner.on(VIDEOS, byId(listed, hangs()));
+    // The next round begins with the polls by id.
+    await round();
+    await eventually(() => ageIndividualPolls(vision.app, { 'R-front': 15, 'R-rear': 20 }));
+    const from = polls().length;
+    for (const id of [rear, front]) await becomes(id, { status: 'stored' });
+    expect(polls(from).slice(0, 2)).toEqual(['R-rear', 'R-front']);
+  });
+
+  test.each<[string, ScriptedReply, string]>([
+    ['500', refuses(500, 'INTERNAL_ERROR', 'oops'), 'status 500'],
+    ['an error and 200', json({ success: false, error: { code: 'X', message: 'oops' } }), 'it says X: oops'],
+  ])('stay open where their own poll is answered with %s, and delay no other', async (_, reply, reason) => {
+    const { rear, front } = await twoOpen();
+    vision.partner.on(VIDEOS, (response, asked) =>
+      (asked.query.get('requestId') === 'R-rear' ? reply : listed)(response, asked),
+    );
+    clips = [clip()];
+    await individualPollsDue();
+    await becomes(front, { status: 'stored' });
+    expect(await readPart(vision.app, 'R-rear')).toMatchObject({ status: 'processing', wasJustPolled: true });
+    expect(await read(rear)).toMatchObject({ status: 'processing', reason: expect.stringContaining(reason) });
+  });
+
+  test.each([
+    ['a refused key', refuses(401, 'UNAUTHORIZED')],
+    ['a Retry-After with an error', refuses(500, 'INTERNAL_ERROR', 'oops', { 'Retry-After': '600' })],
+  ])('get no further call of a round after %s; what was answered before counts', async (_, reply) => {
+    const { rear, front } = await twoOpen();
+    clips = [clip(), clip({ requestId: 'R-rear', cameraId: 'rear' })];
+    const from = polls().length;
+    vision.partner.on(VIDEOS, (response, asked) => (polls(from).length > 1 ? reply : listed)(response, asked));
+    await individualPollsDue();
+    await round();
+    expect(polls(from)).toHaveLength(2);
+    const states = await Promise.all([rear, front].map(async (id) => (await read(id)).status === 'processing'));
+    expect(states.sort()).toEqual([false, true]);
+  });
+});
+
+const half = { endTime: '2026-01-31T08:32:00Z' };
+const otherHalf = { startTime: half.endTime };
+const nothing = json({ success: true, data: { videos: [] } });
+
+describe('a list that has a part of the requested range', () => {
+  test.each<[string, () => ScriptedReply]>([
+    ['the partner sends ready, polled by the id at once', () => withStatus('ready')],
+    ['the partner sends no status, polled by the id at once', () => listed],
+  ])('completes the request where %s', async (_, reply) => {
+    const { front } = await twoOpen();
+    vision.partner.on(VIDEOS, reply());
+    clips = [clip(half)];
+    const from = polls().length;
+    expect((await becomes(front, { status: 'stored' })).recordingIds).toHaveLength(1);
+    expect(polls(from).filter((poll) => poll === 'R-front')).toHaveLength(1);
+  });
+
+  test.each<[string, () => ScriptedReply]>([
+    ['an empty list', () => byId(nothing)],
+    ['404', () => byId(refuses(404, 'NOT_FOUND', 'no such truck'))],
+    ['500', () => byId(refuses(500, 'INTERNAL_ERROR', 'oops'))],
+    ['the status processing', () => withStatus('processing')],
+  ])('is fetched, and the rest is waited for, where the poll by the id is answered with %s', async (_, reply) => {
+    const { front } = await twoOpen();
+    vision.partner.on(VIDEOS, reply());
+    clips = [clip(half)];
+    await round();
+    await becomes(front, { status: 'processing', recordingIds: [expect.any(String)] });
+    clips.push(clip(otherHalf));
+    expect((await becomes(front, { status: 'stored' })).recordingIds).toHaveLength(2);
+  });
+
+  test('needs no poll by the id where its clips cover the range', async () => {
+    const { front } = await twoOpen();
+    clips = [
+      clip({ startTime: '2026-01-31T08:30:06Z', ...half }),
+      clip({ ...otherHalf, endTime: '2026-01-31T08:34:54Z' }),
+    ];
+    const from = polls().length;
+    expect((await becomes(front, { status: 'stored' })).recordingIds).toHaveLength(2);
+    expect(polls(from)).not.toContain('R-front');
+  });
+
+  test('is followed by at most ten polls by ids', async () => {
+    clips = [];
+    vision.partner.on(POST, (response, asked) => {
+      const { startTime } = JSON.parse(asked.body) as { startTime: string };
+      accepts({ requestId: startTime })(response, asked);
+    });
+    vision.partner.on(VIDEOS, withStatus('processing'));
+    const hour = (n: number, minute = 0) =>
+      new Date(Date.UTC(2026, 0, 31, n, minute)).toISOString().replace('.000Z', 'Z');
+    const id = await order(await vision.connect(), { startTime: hour(0), endTime: hour(15) });
+    await becomes(id, { status: 'processing' });
+    await eventually(() => expect(vision.partner.askedOf(POST)).toHaveLength(15));
+    await eventually(async () =>
+      expect((await read(id)).parts.map(({ status }) => status)).not.toContain('submitting'),
+    );
+    await pollsEnded(vision);
+    clips = Array.from({ length: 15 }, (_, n) =>
+      clip({ requestId: hour(n), startTime: hour(n), endTime: hour(n, 10) }),
+    );
+    const from = polls().length;
+    await round();
+    expect(polls(from)).toHaveLength(11);
+    await eventually(async () => expect((await read(id)).recordingIds).toHaveLength(15));
+  });
+});
+
+/** Adjacent clips of a quarter of a second within the range. */
+const manyClips = (count: number): Element[] =>
+  Array.from({ length: count }, (_, n) => {
+    const [startTime, endTime] = [n, n + 1].map((at) => new Date(Date.parse(RANGE.startTime) + at * 250).toISOString());
+    return element({
+      requestId: 'R-front',
+      startTime,
+      endTime,
+      durationSeconds: 0,
+      downloadUrl: 'https://clips.invalid/1',
+    });
+  });
+
+describe('clips of one request', () => {
+  const request = { requestId: 'R-front', status: 'processing' };
+
+  test('are fetched up to a thousand, however many a list or all lists have, which is recorded once', async () => {
+    const all = manyClips(1_900);
+    vision.partner.on(POST, named);
+    vision.listVideos(() => (polls().length <= 9 ? all.slice(0, 900) : all.slice(900)), { request });
+    const id = await order(await vision.connect());
+    await becomes(id, { status: 'processing' });
+    await eventually(async () => {
+      if (polls().length < 18) await vision.hurry();
+      expect((await read(id)).recordingIds).toHaveLength(1_000);
+    });
+    await pollsEnded(vision);
+    const path = `/vision-findings?connectionId=${vision.connectionId}`;
+    const { data } = (await vision.app.admin<{ data: { reason: string }[] }>('GET', path)).body;
+    const reason = 'Request R-front has more than 1000 clips; only the first ones are fetched.';
+    expect(data.filter((finding) => finding.reason === reason)).toHaveLength(1);
+  });
+
+  test('are recognised under new ids in each list, and distinguished by their ranges under one id', async () => {
+    let listing = 0;
+    clips = [clip(half), clip({ ...otherHalf, cameraId: '1' })];
+    vision.partner.on(POST, named);
+    vision.listVideos(
+      () => clips.map((each) => ({ ...each, id: ++listing % 2 === 0 ? `listing ${listing}` : 'one' })),
+      { request },
+    );
+    const id = await order(await vision.connect());
+    await becomes(id, { status: 'processing' });
+    for (let n = 0; n < 3; n++) await round();
+    expect((await read(id)).recordingIds).toHaveLength(2);
+  });
+
+  test('of cameras by number are not assigned by a guess; the finding names both', async () => {
+    const { front } = await twoOpen();
+    clips = [clip({ requestId: undefined, cameraId: '1' }), clip({ requestId: undefined, cameraId: '2' })];
+    await round();
+    expect(await read(front)).toMatchObject({ status: 'processing', recordingIds: [] });
+    const path = `/vision-findings?connectionId=${vision.connectionId}`;
+    const { body } = await vision.app.admin<{ data: { reason: string }[] }>('GET', path);
+    const reason = expect.stringMatching(/nothing says that camera 1 is camera (front|rear)/);
+    expect(body.data).toContainEqual(expect.objectContaining({ reason }));
+  });
+
+  test('of cameras by number are assigned once the partner has answered a request for the placement with the number', async () => {
+    const { front } = await twoOpen();
+    clips = [clip({ cameraId: '1' })];
+    await becomes(front, { status: 'stored' });
+    const later = { startTime: '2026-01-31T09:30:00Z', endTime: '2026-01-31T09:35:00Z' };
+    const again = await order(vision.connectionId, later);
+    await becomes(again, { status: 'processing' });
+    clips = [clip({ ...later, requestId: undefined, cameraId: '1' }), clip({ requestId: undefined, cameraId: '2' })];
+    expect((await becomes(again, { status: 'stored' })).recordingIds).toHaveLength(1);
+  });
+});
+
+describe('an acknowledgement', () => {
+  test('does not deadlock with the poll of another request', async () => {
+    vision.partner.on(POST, accepts());
+    vision.partner.on(VIDEOS, nothing);
+    const connectionId = await vision.connect();
+    await becomes(await order(connectionId), { status: 'processing' });
+    const second = await whileLocked(vision.app, 'polls', async (lockParts) => {
+      const id = await order(connectionId);
+      await eventually(() => expect(vision.partner.askedOf(POST)).toHaveLength(2));
+      await lockParts();
+      return id;
+    });
+    await becomes(second, { status: 'processing' });
+  });
+
+  test('counts although its findings cannot be stored at that moment', async () => {
+    vision.partner.on(POST, accepts({ status: 'QUEUED' }));
+    const connectionId = await vision.connect();
+    await whileLocked(vision.app, 'findings', async () => {
+      const id = await order(connectionId);
+      await eventually(async () => expect(await read(id)).toMatchObject({ status: 'processing' }));
+    });
+    expect(vision.partner.askedOf(POST)).toHaveLength(1);
+  });
+});
