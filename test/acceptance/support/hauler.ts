@@ -110,12 +110,16 @@ export class Hauler {
   }
 
   /** Has the platform synchronise, of a partner that lists `data` from now on; returns the ended run. */
-  async sync(data?: PlainSiteData): Promise<SyncRun> {
-    const { partner, connectionId } = await this.siteConnection();
+  async sync(data?: PlainSiteData, connectionId?: string): Promise<SyncRun> {
+    const { partner } = await this.siteConnection();
     if (data !== undefined) partner.on(SITES_ROUTE, json({ success: true, data }));
-    const path = `/connections/${connectionId}/sync`;
-    const { runId } = await administer<{ runId: string }>('POST', path, undefined, this.service);
-    return this.ended(runId);
+    return this.ended(await this.requestSync(connectionId));
+  }
+
+  /** Requests a synchronisation; returns the id of the run. */
+  async requestSync(connectionId?: string): Promise<string> {
+    const path = `/connections/${connectionId ?? (await this.siteConnection()).connectionId}/sync`;
+    return (await administer<{ runId: string }>('POST', path, undefined, this.service)).runId;
   }
 
   /** The run when it has ended. */
