@@ -351,7 +351,7 @@ describe('a record of a partner', () => {
   beforeAll(async () => {
     const hauler = await Hauler.create();
     const [sites, kiosks, materials] = KINDS.map((kind) => listOf(kind) as Plain[]);
-    run = await hauler.sync({ sites, kiosks, materials } as Required<Record<Kind, Plain[]>>);
+    run = await hauler.sync({ sites, kiosks, materials });
     issues = new Map((await issuesOf(hauler, run)).map((issue) => [issue.path, issue]));
     const all = await Promise.all(KINDS.map((kind) => catalog(hauler, kind)));
     kept = new Map(all.flat().map((each) => [each.externalId, each]));
