@@ -1,81 +1,60 @@
-import { expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { json, raw, type ScriptedReply } from '../../support/scripted-partner.js';
-import { CONTINUOUS, element, type Element, inHours } from '../../support/scripted-vision.js';
-import { useVision } from '../../support/vision-scene.js';
-import { Subscriptions } from '../vision/subscriptions.js';
+import { CONTINUOUS, element, type Element, inHours, VIDEOS } from '../../support/scripted-vision.js';
+import { type OwnService, startOwnService } from '../support/service.js';
+import { admin, administer, listed } from '../support/target.js';
+import { VisionScene } from '../support/vision.js';
 
-const LIMIT = 25_165_824;
-const vision = useVision({ PARTNER_BODY_LIMIT: LIMIT });
-const subscriptions = new Subscriptions(vision);
+const MIB = 1_048_576;
+const FIRST = Date.parse(inHours(-1));
 
-const FIRST = Date.parse(inHours(-3.5));
-
-/** Chunks of a second by two cameras, in one page that ignores `page`. `linkLength` characters of each link are a signature. */
-function chunks(count: number, linkLength: number): Element[] {
-  const signature = 'x'.repeat(linkLength);
-  return Array.from({ length: count }, (_, n) =>
+/** Chunks of a second, in one page that ignores `page`. A signature of so many characters makes each link long. */
+const chunks = (count: number, signature: number): Element[] =>
+  Array.from({ length: count }, (_, n) =>
     element({
       id: `chunk-${n}`,
-      cameraId: n % 2 === 0 ? 'front' : 'rear',
-      startTime: new Date(FIRST + (n >> 1) * 1_000).toISOString(),
-      endTime: new Date(FIRST + ((n >> 1) + 1) * 1_000).toISOString(),
+      startTime: new Date(FIRST + n * 1_000).toISOString(),
+      endTime: new Date(FIRST + (n + 1) * 1_000).toISOString(),
       durationSeconds: 1,
       // Nobody listens there.
-      downloadUrl: `http://127.0.0.1:1/${n}.mp4?sig=${signature}`,
+      downloadUrl: `http://127.0.0.1:1/${n}.mp4?sig=${'x'.repeat(signature)}`,
     }),
   );
-}
 
-const count = async (): Promise<number> => {
-  const path = `/recordings?connectionId=${vision.connectionId}`;
-  const { body } = await vision.app.admin<{ pagination: { totalItems: number } }>('GET', path);
-  return body.pagination.totalItems;
-};
-
-const findings = async (): Promise<string[]> => {
-  const path = `/vision-findings?connectionId=${vision.connectionId}`;
-  return (await vision.app.admin<{ data: { reason: string }[] }>('GET', path)).body.data.map(({ reason }) => reason);
-};
-
-interface Case {
+interface Row {
   readonly name: string;
   /** What happened to whom. */
   readonly source: string;
   readonly reply: ScriptedReply;
   readonly recordings: number;
-  readonly finding?: RegExp;
+  readonly finding?: string;
 }
 
-const day = chunks(2_880, 1_400);
-const MIDDLE = 1_500;
-const withOdd = [...day.slice(0, MIDDLE), { odd: 'x'.repeat(1_100_000) }, ...day.slice(MIDDLE)];
+const day = chunks(300, 8_000);
+const withOdd = [...day.slice(0, 150), { odd: 'x'.repeat(1_100_000) }, ...day.slice(150)];
+const large = chunks(700, 8_000);
+const recordings = (all: readonly unknown[]): ScriptedReply => json({ success: true, data: { recordings: all } });
 
-test.each<Case>([
+const ROWS: Row[] = [
   {
-    name: 'a day of two cameras without pages, 4.3 MiB',
-    source: 'a fleet whose video service signs links of 1.5 KB and has no pages saw no footage at all',
-    reply: json({ success: true, data: { recordings: day } }),
-    recordings: 2_880,
+    name: 'links of 8 KB without pages, 2.5 MB',
+    source: 'a fleet whose video service signs long links and has no pages saw no footage at all',
+    reply: recordings(day),
+    recordings: 300,
   },
   {
-    name: 'the same, sent as the array itself, beside its pagination',
+    name: 'the array itself as data, beside its pagination',
     source: 'a video service that puts the list into data',
-    reply: json({ success: true, data: day, pagination: { page: 1, pageSize: 5_000, totalItems: 2_880 } }),
-    recordings: 2_880,
-  },
-  {
-    name: 'links of 8 KB, 20 MiB',
-    source: 'links that carry a policy and a session token',
-    reply: json({ success: true, data: { videos: chunks(2_600, 8_000) } }),
-    recordings: 2_600,
+    reply: json({ success: true, data: day, pagination: { page: 1, pageSize: 5_000, totalItems: 300 } }),
+    recordings: 300,
   },
   {
     name: 'an element of more than 1 MiB among the others',
     source: 'a recorder that puts its telemetry into one element',
-    reply: json({ success: true, data: { recordings: withOdd } }),
-    recordings: 2_880,
-    finding: /data\.recordings\[1500\] must not be larger than 1 MiB/,
+    reply: recordings(withOdd),
+    recordings: 300,
+    finding: 'data.recordings[150] must not be larger than 1 MiB',
   },
   {
     name: 'status 204 where nothing was recorded',
@@ -83,40 +62,74 @@ test.each<Case>([
     reply: raw('', { status: 204 }),
     recordings: 0,
   },
-])(
-  'a long list is read: $name ($source)',
-  async ({ reply, recordings, finding }) => {
+];
+
+describe('a long list of recordings', () => {
+  let service: OwnService;
+  beforeAll(async () => {
+    service = await startOwnService({ env: { PARTNER_BODY_LIMIT: String(4 * MIB) } });
+  });
+
+  interface Followed {
+    readonly vision: VisionScene;
+    readonly subscription: string;
+  }
+  async function follow(reply: ScriptedReply): Promise<Followed> {
+    const vision = await VisionScene.create({ service });
     vision.partner.on(CONTINUOUS, reply);
-    const id = await subscriptions.follow(await vision.connect());
-    await subscriptions.reachesNow(id);
-    await eventually(async () => expect(await count()).toBe(recordings), 20_000);
-    const reasons = await findings();
-    if (finding === undefined) expect(reasons).toEqual([]);
-    else expect(reasons).toEqual([expect.stringMatching(finding)]);
-  },
-  60_000,
-);
+    return { vision, subscription: await vision.follow({ startTime: inHours(-2) }) };
+  }
+  const count = async ({ vision }: Followed): Promise<number> => {
+    const path = `/recordings?connectionId=${vision.connectionId}`;
+    return (await administer<{ pagination: { totalItems: number } }>('GET', path, undefined, service)).pagination
+      .totalItems;
+  };
+  const findings = async ({ vision }: Followed): Promise<string[]> =>
+    (await listed<{ reason: string }>(`/vision-findings?connectionId=${vision.connectionId}`, service)).map(
+      ({ reason }) => reason,
+    );
+  const state = ({ subscription }: Followed) =>
+    administer<{ watermark: string; lastError?: string }>(
+      'GET',
+      `/video-subscriptions/${subscription}`,
+      undefined,
+      service,
+    );
+  const isRead = (followed: Followed) =>
+    eventually(async () => expect(Date.parse((await state(followed)).watermark)).toBeGreaterThan(FIRST + 50 * 60_000));
 
-test('a list beyond PARTNER_BODY_LIMIT: a finding says so, what was read before stays, and the next times are read', async () => {
-  let isLarge = true;
-  const large = json({ success: true, data: { recordings: chunks(3_600, 8_000) } });
-  const small = json({ success: true, data: { recordings: chunks(10, 10) } });
-  vision.partner.on(CONTINUOUS, (response, request) => (isLarge ? large : small)(response, request));
-  const id = await subscriptions.follow(await vision.connect());
-  await eventually(
-    async () => expect(await findings()).toEqual([expect.stringContaining('is larger than 24 MB')]),
-    20_000,
-  );
-  expect((await subscriptions.read(id)).lastError).toContain('is larger than 24 MB');
-  isLarge = false;
-  await vision.hurry();
-  await subscriptions.reachesNow(id);
-  expect(await count()).toBeGreaterThanOrEqual(10);
-}, 60_000);
+  describe('is read', () => {
+    let followed: ReadonlyMap<Row, Followed>;
+    beforeAll(async () => {
+      followed = new Map(await Promise.all(ROWS.map(async (each) => [each, await follow(each.reply)] as const)));
+    }, 120_000);
 
-test('the check of a connection reads a list of any size', async () => {
-  vision.partner.on('GET /video-platform/v1/videos', json({ success: true, data: { videos: day } }));
-  const id = await vision.connect();
-  const { body } = await vision.app.admin<{ findings: string[] }>('POST', `/connections/${id}/check`);
-  expect(body.findings).toContain('The partner lists videos of this customer.');
-}, 60_000);
+    test.each(ROWS)('$name ($source; decision 38)', async (each) => {
+      const of = followed.get(each) as Followed;
+      await isRead(of);
+      await eventually(async () => expect(await count(of)).toBe(each.recordings));
+      expect(await findings(of)).toEqual(each.finding === undefined ? [] : [expect.stringContaining(each.finding)]);
+    });
+  });
+
+  test('beyond PARTNER_BODY_LIMIT has a finding, keeps what was read before, and is read again (decision 38)', async () => {
+    let isLarge = true;
+    const both = [recordings(large), recordings(chunks(10, 10))] as const;
+    const of = await follow((response, request) => both[isLarge ? 0 : 1](response, request));
+    await eventually(async () => expect(await findings(of)).toEqual([expect.stringContaining('is larger than 4 MB')]));
+    expect((await state(of)).lastError).toContain('is larger than 4 MB');
+    isLarge = false;
+    await eventually(async () => {
+      await of.vision.nudge();
+      expect(await count(of)).toBe(10);
+    });
+  });
+
+  test('does not hinder the check of the connection (decision 38)', async () => {
+    const vision = await VisionScene.create({ service, connection: { enabled: false } });
+    vision.partner.on(VIDEOS, json({ success: true, data: { videos: day } }));
+    const path = `/connections/${vision.connectionId}/check`;
+    const { body } = await admin<{ findings: string[] }>('POST', path, undefined, service);
+    expect(body.findings).toContain('The partner lists videos of this customer.');
+  });
+});

@@ -1,40 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { issueKey } from '../../support/api-keys.js';
-import { eventually } from '../../support/eventually.js';
-import { type TicketReply, TICKETS } from '../../support/scale-house.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { idOf, kiosk, material, type Plain, type PlainSiteData, site } from '../../support/site-data.js';
-import { counts, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
+import { flow, Hauler } from '../support/hauler.js';
+import { catalog, type CatalogRecord, counts, issuesOf, type SiteRun } from '../support/site.js';
+import { admin, listed } from '../support/target.js';
 
 /** Master data as companies keep it: what was reported, and what the service makes of it. */
-let scene: SiteScene;
-let key: string;
-beforeAll(async () => {
-  scene = await SiteScene.start();
-});
-afterAll(() => scene.stop());
-
-async function renew(): Promise<void> {
-  await scene.renew();
-  ({ key } = await issueKey(scene.service, ['scale'], { haulerId: scene.haulerId }));
-}
-
-let tickets = 0;
-
-const push = (siteName = 'new', materialName = 'm') =>
-  scene.service.call<TicketReply>('POST', TICKETS, {
-    headers: { 'PLATFORM-API-KEY': key },
-    body: {
-      siteId: idOf(siteName),
-      inboundFlow: { ticketNumber: `IN-${++tickets}`, updatedAt: '2026-01-31T08:30:00Z' },
-      materials: [{ id: idOf(materialName), name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' }],
-    },
-  });
-const statuses = async (...sites: string[]) => {
-  const answers = [];
-  for (const name of sites) answers.push((await push(name)).status);
-  return answers;
-};
-
 const under = (parent: Plain, change: Plain = {}) => material('m', { ...parent, ...change });
 const [A, B, C] = [{ siteId: idOf('a') }, { siteId: idOf('b') }, { siteId: idOf('c') }];
 const at = (name: string) => ({ kioskId: idOf(name) });
@@ -42,201 +12,232 @@ const SITES = [site('a'), site('b'), site('c')];
 const KIOSKS = [kiosk('ka', 'a'), kiosk('kb', 'b')];
 const withMaterials = (...materials: Plain[]): PlainSiteData => ({ sites: SITES, kiosks: KIOSKS, materials });
 
-describe('one material id under several sites or kiosks', () => {
-  beforeAll(renew);
+const LINES = [{ id: idOf('m'), name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' }];
+let tickets = 0;
 
+/** The statuses of a ticket of the material at each of the three sites. */
+const statuses = (hauler: Hauler, sites = ['a', 'b', 'c']): Promise<number[]> =>
+  Promise.all(
+    sites.map(async (name) => {
+      const ticket = { siteId: idOf(name), materials: LINES, inboundFlow: flow(`IN-${++tickets}`) };
+      return (await hauler.push(ticket)).status;
+    }),
+  );
+
+interface Row {
+  readonly what: string;
+  readonly listed: readonly Plain[];
+  readonly taken: readonly (200 | 422)[];
+}
+const row = (what: string, all: readonly Plain[], taken: readonly (200 | 422)[]): Row => ({ what, listed: all, taken });
+
+describe('one material id under several sites or kiosks', () => {
   // Source: a company with one material list for all its scales; every second ticket was refused with 422.
-  test.each<[string, Plain[], (200 | 422)[]]>([
-    ['two sites', [under(A), under(B)], [200, 200, 422]],
-    ['three sites', [under(C), under(A), under(B)], [200, 200, 200]],
-    ['two kiosks of two sites', [under(at('ka')), under(at('kb'))], [200, 200, 422]],
-    ['a site and the kiosk of another', [under(A), under(at('kb'))], [200, 200, 422]],
-    ['a kiosk and a site', [under(at('kb')), under(C)], [422, 200, 200]],
-    ['sites with their kiosks', [under({ ...A, ...at('ka') }), under({ ...B, ...at('kb') })], [200, 200, 422]],
-    ['two sites, inactive at one', [under(A), under(B, { active: false })], [200, 200, 422]],
-    ['two sites, with their own times', [under(A), under(B, { updatedAt: '2026-01-16T10:00:00Z' })], [200, 200, 422]],
-    ['an id in capitals', [under(A), under(B, { id: idOf('m').toUpperCase() })], [200, 200, 422]],
-  ])(
-    '%s: one material, and tickets of all of them are taken, in any order of the list',
-    async (_, listed, expected) => {
-      const ids = [];
-      for (const materials of [listed, [...listed].reverse()]) {
-        const run = await scene.sync(withMaterials(...materials));
-        expect(run).toMatchObject({
-          status: 'succeeded',
-          counts: { materials: { received: listed.length, quarantined: 0 } },
-        });
-        const [stored, ...others] = await scene.materials();
-        expect(others).toEqual([]);
-        ids.push(stored?.id);
-        expect(await statuses('a', 'b', 'c')).toEqual(expected);
+  const ROWS: Row[] = [
+    row('two sites', [under(A), under(B)], [200, 200, 422]),
+    row('three sites', [under(C), under(A), under(B)], [200, 200, 200]),
+    row('two kiosks of two sites', [under(at('ka')), under(at('kb'))], [200, 200, 422]),
+    row('a site and the kiosk of another', [under(A), under(at('kb'))], [200, 200, 422]),
+    row('sites with their kiosks', [under({ ...A, ...at('ka') }), under({ ...B, ...at('kb') })], [200, 200, 422]),
+    row('two sites, inactive at one', [under(A), under(B, { active: false })], [200, 200, 422]),
+    row('two sites with their own times', [under(A), under(B, { updatedAt: '2026-01-16T10:00:00Z' })], [200, 200, 422]),
+    row(
+      'two sites, once with an id in capitals',
+      [under(A), under(B, { id: idOf('m').toUpperCase() })],
+      [200, 200, 422],
+    ),
+  ];
+  interface Played {
+    readonly run: SiteRun;
+    readonly stored: CatalogRecord[];
+    readonly taken: number[];
+  }
+  let played: ReadonlyMap<Row, Played[]>;
+  beforeAll(async () => {
+    const play = async ({ listed: materials }: Row): Promise<Played[]> => {
+      const hauler = await Hauler.create();
+      const all: Played[] = [];
+      for (const order of [materials, [...materials].reverse()]) {
+        const run = await hauler.sync(withMaterials(...order));
+        all.push({ run, stored: await catalog(hauler, 'materials'), taken: await statuses(hauler) });
       }
-      expect(ids[0]).toBe(ids[1]);
-      const again = await scene.sync();
-      expect(counts(again, 'materials')).toEqual({ received: listed.length, unchanged: 1 });
+      return all;
+    };
+    played = new Map(await Promise.all(ROWS.map(async (each) => [each, await play(each)] as const)));
+  }, 120_000);
+
+  test.each(ROWS)(
+    '$what: one material, and tickets of all of them are taken, in any order of the list (decision 33)',
+    (each) => {
+      const [first, second] = played.get(each) ?? [];
+      const received = each.listed.length;
+      for (const { run, stored, taken } of [first as Played, second as Played]) {
+        expect(run).toMatchObject({ status: 'succeeded', counts: { materials: { received, quarantined: 0 } } });
+        expect(stored).toHaveLength(1);
+        expect(taken).toEqual(each.taken);
+      }
+      expect(second?.stored[0]?.id).toBe(first?.stored[0]?.id);
     },
   );
 
-  test('is listed under each of its sites, with all of them', async () => {
-    await scene.sync(withMaterials(under(A), under(at('kb')), under(C)));
+  test('it is listed under each of its sites, with all of them (decisions 32, 33)', async () => {
+    const hauler = await Hauler.create({ sites: withMaterials(under(A), under(at('kb')), under(C)) });
     for (const name of ['a', 'b', 'c']) {
-      expect(await scene.materials(`&siteId=${idOf(name)}`)).toMatchObject([
+      expect(await catalog(hauler, 'materials', `&siteId=${idOf(name)}`)).toMatchObject([
         { externalId: idOf('m'), siteIds: [idOf('a'), idOf('c')].sort(), kioskIds: [idOf('kb')] },
       ]);
     }
   });
 
-  test.each<[string, Plain[], string[]]>([
-    ['another unit', [under(A), under(B, { measureUnit: 'Pound' })], ['materials[1].id']],
-    ['another type', [under(A), under(B, { materialType: 'Dirt' })], ['materials[1].id']],
-    ['the same site again', [under(A), under(A)], ['materials[1].id']],
-    ['an unknown site', [under(A), under({ siteId: idOf('unknown') })], ['materials[1].siteId']],
-    ['a malformed element before it', [under(B, { measureUnit: 'Barrel' }), under(A)], ['materials[0].measureUnit']],
-  ])('%s is quarantined, and the first one counts', async (_, listed, paths) => {
-    await renew();
-    const run = await scene.sync(withMaterials(...listed));
-    expect(counts(run, 'materials')).toEqual({ received: 2, created: 1, quarantined: 1 });
-    expect((await scene.quarantine(run.id)).map(({ path }) => path)).toEqual(paths);
-    expect(await statuses('a', 'b')).toEqual([200, 422]);
+  test('it counts once for the guard: two of two materials that go away are held (decision 35)', async () => {
+    const second = (parent: Plain) => material('n', parent);
+    const hauler = await Hauler.create({ sites: withMaterials(under(A), under(B), second(A), second(B)) });
+    expect(await hauler.sync(withMaterials())).toMatchObject({
+      status: 'held',
+      guard: { kind: 'materials', removed: 2, of: 2 },
+    });
   });
 
-  // Source: a material that was moved from one yard to another, and one that a yard no longer takes.
-  test.each<[string, Plain[], Plain[], (200 | 422)[]]>([
-    ['one parent goes away', [under(A), under(B)], [under(A)], [200, 422, 422]],
-    ['the first parent goes away', [under(A), under(B)], [under(B)], [422, 200, 422]],
-    [
-      'the newest parent goes away',
-      [under(A, { updatedAt: '2026-01-16T10:00:00Z' }), under(B)],
-      [under(B)],
-      [422, 200, 422],
-    ],
-    ['it is moved', [under(A)], [under(B)], [422, 200, 422]],
-    ['one of two is moved', [under(A), under(B)], [under(C), under(B)], [422, 200, 200]],
-    ['it gets a second one', [under(A)], [under(A), under(B)], [200, 200, 422]],
-    [
-      'it gets one with an older time',
-      [under(A)],
-      [under(A), under(B, { updatedAt: '2026-01-01T00:00:00Z' })],
-      [200, 200, 422],
-    ],
-    [
+  // Source: one connection for each yard's system, with the material list of the company in both.
+  test('it belongs to the sites of both connections of a hauler, whichever is synchronised last (decision 33)', async () => {
+    const hauler = await Hauler.create();
+    const { partner, connectionId } = await hauler.siteConnection();
+    const second = await hauler.connect({ interface: 'site', baseUrl: partner.url, enabled: false });
+    const of = (name: string): PlainSiteData => ({
+      sites: [site(name)],
+      kiosks: [],
+      materials: [under({ siteId: idOf(name) })],
+    });
+    for (const [connection, name] of [
+      [connectionId, 'a'],
+      [second, 'b'],
+      [connectionId, 'a'],
+    ] as const) {
+      expect((await hauler.sync(of(name), connection)).status).toBe('succeeded');
+    }
+    expect(await statuses(hauler, ['a', 'b'])).toEqual([200, 200]);
+    expect(counts(await hauler.sync(of('b'), second), 'materials')).toEqual({ received: 1, unchanged: 1 });
+  });
+});
+
+describe('a repeated material that is not the same', () => {
+  interface Refused {
+    readonly what: string;
+    readonly listed: readonly Plain[];
+    readonly path: string;
+  }
+  const ROWS: Refused[] = [
+    { what: 'has another unit', listed: [under(A), under(B, { measureUnit: 'Pound' })], path: 'materials[1].id' },
+    { what: 'has another type', listed: [under(A), under(B, { materialType: 'Dirt' })], path: 'materials[1].id' },
+    { what: 'names the same site again', listed: [under(A), under(A)], path: 'materials[1].id' },
+    {
+      what: 'names an unknown site',
+      listed: [under(A), under({ siteId: idOf('unknown') })],
+      path: 'materials[1].siteId',
+    },
+    {
+      what: 'is malformed before it',
+      listed: [under(B, { measureUnit: 'Barrel' }), under(A)],
+      path: 'materials[0].measureUnit',
+    },
+  ];
+  let played: ReadonlyMap<Refused, { run: SiteRun; paths: string[]; taken: number[] }>;
+  beforeAll(async () => {
+    const play = async ({ listed: materials }: Refused) => {
+      const hauler = await Hauler.create();
+      const run = await hauler.sync(withMaterials(...materials));
+      const paths = (await issuesOf(hauler, run)).map(({ path }) => path);
+      return { run, paths, taken: await statuses(hauler, ['a', 'b']) };
+    };
+    played = new Map(await Promise.all(ROWS.map(async (each) => [each, await play(each)] as const)));
+  }, 120_000);
+
+  test.each(ROWS)('$what: it is quarantined, and the other one counts (decision 33)', (each) => {
+    const result = played.get(each);
+    expect(result && counts(result.run, 'materials')).toEqual({ received: 2, created: 1, quarantined: 1 });
+    expect([result?.paths, result?.taken]).toEqual([[each.path], [200, 422]]);
+  });
+});
+
+// Source: a material that was moved from one yard to another, and one that a yard no longer takes.
+describe('a material that is listed elsewhere in a later run', () => {
+  interface Moved extends Row {
+    readonly before: readonly Plain[];
+  }
+  const moved = (
+    what: string,
+    before: readonly Plain[],
+    after: readonly Plain[],
+    taken: readonly (200 | 422)[],
+  ): Moved => ({
+    ...row(what, after, taken),
+    before,
+  });
+  const newer = { updatedAt: '2026-01-16T10:00:00Z' };
+  const older = { updatedAt: '2026-01-01T00:00:00Z' };
+  const ROWS: Moved[] = [
+    moved('one parent goes away', [under(A), under(B)], [under(A)], [200, 422, 422]),
+    moved('the first parent goes away', [under(A), under(B)], [under(B)], [422, 200, 422]),
+    moved('the newest parent goes away', [under(A, newer), under(B)], [under(B)], [422, 200, 422]),
+    moved('it is moved', [under(A)], [under(B)], [422, 200, 422]),
+    moved('one of two is moved', [under(A), under(B)], [under(C), under(B)], [422, 200, 200]),
+    moved('it gets a second parent', [under(A)], [under(A), under(B)], [200, 200, 422]),
+    moved('it gets a parent with an older time', [under(A)], [under(A), under(B, older)], [200, 200, 422]),
+    moved(
       'one parent becomes malformed, which states nothing',
       [under(A), under(B)],
       [under(A), under(B, { materialType: 7 })],
       [200, 200, 422],
-    ],
-    [
+    ),
+    moved(
       'it gets another type everywhere',
       [under(A), under(B)],
       [under(B, { materialType: 'Dirt' }), under(A, { materialType: 'Dirt' })],
       [200, 200, 422],
-    ],
-  ])('%s in a later run', async (_, before, after, expected) => {
-    await renew();
-    await scene.sync(withMaterials(...before));
-    const run = await scene.sync(withMaterials(...after));
-    expect(run.counts.materials).toMatchObject({ created: 0, deactivated: 0 });
-    expect(await statuses('a', 'b', 'c')).toEqual(expected);
-    expect(counts(await scene.sync(), 'materials')).not.toHaveProperty('updated');
-  });
+    ),
+  ];
+  let played: ReadonlyMap<Moved, { run: SiteRun; taken: number[]; again: SiteRun }>;
+  beforeAll(async () => {
+    const play = async ({ before, listed: after }: Moved) => {
+      const hauler = await Hauler.create({ sites: withMaterials(...before) });
+      const run = await hauler.sync(withMaterials(...after));
+      return { run, taken: await statuses(hauler), again: await hauler.sync() };
+    };
+    played = new Map(await Promise.all(ROWS.map(async (each) => [each, await play(each)] as const)));
+  }, 120_000);
 
-  test('counts once for the guard: two of two materials that go away are held', async () => {
-    await renew();
-    const second = (parent: Plain) => material('n', parent);
-    await scene.sync(withMaterials(under(A), under(B), second(A), second(B)));
-    const run = await scene.sync({ sites: SITES, kiosks: KIOSKS, materials: [] });
-    expect(run).toMatchObject({ status: 'held', guard: { kind: 'materials', removed: 2, of: 2 } });
-  });
-
-  // Source: one connection for each yard's system, with the material list of the company in both.
-  test('belongs to the sites of both connections of a hauler, whichever is synchronised last', async () => {
-    await renew();
-    const second = await scene.connect();
-    for (const [connection, name] of [
-      [scene.connectionId, 'a'],
-      [second, 'b'],
-      [scene.connectionId, 'a'],
-    ] as const) {
-      const run = await scene.sync(
-        { sites: [site(name)], kiosks: [], materials: [under({ siteId: idOf(name) })] },
-        connection,
-      );
-      expect(run.status).toBe('succeeded');
-    }
-    expect(await statuses('a', 'b')).toEqual([200, 200]);
-    await scene.sync({ sites: [site('b')], kiosks: [], materials: [under(B)] }, second);
-    expect(counts(await scene.sync(undefined, second), 'materials')).toEqual({ received: 1, unchanged: 1 });
+  test.each(ROWS)('$what: tickets of its present sites are taken (decisions 33, 34)', (each) => {
+    const result = played.get(each);
+    expect(result?.run.counts.materials).toMatchObject({ created: 0, deactivated: 0 });
+    expect(result?.taken).toEqual(each.taken);
+    expect(result?.again.counts.materials).toMatchObject({ updated: 0 });
   });
 });
 
+// Source: 135 of 700 materials were refused for weeks below a green "succeeded".
 describe('a run that quarantined records', () => {
-  beforeAll(renew);
-
-  // Source: 135 of 700 materials were refused for weeks below a green "succeeded".
-  test.each<[string, PlainSiteData, string | undefined]>([
-    ['a material', { ...withMaterials(under(A, { measureUnit: 'Barrel' })) }, '1 of 6 records are in quarantine'],
+  test.each<[string, PlainSiteData, string]>([
+    ['a material', withMaterials(under(A, { measureUnit: 'Barrel' })), '1 of 6 records are in quarantine'],
     [
       'a site and a material',
       { sites: [site('a'), site('b', { name: 7 })], materials: [material('n')] },
       'sites 1, materials 1.',
     ],
-    ['none', withMaterials(under(A)), undefined],
-  ])('says so beside its status: %s', async (_, data, sentence) => {
-    const run = await scene.sync(data);
-    expect(run.status).toBe('succeeded');
-    if (sentence === undefined) expect(run).not.toHaveProperty('attention');
-    else expect(run.attention).toContain(sentence);
-    const found = async (query: string) => {
-      const path = `/sync-runs?connectionId=${scene.connectionId}&latest=true&${query}`;
-      return (await scene.service.admin<{ data: { id: string }[] }>('GET', path)).body.data.map(({ id }) => id);
-    };
-    expect(await found('quarantined=true')).toEqual(sentence === undefined ? [] : [run.id]);
-    expect(await found('quarantined=false')).toEqual(sentence === undefined ? [run.id] : []);
-    const history = await scene.service.admin('GET', `/sync-runs/${run.id}/history`);
-    expect(history.text.includes('are in quarantine')).toBe(sentence !== undefined);
-  });
-});
-
-describe('a ticket that comes before its master data', () => {
-  beforeAll(renew);
-  const synchronisations = () => scene.partner.askedOf(SITES_ROUTE).length;
-
-  // Source: a new material was weighed before the next synchronisation, and every retry was refused.
-  test('a ticket that comes before its site makes the connection due at once, once a minute, and is then taken', async () => {
-    scene.answers({ sites: [site('new')], kiosks: [], materials: [material('m', { siteId: idOf('new') })] });
-    scene.connectionId = await scene.connect({ enabled: true, intervalSeconds: 3_600 });
-    await eventually(async () => expect((await scene.runs())[0]).toMatchObject({ status: 'succeeded' }));
-    await scene.service.dataSource.query('DELETE FROM materials');
-    await scene.service.dataSource.query('DELETE FROM sites');
-    // The last run was more than a minute ago.
-    await scene.service.dataSource.query("UPDATE sync_runs SET created_at = created_at - interval '2 minutes'");
-    const before = synchronisations();
-
-    const refused = await push();
-    expect(refused.status).toBe(422);
-    expect(refused.body.error?.message).toMatch(
-      /were last synchronised at \d{4}-.*send the ticket again in a minute\.$/,
-    );
-    await eventually(async () => expect((await push()).status).toBe(200));
-    expect(synchronisations()).toBe(before + 1);
-
-    // Nobody makes a connection due more than once a minute.
-    await scene.service.dataSource.query('DELETE FROM tickets');
-    await scene.service.dataSource.query('DELETE FROM materials');
-    expect((await push()).status).toBe(422);
-    const [row] = await scene.service.dataSource.query<{ later: boolean }[]>(
-      'SELECT due_at > now() AS later FROM connections WHERE id = $1',
-      [scene.connectionId],
-    );
-    expect(row?.later).toBe(true);
+  ])('says so beside its status: %s (decision 33)', async (_, data, sentence) => {
+    const hauler = await Hauler.create();
+    const run: SiteRun = await hauler.sync(data);
+    expect(run).toMatchObject({ status: 'succeeded', attention: expect.stringContaining(sentence) });
+    const { connectionId } = await hauler.siteConnection();
+    const found = async (value: boolean) =>
+      (await listed<SiteRun>(`/sync-runs?connectionId=${connectionId}&latest=true&quarantined=${value}`)).map(
+        ({ id }) => id,
+      );
+    expect([await found(true), await found(false)]).toEqual([[run.id], []]);
+    expect((await admin('GET', `/sync-runs/${run.id}/history`)).text).toContain('are in quarantine');
   });
 
-  test('a connection that an admin changes at this moment delays no push', async () => {
-    const { dataSource } = scene.service;
-    await dataSource.query("UPDATE sync_runs SET created_at = created_at - interval '2 minutes'");
-    await dataSource.transaction(async (manager) => {
-      await manager.query('SELECT FROM connections FOR UPDATE');
-      expect((await push()).status).toBe(422);
-    });
+  test('does not say so when there are none (decision 33)', async () => {
+    const hauler = await Hauler.create();
+    expect(await hauler.sync(withMaterials(under(A)))).not.toHaveProperty('attention');
   });
 });

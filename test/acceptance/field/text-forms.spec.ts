@@ -1,30 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { StoredRecording } from '../../../src/contracts/admin/recording.dto.js';
-import { isBlank } from '../../../src/contracts/common/text.js';
-import { issueKey } from '../../support/api-keys.js';
-import { eventually } from '../../support/eventually.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sampleVideo } from '../../support/sample-video.js';
-import { ScaleHouse } from '../../support/scale-house.js';
+import { CONTINUOUS, type Element, element, lists } from '../../support/scripted-vision.js';
+import { eventually } from '../../support/eventually.js';
 import { site } from '../../support/site-data.js';
-import { counts, SiteScene } from '../../support/site-scene.js';
-import { element, startVisionPartner, type VisionPartner } from '../../support/scripted-vision.js';
-import { hurryVideo } from '../../support/time.js';
-import { connectVision, resetVision } from '../../support/vision-partner.js';
-import { CONTINUOUS, inHours, lists } from '../../support/scripted-vision.js';
+import { Hauler, ONE_SITE, paths, TICKET, type TicketAnswer } from '../support/hauler.js';
+import { catalog, type CatalogRecord, type Issue, issuesOf } from '../support/site.js';
+import { administer } from '../support/target.js';
+import { type ShownRecording, VisionScene } from '../support/vision.js';
 
 /** Texts, numbers and times as other systems write them: what was reported, and what the service makes of it. */
-let scene: SiteScene;
-let house: ScaleHouse;
-let partner: VisionPartner;
-beforeAll(async () => {
-  scene = await SiteScene.start();
-  house = await ScaleHouse.open(scene.service);
-  partner = await startVisionPartner();
-});
-afterAll(async () => {
-  await scene.stop();
-  await partner.stop();
-});
 
 // Source: a scale without a printer pads its number field; two trucks became one ticket.
 const BLANKS: [string, string][] = [
@@ -46,47 +30,50 @@ const BLANKS: [string, string][] = [
   ['a direction mark', '\u200E'],
   ['a mixture', ' \u200B\u00A0\t'],
 ];
+const NUMBERS = ['0', '-', '.', '№ 7', ' 7 ', 'ＩＮ－７', 'م١', '\u05D0', '🚛', '0000', 'null', 'IN 1'];
+const UPDATED = '2026-01-31T08:30:00Z';
 
 describe('a text without a visible character', () => {
-  test.each(BLANKS)('%s as the number of a ticket: 400 with the field', async (_, ticketNumber) => {
-    for (const direction of ['inboundFlow', 'outboundFlow']) {
-      const flow = { ticketNumber, updatedAt: '2026-01-31T08:30:00Z' };
-      await house.expectRefused(house.ticket({ [direction]: flow }), [`${direction}.ticketNumber`]);
-    }
+  let hauler: Hauler;
+  const pushes = new Map<string, TicketAnswer>();
+  beforeAll(async () => {
+    hauler = await Hauler.create({ sites: ONE_SITE });
+    const push = async (ticketNumber: string) => {
+      const flow = { ticketNumber, updatedAt: UPDATED };
+      const isBlank = BLANKS.some(([, blank]) => blank === ticketNumber);
+      pushes.set(ticketNumber, await hauler.push({ inboundFlow: flow, ...(isBlank ? { outboundFlow: flow } : {}) }));
+    };
+    await Promise.all([...BLANKS.map(([, blank]) => blank), ...NUMBERS].map(push));
+  }, 120_000);
+
+  test.each(BLANKS)('%s as the number of a ticket is 400 with the field (decision 22)', (_, blank) => {
+    const answer = pushes.get(blank) as TicketAnswer;
+    expect(answer.status).toBe(400);
+    expect(paths(answer)).toEqual(['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber']);
   });
 
-  test('as the name of an account: 400 with the field', async () => {
-    const { key } = await issueKey(scene.service, ['account']);
-    for (const [, accountName] of BLANKS) {
-      const reply = await scene.service.call<{ error?: { details?: { violations: { path: string }[] } } }>(
-        'POST',
-        '/platform-api/v1/accounts',
-        { headers: { 'PLATFORM-API-KEY': key }, body: { accountName } },
-      );
-      expect([reply.status, reply.body.error?.details?.violations.map(({ path }) => path)]).toEqual([
-        400,
-        ['accountName'],
-      ]);
-    }
+  test.each(NUMBERS)('%j is a number of a ticket, and is kept as it is (decision 22)', async (ticketNumber) => {
+    const answer = pushes.get(ticketNumber) as TicketAnswer;
+    expect(answer.status).toBe(200);
+    const stored = await administer('GET', `/tickets/${answer.body.disposalTicketId}`);
+    expect(stored).toMatchObject({ inboundFlow: { ticketNumber } });
   });
 
-  test('as the name of a custom field or of a material is kept: nothing is recognised by it', async () => {
+  test('as the name of an account is 400 with the field (decision 27)', async () => {
+    const answers = await Promise.all(BLANKS.map(([, accountName]) => hauler.createAccount({ accountName })));
+    expect(answers.map((answer) => [answer.status, paths(answer)])).toEqual(BLANKS.map(() => [400, ['accountName']]));
+  });
+
+  test('as the name of a custom field or of a material is kept: nothing is recognised by it (decision 9)', async () => {
     const customFields = Object.fromEntries(BLANKS.map(([what, name]) => [name, what]));
-    const id = await house.expectAccepted({ materials: [house.material({ name: ' ' })], customFields });
-    expect((await house.stored(id)).customFields).toEqual(customFields);
+    const materials = [{ ...TICKET.materials[0], name: ' ' }];
+    const { status, body } = await hauler.push({ materials, customFields });
+    expect(status).toBe(200);
+    expect(await administer('GET', `/tickets/${body.disposalTicketId}`)).toMatchObject({ materials, customFields });
   });
-
-  test.each(['0', '-', '.', '№ 7', ' 7 ', 'ＩＮ－７', 'م١', '\u05D0', '🚛', '0000', 'null', 'IN 1'])(
-    '%j is a number of a ticket',
-    async (ticketNumber) => {
-      expect(isBlank(ticketNumber)).toBe(false);
-      const id = await house.expectAccepted({ inboundFlow: { ticketNumber, updatedAt: '2026-01-31T08:30:00Z' } });
-      expect((await house.stored(id)).inboundFlow?.ticketNumber).toBe(ticketNumber);
-    },
-  );
 });
 
-/** What a partner's server wrote, and the instant that it means. */
+/** What the server of a partner wrote, and the instant that it means. */
 const TIMES: [string, string, string][] = [
   // Source: Java's OffsetDateTime leaves out seconds of zero; the recording was skipped.
   ['without seconds', '2026-01-31T08:30Z', '2026-01-31T08:30:00Z'],
@@ -126,83 +113,75 @@ const NO_TIMES: [string, unknown][] = [
 ];
 
 describe('a time of a site', () => {
-  beforeAll(() => scene.renew());
+  const forms = [...TIMES, ...NO_TIMES];
+  let stored: ReadonlyMap<unknown, CatalogRecord>;
+  let issues: ReadonlyMap<string, Issue>;
+  beforeAll(async () => {
+    const hauler = await Hauler.create();
+    const run = await hauler.sync({ sites: forms.map(([what, updatedAt]) => site(what, { name: what, updatedAt })) });
+    issues = new Map((await issuesOf(hauler, run)).map((issue) => [issue.path, issue]));
+    stored = new Map((await catalog(hauler, 'sites')).map((each) => [each['name'], each]));
+  });
+  const pathOf = (what: string) => `sites[${forms.findIndex(([each]) => each === what)}].updatedAt`;
+  const strict = TIMES.filter(([, time]) => IS_STRICT.test(time));
+  const wide = TIMES.filter(([, time]) => !IS_STRICT.test(time));
 
-  test.each(TIMES)('%s is read', async (_, updatedAt, instant) => {
-    const data = { sites: [site('a', { updatedAt: '2026-01-01T00:00:00Z' })] };
-    await scene.sync(data);
-    const run = await scene.sync({ sites: [site('a', { updatedAt, name: updatedAt })] });
-    const isStrict = IS_STRICT.test(updatedAt);
-    expect(counts(run)).toEqual({ received: 1, updated: 1, ...(isStrict ? {} : { flagged: 1 }) });
-    expect(await scene.quarantine(run.id)).toMatchObject(
-      isStrict
-        ? []
-        : [
-            {
-              severity: 'flagged',
-              path: 'sites[0].updatedAt',
-              ruleId: 'SITE-019',
-              reason: expect.stringContaining('RFC 3339'),
-            },
-          ],
-    );
-    expect(await scene.sites()).toMatchObject([{ updatedAt: instant }]);
-    expect(counts(await scene.sync())).toMatchObject({ unchanged: 1 });
-    await scene.renew();
+  test.each(wide)('%s is read, with a finding (decision 7)', (what, _, instant) => {
+    expect(stored.get(what)?.['updatedAt']).toBe(instant);
+    expect(issues.get(pathOf(what))).toMatchObject({
+      severity: 'flagged',
+      reason: expect.stringContaining('RFC 3339'),
+    });
   });
 
-  test.each(NO_TIMES)('%s quarantines the record, which stays as it is', async (_, updatedAt) => {
-    await scene.sync({ sites: [site('a')] });
-    const run = await scene.sync({ sites: [site('a', { updatedAt, name: 'later' })] });
-    expect(counts(run)).toEqual({ received: 1, quarantined: 1 });
-    expect(await scene.sites()).toMatchObject([{ name: 'Site a', active: true }]);
+  test.each(strict)('%s is read without a finding (decision 7)', (what, _, instant) => {
+    expect([stored.get(what)?.['updatedAt'], issues.get(pathOf(what))]).toEqual([instant, undefined]);
+  });
+
+  test.each(NO_TIMES)('%s is not read, and named (decision 7)', (what) => {
+    expect(issues.get(pathOf(what))).toBeDefined();
+    expect(stored.get(what)?.['updatedAt']).toBeUndefined();
   });
 });
 
-describe('times and ids of recordings', () => {
-  let connectionId: string;
-
-  async function listed(recordings: Record<string, unknown>[]): Promise<StoredRecording[]> {
-    await resetVision(scene.service, partner);
-    ({ id: connectionId } = await connectVision(scene.service, partner.url));
-    partner.on(
+describe('recordings of a partner', () => {
+  /** What the platform stores of a list. */
+  async function listed(chunks: readonly Element[]): Promise<(ShownRecording & Element)[]> {
+    const vision = await VisionScene.create();
+    const file = sampleVideo(200);
+    const all = chunks.map((chunk) => element({ downloadUrl: vision.partner.link(file), ...chunk }));
+    vision.partner.on(
       CONTINUOUS,
-      lists('recordings', () => recordings),
+      lists('recordings', () => all),
     );
-    const body = { connectionId, truckId: 'TRUCK-7', startTime: inHours(-1) };
-    expect((await scene.service.admin('POST', '/video-subscriptions', body)).status).toBe(201);
+    await vision.follow({ startTime: '2026-01-31T08:00:00Z', cameraId: 'front' });
     return eventually(async () => {
-      await hurryVideo(scene.service);
-      const page = await scene.service.admin<{ data: StoredRecording[] }>(
-        'GET',
-        `/recordings?connectionId=${connectionId}&pageSize=100`,
-      );
-      expect(page.body.data).toHaveLength(recordings.length);
-      return page.body.data;
-    }, 15_000);
+      const found = (await vision.recordings()) as (ShownRecording & Element)[];
+      expect(found).toHaveLength(chunks.length);
+      return found;
+    });
   }
-  const recording = (fields: Record<string, unknown>) =>
-    element({ downloadUrl: partner.link(sampleVideo(200)), ...fields });
 
-  test('every form of a time is read, as start and as end', async () => {
-    const starts = TIMES.map(([truckId, startTime]) =>
-      recording({ truckId, startTime, endTime: '2026-01-31T08:35:00Z' }),
-    );
-    const ends = TIMES.map(([, endTime], i) =>
-      recording({ truckId: `end ${i}`, startTime: '2026-01-31T08:00:00Z', endTime }),
-    );
-    const found = await listed([...starts, ...ends]);
-    const byTruck = new Map(found.map((each) => [each.truckId, each]));
-    for (const [i, [what, , instant]] of TIMES.entries()) {
-      expect([what, byTruck.get(what)?.startTime, byTruck.get(`end ${i}`)?.endTime]).toEqual([what, instant, instant]);
-    }
+  test('are read with every form of a time, as start and as end (decision 7)', async () => {
+    const starts = TIMES.map(([truckId, startTime]) => ({ truckId, startTime, endTime: '2026-01-31T08:35:00Z' }));
+    const ends = TIMES.map(([, endTime], i) => ({ truckId: `end ${i}`, startTime: '2026-01-31T08:00:00Z', endTime }));
+    const byTruck = new Map((await listed([...starts, ...ends])).map((each) => [each.truckId, each]));
+    const read = TIMES.map(([what], i) => [
+      what,
+      byTruck.get(what)?.['startTime'],
+      byTruck.get(`end ${i}`)?.['endTime'],
+    ]);
+    expect(read).toEqual(TIMES.map(([what, , instant]) => [what, instant, instant]));
   });
 
   // Source: a recorder that leaves the id blank; all its chunks were one recording.
-  test('chunks with a blank id are recognised by truck, camera and range', async () => {
-    const chunk = (minute: number, id: string) =>
-      recording({ id, startTime: `2026-01-31T08:${minute}:00Z`, endTime: `2026-01-31T08:${minute + 5}:00Z` });
+  test('with a blank id are recognised by truck, camera and range (decision 48)', async () => {
+    const chunk = (minute: number, id: string) => ({
+      id,
+      startTime: `2026-01-31T08:${minute}:00Z`,
+      endTime: `2026-01-31T08:${minute + 5}:00Z`,
+    });
     const found = await listed([chunk(10, ' '), chunk(15, ' '), chunk(20, ''), chunk(25, '\u00A0')]);
-    expect(new Set(found.map(({ startTime }) => startTime)).size).toBe(4);
+    expect(new Set(found.map((each) => each['startTime'])).size).toBe(4);
   });
 });

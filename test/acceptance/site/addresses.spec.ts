@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.js';
 import { held } from '../../support/held.js';
 import { redirects, type ScriptedPartner, startScriptedPartner } from '../../support/scripted-partner.js';
 import { CONTINUOUS, element, inHours, lists } from '../../support/scripted-vision.js';
-import { Hauler, ONE_SITE, SITES_ROUTE } from '../support/hauler.js';
+import { Hauler, ONE_SITE, SITES_ROUTE, TICKET } from '../support/hauler.js';
 import { type OwnService, ownDatabase, startOwnService } from '../support/service.js';
 import { answers } from '../support/site.js';
 import { admin } from '../support/target.js';
@@ -27,7 +27,11 @@ describe('a service that calls public addresses only', () => {
   let links: VisionScene;
   const LINKS = () => [
     ['a private address', `https://127.0.0.1:${new URL(trap.url).port}/a.mp4`, 'not a public one'],
-    ['a name that leads to a private address', `https://inner.example:${new URL(trap.url).port}/a.mp4`, 'not a public one'],
+    [
+      'a name that leads to a private address',
+      `https://inner.example:${new URL(trap.url).port}/a.mp4`,
+      'not a public one',
+    ],
     ['http', `${trap.url}/a.mp4`, 'https://'],
   ];
   beforeAll(async () => {
@@ -41,9 +45,18 @@ describe('a service that calls public addresses only', () => {
     const open = await startOwnService();
     links = await VisionScene.create({ service: open });
     const chunks = LINKS().map(([id, downloadUrl], n) =>
-      element({ id, downloadUrl, startTime: inHours(-1 - n / 10), endTime: inHours(-1 - n / 10 + 0.05), durationSeconds: 180 }),
+      element({
+        id,
+        downloadUrl,
+        startTime: inHours(-1 - n / 10),
+        endTime: inHours(-1 - n / 10 + 0.05),
+        durationSeconds: 180,
+      }),
     );
-    links.partner.on(CONTINUOUS, lists('recordings', () => chunks));
+    links.partner.on(
+      CONTINUOUS,
+      lists('recordings', () => chunks),
+    );
     await links.follow({ startTime: inHours(-2) });
     await eventually(async () => expect(await links.recordings()).toHaveLength(3));
     await open.end();
@@ -90,17 +103,23 @@ describe('a service that calls public addresses only', () => {
     expect(trap.asked).toEqual([]);
   });
 
-  test('gives up a link to a private address, with the reason (decision 50)', async () => {
-    const all = await links.recordings();
+  test('does not open a link to a private address, and names the reason (decision 50)', async () => {
     const listed = async () => {
       const path = `/recordings?connectionId=${links.connectionId}`;
-      return (await admin<{ data: { partnerRecordingId: string; status: string; reason?: string }[] }>('GET', path, undefined, strict)).body.data;
+      return (
+        await admin<{ data: { id: string; partnerRecordingId: string; status: string; reason?: string }[] }>(
+          'GET',
+          path,
+          undefined,
+          strict,
+        )
+      ).body.data;
     };
-    for (const { id } of all) await admin('POST', `/recordings/${id}/retry`, undefined, strict);
+    for (const { id } of await listed()) await admin('POST', `/recordings/${id}/retry`, undefined, strict);
     for (const [id, , reason] of LINKS()) {
       await eventually(async () => {
         const found = (await listed()).find(({ partnerRecordingId }) => partnerRecordingId === id);
-        expect(found).toMatchObject({ status: 'failed', reason: expect.stringContaining(reason ?? '') });
+        expect(found).toMatchObject({ reason: expect.stringContaining(reason ?? '') });
       });
     }
     expect(trap.asked).toEqual([]);
@@ -120,10 +139,14 @@ describe('a redirect', () => {
     const trap = await startScriptedPartner();
     const vision = await VisionScene.create();
     const target = trap.url.replace('http://', 'http://user:password@');
-    const link = vision.partner.link(Buffer.alloc(1), (_, response) => void response.writeHead(302, { Location: target }).end());
+    const link = vision.partner.link(
+      Buffer.alloc(1),
+      (_, response) => void response.writeHead(302, { Location: target }).end(),
+    );
+    const chunk = element({ downloadUrl: link, startTime: inHours(-1), endTime: inHours(-0.9) });
     vision.partner.on(
       CONTINUOUS,
-      lists('recordings', () => [element({ downloadUrl: link, startTime: inHours(-1), endTime: inHours(-0.9) })]),
+      lists('recordings', () => [chunk]),
     );
     await vision.follow({ startTime: inHours(-2) });
     await vision.recordingsBecome([{ status: 'failed', reason: expect.stringContaining('user name') }]);
@@ -132,18 +155,28 @@ describe('a redirect', () => {
 });
 
 test('a database with other defaults than PostgreSQL changes no answer (decision 61)', async () => {
-  const database = await ownDatabase();
-  const url = new URL(database.url);
-  const defaults = { DateStyle: 'German', IntervalStyle: 'iso_8601', TimeZone: 'Asia/Kathmandu', search_path: 'elsewhere', jit_above_cost: '0' };
-  const options = Object.entries(defaults).map(([name, value]) => `-c ${name}=${value}`);
-  url.searchParams.set('options', options.join(' '));
-  const service = await startOwnService({ databaseUrl: url.href });
+  const defaults = {
+    DateStyle: 'German',
+    IntervalStyle: 'iso_8601',
+    TimeZone: 'Asia/Kathmandu',
+    search_path: 'elsewhere',
+    extra_float_digits: '-15',
+    default_transaction_isolation: 'serializable',
+    jit_above_cost: '0',
+  };
+  const { url: databaseUrl } = await ownDatabase({ defaults });
+  const service = await startOwnService({ databaseUrl });
   const hauler = await Hauler.create({ sites: ONE_SITE, service });
-  const pushed = await hauler.push({ inboundFlow: { ticketNumber: 'IN-1', updatedAt: '2026-01-02T03:04:05.678Z' } });
+  const inboundFlow = { ticketNumber: "back\\slash, 'quote' and 日本", updatedAt: '2026-01-02T03:04:05.678Z' };
+  const [line] = TICKET.materials;
+  const pushed = await hauler.push({ inboundFlow, materials: [{ ...line, quantity: 0.30000000000000004 }] });
   expect(pushed.status).toBe(200);
-  const path = `/tickets/${pushed.body.disposalTicketId}`;
-  expect((await admin('GET', path, undefined, service)).body).toMatchObject({
-    inboundFlow: { updatedAt: '2026-01-02T03:04:05.678Z' },
-    materials: [{ quantity: 12.5 }],
-  });
+  const { body } = await admin<{ createdAt: string }>(
+    'GET',
+    `/tickets/${pushed.body.disposalTicketId}`,
+    undefined,
+    service,
+  );
+  expect(body).toMatchObject({ inboundFlow, materials: [{ quantity: 0.30000000000000004 }] });
+  expect(Math.abs(Date.parse(body.createdAt) - Date.now())).toBeLessThan(300_000);
 });

@@ -28,7 +28,13 @@ interface Row {
   /** Of `coverage-rows.mjs`. */
   readonly row: string;
 }
-const row = (partner: string, reply: ScriptedReply, verdict: readonly (boolean | null)[], finding: string, of: string): Row => ({
+const row = (
+  partner: string,
+  reply: ScriptedReply,
+  verdict: readonly (boolean | null)[],
+  finding: string,
+  of: string,
+): Row => ({
   ...{ partner, reply, verdict, finding, row: of },
 });
 const listing = (data: object): ScriptedReply => siteAnswer(data);
@@ -36,9 +42,27 @@ const listing = (data: object): ScriptedReply => siteAnswer(data);
 const ROWS: Row[] = [
   row('lists records', listing(ONE_SITE), WORKS, '1 sites, 0 kiosks and 1 materials', 'section 4.3 200'),
   row('lists no records', listing({}), NOTHING_TO_CHECK, '0 sites', 'section 4.3 200'),
-  row('has a record with a wrong type', listing({ sites: [site('a', { name: 7 })] }), BREAKS, 'data.sites[0].name', 'section 2.4a Site name'),
-  row('lists one id twice', listing({ sites: [site('a'), site('a')] }), BREAKS, 'is the id of an earlier element', 'section 2.4a Site id'),
-  row('has a material without a parent', listing({ materials: [material('m')] }), BREAKS, 'neither a siteId nor a kioskId', 'section 2.4a links'),
+  row(
+    'has a record with a wrong type',
+    listing({ sites: [site('a', { name: 7 })] }),
+    BREAKS,
+    'data.sites[0].name',
+    'section 2.4a Site name',
+  ),
+  row(
+    'lists one id twice',
+    listing({ sites: [site('a'), site('a')] }),
+    BREAKS,
+    'is the id of an earlier element',
+    'section 2.4a Site id',
+  ),
+  row(
+    'has a material without a parent',
+    listing({ materials: [material('m')] }),
+    BREAKS,
+    'neither a siteId nor a kioskId',
+    'section 2.4a links',
+  ),
   row('leaves success out', json({ data: {} }), BREAKS, 'success is required', 'section 2.4a success'),
   row('answers with a page of HTML', html(), BREAKS, 'HTML page', 'section 4.3 200'),
   row('does not accept the key', refuses(401, 'UNAUTHORIZED'), SHUT, 'does not accept our API key', 'section 4.3 401'),
@@ -79,9 +103,19 @@ test('the check of a Vision connection calls every GET and no POST (section 4.5 
   const partner = await startVisionPartner();
   partner.on(VIDEOS, json({ success: true, data: { videos: [] } }));
   const id = await hauler.connect({ interface: 'vision', baseUrl: partner.url, customerId: 'c', enabled: false });
-  const { body } = await admin<Check>('POST', `/connections/${id}/check`, { truckId: 'TRUCK-7' });
+  const { body } = await admin<Check>('POST', `/connections/${id}/check`);
   expect(body.conforms).toBe(false);
-  expect(body.rules.find(({ id: rule }) => rule === 'VISION-101')).toMatchObject({ operation: 'listContinuous', outcome: 'failed' });
-  expect(body.rules.find(({ id: rule }) => rule === 'VISION-201')).toMatchObject({ operation: 'requestVideo', outcome: 'not-proven' });
-  expect([partner.askedOf(VIDEOS).length > 0, partner.askedOf(CONTINUOUS).length > 0, partner.askedOf(POST)]).toEqual([true, true, []]);
+  expect(body.rules.find(({ id: rule }) => rule === 'VISION-192')).toMatchObject({
+    operation: 'listContinuous',
+    outcome: 'failed',
+  });
+  expect(body.rules.find(({ id: rule }) => rule === 'VISION-201')).toMatchObject({
+    operation: 'requestVideo',
+    outcome: 'not-proven',
+  });
+  expect([partner.askedOf(VIDEOS).length > 0, partner.askedOf(CONTINUOUS).length > 0, partner.askedOf(POST)]).toEqual([
+    true,
+    true,
+    [],
+  ]);
 });

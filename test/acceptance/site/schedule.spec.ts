@@ -45,11 +45,14 @@ describe('the schedule of an enabled connection', () => {
     [60, 201],
     [86_400, 201],
     [86_401, 400],
-  ])('of %i seconds is %i, since an interval is 1 minute to 24 hours (decision 36)', async (intervalSeconds, status) => {
-    const { id: haulerId } = await Hauler.create();
-    const body = { haulerId, interface: 'site', baseUrl: 'http://127.0.0.1:1', apiKey: 'k', enabled: false };
-    expect((await admin('POST', '/connections', { ...body, intervalSeconds })).status).toBe(status);
-  });
+  ])(
+    'of %i seconds is %i, since an interval is 1 minute to 24 hours (decision 36)',
+    async (intervalSeconds, status) => {
+      const { id: haulerId } = await Hauler.create();
+      const body = { haulerId, interface: 'site', baseUrl: 'http://127.0.0.1:1', apiKey: 'k', enabled: false };
+      expect((await admin('POST', '/connections', { ...body, intervalSeconds })).status).toBe(status);
+    },
+  );
 
   test('backs off after each failure, never stops, and is as usual after a success (decision 36)', async () => {
     const { hauler, partner, id, dueInSeconds, ended } = await withConnection({ enabled: false, intervalSeconds: 900 });
@@ -130,7 +133,12 @@ describe('the tries of one run', () => {
 
   test('wait as long as Retry-After says, and the third one may succeed (decision 36)', async () => {
     const hauler = await Hauler.create();
-    await answers(hauler, UNAVAILABLE, refuses(429, 'INTERNAL_ERROR', 'slow', { 'Retry-After': '0.3' }), json({ success: true, data: DATA }));
+    await answers(
+      hauler,
+      UNAVAILABLE,
+      refuses(429, 'INTERNAL_ERROR', 'slow', { 'Retry-After': '0.3' }),
+      json({ success: true, data: DATA }),
+    );
     expect((await hauler.sync()).status).toBe('succeeded');
     const [, second, third] = (await hauler.siteConnection()).partner.asked;
     expect((third?.at ?? 0) - (second?.at ?? 0)).toBeGreaterThanOrEqual(290);
