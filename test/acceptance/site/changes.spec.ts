@@ -189,6 +189,15 @@ describe('an answer', () => {
       ENVELOPE,
     ),
     failed('with status 204', raw('', { status: 204 }), '204', ENVELOPE),
+    failed('with bytes behind its end', raw(`${body} {}`), 'JSON', ENVELOPE),
+    failed('with a record that is not JSON', raw(body.replace('"Site b"', '"Site b')), 'JSON', ENVELOPE),
+    failed(
+      'that is nested without end',
+      raw(`{"success":true,"data":{"sites":[${'['.repeat(100_000)}`),
+      'JSON',
+      `${ENVELOPE}; decision 8`,
+    ),
+    failed('of 304, which nobody asked for', raw('', { status: 304 }), '304', ENVELOPE),
     failed('that redirects', redirects('https://elsewhere.example/'), 'redirect', 'decision 50'),
     failed(
       'of 400',

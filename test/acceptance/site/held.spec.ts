@@ -134,6 +134,55 @@ describe('a held synchronisation', () => {
     expect(await activeSites(hauler)).toBe(60);
   });
 
+  test('of two kinds has a guard for each, and one kind that is back does not release the other (decision 35)', async () => {
+    const hauler = await Hauler.create({
+      sites: { ...sites(0, 2), kiosks: numbers(0, 10).map((n) => kiosk(`k${n}`, 's0')) },
+    });
+    const kiosks = numbers(6, 10).map((n) => kiosk(`k${n}`, 's0'));
+    expect((await hauler.sync({ sites: [], kiosks })).guard).toEqual([
+      { kind: 'sites', removed: 2, of: 2, share: 1 },
+      { kind: 'kiosks', removed: 6, of: 10, share: 0.6 },
+    ]);
+    const run = await hauler.sync({ ...sites(0, 2), kiosks });
+    expect([run.status, run.counts.sites['held'], run.counts.kiosks['held']]).toEqual(['held', 0, 6]);
+  });
+
+  test('stays held while an id of its kind cannot be read, and can be confirmed after an answer without the kind (decisions 33, 52)', async () => {
+    const hauler = await Hauler.create({ sites: sites(0, 10) });
+    await hauler.sync(sites(6, 10));
+    const unread = await hauler.sync({ sites: [...(sites(2, 10).sites ?? []), site('x', { id: 'x' })] });
+    expect([unread.status, unread.counts.sites['held']]).toEqual(['held', 6]);
+    const silent = await hauler.sync({ kiosks: [] });
+    expect((await decide(silent, 'confirm')).status).toBe(200);
+    expect(await activeSites(hauler)).toBe(4);
+  });
+
+  test('is confirmed for its own connection alone, and another one that lists a record restores it (decision 52)', async () => {
+    const hauler = await Hauler.create({ sites: sites(0, 1) });
+    const { partner } = await hauler.siteConnection();
+    const other = await hauler.connect({ interface: 'site', baseUrl: partner.url, enabled: false });
+    const held = await hauler.sync({ sites: [] });
+    await hauler.sync(sites(0, 2), other);
+    expect((await decide(held, 'confirm')).status).toBe(200);
+    expect(await activeSites(hauler)).toBe(1);
+    expect((await hauler.sync(sites(0, 2), other)).counts.sites).toMatchObject({ received: 2, restored: 1 });
+    expect(await activeSites(hauler)).toBe(2);
+  });
+
+  test('of a deleted connection whose records another one took over is not confirmed (decision 52)', async () => {
+    const hauler = await Hauler.create({ sites: sites(0, 3) });
+    const { partner, connectionId } = await hauler.siteConnection();
+    const held = await hauler.sync({ sites: [] });
+    const other = await hauler.connect({ interface: 'site', baseUrl: partner.url, enabled: false });
+    await admin('DELETE', `/connections/${connectionId}`);
+    await hauler.sync(sites(0, 3), other);
+    expect(await decide(held, 'confirm')).toMatchObject({
+      status: 409,
+      body: { error: { code: 'CONFLICT', message: expect.stringContaining('taken over its records') } },
+    });
+    expect(await activeSites(hauler)).toBe(3);
+  });
+
   test('names what a confirmation removes, which then happens to these records alone (decision 52)', async () => {
     const hauler = await Hauler.create({ sites: sites(0, 10) });
     const held = await hauler.sync(sites(7, 12));
