@@ -114,15 +114,18 @@ describe('a long list of recordings', () => {
 
   test('beyond PARTNER_BODY_LIMIT has a finding, keeps what was read before, and is read again (decision 38)', async () => {
     let isLarge = true;
-    const both = [recordings(large), recordings(chunks(10, 10))] as const;
+    const rear = chunks(10, 10).map((chunk) => ({ ...chunk, id: `rear-${String(chunk['id'])}`, cameraId: 'rear' }));
+    const both = [recordings(large), recordings(rear)] as const;
     const of = await follow((response, request) => both[isLarge ? 0 : 1](response, request));
     await eventually(async () => expect(await findings(of)).toEqual([expect.stringContaining('is larger than 4 MB')]));
     expect((await state(of)).lastError).toContain('is larger than 4 MB');
+    const before = await count(of);
     isLarge = false;
     await eventually(async () => {
       await of.vision.nudge();
-      expect(await count(of)).toBe(10);
+      expect(await of.vision.recordings('&cameraId=rear')).toHaveLength(10);
     });
+    expect(await count(of)).toBe(before + 10);
   });
 
   test('does not hinder the check of the connection (decision 38)', async () => {

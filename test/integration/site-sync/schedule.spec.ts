@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
 import { WorkService } from '../../../src/work/work.service.js';
-import { nextRunAfterFailureMs, nextRunMs } from '../../../src/site-sync/sync/schedule.rules.js';
 import { SITE_SYNC_WORK } from '../../../src/site-sync/sync/sync-runs.repository.js';
 import { startTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { hangs, html, refuses, type ScriptedReply, when } from '../../support/scripted-partner.js';
-import { site } from '../../support/site-data.js';
+import { issueKey } from '../../support/api-keys.js';
+import { connectionRow, whileConnectionsAreLocked } from '../../support/rows.js';
+import { idOf, material, site } from '../../support/site-data.js';
 import { answer, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
+import { ageSyncRuns, makeConnectionDue } from '../../support/time.js';
 
 const data = { sites: [site('a')] };
 
-/** Decision 36 from end to end, then its arithmetic. */
+/** What decision 36 promises beyond `acceptance/site/schedule.spec.ts`: changes during a run, busy partners, several instances. */
 describe('the schedule of synchronisation', () => {
   let scene: SiteScene;
   beforeAll(async () => {
@@ -23,10 +24,11 @@ describe('the schedule of synchronisation', () => {
     scene.answers(data);
   });
 
-  const dueIn = async (id = scene.connectionId) =>
-    (await scene.connection<{ seconds: number }>('extract(epoch FROM due_at - now())::float8 AS seconds', id)).seconds;
-  const makeDue = () =>
-    scene.service.dataSource.query('UPDATE connections SET due_at = now() WHERE id = $1', [scene.connectionId]);
+  const dueIn = async () => (await connectionRow(scene.service, scene.connectionId)).dueInSeconds;
+  const failures = async () => {
+    const { attempts, lastError } = await connectionRow(scene.service, scene.connectionId);
+    return { attempts, lastError };
+  };
   const connectEnabled = async (intervalSeconds?: number) => {
     scene.connectionId = await scene.connect({ enabled: true, ...(intervalSeconds && { intervalSeconds }) });
     scene.hurry();
@@ -34,8 +36,8 @@ describe('the schedule of synchronisation', () => {
   const running = () => scene.service.app.get(WorkService).running().get(SITE_SYNC_WORK) ?? 0;
   /** Makes the connection due, and another one after it: once that one has run, this one was skipped. */
   const isSkipped = async () => {
-    await makeDue();
-    const row = () => scene.connection('due_at, attempts, started_at');
+    await makeConnectionDue(scene.service, scene.connectionId);
+    const row = () => scene.runs();
     const before = await row();
     const later = await scene.connect({ enabled: true });
     scene.hurry();
@@ -65,13 +67,13 @@ describe('the schedule of synchronisation', () => {
     await patch({ apiKey: 'the-right-key' });
     scene.hurry();
     await eventually(async () => expect((await finished(1))[0]?.status).toBe('succeeded'));
-    expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
+    expect(await failures()).toEqual({ attempts: 0, lastError: null });
     // The response to the former run changes nothing.
     refuse();
     await refused.promise;
-    await eventually(() => expect(running()).toBeLessThanOrEqual(others), 10_000);
+    await eventually(() => expect(running()).toBeLessThanOrEqual(others));
     expect((await finished(1))[0]?.status).toBe('succeeded');
-    expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
+    expect(await failures()).toEqual({ attempts: 0, lastError: null });
   });
 
   describe('of an enabled connection', () => {
@@ -162,7 +164,7 @@ describe('the schedule of synchronisation', () => {
       for (const haulerId of haulers) connections.push(await scene.connect({ haulerId, enabled: true }));
       await eventually(async () => {
         for (const id of connections) expect((await scene.runs(id)).map(({ status }) => status)).toEqual(['succeeded']);
-      }, 15_000);
+      });
       expect(scene.partner.asked).toHaveLength(8);
       expect(Math.max(...overlaps.map(([, one]) => one))).toBe(1);
       expect(Math.max(...overlaps.map(([all]) => all))).toBeGreaterThan(1);
@@ -191,6 +193,43 @@ describe('the schedule of synchronisation', () => {
       await scene.ended(replies[0]!.body.runId);
       expect(scene.partner.asked).toHaveLength(1);
       await second.close();
+    });
+  });
+
+  // Source: a new material was weighed before the next synchronisation, and every retry was refused.
+  describe('a ticket that comes before its master data (decision 24)', () => {
+    const LISTED = { sites: [site('new')], materials: [material('m', { siteId: idOf('new') })] };
+    let key: string;
+    beforeEach(async () => {
+      ({ key } = await issueKey(scene.service, ['scale'], { haulerId: scene.haulerId }));
+    });
+    const push = (name: string) =>
+      scene.service.call<{ error?: { message: string } }>('POST', '/platform-api/v1/tickets', {
+        headers: { 'PLATFORM-API-KEY': key },
+        body: { siteId: idOf(name), materials: [{ id: idOf('m'), name: 'm', quantity: 1, unitOfMeasure: 'Ton' }] },
+      });
+
+    test('makes the connection due at once, at most once a minute, and is then taken', async () => {
+      await connectEnabled(3_600);
+      await eventually(async () => void (await finished(1)));
+      await ageSyncRuns(scene.service, scene.connectionId, 2);
+      scene.answers(LISTED);
+      const refused = await push('new');
+      expect(refused.status).toBe(422);
+      expect(refused.body.error?.message).toMatch(
+        /were last synchronised at \d{4}-.*send the ticket again in a minute\.$/,
+      );
+      scene.hurry();
+      await eventually(async () => void (await finished(2)));
+      expect((await push('new')).status).toBe(200);
+      expect((await push('unknown')).status).toBe(422);
+      expect(await dueIn()).toBeGreaterThan(60);
+    });
+
+    test('is not delayed by an admin who changes the connection', async () => {
+      await whileConnectionsAreLocked(scene.service, async () => {
+        expect((await push('new')).status).toBe(422);
+      });
     });
   });
 });

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
-import { html, json, raw, type ScriptedReply } from '../../support/scripted-partner.js';
-import { ADDRESS, idOf, kiosk, material, site, siteData } from '../../support/site-data.js';
-import { answer, counts, PARTNER_KEY, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
+import { json } from '../../support/scripted-partner.js';
+import { insertTicket, whileSitesBreak } from '../../support/rows.js';
+import { ADDRESS, idOf, kiosk, material, site } from '../../support/site-data.js';
+import { answer, counts, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
 
 const OLDER = '2026-01-14T10:00:00Z';
 const NEWER = '2026-01-16T10:00:00Z';
@@ -23,66 +25,6 @@ describe('synchronising with a partner', () => {
   });
 
   describe('a record that is sent again (decision 34)', () => {
-    const first = site('a', { address: ADDRESS });
-    const cases: [string, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>][] = [
-      ['without a change is unchanged', first, { unchanged: 1 }, { name: 'Site a' }],
-      [
-        'with a new updatedAt only is unchanged, and its updatedAt is stored',
-        { ...first, updatedAt: NEWER },
-        { unchanged: 1 },
-        { updatedAt: NEWER },
-      ],
-      [
-        'without its updatedAt is unchanged',
-        { ...first, updatedAt: null },
-        { unchanged: 1 },
-        { updatedAt: '2026-01-15T10:00:00Z' },
-      ],
-      [
-        'with new content and a new updatedAt is updated',
-        { ...first, name: 'A', updatedAt: NEWER },
-        { updated: 1 },
-        { name: 'A', updatedAt: NEWER },
-      ],
-      ['with new content and the same updatedAt is updated', { ...first, name: 'A' }, { updated: 1 }, { name: 'A' }],
-      [
-        'with new content and no updatedAt is updated',
-        { ...first, name: 'A', updatedAt: null },
-        { updated: 1 },
-        { name: 'A' },
-      ],
-      ['without its address is updated', site('a'), { updated: 1 }, { name: 'Site a' }],
-      [
-        'with an older updatedAt is stale, and not applied',
-        { ...first, name: 'A', updatedAt: OLDER },
-        { stale: 1 },
-        { name: 'Site a', updatedAt: '2026-01-15T10:00:00Z' },
-      ],
-      [
-        'with the same content and an older updatedAt is stale',
-        { ...first, updatedAt: OLDER },
-        { stale: 1 },
-        { updatedAt: '2026-01-15T10:00:00Z' },
-      ],
-      [
-        'with active: false is deactivated',
-        { ...first, active: false },
-        { deactivated: 1 },
-        { active: false, name: 'Site a' },
-      ],
-      [
-        'with active: false and new content is deactivated and updated',
-        { ...first, active: false, name: 'A', updatedAt: NEWER },
-        { deactivated: 1 },
-        { active: false, name: 'A' },
-      ],
-      [
-        'with active: false and an older updatedAt is stale',
-        { ...first, active: false, updatedAt: OLDER },
-        { stale: 1 },
-        { active: true },
-      ],
-    ];
     test('has the deactivatedAt of the first response that deactivated it', async () => {
       await scene.sync({ sites: [site('a'), site('b'), site('c')] });
       const since = async () =>
@@ -255,21 +197,28 @@ describe('synchronising with a partner', () => {
     });
   });
 
+  test('the tree of a held run counts neither old tickets nor those of another hauler with the same site', async () => {
+    await scene.sync({ sites: [site('a')] });
+    const held = await scene.sync({ sites: [] });
+    const siteId = idOf('a');
+    const newId = randomUUID();
+    await insertTicket(scene.service, { id: '01900000-0000-7000-8000-000000000001', haulerId: scene.haulerId, siteId });
+    await insertTicket(scene.service, { id: newId, haulerId: randomUUID(), siteId });
+    const tree = async () => {
+      const path = `/sync-runs/${held.id}/tree`;
+      return (await scene.service.admin<{ data: { tickets: { count: number } }[] }>('GET', path)).body.data;
+    };
+    expect((await tree()).map(({ tickets }) => tickets.count)).toEqual([0]);
+  });
+
   test('an unexpected error fails the run, and is logged with its stack and without links', async () => {
-    const { dataSource } = scene.service;
-    await dataSource.query(`
-      CREATE FUNCTION break_sites() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        RAISE EXCEPTION 'broken at https://video.example/a.mp4?sig=signed'; END $$;
-      CREATE TRIGGER break_sites BEFORE INSERT ON sites EXECUTE FUNCTION break_sites()`);
     const logged = jest.spyOn(Logger.prototype, 'error');
     const sentence = 'An unexpected error happened: broken at https://video.example/a.mp4?[redacted]';
-    try {
+    await whileSitesBreak(scene.service, 'broken at https://video.example/a.mp4?sig=signed', async () => {
       expect(await scene.sync(three())).toMatchObject({ status: 'failed', error: sentence });
-      expect(logged.mock.calls).toEqual([[`${scene.connectionId}: ${sentence}`, expect.stringContaining('\n    at ')]]);
-      expect(JSON.stringify(logged.mock.calls)).not.toContain('signed');
-    } finally {
-      logged.mockRestore();
-      await dataSource.query('DROP FUNCTION break_sites CASCADE');
-    }
+    });
+    expect(logged.mock.calls).toEqual([[`${scene.connectionId}: ${sentence}`, expect.stringContaining('\n    at ')]]);
+    expect(JSON.stringify(logged.mock.calls)).not.toContain('signed');
+    logged.mockRestore();
   });
 });
