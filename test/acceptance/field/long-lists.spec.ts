@@ -121,8 +121,9 @@ describe('a long list of recordings', () => {
     expect((await state(of)).lastError).toContain('is larger than 4 MB');
     const before = await count(of);
     isLarge = false;
+    const range = { from: inHours(-1.5), to: inHours(-0.5) };
+    await administer('POST', `/video-subscriptions/${of.subscription}/read-again`, range, service);
     await eventually(async () => {
-      await of.vision.nudge();
       expect(await of.vision.recordings('&cameraId=rear')).toHaveLength(10);
     });
     expect(await count(of)).toBe(before + 10);

@@ -16,12 +16,6 @@ const KEY = 'partner-key-5f0c1f2e7a3b';
 const NOW = Math.floor(Date.now() / 1000 - 86_400) * 1000;
 const SITE = { id: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10', name: 'Onion Creek' };
 const ago = (minutes: number) => new Date(NOW - minutes * 60_000).toISOString();
-const MATERIAL = {
-  id: '7b0a3a52-6e0d-4e0e-9d61-2f7f7a9f1c10',
-  siteId: SITE.id,
-  materialType: 'Debris',
-  measureUnit: 'Ton',
-};
 const VIDEO = {
   id: 'v1',
   customerId: 'g v',

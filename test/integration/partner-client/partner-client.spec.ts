@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
-import type { PartnerConnection } from '../../../src/partner-client/connections.repository.js';
 import type { FailureKind, PartnerFailure } from '../../../src/partner-client/partner-failure.js';
 import { eventually } from '../../support/eventually.js';
 import { held } from '../../support/held.js';
