@@ -39,8 +39,11 @@ const ofKiosk = (change: Plain = {}): Plain => kiosk(name(), 'yard', change);
 const ofMaterial = (change: Plain = {}): Plain => material(name(), { siteId: YARD, ...change });
 const of = { sites: ofSite, kiosks: ofKiosk, materials: ofMaterial };
 
+/** Most rows are of section 2.4a. */
+const titled = (row: string): string => (/^(section|decision) /.test(row) ? row : `section 2.4a ${row}`);
+
 const stored = (row: string, kind: Kind, what: string, change: Plain, fields: Plain = change): StoredRow => ({
-  row,
+  row: titled(row),
   kind,
   what,
   record: of[kind](change),
@@ -51,7 +54,7 @@ const upper = { sites: ofSite(), kiosks: ofKiosk(), materials: ofMaterial() };
 const inCapitals = (row: string, kind: Kind): StoredRow => {
   const { id } = upper[kind];
   return {
-    ...{ row, kind, what: 'an id in capitals' },
+    ...{ row: titled(row), kind, what: 'an id in capitals' },
     record: { ...upper[kind], id: String(id).toUpperCase() },
     stored: { externalId: id },
   };
@@ -59,13 +62,13 @@ const inCapitals = (row: string, kind: Kind): StoredRow => {
 
 /** `active` and `updatedAt` are the same of all kinds. */
 const common = (kind: Kind, noun: string): StoredRow[] => [
-  inCapitals(`section 2.4a ${noun} id`, kind),
-  stored(`section 2.4a ${noun} active`, kind, 'active: true', { active: true }),
-  stored(`section 2.4a ${noun} active`, kind, 'active: false', { active: false }),
-  stored(`section 2.4a ${noun} active`, kind, 'no active', {}, { active: true }),
-  stored(`section 2.4a ${noun} active`, kind, 'active: null', { active: null }, { active: true }),
+  inCapitals(`${noun} id`, kind),
+  stored(`${noun} active`, kind, 'active: true', { active: true }),
+  stored(`${noun} active`, kind, 'active: false', { active: false }),
+  stored(`${noun} active`, kind, 'no active', {}, { active: true }),
+  stored(`${noun} active`, kind, 'active: null', { active: null }, { active: true }),
   stored(
-    `section 2.4a ${noun} updatedAt`,
+    `${noun} updatedAt`,
     kind,
     'a time with an offset',
     { updatedAt: '2026-01-15T12:00:00.5+02:00' },
@@ -73,8 +76,8 @@ const common = (kind: Kind, noun: string): StoredRow[] => [
       updatedAt: '2026-01-15T10:00:00.500Z',
     },
   ),
-  stored(`section 2.4a ${noun} updatedAt`, kind, 'no time', { updatedAt: undefined }),
-  stored(`section 2.4a ${noun} updatedAt`, kind, 'null as its time', { updatedAt: null }, { updatedAt: undefined }),
+  stored(`${noun} updatedAt`, kind, 'no time', { updatedAt: undefined }),
+  stored(`${noun} updatedAt`, kind, 'null as its time', { updatedAt: null }, { updatedAt: undefined }),
 ];
 
 const address = (change: Plain) => ({ address: { ...ADDRESS, ...change } });
@@ -87,48 +90,37 @@ const STORED: StoredRow[] = [
   ...common('sites', 'Site'),
   ...common('kiosks', 'Kiosk'),
   ...common('materials', 'Material'),
-  stored('section 2.4a data.sites, Site name', 'sites', 'any text as its name', { name: 'tab\t, "quote", \\N, ü, 🚛' }),
-  stored('section 2.4a Site name', 'sites', 'an empty name', { name: '' }),
+  stored('data.sites, Site name', 'sites', 'any text as its name', { name: 'tab\t, "quote", \\N, ü, 🚛' }),
+  stored('Site name', 'sites', 'an empty name', { name: '' }),
   stored(NAMES, 'sites', 'a name of 255 characters', { name: text(255) }),
   stored(`${NAMES}; decision 8`, 'sites', 'a name of 255 code points of four bytes', { name: trucks(255) }),
-  stored('section 2.4a Site address', 'sites', 'an address', { address: ADDRESS }),
-  stored('section 2.4a Site address', 'sites', 'no address', {}, { address: undefined }),
-  stored(
-    'section 2.4a Site address; decision 5',
-    'sites',
-    'null as its address',
-    { address: null },
-    { address: undefined },
-  ),
+  stored('Site address', 'sites', 'an address', { address: ADDRESS }),
+  stored('Site address', 'sites', 'no address', {}, { address: undefined }),
+  stored('Site address; decision 5', 'sites', 'null as its address', { address: null }, { address: undefined }),
   ...LIMITS.map(([field, max]) =>
-    stored(
-      `section 2.4a Address ${field}; ${LENGTHS}`,
-      'sites',
-      `${field} of ${max} characters`,
-      address({ [field]: text(max) }),
-    ),
+    stored(`Address ${field}; ${LENGTHS}`, 'sites', `${field} of ${max} characters`, address({ [field]: text(max) })),
   ),
-  stored('section 2.4a data.sites; decision 4', 'sites', 'unknown fields', { region: 'north' }, { region: undefined }),
-  stored('section 2.4a data.kiosks, Kiosk siteId', 'kiosks', 'a known site', {}, { siteId: YARD }),
-  stored('section 2.4a Kiosk name', 'kiosks', 'a name', { name: 'Inbound scale 1' }),
+  stored('data.sites; decision 4', 'sites', 'unknown fields', { region: 'north' }, { region: undefined }),
+  stored('data.kiosks, Kiosk siteId', 'kiosks', 'a known site', {}, { siteId: YARD }),
+  stored('Kiosk name', 'kiosks', 'a name', { name: 'Inbound scale 1' }),
   stored(NAMES, 'kiosks', 'a name of 255 characters', { name: text(255) }),
   stored(
-    'section 2.4a data.materials, Material siteId, links',
+    'data.materials, Material siteId, links',
     'materials',
     'a site alone',
     {},
     { siteId: YARD, kioskId: undefined },
   ),
-  stored('section 2.4a Material kioskId, links', 'materials', 'a kiosk alone', { siteId: undefined, kioskId: HUT }),
+  stored('Material kioskId, links', 'materials', 'a kiosk alone', { siteId: undefined, kioskId: HUT }),
   stored(
-    'section 2.4a links; decision 32',
+    'links; decision 32',
     'materials',
     'both, of one site',
     { kioskId: HUT },
     { siteId: YARD, kioskId: HUT, flaggedReason: undefined },
   ),
   stored(
-    'section 2.4a links; decision 32',
+    'links; decision 32',
     'materials',
     'a kiosk of another site',
     { siteId: idOf('dump'), kioskId: HUT },
@@ -136,16 +128,16 @@ const STORED: StoredRow[] = [
       flaggedReason: `the kiosk ${HUT} belongs to the site ${YARD}`,
     },
   ),
-  stored(`section 2.4a Material materialType; ${LENGTHS}`, 'materials', 'a type of 100 characters', {
+  stored(`Material materialType; ${LENGTHS}`, 'materials', 'a type of 100 characters', {
     materialType: text(100),
   }),
   ...UNITS.map((measureUnit) =>
-    stored('section 2.4a Material measureUnit', 'materials', `the unit ${measureUnit}`, { measureUnit }),
+    stored('Material measureUnit', 'materials', `the unit ${measureUnit}`, { measureUnit }),
   ),
 ];
 
 const refused = (row: string, kind: Kind, what: string, record: unknown, path: string, reason: string): RefusedRow => ({
-  ...{ row, kind, what, record, path, reason },
+  ...{ row: titled(row), kind, what, record, path, reason },
 });
 
 /** A required text of at most so many characters. */
@@ -165,22 +157,15 @@ const requiredId = (row: string, kind: Kind, field: string): RefusedRow[] => [
 ];
 
 const REFUSED: RefusedRow[] = [
-  ...requiredId('section 2.4a Site id', 'sites', 'id'),
-  ...requiredText(`section 2.4a Site name; ${NAMES}`, 'sites', 'name', 255),
-  refused('section 2.4a data.sites', 'sites', 'null as a record', null, '', 'must be an object'),
-  refused('section 2.4a data.sites', 'sites', 'an array as a record', [], '', 'must be an object'),
+  ...requiredId('Site id', 'sites', 'id'),
+  ...requiredText(`Site name; ${NAMES}`, 'sites', 'name', 255),
+  refused('data.sites', 'sites', 'null as a record', null, '', 'must be an object'),
+  refused('data.sites', 'sites', 'an array as a record', [], '', 'must be an object'),
+  refused('Site id', 'sites', 'the id of an earlier record', site('yard', { name: 'Again' }), '.id', 'earlier'),
+  ...requiredId('Kiosk id', 'kiosks', 'id'),
+  ...requiredId('Kiosk siteId', 'kiosks', 'siteId'),
   refused(
-    'section 2.4a Site id',
-    'sites',
-    'the id of an earlier record',
-    site('yard', { name: 'Again' }),
-    '.id',
-    'earlier',
-  ),
-  ...requiredId('section 2.4a Kiosk id', 'kiosks', 'id'),
-  ...requiredId('section 2.4a Kiosk siteId', 'kiosks', 'siteId'),
-  refused(
-    'section 2.4a Kiosk siteId; decision 32',
+    'Kiosk siteId; decision 32',
     'kiosks',
     'an unknown site',
     ofKiosk({ siteId: NOWHERE }),
@@ -188,7 +173,7 @@ const REFUSED: RefusedRow[] = [
     'known site',
   ),
   refused(
-    'section 2.4a Kiosk siteId; decision 32',
+    'Kiosk siteId; decision 32',
     'kiosks',
     'a kiosk as its site',
     ofKiosk({ siteId: HUT }),
@@ -196,34 +181,20 @@ const REFUSED: RefusedRow[] = [
     'known site',
   ),
   refused(
-    'section 2.4a Kiosk id',
+    'Kiosk id',
     'kiosks',
     'the id of an earlier record',
     kiosk('hut', 'yard', { name: 'Again' }),
     '.id',
     'earlier',
   ),
-  ...requiredText(`section 2.4a Kiosk name; ${NAMES}`, 'kiosks', 'name', 255),
-  ...requiredId('section 2.4a Material id', 'materials', 'id'),
-  ...requiredText(`section 2.4a Material materialType; ${LENGTHS}`, 'materials', 'materialType', 100),
+  ...requiredText(`Kiosk name; ${NAMES}`, 'kiosks', 'name', 255),
+  ...requiredId('Material id', 'materials', 'id'),
+  ...requiredText(`Material materialType; ${LENGTHS}`, 'materials', 'materialType', 100),
+  refused('Material siteId', 'materials', 'text as its site', ofMaterial({ siteId: 'yard' }), '.siteId', 'UUID'),
+  refused('Material kioskId', 'materials', 'text as its kiosk', ofMaterial({ kioskId: 'hut' }), '.kioskId', 'UUID'),
   refused(
-    'section 2.4a Material siteId',
-    'materials',
-    'text as its site',
-    ofMaterial({ siteId: 'yard' }),
-    '.siteId',
-    'UUID',
-  ),
-  refused(
-    'section 2.4a Material kioskId',
-    'materials',
-    'text as its kiosk',
-    ofMaterial({ kioskId: 'hut' }),
-    '.kioskId',
-    'UUID',
-  ),
-  refused(
-    'section 2.4a links; decision 32',
+    'links; decision 32',
     'materials',
     'neither site nor kiosk',
     ofMaterial({ siteId: undefined }),
@@ -231,7 +202,7 @@ const REFUSED: RefusedRow[] = [
     'neither a siteId nor a kioskId',
   ),
   refused(
-    'section 2.4a Material siteId; decision 32',
+    'Material siteId; decision 32',
     'materials',
     'an unknown site',
     ofMaterial({ siteId: NOWHERE }),
@@ -239,7 +210,7 @@ const REFUSED: RefusedRow[] = [
     'known site',
   ),
   refused(
-    'section 2.4a Material kioskId; decision 32',
+    'Material kioskId; decision 32',
     'materials',
     'an unknown kiosk',
     ofMaterial({ kioskId: NOWHERE }),
@@ -247,7 +218,7 @@ const REFUSED: RefusedRow[] = [
     'known kiosk',
   ),
   refused(
-    'section 2.4a Material kioskId; decision 32',
+    'Material kioskId; decision 32',
     'materials',
     'a site as its kiosk',
     ofMaterial({ kioskId: YARD }),
@@ -255,7 +226,7 @@ const REFUSED: RefusedRow[] = [
     'known kiosk',
   ),
   refused(
-    'section 2.4a Material measureUnit',
+    'Material measureUnit',
     'materials',
     'no unit',
     ofMaterial({ measureUnit: undefined }),
@@ -263,7 +234,7 @@ const REFUSED: RefusedRow[] = [
     'is required',
   ),
   refused(
-    'section 2.4a Material measureUnit',
+    'Material measureUnit',
     'materials',
     'a unit of tickets alone',
     ofMaterial({ measureUnit: 'Gallon' }),
@@ -271,7 +242,7 @@ const REFUSED: RefusedRow[] = [
     'one of',
   ),
   refused(
-    'section 2.4a Material measureUnit',
+    'Material measureUnit',
     'materials',
     'a unit in lower case',
     ofMaterial({ measureUnit: 'ton' }),
@@ -284,7 +255,7 @@ const REFUSED: RefusedRow[] = [
 const LEFT_OUT: RefusedRow[] = [
   ...LIMITS.flatMap(([field, max]) => [
     refused(
-      `section 2.4a Address ${field}`,
+      `Address ${field}`,
       'sites',
       `an address without ${field}`,
       ofSite(address({ [field]: undefined })),
@@ -292,7 +263,7 @@ const LEFT_OUT: RefusedRow[] = [
       field,
     ),
     refused(
-      `section 2.4a Address ${field}`,
+      `Address ${field}`,
       'sites',
       `${field} of ${max + 1} characters`,
       ofSite(address({ [field]: text(max + 1) })),
@@ -300,20 +271,13 @@ const LEFT_OUT: RefusedRow[] = [
       field,
     ),
   ]),
-  refused(
-    'section 2.4a Site address',
-    'sites',
-    'text as its address',
-    ofSite({ address: 'Austin' }),
-    '.address',
-    'address',
-  ),
+  refused('Site address', 'sites', 'text as its address', ofSite({ address: 'Austin' }), '.address', 'address'),
   ...KINDS.flatMap((kind) => {
     const noun = { sites: 'Site', kiosks: 'Kiosk', materials: 'Material' }[kind];
     return [
-      refused(`section 2.4a ${noun} active`, kind, 'active: "yes"', of[kind]({ active: 'yes' }), '.active', 'active'),
+      refused(`${noun} active`, kind, 'active: "yes"', of[kind]({ active: 'yes' }), '.active', 'active'),
       refused(
-        `section 2.4a ${noun} updatedAt`,
+        `${noun} updatedAt`,
         kind,
         'a time without an offset',
         of[kind]({ updatedAt: '2026-01-15T10:00:00' }),
@@ -321,7 +285,7 @@ const LEFT_OUT: RefusedRow[] = [
         'updatedAt',
       ),
       refused(
-        `section 2.4a ${noun} updatedAt`,
+        `${noun} updatedAt`,
         kind,
         'a day that does not exist',
         of[kind]({ updatedAt: '2026-02-30T00:00:00Z' }),

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
 import type { FailureKind, PartnerFailure } from '../../../src/partner-client/partner-failure.js';
@@ -111,15 +111,17 @@ const SUBMIT = 'POST /video-platform/v1/videos/requests';
 const scene = usePartnerCalls();
 const { connect } = scene;
 
-const listening = async (): Promise<Server> => {
-  const server = createServer();
+/** A server of raw TCP, which is closed at the end with all its connections. */
+const listening = async (onSocket?: (socket: Socket) => void): Promise<Server> => {
+  const server = createServer(onSocket);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  held(async () => server.close());
+  held(() => new Promise((done) => server.close(done)));
   // A socket whose data nobody reads reports no end.
   server.on('connection', (socket) => held(async () => socket.destroy()));
   return server;
 };
+
 describe('a call of a partner', () => {
   test('sends the key in the header of the contract, the query encoded, and asks for JSON', async () => {
     scene.partner.on(SITES, partnerDoes.json(EMPTY));
@@ -250,7 +252,6 @@ describe('a failed call', () => {
     const failure = await failureOf(call);
     expect(failure).toMatchObject({ kind: 'unreachable' });
     expect(failure.message).toContain('it does not answer');
-    silent.close();
   });
 
   test.each([
@@ -276,14 +277,12 @@ describe('a retry', () => {
   test('reads an answer that only a lenient parser reads (decision 64)', async () => {
     const body = JSON.stringify(EMPTY);
     const head = `HTTP/1.1 200 OK\nContent-Length: 5\nTransfer-Encoding: chunked\n\n`;
-    const server = createServer((socket) =>
+    const server = await listening((socket) =>
       socket.once('data', () => socket.end(`${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`)),
-    ).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    );
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const answer = await partnerClient(scene.dataSource).call(await connect({ baseUrl }), getSites);
     expect(answer.json()).toEqual(EMPTY);
-    server.close();
   });
 
   test('succeeds after a short outage of the partner', async () => {
