@@ -139,7 +139,8 @@ describe('a held synchronisation', () => {
       sites: { ...sites(0, 2), kiosks: numbers(0, 10).map((n) => kiosk(`k${n}`, 's0')) },
     });
     const kiosks = numbers(6, 10).map((n) => kiosk(`k${n}`, 's0'));
-    expect((await hauler.sync({ sites: [], kiosks })).guard).toEqual([
+    const held: SiteRun = await hauler.sync({ sites: [], kiosks });
+    expect(held.guard).toEqual([
       { kind: 'sites', removed: 2, of: 2, share: 1 },
       { kind: 'kiosks', removed: 6, of: 10, share: 0.6 },
     ]);
