@@ -89,14 +89,19 @@ export async function whileMaterialsAreLocked(
 export async function interruptRun(
   { dataSource }: TestApp,
   connectionId: string,
-  { attempts = 1, isRequested = false }: { attempts?: number; isRequested?: boolean } = {},
+  {
+    attempts = 1,
+    isRequested = false,
+    isDue = true,
+  }: { attempts?: number; isRequested?: boolean; isDue?: boolean } = {},
 ): Promise<void> {
   await dataSource.query(`UPDATE sync_runs SET status = 'running', attempts = $2 WHERE connection_id = $1`, [
     connectionId,
     attempts,
   ]);
-  if (isRequested) return;
-  await dataSource.query('UPDATE connections SET run_requested_at = NULL, due_at = NULL WHERE id = $1', [connectionId]);
+  if (!isRequested)
+    await dataSource.query('UPDATE connections SET run_requested_at = NULL WHERE id = $1', [connectionId]);
+  if (!isDue) await dataSource.query('UPDATE connections SET due_at = NULL WHERE id = $1', [connectionId]);
 }
 
 /** Each site that is stored meanwhile is an error of the database with this message. */
@@ -171,7 +176,7 @@ export async function insertConnection(dataSource: DataSource, connection: Inser
   await dataSource.query(
     `INSERT INTO connections (hauler_id, id, interface, base_url, sealed_key, sealed_next_key, customer_id,
        interval_seconds, enabled, created_at, updated_at)
-     VALUES ($1, $2, $3::text, $4, $5, $6, CASE WHEN $3 = 'vision' THEN $1::text END, 900, false, now(), now())`,
+     VALUES ($1::uuid, $2, $3::text, $4, $5, $6, CASE WHEN $3::text = 'vision' THEN $1::uuid::text END, 900, false, now(), now())`,
     [
       connection.haulerId,
       connection.id,

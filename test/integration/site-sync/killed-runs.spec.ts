@@ -227,7 +227,7 @@ describe('an interrupted run', () => {
 
     test('does not end a run of a paused connection that was requested again: it is resumed', async () => {
       const runId = await scene.request();
-      await interruptRun(scene.service, scene.connectionId);
+      await interruptRun(scene.service, scene.connectionId, { isDue: false });
       scene.answers(data);
       expect(await requestFor(await successor())).toBe(runId);
       expect((await scene.ended(runId)).status).toBe('succeeded');
