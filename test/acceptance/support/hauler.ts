@@ -123,11 +123,14 @@ export class Hauler {
   }
 
   /** The run when it has ended. */
-  async ended(runId: string, withinMs = 30_000): Promise<SyncRun> {
-    for (const end = Date.now() + withinMs; ; await delay(20)) {
+  async ended(runId: string, withinMs = 60_000): Promise<SyncRun> {
+    const end = Date.now() + withinMs;
+    // Many haulers wait at once: each looks more rarely the longer its run takes.
+    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 1.5, 300)) {
       const run = await administer<SyncRun>('GET', `/sync-runs/${runId}`, undefined, this.service);
       if (run.finishedAt !== null) return run;
       if (Date.now() > end) throw new Error(`the run has not ended: ${JSON.stringify(run)}`);
+      await delay(pauseMs);
     }
   }
 
