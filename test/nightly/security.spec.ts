@@ -13,7 +13,7 @@ import { rawRequest } from '../support/raw-request.js';
 import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
-/** The OWASP API Security Top 10 (2023). Its tenth is in `partner-answers.spec.ts`; `timing.spec.ts` measures the times of its second, `rebinding.spec.ts` tests the names of its seventh. */
+/** The OWASP API Security Top 10 (2023). Its tenth is in `partner-answers.spec.ts`; `timing.spec.ts` measures the times of its second. */
 let service: TestApp;
 let own: ScaleHouse;
 let other: ScaleHouse;

@@ -8,6 +8,7 @@ import { SITE_SYNC_WORK } from '../../src/site-sync/sync/sync-runs.repository.js
 import { createHauler } from './api-keys.js';
 import { startTestApp, type TestApp, type TestAppOptions } from './app.js';
 import { json, type ScriptedPartner, type ScriptedReply, startScriptedPartner } from './scripted-partner.js';
+import { catalogRows, waitingSessions } from './rows.js';
 import type { PlainSiteData } from './site-data.js';
 
 export const SITES_ROUTE = 'GET /scale-platform/v1/sites';
@@ -77,13 +78,6 @@ export class SiteScene {
     return body.id;
   }
 
-  /** The connection's row. */
-  async connection<Row = Record<string, unknown>>(columns: string, id = this.connectionId): Promise<Row> {
-    const [row] = await this.service.dataSource.query<Row[]>(`SELECT ${columns} FROM connections WHERE id = $1`, [id]);
-    if (row === undefined) throw new Error(`there is no connection ${id}`);
-    return row;
-  }
-
   /** Starts due work now, without waiting for the next tick. */
   hurry(): void {
     hurry(this.service);
@@ -147,23 +141,13 @@ export class SiteScene {
   async whileCatalogIsLocked(work: (waiting: () => Promise<number>) => Promise<void>): Promise<void> {
     await this.service.dataSource.transaction(async (manager) => {
       await lockCatalog(manager, this.haulerId);
-      await work(async () => {
-        const [row] = await manager.query<[{ n: number }]>(
-          `SELECT count(*)::int AS n FROM pg_locks ours JOIN pg_locks theirs USING (locktype, database, classid, objid)
-           WHERE ours.pid = pg_backend_pid() AND ours.locktype = 'advisory' AND NOT theirs.granted`,
-        );
-        return row.n;
-      });
+      await work(() => waitingSessions(manager));
     });
   }
 
   /** Everything that is stored of the hauler, to be compared with itself later. */
-  async stored(): Promise<unknown> {
-    const of = (table: string) =>
-      this.service.dataSource.query<unknown[]>(`SELECT * FROM ${table} WHERE hauler_id = $1 ORDER BY external_id`, [
-        this.haulerId,
-      ]);
-    return { sites: await of('sites'), kiosks: await of('kiosks'), materials: await of('materials') };
+  stored(): Promise<unknown> {
+    return catalogRows(this.service, this.haulerId);
   }
 
   private async list<T>(kind: string, query: string): Promise<T[]> {

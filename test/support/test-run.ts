@@ -47,13 +47,25 @@ export interface CreatedDatabase {
   readonly drop: () => Promise<void>;
 }
 
+export interface DatabaseOptions {
+  readonly migrated?: boolean;
+  /** Settings of its sessions that differ from those of PostgreSQL. */
+  readonly defaults?: Readonly<Record<string, string>>;
+}
+
 /** A clone of the migrated template, or an empty database. */
-export async function createDatabase({ migrated = true } = {}): Promise<CreatedDatabase> {
+export async function createDatabase({
+  migrated = true,
+  defaults = {},
+}: DatabaseOptions = {}): Promise<CreatedDatabase> {
   const { adminUrl, template, isInMemory } = testServer();
   const name = `${template}_${randomBytes(6).toString('hex')}`;
-  await onServer(adminUrl, (client) =>
-    client.query(`CREATE DATABASE ${name}${migrated ? ` TEMPLATE ${template}` : ''}`),
-  );
+  await onServer(adminUrl, async (client) => {
+    await client.query(`CREATE DATABASE ${name}${migrated ? ` TEMPLATE ${template}` : ''}`);
+    for (const [setting, value] of Object.entries(defaults)) {
+      await client.query(`ALTER DATABASE ${name} SET ${setting} = '${value}'`);
+    }
+  });
   const drop = () => onServer(adminUrl, (client) => retire(client, name, isInMemory));
   return { url: databaseUrl(adminUrl, name), drop };
 }

@@ -110,20 +110,27 @@ export class Hauler {
   }
 
   /** Has the platform synchronise, of a partner that lists `data` from now on; returns the ended run. */
-  async sync(data?: PlainSiteData): Promise<SyncRun> {
-    const { partner, connectionId } = await this.siteConnection();
+  async sync(data?: PlainSiteData, connectionId?: string): Promise<SyncRun> {
+    const { partner } = await this.siteConnection();
     if (data !== undefined) partner.on(SITES_ROUTE, json({ success: true, data }));
-    const path = `/connections/${connectionId}/sync`;
-    const { runId } = await administer<{ runId: string }>('POST', path, undefined, this.service);
-    return this.ended(runId);
+    return this.ended(await this.requestSync(connectionId));
+  }
+
+  /** Requests a synchronisation; returns the id of the run. */
+  async requestSync(connectionId?: string): Promise<string> {
+    const path = `/connections/${connectionId ?? (await this.siteConnection()).connectionId}/sync`;
+    return (await administer<{ runId: string }>('POST', path, undefined, this.service)).runId;
   }
 
   /** The run when it has ended. */
-  async ended(runId: string, withinMs = 30_000): Promise<SyncRun> {
-    for (const end = Date.now() + withinMs; ; await delay(20)) {
+  async ended(runId: string, withinMs = 60_000): Promise<SyncRun> {
+    const end = Date.now() + withinMs;
+    // Many haulers wait at once: each looks more rarely the longer its run takes.
+    for (let pauseMs = 20; ; pauseMs = Math.min(pauseMs * 1.5, 300)) {
       const run = await administer<SyncRun>('GET', `/sync-runs/${runId}`, undefined, this.service);
       if (run.finishedAt !== null) return run;
       if (Date.now() > end) throw new Error(`the run has not ended: ${JSON.stringify(run)}`);
+      await delay(pauseMs);
     }
   }
 

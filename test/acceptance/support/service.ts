@@ -1,6 +1,6 @@
 import { type BuiltService, type BuiltServiceOptions, startService } from '../../support/built-service.js';
 import { held } from '../../support/held.js';
-import { type CreatedDatabase, createDatabase } from '../../support/test-run.js';
+import { type CreatedDatabase, createDatabase, type DatabaseOptions } from '../../support/test-run.js';
 
 /** A built service that a test has started, with a database of its own. */
 export interface OwnService extends BuiltService {
@@ -25,7 +25,7 @@ export async function startOwnService({ beside, ...options }: OwnServiceOptions 
 }
 
 /** It is dropped at the end of the test file, after the services on it have ended. */
-export async function ownDatabase(options: { migrated?: boolean } = {}): Promise<CreatedDatabase> {
+export async function ownDatabase(options: DatabaseOptions = {}): Promise<CreatedDatabase> {
   const database = await createDatabase(options);
   return { ...database, drop: held(database.drop) };
 }

@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { runKit } from '../../../src/conformance/kit.js';
 
@@ -38,4 +39,62 @@ describe('--list', () => {
     expect(text).toMatch(/^PARTNER-001 {2}must {4}section \d/m);
     expect(text).not.toContain('SITE-001');
   });
+});
+
+interface Schema {
+  readonly $ref?: string;
+  readonly items?: Schema;
+  readonly allOf?: readonly Schema[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+}
+interface Content {
+  readonly content?: Readonly<Record<string, { readonly schema: Schema }>>;
+}
+interface Operation {
+  readonly operationId?: string;
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[];
+  readonly requestBody?: Content;
+  readonly responses: Readonly<Record<string, Content>>;
+}
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** Statuses of the interface document; the others of our documents are additions, as this field is. */
+const STATUSES = ['400', '401', '404', '409', '422', '500'];
+const ADDITION = 'gaps';
+
+/** Every field, query parameter and status of an operation. */
+function partsOf({ parameters = [], requestBody, responses }: Operation, schemas: Document['components']['schemas']) {
+  const fieldsOf = ({ $ref, properties = {}, items, allOf = [] }: Schema): string[] => [
+    ...($ref === undefined ? [] : fieldsOf(schemas[$ref.split('/').at(-1) ?? ''] ?? {})),
+    ...Object.entries(properties).flatMap(([name, each]) => [name, ...fieldsOf(each)]),
+    ...[...(items === undefined ? [] : [items]), ...allOf].flatMap(fieldsOf),
+  ];
+  const bodyOf = (of: Content = {}) => fieldsOf(of.content?.['application/json']?.schema ?? {});
+  const query = parameters.filter((each) => each.in === 'query').map(({ name }) => name);
+  const statuses = Object.keys(responses).filter((status) => STATUSES.includes(status));
+  return [...query, ...bodyOf(requestBody), ...bodyOf(responses['200'] ?? responses['202']), ...statuses];
+}
+
+test('every field, query parameter and status of the four interfaces stands in a rule of its operation', () => {
+  const missing = globSync('docs/openapi/{scale,account,site,vision}.json').flatMap((file) => {
+    const { paths, components } = JSON.parse(readFileSync(file, 'utf8')) as Document;
+    return Object.values(paths)
+      .flatMap((path) => Object.values(path))
+      .filter(({ operationId }) => operationId !== undefined)
+      .flatMap((operation) => {
+        const own = rules.filter((rule) => ['every', operation.operationId].includes(rule.operation));
+        const texts = own.map(({ title, remedy }) => `${title} ${remedy}`).join(' ');
+        return partsOf(operation, components.schemas).filter((part) => !texts.includes(part));
+      });
+  });
+  expect([...new Set(missing)]).toEqual([ADDITION]);
+});
+
+test('the sections of the interface document that state something have a rule', () => {
+  const sections = [...new Set(rules.map(({ section }) => section))];
+  const stated = '2.1 2.2 2.3 2.4 2.4a 2.5 2.5a 2.6 3 4 4.1 4.2 4.3 4.4 4.5 4.6 5 6 7 8'.split(' ');
+  expect(sections).toEqual(expect.arrayContaining(stated));
 });

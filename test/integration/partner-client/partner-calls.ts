@@ -20,6 +20,7 @@ import {
 } from '../../../src/partner-client/partner-client.js';
 import type { PartnerConnection } from '../../../src/partner-client/connections.repository.js';
 import { PartnerFailure } from '../../../src/partner-client/partner-failure.js';
+import { insertConnection } from '../../support/rows.js';
 import { type ScriptedPartner, startScriptedPartner } from '../../support/scripted-partner.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
@@ -140,20 +141,6 @@ export async function storeConnection(
     sealedKey: sealedFor(connection.id, key),
     sealedNextKey: nextKey === undefined ? null : sealedFor(connection.id, nextKey),
   };
-  await dataSource.query('INSERT INTO haulers (id, name) VALUES ($1, $2)', [connection.haulerId, 'Test']);
-  await dataSource.query(
-    `INSERT INTO connections (hauler_id, id, interface, base_url, sealed_key, sealed_next_key, customer_id,
-       interval_seconds, enabled, created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, 900, false, now(), now())`,
-    [
-      connection.haulerId,
-      connection.id,
-      name,
-      baseUrl,
-      sealed.sealedKey,
-      sealed.sealedNextKey,
-      name === 'vision' ? connection.haulerId : null,
-    ],
-  );
+  await insertConnection(dataSource, { ...connection, ...sealed, interface: name });
   return { ...connection, ...sealed };
 }

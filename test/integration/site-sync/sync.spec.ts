@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
-import { html, json, raw, type ScriptedReply } from '../../support/scripted-partner.js';
-import { ADDRESS, idOf, kiosk, material, site, siteData } from '../../support/site-data.js';
-import { answer, counts, PARTNER_KEY, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
+import { json } from '../../support/scripted-partner.js';
+import { insertTicket, whileSitesBreak } from '../../support/rows.js';
+import { ADDRESS, idOf, kiosk, material, site } from '../../support/site-data.js';
+import { answer, counts, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
 
 const OLDER = '2026-01-14T10:00:00Z';
 const NEWER = '2026-01-16T10:00:00Z';
@@ -22,141 +24,7 @@ describe('synchronising with a partner', () => {
     materials: [material('m', { kioskId: idOf('k') }), material('n', { siteId: idOf('b') })],
   });
 
-  describe('the first synchronisation (section 4.3, decision 31)', () => {
-    test('sends the request of the contract, and stores the records with ids of our own', async () => {
-      const run = await scene.sync(three());
-      expect(run).toMatchObject({ status: 'succeeded', connectionId: scene.connectionId });
-      expect([counts(run), counts(run, 'kiosks'), counts(run, 'materials')]).toEqual([
-        { received: 2, created: 2 },
-        { received: 1, created: 1 },
-        { received: 2, created: 2 },
-      ]);
-      const [asked] = scene.partner.askedOf(SITES_ROUTE);
-      expect(asked?.headers['api-key']).toBe(PARTNER_KEY);
-      expect([...(asked?.query ?? [])]).toEqual([['haulerId', scene.haulerId]]);
-
-      const [found] = await scene.sites(`&siteId=${idOf('a')}`);
-      expect(found).toEqual({
-        id: expect.not.stringContaining(idOf('a')),
-        externalId: idOf('a'),
-        haulerId: scene.haulerId,
-        connectionId: scene.connectionId,
-        name: 'Site a',
-        address: ADDRESS,
-        active: true,
-        updatedAt: '2026-01-15T10:00:00Z',
-      });
-      expect((await scene.kiosks())[0]).toMatchObject({ externalId: idOf('k'), siteId: idOf('a'), name: 'Kiosk k' });
-      expect(await scene.materials()).toMatchObject([
-        { externalId: idOf('n'), siteId: idOf('b'), materialType: 'Type n', measureUnit: 'Ton' },
-        { externalId: idOf('m'), kioskId: idOf('k') },
-      ]);
-    });
-
-    test('stores inactive records, and any text', async () => {
-      const name = 'tab\t, line\n, "quote", \\N, \\., ü, 🚛 and \u0001';
-      const run = await scene.sync({ sites: [site('a', { name, active: false, updatedAt: null })] });
-      expect(counts(run)).toEqual({ received: 1, created: 1 });
-      const [found] = await scene.sites();
-      expect(found).toMatchObject({ name, active: false });
-      expect(found).not.toHaveProperty('updatedAt');
-    });
-
-    test('compares updatedAt by microseconds, and shows milliseconds (decision 7)', async () => {
-      await scene.sync({ sites: [site('a', { updatedAt: '2026-01-15T10:00:00.123456+02:00' })] });
-      expect(await scene.sites()).toMatchObject([{ updatedAt: '2026-01-15T08:00:00.123Z' }]);
-      const older = await scene.sync({ sites: [site('a', { name: 'x', updatedAt: '2026-01-15T08:00:00.123455Z' })] });
-      expect(counts(older)).toEqual({ received: 1, stale: 1 });
-      const newer = await scene.sync({ sites: [site('a', { name: 'y', updatedAt: '2026-01-15T08:00:00.123457Z' })] });
-      expect(counts(newer)).toEqual({ received: 1, updated: 1 });
-    });
-  });
-
   describe('a record that is sent again (decision 34)', () => {
-    const first = site('a', { address: ADDRESS });
-    const cases: [string, Record<string, unknown>, Record<string, unknown>, Record<string, unknown>][] = [
-      ['without a change is unchanged', first, { unchanged: 1 }, { name: 'Site a' }],
-      [
-        'with a new updatedAt only is unchanged, and its updatedAt is stored',
-        { ...first, updatedAt: NEWER },
-        { unchanged: 1 },
-        { updatedAt: NEWER },
-      ],
-      [
-        'without its updatedAt is unchanged',
-        { ...first, updatedAt: null },
-        { unchanged: 1 },
-        { updatedAt: '2026-01-15T10:00:00Z' },
-      ],
-      [
-        'with new content and a new updatedAt is updated',
-        { ...first, name: 'A', updatedAt: NEWER },
-        { updated: 1 },
-        { name: 'A', updatedAt: NEWER },
-      ],
-      ['with new content and the same updatedAt is updated', { ...first, name: 'A' }, { updated: 1 }, { name: 'A' }],
-      [
-        'with new content and no updatedAt is updated',
-        { ...first, name: 'A', updatedAt: null },
-        { updated: 1 },
-        { name: 'A' },
-      ],
-      ['without its address is updated', site('a'), { updated: 1 }, { name: 'Site a' }],
-      [
-        'with an older updatedAt is stale, and not applied',
-        { ...first, name: 'A', updatedAt: OLDER },
-        { stale: 1 },
-        { name: 'Site a', updatedAt: '2026-01-15T10:00:00Z' },
-      ],
-      [
-        'with the same content and an older updatedAt is stale',
-        { ...first, updatedAt: OLDER },
-        { stale: 1 },
-        { updatedAt: '2026-01-15T10:00:00Z' },
-      ],
-      [
-        'with active: false is deactivated',
-        { ...first, active: false },
-        { deactivated: 1 },
-        { active: false, name: 'Site a' },
-      ],
-      [
-        'with active: false and new content is deactivated and updated',
-        { ...first, active: false, name: 'A', updatedAt: NEWER },
-        { deactivated: 1 },
-        { active: false, name: 'A' },
-      ],
-      [
-        'with active: false and an older updatedAt is stale',
-        { ...first, active: false, updatedAt: OLDER },
-        { stale: 1 },
-        { active: true },
-      ],
-    ];
-    test.each(cases)('%s', async (_what, second, expected, stored) => {
-      await scene.sync({ sites: [first] });
-      const run = await scene.sync({ sites: [second] });
-      expect([run.status, counts(run)]).toEqual(['succeeded', { received: 1, ...expected }]);
-      const [found] = await scene.sites();
-      expect(found).toMatchObject(stored);
-      expect('deactivatedAt' in found!).toBe(!found!.active);
-      if (_what.includes('address')) expect(found).not.toHaveProperty('address');
-    });
-
-    test.each<[string, Record<string, unknown>, Record<string, unknown>]>([
-      ['with the same content', {}, { name: 'Site a', active: true }],
-      ['with new content', { name: 'A', updatedAt: NEWER }, { name: 'A', active: true, updatedAt: NEWER }],
-      ['with older content, which is not applied', { name: 'A', updatedAt: OLDER }, { name: 'Site a', active: true }],
-    ])('is always restored after its removal: %s', async (_what, change, stored) => {
-      await scene.sync({ sites: [site('a'), site('b')] });
-      expect(counts(await scene.sync({ sites: [site('b')] }))).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
-      const run = await scene.sync({ sites: [site('a', change), site('b')] });
-      expect(counts(run)).toEqual({ received: 2, unchanged: 1, restored: 1 });
-      const found = await scene.sites(`&siteId=${idOf('a')}`);
-      expect(found).toMatchObject([stored]);
-      expect(found[0]).not.toHaveProperty('deactivatedAt');
-    });
-
     test('has the deactivatedAt of the first response that deactivated it', async () => {
       await scene.sync({ sites: [site('a'), site('b'), site('c')] });
       const since = async () =>
@@ -230,63 +98,6 @@ describe('synchronising with a partner', () => {
   });
 
   describe('a record that is absent (decision 35)', () => {
-    test('becomes inactive and is not deleted, up to five at once', async () => {
-      await scene.sync(siteData(6, 0, 0));
-      const run = await scene.sync({ ...siteData(1, 0, 0) });
-      expect([run.status, counts(run)]).toEqual(['succeeded', { received: 1, unchanged: 1, deactivated: 5 }]);
-      expect(await scene.sites()).toHaveLength(6);
-      expect(await scene.sites('&active=false')).toHaveLength(5);
-    });
-
-    test('stays active if its array is omitted or null', async () => {
-      await scene.sync(three());
-      const before = await scene.stored();
-      for (const data of [{}, { sites: null, kiosks: null, materials: null }]) {
-        scene.partner.on(SITES_ROUTE, answer(data));
-        const run = await scene.sync();
-        expect([run.status, counts(run)]).toEqual(['succeeded', {}]);
-      }
-      expect(await scene.stored()).toEqual(before);
-    });
-
-    test('stays active after a 404: the run has no_data, which is no failure', async () => {
-      await scene.sync(three());
-      const before = await scene.stored();
-      scene.partner.reset();
-      const run = await scene.sync();
-      expect(run).toMatchObject({ status: 'no_data', finishedAt: expect.any(String) });
-      expect(run).not.toHaveProperty('error');
-      expect(await scene.stored()).toEqual(before);
-      const connection = await scene.connection('attempts, last_error');
-      expect(connection).toEqual({ attempts: 0, last_error: null });
-    });
-
-    test.each<[string, ScriptedReply, string]>([
-      ['an HTML page', html(404), 'answered with an HTML page instead of JSON.'],
-      ['no body', raw('', { status: 404 }), 'answered with an empty body instead of JSON.'],
-      ['the body of a gateway', json({ message: 'no route' }, { status: 404 }), 'with error.code NOT_FOUND.'],
-    ])(
-      'stays active after a 404 with %s: the run has no_data, and reports that the address may be wrong',
-      async (_, reply, reason) => {
-        await scene.sync(three());
-        const before = await scene.stored();
-        scene.partner.on(SITES_ROUTE, reply);
-        const error = expect.stringMatching(/^The 404 is not the contract's, so the address may be wrong: /);
-        const run = await scene.sync();
-        expect(run).toMatchObject({ status: 'no_data', error });
-        expect(run.error).toContain(reason);
-        expect(await scene.stored()).toEqual(before);
-        expect(await scene.connection('attempts, last_error')).toEqual({ attempts: 0, last_error: null });
-      },
-    );
-
-    test('stays active if it came through another connection', async () => {
-      await scene.sync({ sites: [site('a')] });
-      const other = await scene.connect();
-      expect(counts(await scene.sync({ sites: [site('b')] }, other))).toEqual({ received: 1, created: 1 });
-      expect(await scene.sites('&active=true')).toHaveLength(2);
-    });
-
     test('is deactivated once, without records of another connection', async () => {
       await scene.sync({ sites: [site('a')] });
       const other = await scene.connect();
@@ -386,21 +197,28 @@ describe('synchronising with a partner', () => {
     });
   });
 
+  test('the tree of a held run counts neither old tickets nor those of another hauler with the same site', async () => {
+    await scene.sync({ sites: [site('a')] });
+    const held = await scene.sync({ sites: [] });
+    const siteId = idOf('a');
+    const newId = randomUUID();
+    await insertTicket(scene.service, { id: '01900000-0000-7000-8000-000000000001', haulerId: scene.haulerId, siteId });
+    await insertTicket(scene.service, { id: newId, haulerId: randomUUID(), siteId });
+    const tree = async () => {
+      const path = `/sync-runs/${held.id}/tree`;
+      return (await scene.service.admin<{ data: { tickets: { count: number } }[] }>('GET', path)).body.data;
+    };
+    expect((await tree()).map(({ tickets }) => tickets.count)).toEqual([0]);
+  });
+
   test('an unexpected error fails the run, and is logged with its stack and without links', async () => {
-    const { dataSource } = scene.service;
-    await dataSource.query(`
-      CREATE FUNCTION break_sites() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-        RAISE EXCEPTION 'broken at https://video.example/a.mp4?sig=signed'; END $$;
-      CREATE TRIGGER break_sites BEFORE INSERT ON sites EXECUTE FUNCTION break_sites()`);
     const logged = jest.spyOn(Logger.prototype, 'error');
     const sentence = 'An unexpected error happened: broken at https://video.example/a.mp4?[redacted]';
-    try {
+    await whileSitesBreak(scene.service, 'broken at https://video.example/a.mp4?sig=signed', async () => {
       expect(await scene.sync(three())).toMatchObject({ status: 'failed', error: sentence });
-      expect(logged.mock.calls).toEqual([[`${scene.connectionId}: ${sentence}`, expect.stringContaining('\n    at ')]]);
-      expect(JSON.stringify(logged.mock.calls)).not.toContain('signed');
-    } finally {
-      logged.mockRestore();
-      await dataSource.query('DROP FUNCTION break_sites CASCADE');
-    }
+    });
+    expect(logged.mock.calls).toEqual([[`${scene.connectionId}: ${sentence}`, expect.stringContaining('\n    at ')]]);
+    expect(JSON.stringify(logged.mock.calls)).not.toContain('signed');
+    logged.mockRestore();
   });
 });
