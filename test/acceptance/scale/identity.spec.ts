@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { idOf, material, site } from '../../support/site-data.js';
 import { flow, Hauler, ONE_SITE, paths, type Plain, TICKET, type TicketAnswer } from '../support/hauler.js';
-import { countOf, expectError, POSTS } from '../support/posts.js';
-import { administer } from '../support/target.js';
+import { countOf, expectError, postAs, POSTS } from '../support/posts.js';
+import { admin, administer } from '../support/target.js';
 
 const [POST] = POSTS as [(typeof POSTS)[0]];
 
@@ -199,15 +199,9 @@ describe('the history of a ticket', () => {
   test('has each push that was not unchanged, as it was sent (decision 23)', async () => {
     const raw = (minute: number) =>
       `  ${JSON.stringify({ ...TICKET, inboundFlow: flow('A', minute) }).slice(0, -1)} ,"future":{"big":1e309,"precise":0.10000000000000000001}}`;
-    const key = await hauler.key();
-    const send = (minute: number) =>
-      fetch(`${hauler.service.url}${POST.path}`, {
-        method: 'POST',
-        headers: { 'PLATFORM-API-KEY': key, 'Content-Type': 'application/json' },
-        body: raw(minute),
-      }).then((response) => response.json() as Promise<{ disposalTicketId: string }>);
+    const send = (minute: number) => postAs(hauler, POST, raw(minute));
     const before = Date.now();
-    const { disposalTicketId: id } = await send(2);
+    const id = String((await send(2)).body['disposalTicketId']);
     for (const minute of [2, 1, 3]) await send(minute);
     const { data } = await administer<{ data: Plain[] }>('GET', `/tickets/${id}/revisions`);
     const pushed = (revision: number, result: string, minute: number) => ({
@@ -216,6 +210,8 @@ describe('the history of a ticket', () => {
       body: JSON.parse(raw(minute)) as Plain,
     });
     expect(data).toMatchObject([pushed(1, 'created', 2), pushed(2, 'stale', 1), pushed(3, 'updated', 3)]);
+    const path = `/tickets/${id}/revisions`;
+    expect((await admin('GET', path)).text).toContain('{"big":1e309,"precise":0.10000000000000000001}');
     for (const { receivedAt } of data) {
       expect(Date.parse(String(receivedAt))).toBeGreaterThanOrEqual(before - 5_000);
       expect(Date.parse(String(receivedAt))).toBeLessThanOrEqual(Date.now() + 5_000);
