@@ -12,12 +12,20 @@ interface Endpoint {
   readonly row: string;
 }
 
-/** One route of each interface; each answers 400 to this request with a right key. */
+/** Each route of the four interfaces; each answers 400 to this request with a right key. */
 const ENDPOINTS: readonly Endpoint[] = [
   { name: 'scale', method: 'POST', path: '/platform-api/v1/tickets', header: 'PLATFORM-API-KEY', row: 'Scale' },
   { name: 'account', method: 'POST', path: '/platform-api/v1/accounts', header: 'PLATFORM-API-KEY', row: 'Account' },
   { name: 'site', method: 'GET', path: '/scale-platform/v1/sites', header: 'API-KEY', row: 'Site' },
   { name: 'vision', method: 'GET', path: '/video-platform/v1/videos', header: 'API-KEY', row: 'Vision' },
+  {
+    ...{ name: 'vision', method: 'GET', path: '/video-platform/v1/videos/continuous', header: 'API-KEY' },
+    row: 'Vision, rule 2',
+  },
+  {
+    ...{ name: 'vision', method: 'POST', path: '/video-platform/v1/videos/requests', header: 'API-KEY' },
+    row: 'Vision',
+  },
 ];
 
 const otherHeader = ({ header }: Endpoint) => (header === 'API-KEY' ? 'PLATFORM-API-KEY' : 'API-KEY');

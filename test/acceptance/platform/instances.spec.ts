@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { flow, Hauler, ONE_SITE, type Plain, TICKET } from '../support/hauler.js';
 import { type Answered, countOf, postAs, POSTS } from '../support/posts.js';
 import { startOwnService } from '../support/service.js';

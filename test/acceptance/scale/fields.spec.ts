@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { absentCases, acceptedCases, type Field, refusedCases, valueAt, withValue } from '../support/fields.js';
 import { flow, Hauler, ONE_SITE, paths, type Plain, TICKET } from '../support/hauler.js';
 import { type Answered, countOf, expectError, postAs, POSTS, unique } from '../support/posts.js';
