@@ -114,7 +114,8 @@ describe.each(POSTS)('POST $path', (post) => {
   test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
     'as %s is 405 with Allow, with and without a key, and the message names the path and its method (decisions 3, 10, 55)',
     async (method) => {
-      for (const headers of [{}, { 'PLATFORM-API-KEY': await hauler.key() }]) {
+      const headersOfCallers: Record<string, string>[] = [{}, { 'PLATFORM-API-KEY': await hauler.key() }];
+      for (const headers of headersOfCallers) {
         const reply = await call<ErrorBody>(method, post.path, { headers });
         expectError(reply, 405);
         expect(reply.headers.get('allow')).toBe('POST');

@@ -26,8 +26,8 @@ async function classesOfContracts(): Promise<DtoClass[]> {
   const files = globSync('**/*.{api,routes}.ts', { cwd: CONTRACTS }).map((file) =>
     pathToFileURL(join(CONTRACTS, file)),
   );
-  const modules = await Promise.all(files.map(({ href }) => import(href) as Promise<object>));
-  const apis = modules.flatMap((exports) => Object.values<unknown>(exports)).filter(isApi);
+  const modules = await Promise.all(files.map(({ href }) => import(href) as Promise<Record<string, unknown>>));
+  const apis = modules.flatMap((exports) => Object.values(exports)).filter(isApi);
   const found = new Set(
     apis.flatMap(({ name, routes }) =>
       Object.values(routes).flatMap(({ body, query, params, upload, response }) => [
