@@ -109,19 +109,6 @@ describe('with DATABASE_POOL=2', () => {
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
     expect(new Set(replies.map(({ body }) => body['accountNumber'])).size).toBe(50);
   });
-
-  test.failing(
-    'two accounts at once, one with an Idempotency-Key, are created over a pool of two (decision 73), as issue 49 builds it',
-    async () => {
-      for (let round = 0; round < 20; round++) {
-        const replies = await Promise.all([
-          postAs(hauler, ACCOUNT, ACCOUNT.body(), { 'Idempotency-Key': `round-${round}` }),
-          postAs(hauler, ACCOUNT, ACCOUNT.body()),
-        ]);
-        expect(replies.map(({ status }) => status)).toEqual([200, 200]);
-      }
-    },
-  );
 });
 
 /** Sends a whole request, and leaves before the answer. */
