@@ -11,7 +11,7 @@ import { AppError } from '../../../src/errors/app-error.js';
 import { DtoPipe } from '../../../src/errors/validation.pipe.js';
 import fc from '../../support/fast-check.js';
 
-const RUNS = 80;
+const RUNS = 40;
 const CONTRACTS = join(import.meta.dirname, '../../../src/contracts');
 
 const isDto = (type: unknown): type is DtoClass =>
