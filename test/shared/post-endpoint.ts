@@ -3,17 +3,6 @@ import { issueKey } from '../support/api-keys.js';
 import type { TestApp } from '../support/app.js';
 import type { CallOptions, Reply } from '../support/http.js';
 
-/** A POST route that the platform hosts, as the shared batteries see it. */
-export interface PostEndpoint {
-  readonly api: ApiContract & { readonly name: InterfaceName };
-  /** With its prefix. */
-  readonly path: string;
-  /** A body that is answered with 200, another one each time. */
-  readonly body: () => Readonly<Record<string, unknown>>;
-  /** Makes what such a body needs of a new hauler. */
-  readonly prepare?: (service: TestApp, haulerId: string) => Promise<unknown>;
-}
-
 export interface ErrorAnswer {
   readonly success: boolean;
   readonly error: {
@@ -26,6 +15,12 @@ export interface ErrorAnswer {
   };
 }
 
+interface PostEndpoint {
+  readonly api: ApiContract & { readonly name: InterfaceName };
+  /** With its prefix. */
+  readonly path: string;
+}
+
 export interface Caller {
   readonly haulerId: string;
   readonly key: string;
@@ -34,13 +29,8 @@ export interface Caller {
 }
 
 /** A partner with a key for the endpoint, of a new hauler. */
-export async function callerOf(
-  endpoint: Pick<PostEndpoint, 'api' | 'path' | 'prepare'>,
-  service: TestApp,
-): Promise<Caller> {
-  const { api, path } = endpoint;
+export async function callerOf({ api, path }: PostEndpoint, service: TestApp): Promise<Caller> {
   const { key, haulerId } = await issueKey(service, [api.name]);
-  await endpoint.prepare?.(service, haulerId);
   return {
     key,
     haulerId,

@@ -27,6 +27,8 @@ export interface TcpProxy {
   forgetAfter(milliseconds: number): void;
   /** From a connection that sends this text, everything arrives, and nothing comes back. */
   loseAnswersTo(text: string): void;
+  /** What the client sends arrives with `by` in place of a text of the same length. */
+  replace(text: string, by: string): void;
   close(): Promise<void>;
 }
 
@@ -35,6 +37,7 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
   let mode: 'pass' | 'cut' | 'freeze' = 'pass';
   let delayMs = 0;
   let lost: string | undefined;
+  let replaced: readonly [text: string, by: string] | undefined;
   let forgetMs = Infinity;
   const mute = new Set<Socket>();
   const sockets = new Set<Socket>();
@@ -55,7 +58,7 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
         // Data that arrives while frozen is dropped, so the connection is lost.
         if (!isAnswer && lost !== undefined && chunk.includes(lost)) mute.add(to);
         const isLost = mode === 'freeze' || flow.usedAt === -Infinity || (isAnswer && mute.has(from));
-        if (!isLost && !to.destroyed) to.write(chunk);
+        if (!isLost && !to.destroyed) to.write(isAnswer || replaced === undefined ? chunk : altered(chunk, replaced));
       }
     } catch {
       // The other end is closed below.
@@ -85,6 +88,7 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
       if (mode === 'cut') server.listen(port, '127.0.0.1');
       mode = 'pass';
       lost = undefined;
+      replaced = undefined;
       delayMs = milliseconds;
     },
     leadTo: (next) => void (target = next),
@@ -100,6 +104,7 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
     },
     forgetAfter: (milliseconds) => void (forgetMs = milliseconds),
     loseAnswersTo: (text) => void (lost = text),
+    replace: (text, by) => void (replaced = [text, by]),
     close: held(async () => {
       end();
       if (mode === 'cut') return;
@@ -108,3 +113,6 @@ export async function startTcpProxy(first: TcpTarget): Promise<TcpProxy> {
     }),
   };
 }
+
+const altered = (chunk: Buffer, [text, by]: readonly [string, string]): Buffer =>
+  Buffer.from(chunk.toString('latin1').replaceAll(text, by), 'latin1');

@@ -105,4 +105,28 @@ export const ageSyncRuns = ({ dataSource }: TestApp, connectionId: string, minut
   dataSource.query(
     'UPDATE sync_runs SET created_at = created_at - make_interval(mins => $2) WHERE connection_id = $1',
     [connectionId, minutes],
+/** Makes the answers under an Idempotency-Key so old; of one path alone where one is given. */
+export const ageKey = (
+  { dataSource }: Pick<TestApp, 'dataSource'>,
+  key: string,
+  age: string,
+  path: string | null = null,
+): Promise<unknown> =>
+  dataSource.query(
+    'UPDATE idempotency_keys SET created_at = now() - $2::interval WHERE key LIKE $1 AND ($3::text IS NULL OR path = $3)',
+    [key, age, path],
+  );
+
+/** Moves the creation of a hauler's tickets; those with one of the inbound numbers to `at`, the others to `otherwise`. */
+export const setCreation = (
+  { dataSource }: TestApp,
+  haulerId: string,
+  inboundNumbers: readonly string[],
+  at: string,
+  otherwise: string,
+): Promise<unknown> =>
+  dataSource.query(
+    `UPDATE tickets SET created_at = CASE WHEN inbound_number = ANY ($2) THEN $3::timestamptz ELSE $4::timestamptz END
+      WHERE hauler_id = $1`,
+    [haulerId, inboundNumbers, at, otherwise],
   );

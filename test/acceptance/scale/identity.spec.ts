@@ -1,14 +1,227 @@
-import { describe, expect, test } from '@jest/globals';
-import { flow, Hauler, ONE_SITE } from '../support/hauler.js';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { idOf, material, site } from '../../support/site-data.js';
+import { flow, Hauler, ONE_SITE, paths, type Plain, TICKET, type TicketAnswer } from '../support/hauler.js';
+import { countOf, expectError, postAs, POSTS } from '../support/posts.js';
+import { admin, administer } from '../support/target.js';
+
+const [POST] = POSTS as [(typeof POSTS)[0]];
+
+const TWO_SITES = {
+  sites: [...(ONE_SITE.sites ?? []), site('pit')],
+  materials: [...(ONE_SITE.materials ?? []), material('sand', { siteId: idOf('pit') })],
+};
+
+let hauler: Hauler;
+beforeEach(async () => {
+  hauler = await Hauler.create({ sites: TWO_SITES });
+});
+
+interface Parts {
+  readonly in?: [ticketNumber: string, minute: number];
+  readonly out?: [ticketNumber: string, minute: number];
+  readonly quantity?: number;
+}
+
+const bodyOf = ({ quantity = 1, ...flows }: Parts): Plain => ({
+  materials: [{ ...TICKET.materials[0], quantity }],
+  ...(flows.in && { inboundFlow: flow(...flows.in) }),
+  ...(flows.out && { outboundFlow: flow(...flows.out) }),
+});
+
+const resultOf = ({ headers, body }: TicketAnswer) => ({
+  id: body.disposalTicketId,
+  result: headers.get('ticket-result'),
+});
+const push = async (parts: Parts) => resultOf(await hauler.push(bodyOf(parts)));
+const stored = (id: string) => administer<Plain>('GET', `/tickets/${id}`);
+const resultsOf = async (id: string) =>
+  (await administer<{ data: { result: string }[] }>('GET', `/tickets/${id}/revisions`)).data.map(
+    ({ result }) => result,
+  );
 
 describe('the identity of a ticket', () => {
-  test('a push with a known flow is an update, and gets the same id (decision 20)', async () => {
-    const hauler = await Hauler.create({ sites: ONE_SITE });
-    const first = await hauler.push({ inboundFlow: flow('A', 1), outboundFlow: flow('X', 1) });
-    expect(first).toMatchObject({ status: 200, body: { success: true } });
-    expect(first.headers.get('ticket-result')).toBe('created');
-    const again = await hauler.push({ inboundFlow: flow('A', 2) });
-    expect(again).toMatchObject({ status: 200, body: { disposalTicketId: first.body.disposalTicketId } });
-    expect(again.headers.get('ticket-result')).toBe('updated');
+  test('a push with a known flow is an update, and gets the same id (section 4.1 200, created or updated; section 2.3 success, disposalTicketId; decision 20)', async () => {
+    const first = await hauler.push(bodyOf({ in: ['A', 1], out: ['X', 1] }));
+    expect([first.status, first.body]).toEqual([
+      200,
+      { success: true, disposalTicketId: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) },
+    ]);
+    const { id, result } = resultOf(first);
+    expect(result).toBe('created');
+    expect(await push({ in: ['A', 2], quantity: 2 })).toEqual({ id, result: 'updated' });
+    expect(await push({ out: ['X', 3], quantity: 3 })).toEqual({ id, result: 'updated' });
+    expect(await push({ in: ['A', 4], out: ['X', 4], quantity: 4 })).toEqual({ id, result: 'updated' });
+    expect(await countOf(hauler, POST)).toBe(1);
+  });
+
+  test('another number, case, direction, site or hauler is another ticket (decisions 1, 20)', async () => {
+    const other = await Hauler.create({ sites: ONE_SITE });
+    const elsewhere = { siteId: idOf('pit'), materials: [{ ...TICKET.materials[0], id: idOf('sand') }] };
+    const all = [
+      await push({ in: ['A', 1] }),
+      await push({ in: ['B', 1] }),
+      await push({ in: ['a', 1] }),
+      await push({ out: ['A', 1] }),
+      resultOf(await hauler.push({ ...elsewhere, inboundFlow: flow('A', 1) })),
+      resultOf(await other.push({ inboundFlow: flow('A', 1) })),
+    ];
+    expect(all.map(({ result }) => result)).toEqual(all.map(() => 'created'));
+    expect(new Set(all.map(({ id }) => id)).size).toBe(all.length);
+  });
+
+  test('a push with another number in its other flow renames that flow, and the old number is free (decision 20)', async () => {
+    const { id } = await push({ in: ['A', 1], out: ['X', 1] });
+    expect(await push({ in: ['A', 2], out: ['Y', 2] })).toEqual({ id, result: 'updated' });
+    expect(await stored(id)).toMatchObject({ outboundFlow: { ticketNumber: 'Y' } });
+    expect(await push({ out: ['Y', 2] })).toEqual({ id, result: 'unchanged' });
+    const freed = await push({ out: ['X', 9] });
+    expect([freed.result, freed.id === id]).toEqual(['created', false]);
+  });
+
+  test('two flows of two tickets are 422 FLOW_CONFLICT with both paths, and nothing is written (section 7 422 Scale; decision 20)', async () => {
+    const tickets = [await push({ in: ['A', 1] }), await push({ out: ['X', 1] })];
+    const refused = await hauler.push(bodyOf({ in: ['A', 2], out: ['X', 2], quantity: 2 }));
+    expectError(refused, 422, 'VALIDATION_ERROR');
+    expect(refused.body.error.details?.reason).toBe('FLOW_CONFLICT');
+    expect(paths(refused)).toEqual(['inboundFlow.ticketNumber', 'outboundFlow.ticketNumber']);
+    expect(refused.headers.get('ticket-result')).toBeNull();
+    for (const { id } of tickets) {
+      expect(refused.body.error.message).toContain(id);
+      expect(await resultsOf(id)).toEqual(['created']);
+    }
+    expect(await countOf(hauler, POST)).toBe(2);
+  });
+
+  test('a push without a flow is always a new ticket; its Idempotency-Key guards a retry (decisions 16, 22)', async () => {
+    const ids = [await push({}), await push({})].map(({ id }) => id);
+    for (let i = 0; i < 2; i++) {
+      const { body } = await hauler.push(bodyOf({}), { headers: { 'Idempotency-Key': 'without-a-flow' } });
+      ids.push(body.disposalTicketId);
+    }
+    expect([new Set(ids).size, ids[3]]).toEqual([3, ids[2]]);
+  });
+});
+
+describe('a late or repeated push', () => {
+  test('newer contents replace the older ones as a set (decision 21)', async () => {
+    const custom = (customFields?: Plain) => (customFields === undefined ? {} : { customFields });
+    const at = (minute: number, fields?: Plain) =>
+      hauler.push({ ...bodyOf({ in: ['A', minute], quantity: minute }), ...custom(fields) });
+    const { id } = resultOf(await at(1, { a: '1', b: '2' }));
+    await at(2, { b: '3' });
+    expect(await stored(id)).toMatchObject({ materials: [{ quantity: 2 }], customFields: { b: '3' } });
+    await at(3);
+    expect(await stored(id)).not.toHaveProperty('customFields');
+  });
+
+  test('an older push is stale: kept in the history, not applied, and told the time that won (decisions 21, 23)', async () => {
+    const { id } = await push({ in: ['A', 2], quantity: 2 });
+    const late = await hauler.push(bodyOf({ in: ['A', 1] }));
+    expect([late.status, resultOf(late)]).toEqual([200, { id, result: 'stale' }]);
+    expect(late.headers.get('ticket-version')).toBe('2026-01-31T08:02:00Z');
+    expect((await stored(id))['materials']).toMatchObject([{ quantity: 2 }]);
+    expect(await resultsOf(id)).toEqual(['created', 'stale']);
+  });
+
+  test.each([
+    ['a microsecond older is stale', '2026-01-31T08:00:00.000001Z', 'stale'],
+    ['at the same time is applied', '2026-01-31T08:00:00.000002Z', 'updated'],
+    ['a microsecond newer is applied', '2026-01-31T08:00:00.000003Z', 'updated'],
+  ])('a push %s (decisions 7, 21)', async (_what, updatedAt, result) => {
+    await hauler.push({ inboundFlow: { ticketNumber: 'A', updatedAt: '2026-01-31T08:00:00.000002Z' } });
+    const again = await hauler.push({ ...bodyOf({ quantity: 2 }), inboundFlow: { ticketNumber: 'A', updatedAt } });
+    expect(resultOf(again).result).toBe(result);
+  });
+
+  test('each flow keeps its own newest form, and a flow that a push does not carry stays (decision 21)', async () => {
+    const { id } = await push({ in: ['A', 5], quantity: 5 });
+    expect(await push({ in: ['A', 3], out: ['X', 4], quantity: 4 })).toEqual({ id, result: 'stale' });
+    expect(await stored(id)).toMatchObject({
+      materials: [{ quantity: 5 }],
+      ...bodyOf({ in: ['A', 5], out: ['X', 4], quantity: 5 }),
+      inboundFlow: { updatedAt: '2026-01-31T08:05:00Z' },
+      outboundFlow: { ticketNumber: 'X', updatedAt: '2026-01-31T08:04:00Z' },
+    });
+    expect(await push({ out: ['X', 6], quantity: 6 })).toEqual({ id, result: 'updated' });
+    expect(await stored(id)).toMatchObject({ inboundFlow: { ticketNumber: 'A' }, materials: [{ quantity: 6 }] });
+  });
+
+  test('the same content is unchanged in any notation: nothing is written (decisions 5, 6, 21, 23)', async () => {
+    const first = await hauler.push({ inboundFlow: flow('A'), customFields: { a: '1', b: '2' } });
+    const before = await stored(first.body.disposalTicketId);
+    const [{ id, ...line }] = TICKET.materials as [(typeof TICKET.materials)[0]];
+    const same = {
+      siteId: TICKET.siteId.toUpperCase(),
+      materials: [{ unitPriceCents: null, ...line, id: id.toUpperCase() }],
+      inboundFlow: { updatedAt: '2026-01-31T09:00:00.0000000+01:00', ticketNumber: 'A', unknown: 1 },
+      outboundFlow: null,
+      customFields: { b: '2', a: '1' },
+    };
+    const again = await hauler.push(same);
+    expect([again.status, again.body, resultOf(again).result]).toEqual([200, first.body, 'unchanged']);
+    expect(await resultsOf(first.body.disposalTicketId)).toEqual(['created']);
+    expect(await stored(first.body.disposalTicketId)).toEqual(before);
+  });
+
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+  const ahead = (ticketNumber: string, hours: number) => ({ ticketNumber, updatedAt: inHours(hours) });
+
+  test.each([
+    ['of its only flow', { inboundFlow: ahead('A', 25) }, ['inboundFlow.updatedAt']],
+    [
+      'of one of two flows',
+      { inboundFlow: ahead('A', -1), outboundFlow: ahead('X', 24 * 365) },
+      ['outboundFlow.updatedAt'],
+    ],
+    [
+      'of both flows',
+      { inboundFlow: ahead('A', 24.1), outboundFlow: ahead('X', 24.1) },
+      ['inboundFlow.updatedAt', 'outboundFlow.updatedAt'],
+    ],
+  ])(
+    'a time %s that is more than a day ahead is 422 updatedAtInFuture (decision 21)',
+    async (_what, flows, expected) => {
+      const refused = await hauler.push(flows);
+      expectError(refused, 422, 'VALIDATION_ERROR');
+      expect(refused.body.error.details?.violations).toMatchObject(
+        expected.map((path) => ({ path, rule: 'updatedAtInFuture' })),
+      );
+      expect(await countOf(hauler, POST)).toBe(0);
+    },
+  );
+
+  test('a time that is less than a day ahead is taken (decision 21)', async () => {
+    expect(resultOf(await hauler.push({ inboundFlow: ahead('A', 23.9) })).result).toBe('created');
+  });
+});
+
+describe('the history of a ticket', () => {
+  test('has each push that was not unchanged, as it was sent (decision 23)', async () => {
+    const raw = (minute: number) =>
+      `  ${JSON.stringify({ ...TICKET, inboundFlow: flow('A', minute) }).slice(0, -1)} ,"future":{"big":1e309,"precise":0.10000000000000000001}}`;
+    const send = (minute: number) => postAs(hauler, POST, raw(minute));
+    const before = Date.now();
+    const id = String((await send(2)).body['disposalTicketId']);
+    for (const minute of [2, 1, 3]) await send(minute);
+    const { data } = await administer<{ data: Plain[] }>('GET', `/tickets/${id}/revisions`);
+    const pushed = (revision: number, result: string, minute: number) => ({
+      revision,
+      result,
+      body: JSON.parse(raw(minute)) as Plain,
+    });
+    expect(data).toMatchObject([pushed(1, 'created', 2), pushed(2, 'stale', 1), pushed(3, 'updated', 3)]);
+    const path = `/tickets/${id}/revisions`;
+    expect((await admin('GET', path)).text).toContain('{"big":1e309,"precise":0.10000000000000000001}');
+    for (const { receivedAt } of data) {
+      expect(Date.parse(String(receivedAt))).toBeGreaterThanOrEqual(before - 5_000);
+      expect(Date.parse(String(receivedAt))).toBeLessThanOrEqual(Date.now() + 5_000);
+    }
+  });
+
+  test('says what each push changed, in words (decision 23)', async () => {
+    const { id } = await push({ in: ['A', 1], quantity: 1 });
+    await push({ in: ['A', 2], quantity: 2 });
+    const { data } = await administer<{ data: { sentence: string }[] }>('GET', `/tickets/${id}/history`);
+    expect(JSON.stringify(data)).toContain('Weight corrected from 1 to 2 t');
   });
 });

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ACCOUNT_API } from '../../../src/contracts/account/account.api.js';
 import type { Account } from '../../../src/contracts/admin/account.dto.js';
@@ -6,6 +5,7 @@ import type { StorageCheck } from '../../../src/contracts/admin/storage.dto.js';
 import { migrate } from '../../../src/database/migrate.js';
 import { callerOf } from '../../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { asLimitedUser } from '../../support/rows.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 import { onServer } from '../../support/test-run.js';
 
@@ -13,15 +13,9 @@ let database: TestDatabase;
 let service: TestApp;
 beforeAll(async () => {
   database = await createTestDatabase({ migrated: false });
-  // A role that owns its tables, and may not create extensions in the database.
-  const role = `limited_${randomBytes(4).toString('hex')}`;
-  await onServer(database.url, (client) =>
-    client.query(`CREATE ROLE ${role} LOGIN PASSWORD 'limited'; GRANT ALL ON SCHEMA public TO ${role}`),
-  );
-  const url = new URL(database.url);
-  [url.username, url.password] = [role, 'limited'];
-  await migrate(url.href);
-  service = await startTestApp({ env: { DATABASE_URL: url.href } });
+  const url = await asLimitedUser(database.url);
+  await migrate(url);
+  service = await startTestApp({ env: { DATABASE_URL: url } });
 });
 afterAll(async () => {
   await service.close();

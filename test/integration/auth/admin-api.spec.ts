@@ -1,9 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ACCOUNT_API } from '../../../src/contracts/account/account.api.js';
-import { SCALE_API } from '../../../src/contracts/scale/scale.api.js';
-import { SITE_API } from '../../../src/contracts/site/site.api.js';
-import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
-import { type ApiKeyEndpoint, describeApiKeys } from '../../shared/api-key.battery.js';
 import type { ErrorAnswer } from '../../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { type RawReply, rawRequest } from '../../support/raw-request.js';
@@ -103,18 +98,6 @@ describe('the order of checks (decision 3)', () => {
     expect(wrongMethod.headers['allow']).toContain('POST');
   });
 });
-
-const APIS: readonly ApiKeyEndpoint['api'][] = [SCALE_API, ACCOUNT_API, SITE_API, VISION_API];
-
-const routes = APIS.flatMap((api) => Object.values(api.routes).map((route) => ({ api, route })));
-for (const { api, route } of routes) {
-  const { method, path } = route;
-  // The whole table once for each header.
-  const isBrief = routes.find((each) => each.api.keyHeader === api.keyHeader)?.route !== route;
-  const body = method === 'POST' ? {} : undefined;
-  // Without its required fields, every route returns 400 for a valid key.
-  describeApiKeys({ api, method, path: api.prefix + path, body, accepted: 400, isBrief }, () => service);
-}
 
 interface Hauler {
   readonly id: string;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { nameDigest } from '../../../src/accounts/account-name.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { whileNameIsTaken, whileTicketIs } from '../../support/rows.js';
 import { ScaleHouse } from '../../support/scale-house.js';
 
 /** The service answers within this time (decision 13); the machine may be busy. */
@@ -15,19 +16,6 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Runs `work` while another transaction holds the locks of `sql`. */
-async function whileLocked<T>(sql: string, parameters: unknown[], work: (release: () => Promise<void>) => Promise<T>) {
-  const runner = app.dataSource.createQueryRunner();
-  await runner.startTransaction();
-  try {
-    await runner.query(sql, parameters);
-    return await work(() => runner.rollbackTransaction());
-  } finally {
-    if (runner.isTransactionActive) await runner.rollbackTransaction();
-    await runner.release();
-  }
-}
-
 const flow = (ticketNumber: string, minute: number) => ({
   inboundFlow: { ticketNumber, updatedAt: `2026-01-31T08:${String(10 + minute)}:00Z` },
 });
@@ -38,9 +26,6 @@ async function timed<R>(call: Promise<R>): Promise<R & { readonly ms: number }> 
   return { ...reply, ms: performance.now() - started };
 }
 
-const ROW_LOCK = 'SELECT 1 FROM tickets WHERE id = $1 FOR UPDATE';
-const UNCOMMITTED = `UPDATE tickets SET updated_at = now() WHERE id = $1`;
-
 describe.each([
   ['without a key', () => ({})],
   ['with an Idempotency-Key', (name: string) => ({ 'Idempotency-Key': name })],
@@ -48,17 +33,14 @@ describe.each([
   const push = (name: string, minute: number) =>
     house.push(house.ticket(flow(name, minute)), headers(`${name} ${minute}`.replaceAll(' ', '-')));
 
-  test.each([
-    ['locked', ROW_LOCK],
-    ['changed', UNCOMMITTED],
-  ])(
-    '%s: waits alone, and is stored after the lock is released',
-    async (what, sql) => {
+  test.each(['locked', 'changed'] as const)(
+    '%s by another transaction: waits alone, and is stored after its end (decisions 13, 67)',
+    async (what) => {
       const names = Array.from({ length: 12 }, (_, i) => `${how} ${what} ${i}`);
       const [locked = '', ...others] = names;
       const first = await Promise.all(names.map((name) => push(name, 0)));
       expect(first.map(({ status }) => status)).toEqual(names.map(() => 200));
-      await whileLocked(sql, [first[0]?.body.disposalTicketId], async (release) => {
+      await whileTicketIs(app, what, first[0]?.body.disposalTicketId ?? '', async (release) => {
         const waiting = push(locked, 1);
         const answered = await Promise.all([...others, `${how} ${what} new`].map((name) => push(name, 1)));
         expect(answered.map(({ status }) => status)).toEqual(answered.map(() => 200));
@@ -68,16 +50,15 @@ describe.each([
         await release();
         expect([(await waiting).status, (await again).status]).toEqual([200, 200]);
       });
-      const [revisions] = await Promise.all([house.revisions(first[0]?.body.disposalTicketId ?? '')]);
-      expect(revisions).toHaveLength(3);
+      expect(await house.revisions(first[0]?.body.disposalTicketId ?? '')).toHaveLength(3);
     },
     30_000,
   );
 
-  test('that stays locked is refused with 503 in time', async () => {
+  test('that stays locked is refused with 503 and Retry-After in time (decision 13)', async () => {
     const name = `${how} stuck`;
     const { body } = await push(name, 0);
-    await whileLocked(ROW_LOCK, [body.disposalTicketId], async () => {
+    await whileTicketIs(app, 'locked', body.disposalTicketId, async () => {
       const refused = await timed(push(name, 1));
       expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
       expect(refused.ms).toBeLessThan(MAX_ANSWER_MS);
@@ -94,14 +75,10 @@ describe('an account whose name another transaction is about to take', () => {
         body: { accountName },
       }),
     );
-  /** A copy of an account under a name that nobody has yet. */
-  const COPY = `INSERT INTO accounts SELECT (json_populate_record(a, json_build_object('id', gen_random_uuid(),
-      'account_number', 'X-' || a.account_number, 'name_digest', $2::bytea))).* FROM accounts a WHERE id = $1`;
-
-  test('waits alone: ten repeats of its key hold no connection, and other keyed accounts are created', async () => {
+  test('waits alone: ten repeats of its key hold no connection, and other accounts with keys are created (decision 67)', async () => {
     const { key } = await issueKey(app, ['account']);
     const { body } = await create(key, 'First');
-    await whileLocked(COPY, [body.accountId, nameDigest('Contended')], async (release) => {
+    await whileNameIsTaken(app, body.accountId ?? '', nameDigest('Contended'), async (release) => {
       const repeats = Array.from({ length: 10 }, () => create(key, 'Contended', 'one-key'));
       const others = await Promise.all([
         create(key, 'Other', 'other-key'),
@@ -116,10 +93,10 @@ describe('an account whose name another transaction is about to take', () => {
     });
   });
 
-  test('is refused with 503 in time if the other transaction does not end', async () => {
+  test('is refused with 503 in time if the other transaction does not end (decision 13)', async () => {
     const { key } = await issueKey(app, ['account']);
     const { body } = await create(key, 'First');
-    await whileLocked(COPY, [body.accountId, nameDigest('Stuck')], async () => {
+    await whileNameIsTaken(app, body.accountId ?? '', nameDigest('Stuck'), async () => {
       const refused = await Promise.all(['a', 'a', 'b', undefined].map((one) => create(key, 'Stuck', one)));
       for (const { status, ms } of refused) {
         expect(status).toBe(503);

@@ -1,26 +1,29 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import type { DataSource } from 'typeorm';
 import { Database } from '../../../src/database/database.js';
 import type { Lane } from '../../../src/database/lane.js';
 import { isLockTimeout } from '../../../src/database/postgres-errors.js';
 import { uuidv7 } from '../../../src/database/uuid.js';
-import { type Direction, DIRECTIONS, type Push, type Revision, type Ticket } from '../../../src/scale/ticket.js';
+import type { Direction, Push, Ticket } from '../../../src/scale/ticket.js';
 import { canRetry, findTickets, insertNewTickets, writeChanges } from '../../../src/scale/ticket.repository.js';
-import { applyPush, BatchState, haveCommonFlow } from '../../../src/scale/ticket.rules.js';
+import { BatchState } from '../../../src/scale/ticket.rules.js';
 import { CatalogFixture } from '../../support/catalog.js';
 import { testEnv } from '../../support/env.js';
-import { anyPushes, at, flow, push, type PushParts } from './pushes.js';
+import { at, flow, push, type PushParts } from '../../unit/scale/pushes.js';
+import { firstBodies, moveKiosk } from '../../support/rows.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 let database: TestDatabase;
 let pool: Lane;
+let dataSource: DataSource;
 let catalog: CatalogFixture;
 let hauler: string;
 let site: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = new Database(testEnv({ DATABASE_URL: database.url })).hot;
-  catalog = new CatalogFixture(await database.connect());
+  dataSource = await database.connect();
+  catalog = new CatalogFixture(dataSource);
 });
 beforeEach(() => {
   hauler = uuidv7();
@@ -192,13 +195,7 @@ describe('insertNewTickets', () => {
     expect(await find(pushes.slice(0, 1))).toMatchObject([
       { revision: 1, createdAt: receivedAt, updatedAt: receivedAt },
     ]);
-    const kept = await pool.use((connection) =>
-      connection.query<{ body: string }[]>(
-        "SELECT body FROM ticket_revisions WHERE hauler_id = $1 AND revision = 1 AND result = 'created'",
-        [hauler],
-      ),
-    );
-    expect(kept.map(({ body }) => body).sort()).toEqual(pushes.map(({ body }) => body).sort());
+    expect((await firstBodies({ dataSource }, hauler)).sort()).toEqual(pushes.map(({ body }) => body).sort());
   });
 
   test.each<[string, PushParts]>([
@@ -217,9 +214,7 @@ describe('insertNewTickets', () => {
     expect(await insert([one], [material, uuidv7()])).toEqual(new Set());
     expect(await insert([{ ...one, siteId: uuidv7() }])).toEqual(new Set());
     expect(await insert([{ ...one, haulerId: uuidv7() }])).toEqual(new Set());
-    await pool.use((connection) =>
-      connection.query('UPDATE kiosks SET site_external_id = $2 WHERE external_id = $1', [kiosk, uuidv7()]),
-    );
+    await moveKiosk({ dataSource }, kiosk, uuidv7());
     expect(await insert([one])).toEqual(new Set());
     expect(await find([one])).toEqual([]);
   });
@@ -256,190 +251,4 @@ test('batches of the same tickets in opposite orders do not deadlock', async () 
   }
   expect([...codes]).toEqual(['23505']);
   for (const one of pools) await one.close();
-});
-
-/** Stores tickets as a database does, and searches them one by one. */
-class Tickets {
-  readonly tickets: Ticket[] = [];
-  readonly revisions: Revision[] = [];
-
-  matching(pushes: readonly Push[]): Ticket[] {
-    return this.tickets.filter((ticket) => pushes.some((one) => DIRECTIONS.some((way) => matches(ticket, one, way))));
-  }
-
-  /** One push without a batch. */
-  receive(one: Push): string {
-    const [inbound, outbound] = DIRECTIONS.map((way) => this.tickets.find((ticket) => matches(ticket, one, way)));
-    const applied = applyPush({ inbound, outbound }, one);
-    if ('conflict' in applied) return 'conflict';
-    const { result, ticket } = applied;
-    if (result !== 'unchanged') {
-      const { id, haulerId, revision } = ticket;
-      this.put(ticket);
-      this.revisions.push({
-        haulerId,
-        ticketId: id,
-        revision,
-        result,
-        receivedAt: one.receivedAt,
-        body: one.body,
-        origin: one.origin,
-      });
-    }
-    return `${result} ${ticket.id}`;
-  }
-
-  /** All pushes in one batch. */
-  receiveAll(pushes: readonly Push[]): string[] {
-    const state = new BatchState(this.matching(pushes));
-    const results = pushes.map((one) => {
-      const applied = state.apply(one);
-      return 'conflict' in applied ? 'conflict' : `${applied.result} ${applied.ticket.id}`;
-    });
-    const { created, updated, renamed, revisions } = state.changes();
-    for (const ticket of created) expect(this.tickets.some(({ id }) => id === ticket.id)).toBe(false);
-    for (const ticket of updated) expect(this.tickets.some(({ id }) => id === ticket.id)).toBe(true);
-    const gaveUp = updated.filter(({ id, flows }) => {
-      const before = this.tickets.find((ticket) => ticket.id === id)?.flows;
-      return DIRECTIONS.some((way) => before?.[way] && before[way].ticketNumber !== flows[way]?.ticketNumber);
-    });
-    expect(renamed).toEqual(gaveUp);
-    [...created, ...updated].forEach((ticket) => this.put(ticket));
-    this.revisions.push(...revisions);
-    return results;
-  }
-
-  sorted(): unknown {
-    const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
-    const byNumber = (one: Revision, other: Revision) =>
-      one.ticketId === other.ticketId ? one.revision - other.revision : one.ticketId < other.ticketId ? -1 : 1;
-    return { tickets: this.tickets.toSorted(byId), revisions: this.revisions.toSorted(byNumber) };
-  }
-
-  private put(ticket: Ticket): void {
-    const index = this.tickets.findIndex(({ id }) => id === ticket.id);
-    if (index < 0) this.tickets.push(ticket);
-    else this.tickets[index] = ticket;
-  }
-}
-
-function matches(ticket: Ticket, one: Push, direction: 'inbound' | 'outbound'): boolean {
-  const asked = one.flows[direction];
-  return (
-    asked !== undefined &&
-    ticket.siteId === one.siteId &&
-    ticket.haulerId === one.haulerId &&
-    ticket.flows[direction]?.ticketNumber === asked.ticketNumber
-  );
-}
-
-describe('BatchState', () => {
-  test('returns for a batch what its pushes would return one after the other', () => {
-    fc.assert(
-      fc.property(fc.array(anyPushes, { maxLength: 4 }), (batches) => {
-        const [alone, inBatches] = [new Tickets(), new Tickets()];
-        for (const batch of batches) {
-          const pushes = batch.map(push);
-          expect(inBatches.receiveAll(pushes)).toEqual(pushes.map((one) => alone.receive(one)));
-        }
-        expect(inBatches.sorted()).toEqual(alone.sorted());
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  test('never gives one flow to two tickets', () => {
-    fc.assert(
-      fc.property(anyPushes, (parts) => {
-        const stored = new Tickets();
-        stored.receiveAll(parts.map(push));
-        for (const direction of DIRECTIONS) {
-          const held = stored.tickets.flatMap(({ siteId, flows }) => {
-            const held = flows[direction];
-            return held === undefined ? [] : [`${siteId} ${held.ticketNumber}`];
-          });
-          expect(new Set(held).size).toBe(held.length);
-        }
-      }),
-      { numRuns: 1000 },
-    );
-  });
-
-  test('reuses in the same batch a number that a rename released (decision 20)', () => {
-    const stored = new Tickets();
-    const results = stored.receiveAll([
-      push({ inbound: flow('A', 1), outbound: flow('X', 1) }),
-      push({ inbound: flow('A', 2), outbound: flow('Y', 2) }),
-      push({ outbound: flow('X', 3) }),
-    ]);
-    expect(results.map((result) => result.split(' ')[0])).toEqual(['created', 'updated', 'created']);
-    expect(stored.tickets.map(({ flows }) => flows.outbound?.ticketNumber).sort()).toEqual(['X', 'Y']);
-  });
-
-  test('writes the same tickets of two batches in the same order, whatever the order of the pushes', () => {
-    const stored = ['A', 'B', 'C'].map((number) => ({ ...push({ inbound: flow(number, 1) }), id: `old ${number}` }));
-    const first = new Tickets();
-    first.receiveAll(stored);
-    const pushes = ['C', 'A', 'E', 'B', 'D'].map((number) => push({ inbound: flow(number, 2) }));
-    const written = (order: Push[]) => {
-      const state = new BatchState(first.tickets);
-      for (const one of order) state.apply(one);
-      const { created, updated, revisions } = state.changes();
-      return [
-        [...created, ...updated].map(({ flows }) => flows.inbound?.ticketNumber),
-        revisions.flatMap(({ ticketId, revision }) => (revision === 1 ? [] : ticketId)),
-      ];
-    };
-    expect(written(pushes)).toEqual([
-      ['D', 'E', 'A', 'B', 'C'],
-      ['old A', 'old B', 'old C'],
-    ]);
-    expect(written(pushes.toReversed())).toEqual(written(pushes));
-  });
-
-  test('does so for new tickets that differ in one part of their key', () => {
-    const pushes = ['one hauler', 'another'].flatMap((haulerId) =>
-      ['one site', 'another'].flatMap((siteId) =>
-        [
-          { inbound: flow('A', 1) },
-          { inbound: flow('B', 1) },
-          { outbound: flow('A', 1) },
-          { outbound: flow('B', 1) },
-          { inbound: flow('C', 1), outbound: flow('C', 1) },
-        ].map((parts) => ({ ...push({ ...parts, siteId }), haulerId })),
-      ),
-    );
-    const written = (order: readonly Push[]) => {
-      const state = new BatchState([]);
-      for (const one of order) state.apply(one);
-      return state.changes().created.map(({ id }) => id);
-    };
-    expect(written(pushes)).toHaveLength(pushes.length);
-    expect(written(pushes.toReversed())).toEqual(written(pushes));
-  });
-
-  test('distinguishes flows by site, hauler and direction', () => {
-    const one = push({ inbound: flow('A', 1) });
-    const others = [
-      push({ inbound: flow('A', 1), siteId: 'other' }),
-      { ...push({ inbound: flow('A', 1) }), haulerId: 'another' },
-      push({ outbound: flow('A', 1) }),
-    ];
-    expect(new Tickets().receiveAll([one, ...others]).map((result) => result.split(' ')[0])).toEqual(
-      Array.from({ length: 4 }, () => 'created'),
-    );
-  });
-});
-
-test('pushes have a common flow if not each of them creates a ticket', () => {
-  fc.assert(
-    fc.property(anyPushes, (parts) => {
-      const pushes = parts.map(push);
-      const state = new BatchState([]);
-      for (const one of pushes) state.apply(one);
-      expect(haveCommonFlow(pushes)).toBe(state.changes().created.length < pushes.length);
-    }),
-  );
-  expect(haveCommonFlow([push({ inbound: flow('A', 1) }), push({ inbound: flow('A', 2) })])).toBe(true);
-  expect(haveCommonFlow([push({ inbound: flow('A', 1) }), push({ outbound: flow('A', 1) })])).toBe(false);
 });

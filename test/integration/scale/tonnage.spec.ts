@@ -3,7 +3,9 @@ import { parse } from 'csv-parse/sync';
 import type { Tonnage } from '../../../src/contracts/admin/report.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { CatalogFixture } from '../../support/catalog.js';
+import { insertTickets } from '../../support/rows.js';
 import { ScaleHouse } from '../../support/scale-house.js';
+import { setCreation } from '../../support/time.js';
 
 let service: TestApp;
 let house: ScaleHouse;
@@ -43,11 +45,7 @@ beforeAll(async () => {
       customFields: { crew: 'A' },
     }),
   );
-  await service.dataSource.query(
-    `UPDATE tickets SET created_at = CASE WHEN inbound_number IN ('I-1', 'I-2')
-    THEN timestamptz '2026-03-08T05:30:00Z' ELSE timestamptz '2026-03-08T06:30:00Z' END WHERE hauler_id = $1`,
-    [house.haulerId],
-  );
+  await setCreation(service, house.haulerId, ['I-1', 'I-2'], '2026-03-08T05:30:00Z', '2026-03-08T06:30:00Z');
   // Other haulers and other times do not count.
   const stranger = await ScaleHouse.open(service);
   expect((await stranger.push(stranger.ticket())).status).toBe(200);
@@ -128,11 +126,7 @@ describe('GET /admin/v1/reports/tonnage', () => {
 
   test('adds up more tickets than one statement reads', async () => {
     const many = await ScaleHouse.open(service);
-    await service.dataSource.query(
-      `INSERT INTO tickets (id, hauler_id, site_id, materials, inbound_number, inbound_updated_at, revision, contents_version, created_at, updated_at)
-       SELECT uuidv7(interval '-1 hour' + n * interval '1 ms'), $1, $2, $3, 'M-' || n, now(), 1, now(), now(), now() FROM generate_series(1, 45000) AS n`,
-      [many.haulerId, many.siteId, JSON.stringify([many.material({ quantity: 1.5 })])],
-    );
+    await insertTickets(service, many, [many.material({ quantity: 1.5 })], 45_000);
     const { body } = await service.admin<Tonnage>(
       'GET',
       `/reports/tonnage?haulerId=${many.haulerId}&${RANGE}&groupBy=site`,

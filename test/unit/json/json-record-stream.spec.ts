@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { JsonRecordStream, JsonStreamError } from '../../../src/json/json-record-stream.js';
 
 const LISTS = ['data.sites', 'data.kiosks', 'data.materials', 'items'];

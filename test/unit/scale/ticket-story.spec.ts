@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { CreateScaleTicketRequest, MaterialItem, TicketResult } from '../../../src/contracts/scale/scale.dto.js';
 import { unstoredSentence } from '../../../src/scale/ticket-refused.rules.js';
 import { type InForce, storyStep } from '../../../src/scale/ticket-story.rules.js';
-import { at, flow } from '../../integration/scale/pushes.js';
+import { at, flow } from './pushes.js';
 
 const [ASPHALT, CONCRETE, BRICK] = ['a', 'c', 'b'].map((digit) => `${digit.repeat(8)}-0000-4000-8000-000000000000`);
 

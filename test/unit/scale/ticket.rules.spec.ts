@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { applyPush } from '../../../src/scale/ticket.rules.js';
 import type { Ticket } from '../../../src/scale/ticket.js';
-import { at, flow, push, type PushParts, pushesOfOneTicket } from '../../integration/scale/pushes.js';
+import { at, flow, push, type PushParts, pushesOfOneTicket } from './pushes.js';
 
 function ticketAfter(...parts: PushParts[]): Ticket {
   let ticket: Ticket | undefined;

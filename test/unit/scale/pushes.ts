@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { instantOf } from '../../../src/contracts/common/instant.js';
 import { type Flow, NO_ORIGIN, type Push } from '../../../src/scale/ticket.js';
 
