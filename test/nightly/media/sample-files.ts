@@ -26,8 +26,8 @@ import type { RecordedChunk } from '../../../src/reference-partner/vision/media/
 import { type Clip, cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
 import { DEMO_CAMERAS, demoRecording } from '../../../src/demo/demo-data.js';
 
-export const B_FRAMES = fileURLToPath(new URL('fixtures/b-frames.mp4', import.meta.url));
-export const OPEN_GOP = fileURLToPath(new URL('fixtures/open-gop.mp4', import.meta.url));
+export const B_FRAMES = fileURLToPath(new URL('../../fixtures/videos/b-frames.mp4', import.meta.url));
+export const OPEN_GOP = fileURLToPath(new URL('../../fixtures/videos/open-gop.mp4', import.meta.url));
 
 const START = Date.UTC(2026, 10, 2, 8, 0, 0);
 
