@@ -264,3 +264,39 @@ export async function readLinks(app: TestApp, connectionId: string): Promise<(st
 /** The largest file of the hosted partner side that a row can name. */
 export const enlargeHostedFiles = (app: TestApp): Promise<unknown> =>
   app.dataSource.query('UPDATE reference_recordings SET size_bytes = 1152921504606846976');
+
+export type HostedTable = 'reference_recordings' | 'reference_clips';
+
+export const hostedIds = async ({ dataSource }: TestApp, table: HostedTable): Promise<string[]> =>
+  (await dataSource.query<{ id: string }[]>(`SELECT id FROM ${table}`)).map(({ id }) => id);
+
+export const deleteHostedRequest = ({ dataSource }: TestApp, id: string): Promise<unknown> =>
+  dataSource.query('DELETE FROM reference_video_requests WHERE id = $1', [id]);
+
+/** Commits of this table take so long, and no timeout cancels them, like those of a server with a slow disk. */
+export const slowCommits = ({ dataSource }: TestApp, table: HostedTable, seconds: number): Promise<unknown> =>
+  dataSource.query(`
+    CREATE FUNCTION slow_${table}() RETURNS trigger LANGUAGE plpgsql AS $$
+    DECLARE ends timestamptz := clock_timestamp() + interval '${seconds} s';
+    BEGIN
+      PERFORM pg_sleep(${seconds});
+      RETURN NULL;
+    EXCEPTION WHEN query_canceled THEN
+      PERFORM pg_sleep(extract(epoch FROM ends - clock_timestamp()));
+      RETURN NULL;
+    END $$;
+    CREATE CONSTRAINT TRIGGER slow_commit AFTER INSERT ON ${table} DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION slow_${table}()`);
+
+export const usualCommits = ({ dataSource }: TestApp, table: HostedTable): Promise<unknown> =>
+  dataSource.query(`DROP FUNCTION slow_${table} CASCADE`);
+
+/** Views of a recording by the console and by a link, and one of another recording. */
+export const addViews = (app: TestApp, recordingId: string, otherId: string): Promise<unknown> =>
+  app.dataSource.query(
+    `INSERT INTO actions (id, at, actor, action, resource, changes) VALUES
+       (gen_random_uuid(), '2026-02-01', 'console', 'recording.viewed', 'recording:' || $1::text, NULL),
+       (gen_random_uuid(), '2026-02-02', 'share', 'share.viewed', 'recording:' || $1::text, '{"address":"192.0.2.1"}'),
+       (gen_random_uuid(), '2026-02-03', 'console', 'recording.viewed', 'recording:' || $2::text, NULL)`,
+    [recordingId, otherId],
+  );

@@ -57,7 +57,7 @@ describe('a download link', () => {
     expect((await bytesOf(response)).equals(FILE)).toBe(true);
   });
 
-  test.each([{}, { Range: 'bytes=0-99' }, { Range: 'bytes=999999999-' }])(
+  test.each<Record<string, string>>([{}, { Range: 'bytes=0-99' }, { Range: 'bytes=999999999-' }])(
     'answers HEAD with the headers of the whole file, without the bytes: %j (decision 46)',
     async (headers) => {
       const response = await fetchFile(headers, 'HEAD');

@@ -61,8 +61,8 @@ export class Footage {
 
   /** What the service has of the truck, by the time and the camera of the recording. */
   async idOf(from: number, cameraId = 'front'): Promise<string> {
-    const all = await this.vision.recordings();
-    const found = all.find((each) => each.cameraId === cameraId && (each as Plain)['startTime'] === minute(from));
+    const all = (await this.vision.recordings()) as (ShownRecording & { readonly startTime: string })[];
+    const found = all.find((each) => each.cameraId === cameraId && each.startTime === minute(from));
     if (found === undefined) throw new Error(`there is no recording of ${cameraId} from ${minute(from)} on`);
     return found.id;
   }
