@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { mkdir, rename } from 'node:fs/promises';
+import { mkdir, rename, rmdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
@@ -89,6 +89,9 @@ describe('the retention of files', () => {
       [stuck, young].map(async (id) => (await app.admin<{ status: string }>('GET', `/recordings/${id}`)).body.status),
     );
     expect(statuses).toEqual(['stored', 'expired']);
+    await rmdir(path);
+    await rename(`${path}.aside`, path);
+    expect(await runRetention()).toMatchObject({ recordings: 1 });
   });
 });
 

@@ -59,7 +59,7 @@ it.concurrent(
       const ids = (await idsOf('reference_recordings')).filter((id) => !before.includes(id));
       expect(ids).toHaveLength(1);
       return ids;
-    }, COMMIT_SECONDS * 1000);
+    });
     await usualCommits(service, 'reference_recordings');
     for (const id of added) expect(await storage.stat(videoFileName('recordings', id))).toBeDefined();
   },
@@ -75,7 +75,7 @@ it.concurrent(
       const ids = (await idsOf('reference_clips')).filter((id) => !before.includes(id));
       expect(ids).toHaveLength(1);
       return ids;
-    }, COMMIT_SECONDS * 4000);
+    });
     await usualCommits(service, 'reference_clips');
     // The service has given up before, and would have deleted the file by now.
     for (const id of added) expect(await storage.stat(videoFileName('clips', id))).toBeDefined();
