@@ -112,24 +112,23 @@ async function recorded(minute: number): Promise<{ id: string; downloadUrl: stri
   return body.data.recordings![0]!;
 }
 
-/** A link to itself; and a file of Linux that opens and fails at its first byte, like that of a failing disk. */
-it.each([['open', undefined, 2] as const, ['read', '/proc/self/mem', 6] as const])(
-  'a video that the storage cannot %s now is 503 with Retry-After',
-  async (_, replacement, minute) => {
-    const { id, downloadUrl } = await recorded(minute);
-    const path = join(root, videoFileName('recordings', id));
-    await rename(path, `${path}.aside`);
-    await symlink(replacement ?? path, path);
-    const response = await fetch(downloadUrl);
-    expect(response.status).toBe(503);
-    expect(response.headers.get('retry-after')).toBe('5');
-    expect(response.headers.get('etag')).toBeNull();
-    expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
-    await rename(`${path}.aside`, path);
-    const again = await fetch(downloadUrl);
-    expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([200, demoVideo(minute).length]);
-  },
-);
+it('a video that the storage cannot open now is 503 with Retry-After', async () => {
+  const { id, downloadUrl } = await recorded(2);
+  const path = join(root, videoFileName('recordings', id));
+  await rename(path, `${path}.aside`);
+  // A link to itself.
+  await symlink(path, path);
+  const response = await fetch(downloadUrl);
+  expect([response.status, response.headers.get('retry-after'), response.headers.get('etag')]).toEqual([
+    503,
+    '5',
+    null,
+  ]);
+  expect(await response.json()).toMatchObject({ success: false, error: { code: 'INTERNAL_ERROR' } });
+  await rename(`${path}.aside`, path);
+  const again = await fetch(downloadUrl);
+  expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([200, demoVideo(2).length]);
+});
 
 it.each([
   ['reference-recordings', 4],
