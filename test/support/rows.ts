@@ -113,7 +113,7 @@ export async function hasMonth(app: TestApp, time: string): Promise<boolean> {
   return row.name !== null;
 }
 
-export interface WrittenDelivery {
+interface WrittenDelivery {
   readonly data: object;
   /** What the receiver answered. */
   readonly answer: string | null;

@@ -26,7 +26,7 @@ const named = (name: string): CallChange => ({ headers: { 'Sandbox-Scenario': na
 const json = <Body = Plain>({ text }: Outcome): Body => JSON.parse(text) as Body;
 const errorOf = (outcome: Outcome) => [outcome.status, json<ListBody>(outcome).error.code];
 const listOf = (outcome: Outcome) => json<ListBody>(outcome).data;
-const routesOf = ({ route }: Scenario): readonly string[] => [route].flat() as string[];
+const routesOf = ({ route }: Scenario): readonly string[] => (typeof route === 'string' ? [route] : route);
 
 interface Case {
   readonly route: string;

@@ -32,7 +32,7 @@ export interface Video extends Element {
   readonly expiresAt: string;
 }
 
-export interface Pagination {
+interface Pagination {
   readonly page: number;
   readonly pageSize: number;
   readonly totalItems: number;
@@ -48,13 +48,13 @@ export interface ListBody extends ErrorBody {
   };
 }
 
-export interface Acknowledgement extends ErrorBody {
+interface Acknowledgement extends ErrorBody {
   readonly requestId: string;
   readonly status: string;
   readonly message?: string;
 }
 
-export interface HostedCallOptions {
+interface HostedCallOptions {
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
