@@ -12,7 +12,7 @@ import {
   startVisionPartner,
   type VisionPartner,
 } from './scripted-vision.js';
-import { hurryVideo } from './time.js';
+import { endDownloadDeadline, hurryVideo } from './time.js';
 import { connectVision } from './vision-partner.js';
 
 /** A recording as the admin API shows it. */
@@ -101,10 +101,9 @@ export async function becomesAtDeadline(app: TestApp, connectionId: string, expe
   const list = `/video-subscriptions?connectionId=${connectionId}`;
   const { body } = await app.admin<{ data: { id: string }[] }>('GET', list);
   for (const { id } of body.data) await app.admin('DELETE', `/video-subscriptions/${id}`);
-  const deadline = "UPDATE recordings SET tried_since = now() - interval '8 days' WHERE connection_id = $1";
   return eventually(async () => {
     // A reading that was under way may have revived it once more.
-    await app.dataSource.query(deadline, [connectionId]);
+    await endDownloadDeadline(app, connectionId);
     await hurryVideo(app);
     const [shown] = await recordings(app, connectionId);
     expect(shown).toMatchObject(expected);
@@ -120,13 +119,3 @@ export async function filesOf(app: TestApp, folder: string): Promise<string[]> {
     .filter((entry) => entry.isFile())
     .map(({ name, parentPath }) => join(parentPath, name).slice(root.length + 1));
 }
-
-/** A row as a listing would write it, for what a partner on the loopback interface cannot list. */
-export const addRecording = (app: TestApp, haulerId: string, connectionId: string, link: string): Promise<unknown> =>
-  app.dataSource.query(
-    `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
-       start_time, end_time, duration_seconds, status, link, fetch_by, created_at, updated_at, due_at)
-     VALUES ($1, gen_random_uuid(), $2, 'continuous', 'p', 'c', 't', 'front', now(), now() + interval '1 minute', 60,
-       'available', $3, now(), now(), now(), now())`,
-    [haulerId, connectionId, link],
-  );

@@ -129,4 +129,42 @@ export const setCreation = (
     `UPDATE tickets SET created_at = CASE WHEN inbound_number = ANY ($2) THEN $3::timestamptz ELSE $4::timestamptz END
       WHERE hauler_id = $1`,
     [haulerId, inboundNumbers, at, otherwise],
+/** These files were stored so many days ago; without ids all. */
+export const ageFiles = (app: TestApp, days: number, ids: readonly string[] | null = null): Promise<unknown> =>
+  app.dataSource.query(
+    `UPDATE recordings SET stored_at = now() - $1 * interval '1 day' WHERE stored_at IS NOT NULL AND ($2::uuid[] IS NULL OR id = ANY ($2))`,
+    [days, ids],
+  );
+
+/** These recordings were changed last so many days ago. */
+export const ageRecordings = (app: TestApp, days: number, ids: readonly string[]): Promise<unknown> =>
+  app.dataSource.query("UPDATE recordings SET updated_at = now() - $1 * interval '1 day' WHERE id = ANY ($2)", [
+    days,
+    ids,
+  ]);
+
+/** The recordings of a connection have been tried for longer than VISION_DOWNLOAD_DEADLINE. */
+export const endDownloadDeadline = (app: TestApp, connectionId: string): Promise<unknown> =>
+  app.dataSource.query("UPDATE recordings SET tried_since = now() - interval '8 days' WHERE connection_id = $1", [
+    connectionId,
+  ]);
+
+/** The links of a connection expired a minute ago. Returns how many. */
+export async function expireLinks(app: TestApp, connectionId: string): Promise<number> {
+  const [rows] = await app.dataSource.query<[unknown[], number]>(
+    `UPDATE recordings SET expires_at = now() - interval '1 minute' WHERE connection_id = $1 AND started_at IS NULL RETURNING 1`,
+    [connectionId],
+  );
+  return rows.length;
+}
+
+/** The next view is ten minutes later. */
+export const ageViews = (app: TestApp): Promise<unknown> =>
+  app.dataSource.query("UPDATE actions SET at = at - interval '10 minutes' WHERE action = 'recording.viewed'");
+
+/** The hosted clips that wait for another attempt are due now; `attempts` of them have been made. */
+export const hurryHostedClips = (app: TestApp, attempts: number | null = null): Promise<unknown> =>
+  app.dataSource.query(
+    'UPDATE reference_video_requests SET attempts = coalesce($1, attempts), due_at = now() WHERE due_at > now()',
+    [attempts],
   );

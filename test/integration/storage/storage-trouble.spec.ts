@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import type { ContinuousResponse } from '../../../src/contracts/vision/vision.dto.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { fileFailure, NotStoredError, StorageUnavailableError } from '../../../src/storage/storage-errors.js';
@@ -14,14 +12,11 @@ import { append, contentOf, MIB, newName, sha256 as sha256Of, sourceOf } from '.
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { type FileHost, serveFile, startFileHost } from '../../support/file-host.js';
-import { fromSource } from '../../support/from-source.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../support/reference-vision.js';
 import { ResumedDownloads } from '../../support/resumed-downloads.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 import { sampleVideo } from '../../support/sample-video.js';
 
-const run = promisify(execFile);
-const UNSHARE = '/usr/bin/unshare';
 let folder: string;
 let host: FileHost;
 beforeAll(async () => {
@@ -32,17 +27,6 @@ afterAll(async () => {
   await host.stop();
   await rm(folder, { recursive: true });
 });
-
-// An ordinary user may mount a file system in a name space of its own on Linux.
-const mayMount = spawnSync(UNSHARE, ['-rm', 'true']).status === 0;
-
-/** Runs a script on a file system of its own, with its root as the first argument. Returns what it prints. */
-async function onTmpfs(mib: number, script: string, args: readonly string[]): Promise<unknown> {
-  const child = fromSource(`test/integration/storage/${script}`);
-  const mount = `mount -t tmpfs -o size=${mib}m none "$1" && shift && exec "$@"`;
-  const command = ['-rm', 'sh', '-c', mount, 'sh', folder, process.execPath, ...child, folder, ...args];
-  return JSON.parse((await run(UNSHARE, command)).stdout);
-}
 
 describe('a full disk', () => {
   test.each(['createDraft', 'store'] as const)('refuses a file that does not fit: %s', async (call) => {
@@ -65,37 +49,6 @@ describe('a full disk', () => {
       trouble: 'full',
       message: 'The video storage is full: no space left on device (ENOSPC).',
     });
-  });
-
-  (mayMount ? test : test.skip)('stops a download, frees its space, and stores a later one', async () => {
-    const body = sampleVideo(12 * MIB);
-    const seven = sampleVideo(7 * MIB);
-    host.answer((req, res) => {
-      if (req.url?.startsWith('/small') === true) return serveFile(sampleVideo(3 * MIB))(req, res);
-      if (req.url?.startsWith('/breaking') === true)
-        return serveFile(seven, {
-          etag: '"v1"',
-          ...(req.headers.range === undefined ? { breakAfter: 4 * MIB } : {}),
-        })(req, res);
-      res.flushHeaders(); // Without its length, so that it is not refused at once.
-      res.end(body);
-    });
-    const links = ['/endless/', '/breaking/', '/small/'].map((path) => host.link.replace('/clips/', path));
-    expect(await onTmpfs(16, 'full-disk-child.mjs', [...links, newName()])).toEqual([
-      ['full', 16],
-      ['retryable', 12],
-      ['full', 13],
-      ['stored', 13],
-    ]);
-  });
-});
-
-describe('a disk with room for five of sixteen downloads', () => {
-  (mayMount ? test : test.skip)('stores five, and fetches nothing of the others', async () => {
-    host.answer(serveFile(sampleVideo(10 * MIB)));
-    // 104 MiB, of which videos leave 48.
-    const ends = await onTmpfs(104, 'crowded-disk-child.mjs', [host.link, '16']);
-    expect(ends).toEqual({ stored: 5, full: 11, receivedMib: 50 });
   });
 });
 
@@ -160,25 +113,6 @@ describe('a storage that is unavailable', () => {
     await expect(storage.read(name)).rejects.toThrow(NotStoredError);
     (await storage.read(await stored(storage))).destroy();
   });
-
-  /** Only Linux has a file that opens and fails at its first byte, as on a failing disk. */
-  (process.platform === 'linux' ? test : test.skip)(
-    'reports a file that opens but cannot be read, and leaves no open handle',
-    async () => {
-      const root = await mkdtemp(join(folder, 'dying-'));
-      const storage = await openStorage(`file:${root}`);
-      const path = join(root, await stored(storage));
-      await rm(path);
-      await symlink('/proc/self/mem', path);
-      const failed = storage.read(relative(root, path));
-      await expect(failed).rejects.toThrow(StorageUnavailableError);
-      await expect(failed).rejects.toMatchObject({ trouble: 'failed', message: expect.stringContaining('EIO') });
-      const open = await Promise.all(
-        (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
-      );
-      expect(open.filter((target) => target.endsWith('/mem'))).toEqual([]);
-    },
-  );
 
   test('reports a mount that disappears during a write, and creates nothing in its place', async () => {
     const root = await mkdtemp(join(folder, 'mount-'));

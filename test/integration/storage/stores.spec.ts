@@ -14,7 +14,6 @@ import { DiskSpace } from '../../../src/storage/disk-space.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { type Storage, storageName } from '../../../src/storage/storage.js';
 import { contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../../shared/storage-cases.js';
-import { fromSource } from '../../support/from-source.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 
 let root: string;
@@ -226,26 +225,6 @@ test.each([
   storage.close();
   await server.stop();
 });
-
-// Node.js ends a process that collects an open file handle. Only /proc shows which handles are open.
-(process.platform === 'linux' ? test : test.skip)(
-  'a draft leaves no open handle if the disk fails while it is published, created or opened',
-  async () => {
-    const root = await mkdtemp(join(tmpdir(), 'haulbridge-dying-'));
-    try {
-      const child = fromSource('test/integration/storage/failing-disk-child.mjs');
-      const { stdout } = await promisify(execFile)(process.execPath, [...child, root, newName()]);
-      expect(JSON.parse(stdout)).toEqual({
-        publishing: ['failed', 0, 0],
-        creating: ['failed', 0, 0],
-        // The bytes are kept for a later attempt.
-        opening: ['failed', 0, 1],
-      });
-    } finally {
-      await rm(root, { recursive: true });
-    }
-  },
-);
 
 describe('STORAGE_URL', () => {
   test.each([

@@ -2,25 +2,20 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
 import { PartitionPlanner } from '../../../src/database/partition-planner.js';
 import { PARTITIONED } from '../../../src/database/partitions.rules.js';
-import { uuidv7 } from '../../../src/database/uuid.js';
-import { correctDay } from '../../../src/vision/recordings/coverage-days-check.repository.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import { startTestApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
-import { readBundle } from '../../support/bundle.js';
 import { type Footage, insertFootage } from '../../support/held-footage.js';
+import { deleteKeptRows, hasMonth } from '../../support/rows.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { accepts, element, POST } from '../../support/scripted-vision.js';
+import { ageFiles, ageRecordings } from '../../support/time.js';
 import { useVision } from '../../support/vision-scene.js';
 import { Subscriptions } from './subscriptions.js';
 
 const vision = useVision({ VIDEO_RETENTION_DAYS: 30 });
 const subscriptions = new Subscriptions(vision);
 
-const TABLES = ['holds', 'erasures', 'hauler_retention', 'recording_floors', 'coverage_days', 'recording_shares'];
-afterEach(async () => {
-  for (const table of TABLES) await vision.query(`DELETE FROM ${table}`);
-});
+afterEach(() => deleteKeptRows(vision.app));
 
 const run = (app = vision.app) => app.app.get(Retention, { strict: false }).run();
 
@@ -30,13 +25,9 @@ const at = (months: number, day = 15, clock = '08:00:00'): string => {
   const start = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, day));
   return `${start.toISOString().slice(0, 10)}T${clock}Z`;
 };
-const partitionOf = (time: string) => `recordings_${time.slice(0, 7).replace('-', '')}`;
-const short = (time: string): string => time.replace('.000Z', 'Z');
 const later = (time: string, minutes: number) => new Date(Date.parse(time) + minutes * 60_000).toISOString();
 
-const exists = async (time: string) =>
-  (await vision.query<{ name: string | null }>('SELECT to_regclass($1) AS name', [partitionOf(time)]))[0]?.name !==
-  null;
+const exists = (time: string) => hasMonth(vision.app, time);
 
 /** A recording of a minute whose file is due, in a partition of its month. */
 async function footage(start: string, fields: Partial<Footage> = {}): Promise<string> {
@@ -58,7 +49,7 @@ describe('a month of recordings that ended long ago', () => {
     await vision.connect();
     const ids = [await footage(MONTH), await footage(later(MONTH, 5))];
     const failed = await footage(later(MONTH, 10), { status: 'failed' });
-    await vision.query("UPDATE recordings SET updated_at = now() - interval '31 days' WHERE id = $1", [failed]);
+    await ageRecordings(vision.app, 31, [failed]);
     const share = await vision.app.admin<{ url: string; id: string }>('POST', `/recordings/${ids[0]}/shares`, {
       reason: 'Dispute',
     });
@@ -80,30 +71,15 @@ describe('a month of recordings that ended long ago', () => {
     ['a recording that waits', () => Promise.resolve(), { status: 'available' }],
     ['a recording that failed lately', () => Promise.resolve(), { status: 'failed' }],
     [
-      'a recording whose link expired lately',
-      (id) => vision.query("UPDATE recordings SET status = 'expired' WHERE id = $1", [id]),
-      { status: 'failed' },
-    ],
-    [
       'a hauler that keeps for ever',
       async (id) => {
-        await vision.query("UPDATE recordings SET updated_at = now() - interval '99 days' WHERE id = $1", [id]);
+        await ageRecordings(vision.app, 99, [id]);
         const forever = { onDemandDays: 30, continuousDays: null };
         await vision.app.admin('PUT', `/haulers/${vision.haulerId}/retention`, forever);
       },
       { status: 'failed' },
     ],
     ['a hold over another part of it', () => hold(later(MONTH, 7_000), later(MONTH, 7_060)), {}],
-    [
-      'an erasure that runs over a part of it',
-      () =>
-        vision.query(
-          `INSERT INTO erasures (hauler_id, id, status, connection_id, truck_id, start_time, end_time, code, preview, created_by)
-           VALUES ($1, $2, 'running', $3, 'OTHER', $4, $5, '', '{}', 'admin')`,
-          [vision.haulerId, uuidv7(), vision.connectionId, MONTH, later(MONTH, 5)],
-        ),
-      {},
-    ],
   ])('stays for %s', async (_, keep, fields) => {
     await vision.connect();
     const id = await footage(MONTH, fields);
@@ -140,73 +116,6 @@ describe('a month of recordings that ended long ago', () => {
     expect([await exists(old), await exists(young)]).toEqual([false, true]);
   });
 
-  test('is dropped once by two instances, and its sums by day with it, but not those of its neighbours', async () => {
-    await vision.connect();
-    const [before, first, last, after] = [at(25), at(24, 1, '00:00:00'), at(24, 28, '23:30:00'), at(23, 1, '00:00:00')];
-    await footage(later(first, -10), { end: later(first, 20), storedDays: 1 });
-    await footage(first, { cameraId: 'rear' });
-    await footage(last, { end: later(after, 30), cameraId: 'rear' });
-    await footage(after, { end: later(after, 10), storedDays: 1, cameraId: 'rear' });
-    await countDays();
-    const other = await startTestApp({ on: vision.app, env: { VIDEO_RETENTION_DAYS: 30 } });
-    try {
-      await Promise.all([run(), run(other)]);
-    } finally {
-      await other.close();
-    }
-    expect([await exists(before), await exists(first), await exists(after)]).toEqual([true, false, true]);
-    const sums = await vision.query(
-      `SELECT camera_id AS camera, day::text, (SELECT sum(ms)::int / 60000 FROM unnest(milliseconds) AS ms) AS minutes
-       FROM coverage_days ORDER BY day, camera_id`,
-    );
-    const shown = sums.filter((row) => (row as { minutes: number }).minutes !== 0);
-    expect(shown).toEqual([
-      { camera: 'front', day: later(first, -10).slice(0, 10), minutes: 10 },
-      { camera: 'front', day: first.slice(0, 10), minutes: 20 },
-      { camera: 'rear', day: after.slice(0, 10), minutes: 10 },
-    ]);
-  });
-
-  test('is dropped by the next run where a reader was in the way, or the connection was lost', async () => {
-    await vision.connect();
-    await footage(MONTH);
-    const reader = vision.app.dataSource.createQueryRunner();
-    await reader.startTransaction();
-    await reader.query('SELECT FROM recordings LIMIT 1');
-    await run();
-    expect(await exists(MONTH)).toBe(true);
-    const killed = run().then(
-      () => 'done',
-      () => 'failed',
-    );
-    await eventually(async () => {
-      const rows = await vision.query(
-        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-         WHERE datname = current_database() AND query LIKE 'LOCK TABLE ONLY recordings%' AND wait_event_type = 'Lock'`,
-      );
-      expect(rows).toHaveLength(1);
-    });
-    expect(await killed).toBe('failed');
-    await reader.commitTransaction();
-    await reader.release();
-    expect(await exists(MONTH)).toBe(true);
-    await run();
-    expect(await exists(MONTH)).toBe(false);
-  });
-
-  test('whose holds cannot be asked stays', async () => {
-    await vision.connect();
-    await footage(MONTH);
-    await vision.query("UPDATE recordings SET status = 'expired', deleted_at = now()");
-    await vision.query('ALTER TABLE holds RENAME TO holds_away');
-    try {
-      await expect(run()).rejects.toThrow('holds');
-      expect(await exists(MONTH)).toBe(true);
-    } finally {
-      await vision.query('ALTER TABLE holds_away RENAME TO holds');
-    }
-  });
-
   test('whose chunks are listed again does not come back, younger chunks and those of other connections do', async () => {
     const other = await vision.connect();
     const connectionId = await vision.connect();
@@ -220,13 +129,13 @@ describe('a month of recordings that ended long ago', () => {
       await subscriptions.reachesNow(await subscriptions.follow(id));
       await vision.hurry();
     }
-    const starts = await vision.query<{ id: string; at: string }>(
-      `SELECT connection_id AS id, to_char(start_time AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') AS at
-       FROM recordings ORDER BY connection_id, start_time`,
-    );
-    const of = (connection: string) => starts.filter((row) => row.id === connection).map((row) => row.at);
-    expect(of(other)).toEqual([MONTH, later(MONTH, 30), at(12)].map((time) => time.replace('.000Z', 'Z')));
-    expect(of(connectionId)).toEqual([at(12)]);
+    const of = async (connection: string) => {
+      const path = `/recordings?connectionId=${connection}`;
+      const { body } = await vision.app.admin<{ data: { startTime: string }[] }>('GET', path);
+      return body.data.map(({ startTime }) => startTime).sort();
+    };
+    expect(await of(other)).toEqual([MONTH, later(MONTH, 30).replace('.000Z', 'Z'), at(12)]);
+    expect(await of(connectionId)).toEqual([at(12)]);
   });
 
   test('can be requested again as a clip, and the request whose clip is gone stays a removed one', async () => {
@@ -239,9 +148,9 @@ describe('a month of recordings that ended long ago', () => {
       return vision.becomes(await vision.order(connectionId, range), { status: 'stored' });
     };
     const { id } = await requestOf('first');
-    await vision.query("UPDATE recordings SET stored_at = now() - interval '31 days'");
+    await ageFiles(vision.app, 31);
     await run();
-    expect(await vision.query('SELECT FROM recordings')).toEqual([]);
+    expect(await exists(MONTH)).toBe(false);
     const removed = { status: 'expired', reasonCode: 'fileRemoved', recordingIds: [] };
     expect(await vision.read(id)).toMatchObject({ ...removed, parts: [{ reasonCode: 'fileRemoved' }] });
     expect((await vision.app.admin('POST', `/video-requests/${id}/retry`)).status).toBe(409);
@@ -253,63 +162,9 @@ describe('a month of recordings that ended long ago', () => {
     await run();
     expect(await statusOf(again.recordingIds[0] ?? '')).toBe(200);
   });
-
-  test('is named by a hold over it and by the bundle of that, beside what is still there', async () => {
-    const connectionId = await vision.connect();
-    const [start, next, end] = [at(24, 1, '00:00:00'), at(23, 1, '00:00:00'), at(23, 2, '00:00:00')];
-    await footage(later(start, 60));
-    const kept = await footage(next, { end: later(next, 60), storedDays: 1 });
-    await run();
-    expect([await exists(start), await exists(next)]).toEqual([false, true]);
-    const range = { from: later(next, -60), to: end };
-    const { status, body } = await hold(range.from, range.to);
-    const missing = [
-      { cameraId: 'front', from: short(range.from), to: short(next), cause: 'monthRemoved' },
-      { cameraId: 'front', from: short(later(next, 60)), to: short(end), cause: 'notListed' },
-    ];
-    expect([status, body]).toEqual([201, expect.objectContaining({ stored: 1, missing })]);
-    const { manifest } = await readBundle(vision.app, `/holds/${body.id}/bundle`);
-    expect(manifest.hold.missing).toEqual(missing);
-    expect(manifest.recordings).toMatchObject([{ id: kept, file: expect.any(String) }]);
-    // Nothing of a range is left, nor of its cameras.
-    const gone = await hold(start, later(start, 120));
-    expect([gone.status, gone.body.missing]).toEqual([
-      201,
-      [{ from: short(start), to: short(later(start, 120)), cause: 'monthRemoved' }],
-    ]);
-    const empty = await readBundle(vision.app, `/holds/${gone.body.id}/bundle`);
-    expect([empty.manifest.recordings, empty.manifest.hold.missing]).toEqual([[], gone.body.missing]);
-    expect(empty.names).not.toContain('PROBLEMS.txt');
-    const unknown = await vision.app.admin<{ error: { details: { violations: object[] } } }>('POST', '/holds', {
-      ...{ caseId: 'CASE', reason: 'r', connectionId, truckId: 'TRUCK-8', from: start, to: end },
-    });
-    expect([unknown.status, unknown.body.error.details.violations]).toEqual([
-      400,
-      [{ path: 'truckId', rule: 'isKnown', message: expect.stringContaining(`before ${next.slice(0, 10)} may`) }],
-    ]);
-  });
-
-  test('has its rows in the partition of the rest deleted by the same rule', async () => {
-    await vision.connect();
-    const years = ['1971-06-01T08:00:00Z', '1972-06-01T08:00:00Z'];
-    const [gone = '', kept = ''] = [await footage(years[0] ?? ''), await footage(years[1] ?? '')];
-    const future = await footage('2999-06-01T08:00:00Z');
-    await hold('1972-06-01T00:00:00Z', '1972-06-02T00:00:00Z');
-    await run();
-    expect(await Promise.all([gone, kept, future].map(statusOf))).toEqual([404, 200, 200]);
-    expect(await vision.query('SELECT start_before FROM recording_floors')).toEqual([
-      { start_before: new Date('1971-07-01T00:00:00Z') },
-    ]);
-  });
 });
 
 const hold = (from: string, to: string) =>
   vision.app.admin<HoldDetails>('POST', '/holds', {
     ...{ caseId: 'CASE', reason: 'r', connectionId: vision.connectionId, truckId: 'TRUCK-7', from, to },
   });
-
-/** As the service would have counted the inserted rows. */
-const countDays = async () => {
-  const days = await vision.query<{ day: string }>('SELECT DISTINCT start_time::date::text AS day FROM recordings');
-  for (const { day } of days) await correctDay(vision.app.dataSource, day);
-};

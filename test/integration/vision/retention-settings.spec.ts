@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
+import { mkdir, rename, rmdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
+import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { HaulerRetention, RetentionPreview } from '../../../src/contracts/admin/retention.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
@@ -7,7 +11,7 @@ import { type Footage, insertFootage, videoConnection } from '../../support/held
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ env: { VIDEO_RETENTION_DAYS: 30 } });
+  app = await startTestApp({ env: { VIDEO_RETENTION_DAYS: 30 }, ticks: false });
 });
 afterAll(() => app.close());
 
@@ -26,7 +30,12 @@ const stored = (scene: Scene, days: readonly number[], fields: Partial<Footage> 
   insertFootage(
     app,
     days.map((storedDays) => ({
-      ...{ ...scene, storedDays, start: `2026-01-${storedDays}T08:00:00Z`, end: `2026-01-${storedDays}T08:01:00Z` },
+      ...{
+        ...scene,
+        storedDays,
+        start: `2026-01-${Math.floor(storedDays)}T08:00:00Z`,
+        end: `2026-01-${Math.floor(storedDays)}T08:01:00Z`,
+      },
       ...fields,
     })),
   );
@@ -34,6 +43,51 @@ const stored = (scene: Scene, days: readonly number[], fields: Partial<Footage> 
 const left = async ({ connectionId }: Scene) =>
   (await app.admin<{ data: { id: string }[] }>('GET', `/recordings?connectionId=${connectionId}&status=stored`)).body
     .data.length;
+
+describe('the retention of files', () => {
+  test('has a dry run that counts; then older files are deleted, and their recordings expire', async () => {
+    const scene = await videoConnection(app);
+    const [old = '', young = ''] = await stored(scene, [31, 10]);
+    expect(await app.app.get(Retention, { strict: false }).run({ dryRun: true })).toMatchObject({
+      recordings: 1,
+      bytes: 1000,
+    });
+    expect(await left(scene)).toBe(2);
+    expect(await runRetention()).toMatchObject({ recordings: 1, bytes: 1000 });
+    expect(await runRetention()).toMatchObject({ recordings: 0 });
+    const gone = (await app.admin('GET', `/recordings/${old}`)).body;
+    expect(gone).toMatchObject({ status: 'expired', reason: expect.stringContaining('30 days') });
+    const contents = await Promise.all([old, young].map((id) => app.admin('GET', `/recordings/${id}/content`)));
+    expect(contents.map(({ status }) => status)).toEqual([404, 200]);
+  });
+
+  test('keeps the row of a file that cannot be deleted because its mount is missing', async () => {
+    const scene = await videoConnection(app);
+    await stored(scene, [31]);
+    const folder = fileURLToPath(`${app.env.STORAGE_URL}/recordings`);
+    await rename(folder, `${folder}.aside`);
+    await expect(runRetention()).rejects.toThrow(StorageUnavailableError);
+    expect(await left(scene)).toBe(1);
+    await rename(`${folder}.aside`, folder);
+    expect(await runRetention()).toMatchObject({ recordings: 1 });
+  });
+
+  test('deletes the younger files after one that cannot be deleted', async () => {
+    const scene = await videoConnection(app);
+    const [stuck = '', young = ''] = await stored(scene, [31, 30.5]);
+    const path = fileURLToPath(`${app.env.STORAGE_URL}/${recordingFile(stuck)}`);
+    await rename(path, `${path}.aside`);
+    await mkdir(path);
+    await expect(runRetention()).rejects.toThrow();
+    const statuses = await Promise.all(
+      [stuck, young].map(async (id) => (await app.admin<{ status: string }>('GET', `/recordings/${id}`)).body.status),
+    );
+    expect(statuses).toEqual(['stored', 'expired']);
+    await rmdir(path);
+    await rename(`${path}.aside`, path);
+    expect(await runRetention()).toMatchObject({ recordings: 1 });
+  });
+});
 
 describe('the retention of a hauler', () => {
   test('is the default until it is set; null keeps for ever; a preview says what a shorter one deletes', async () => {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import type { TicketFootageRequests } from '../../../src/contracts/admin/footage.dto.js';
+import type { TicketFootage, TicketFootageRequests } from '../../../src/contracts/admin/footage.dto.js';
 import { eventually } from '../../support/eventually.js';
-import { readFootage, storeChunk, storeTicket } from '../../support/footage-scene.js';
+import { addRecordings, addTicket } from '../../support/rows.js';
 import { refuses, when } from '../../support/scripted-partner.js';
 import { accepts, POST } from '../../support/scripted-vision.js';
 import { connectVision } from '../../support/vision-partner.js';
@@ -20,9 +20,18 @@ const setting = (fields: object = {}) => ({
 });
 const setUp = (fields: object = {}, haulerId = vision.haulerId) =>
   vision.app.admin('PUT', `/haulers/${haulerId}/ticket-footage`, setting(fields));
-const ticketOf = (fields: Parameters<typeof storeTicket>[2]) => storeTicket(vision.app, vision.haulerId, fields);
-const chunk = (fields: Parameters<typeof storeChunk>[2]) =>
-  storeChunk(vision.app, [vision.haulerId, vision.connectionId], fields);
+const ticketOf = (fields: Parameters<typeof addTicket>[2]) => addTicket(vision.app, vision.haulerId, fields);
+async function chunk(fields: { start: string; end: string; cameraId?: string; status?: string }): Promise<string> {
+  const { haulerId, connectionId } = vision;
+  const row = { haulerId, connectionId, id: randomUUID(), truckId: 'TRUCK-7', cameraId: 'front', status: 'stored' };
+  await addRecordings(vision.app, [{ ...row, ...fields }]);
+  return row.id;
+}
+async function readFootage(ticketId: string): Promise<TicketFootage> {
+  const { status, body } = await vision.app.admin<TicketFootage>('GET', `/tickets/${ticketId}/footage`);
+  expect(status).toBe(200);
+  return body;
+}
 const request = (id: string) => vision.app.admin<TicketFootageRequests>('POST', `/tickets/${id}/footage`);
 
 beforeEach(() => vision.connect());
@@ -50,10 +59,8 @@ describe('PUT /admin/v1/haulers/{id}/ticket-footage', () => {
     [
       'of the interface Site',
       async () => {
-        await vision.query("UPDATE connections SET interface = 'site', customer_id = NULL WHERE id = $1", [
-          vision.connectionId,
-        ]);
-        return vision.connectionId;
+        const site = { haulerId: vision.haulerId, interface: 'site', baseUrl: vision.partner.url, apiKey: 'key' };
+        return (await vision.app.admin<{ id: string }>('POST', '/connections', { ...site, enabled: false })).body.id;
       },
     ],
   ])('refuses a connection %s by its field', async (_name, connection) => {
@@ -82,7 +89,7 @@ describe('GET /admin/v1/tickets/{id}/footage', () => {
       outbound: at(60),
       customFields: { truckNumber: ' TRUCK-7\u00a0', truck: 'T-9' },
     });
-    const footage = await readFootage(vision.app, id);
+    const footage = await readFootage(id);
     expect(footage).toMatchObject({
       truckId: 'TRUCK-7',
       ranges: [
@@ -109,12 +116,12 @@ describe('GET /admin/v1/tickets/{id}/footage', () => {
   test('joins flows whose times overlap, and ends now', async () => {
     await setUp({ cameras: ['front'] });
     await chunk({ start: at(-5), end: at(5) });
-    const joined = await readFootage(vision.app, await ticketOf({ outbound: at(0), inbound: at(15) }));
+    const joined = await readFootage(await ticketOf({ outbound: at(0), inbound: at(15) }));
     expect(joined.ranges).toMatchObject([
       { startTime: at(-10), endTime: at(25), flows: [{ flow: 'outbound' }, { flow: 'inbound' }] },
     ]);
     const now = new Date().toISOString();
-    const fresh = await readFootage(vision.app, await ticketOf({ inbound: now }));
+    const fresh = await readFootage(await ticketOf({ inbound: now }));
     expect(Date.parse(fresh.ranges[0]?.endTime ?? '')).toBeLessThanOrEqual(Date.now());
     expect(fresh.coverage.map(({ cause }) => cause)).not.toContain('future');
   });
@@ -130,7 +137,7 @@ describe('GET /admin/v1/tickets/{id}/footage', () => {
     await setUp();
     await chunk({ start: at(-5), end: at(5) });
     const id = await ticketOf(fields);
-    expect(await readFootage(vision.app, id)).toMatchObject({ reasonCode, reason: expect.stringMatching(/\w+.*\.$/) });
+    expect(await readFootage(id)).toMatchObject({ reasonCode, reason: expect.stringMatching(/\w+.*\.$/) });
     const refused = await request(id);
     expect(refused).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT', details: {} } } });
   });
@@ -138,11 +145,11 @@ describe('GET /admin/v1/tickets/{id}/footage', () => {
   test('says that it is not set up, or that its connection was deleted; what is stored stays', async () => {
     const { app, connectionId } = vision;
     const id = await ticketOf({ inbound: at(0) });
-    expect(await readFootage(app, id)).toMatchObject({ reasonCode: 'notSetUp', truckId: null });
+    expect(await readFootage(id)).toMatchObject({ reasonCode: 'notSetUp', truckId: null });
     await setUp();
     const stored = await chunk({ start: at(-5), end: at(5) });
     await app.admin('DELETE', `/connections/${connectionId}`);
-    expect(await readFootage(app, id)).toMatchObject({ reasonCode: 'connectionDeleted', recordings: [{ id: stored }] });
+    expect(await readFootage(id)).toMatchObject({ reasonCode: 'connectionDeleted', recordings: [{ id: stored }] });
     expect((await request(id)).status).toBe(409);
     expect((await app.admin('GET', `/tickets/${randomUUID()}/footage`)).status).toBe(404);
   });
@@ -167,7 +174,7 @@ describe('POST /admin/v1/tickets/{id}/footage', () => {
       { startTime: at(0), endTime: at(10) },
     ]);
     await eventually(() => expect(vision.partner.askedOf(POST)).toHaveLength(3));
-    expect((await readFootage(vision.app, id)).requests).toHaveLength(2);
+    expect((await readFootage(id)).requests).toHaveLength(2);
   });
 
   test('makes one request of a range that is still running', async () => {
@@ -197,7 +204,7 @@ describe('POST /admin/v1/tickets/{id}/footage', () => {
     await setUp({ cameras: ['front'] });
     vision.partner.on(POST, accepts());
     const id = await ticketOf({ inbound: at(0), customFields: { truckNumber: 'TRUCK-99' } });
-    expect((await readFootage(vision.app, id)).reasonCode).toBe('unknownTruck');
+    expect((await readFootage(id)).reasonCode).toBe('unknownTruck');
     expect(await request(id)).toMatchObject({ status: 202, body: { requests: [{ truckId: 'TRUCK-99' }] } });
   });
 });

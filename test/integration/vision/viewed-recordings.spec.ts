@@ -3,8 +3,10 @@ import type { Action } from '../../../src/contracts/admin/action.dto.js';
 import type { RecordingShare } from '../../../src/contracts/admin/share.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { newestExchange } from '../../support/exchange-scene.js';
+import { withoutActions } from '../../support/rows.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { accepts, element, POST } from '../../support/scripted-vision.js';
+import { ageViews } from '../../support/time.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const DESK = { name: 'desk', token: 'token-of-the-desk-0123', role: 'viewer+video' } as const;
@@ -44,15 +46,7 @@ async function signIn(): Promise<{ Cookie: string }> {
   return { Cookie: /^[^;]+/.exec(headers.get('set-cookie') ?? '')?.[0] ?? '' };
 }
 
-/** What the action log refuses while `work` runs. */
-async function withoutActions<T>(action: string, work: () => Promise<T>): Promise<T> {
-  await vision.query(`ALTER TABLE actions ADD CONSTRAINT full_log CHECK (action <> '${action}') NOT VALID`);
-  try {
-    return await work();
-  } finally {
-    await vision.query('ALTER TABLE actions DROP CONSTRAINT full_log');
-  }
-}
+const refusing = <T>(action: string, work: () => Promise<T>) => withoutActions(vision.app, action, work);
 
 describe('a recording that is shown', () => {
   test('is one action for the requests of a player, also of several instances, and one more after ten minutes', async () => {
@@ -67,7 +61,7 @@ describe('a recording that is shown', () => {
       sentence: 'The token desk viewed the recording of TRUCK-7, camera front of Test.',
     });
     expect(others).toEqual([]);
-    await vision.query("UPDATE actions SET at = at - interval '10 minutes' WHERE action = 'recording.viewed'");
+    await ageViews(vision.app);
     expect((await content(session)).status).toBe(200);
     expect(await named()).toEqual(['recording.viewed token:desk', 'recording.viewed token:desk']);
   });
@@ -94,7 +88,7 @@ describe('a recording that is shown', () => {
 
   test.each(['recording.viewed', 'recording.downloaded'])('is refused while %s cannot be stored', async (action) => {
     const caller = action === 'recording.viewed' ? await signIn() : authorization;
-    const refused = await withoutActions(action, () => content({ ...caller, Range: 'bytes=0-9' }));
+    const refused = await refusing(action, () => content({ ...caller, Range: 'bytes=0-9' }));
     expect([refused.status, refused.headers.get('etag')]).toEqual([503, null]);
     expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('action log') } });
     expect((await content(caller)).status).toBe(200);
@@ -104,7 +98,7 @@ describe('a recording that is shown', () => {
 test('an exchange that is shown is one action for a page that polls, and refused without it', async () => {
   const { id } = await newestExchange(vision.app, { direction: 'outbound' });
   const read = () => vision.app.call('GET', `/admin/v1/exchanges/${id}`, { headers: authorization });
-  expect((await withoutActions('exchange.viewed', read)).status).toBe(503);
+  expect((await refusing('exchange.viewed', read)).status).toBe(503);
   expect([(await read()).status, (await read()).status]).toEqual([200, 200]);
   const [viewed, ...others] = await actionsOf(`exchange:${id}`);
   expect(viewed).toMatchObject({ action: 'exchange.viewed', actor: 'token:desk' });
@@ -120,7 +114,7 @@ test('a view of a link is not counted if its action could not be stored, and is 
   const views = async () =>
     (await vision.app.admin<{ data: RecordingShare[] }>('GET', `/recordings/${recordingId}/shares`)).body.data[0]
       ?.views;
-  expect((await withoutActions('share.viewed', press)).status).toBe(503);
+  expect((await refusing('share.viewed', press)).status).toBe(503);
   expect(await views()).toBe(0);
   expect((await press()).status).toBe(200);
   expect(await views()).toBe(1);

@@ -29,8 +29,8 @@ import { boxesOf } from '../../support/sample-video.js';
 
 export { boxesOf };
 
-export const B_FRAMES = fileURLToPath(new URL('fixtures/b-frames.mp4', import.meta.url));
-export const OPEN_GOP = fileURLToPath(new URL('fixtures/open-gop.mp4', import.meta.url));
+export const B_FRAMES = fileURLToPath(new URL('../../fixtures/videos/b-frames.mp4', import.meta.url));
+export const OPEN_GOP = fileURLToPath(new URL('../../fixtures/videos/open-gop.mp4', import.meta.url));
 
 const START = Date.UTC(2026, 10, 2, 8, 0, 0);
 

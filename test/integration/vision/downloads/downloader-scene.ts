@@ -84,12 +84,3 @@ export const sendsChunked =
     res.flushHeaders();
     res.end(body);
   };
-
-/** Writes bytes to the connection without the rules of HTTP. */
-export const sendsRaw =
-  (head: string, ...pieces: Buffer[]): RequestListener =>
-  (_, { socket }) => {
-    socket?.write(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`);
-    for (const piece of pieces) socket?.write(piece);
-    socket?.end();
-  };

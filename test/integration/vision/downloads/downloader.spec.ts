@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DownloadErrorKind } from '../../../../src/vision/downloads/download-error.js';
+import { Downloader } from '../../../../src/vision/downloads/downloader.js';
 import { interrupted, MIB, sha256 } from '../../../shared/storage-cases.js';
 import { DownloaderScene, sendsChunked } from './downloader-scene.js';
 import { ResumedDownloads } from '../../../support/resumed-downloads.js';
@@ -54,7 +55,7 @@ describe('a whole file', () => {
   });
 
   test('of any size takes only the memory of the bytes that are not yet written', async () => {
-    const large = sampleVideo(96 * MIB);
+    const large = sampleVideo(48 * MIB);
     scene.host.answer(serveFile(large));
     const before = process.memoryUsage().arrayBuffers;
     let peak = 0;
@@ -222,4 +223,53 @@ test('a download whose draft was replaced by another owner can be retried, and p
   finish();
   expect(await failed).toMatchObject({ kind: 'retryable', message: expect.stringMatching(/^Another attempt/) });
   await successor.discard();
+});
+
+describe('a host', () => {
+  const head = { 'content-length': body.length, etag: '"v1"' };
+  const limits = { firstByteMs: 150, idleMs: 150 };
+
+  test.each<[string, RequestListener, string]>([
+    ['never answers', () => undefined, 'did not answer'],
+    ['stops in the middle', (_, res) => void res.writeHead(200, head).write(small), 'sent nothing'],
+  ])('that %s is retried later', async (_, answer, words) => {
+    scene.host.answer(answer);
+    const failed = await scene.failure({ limits });
+    expect(failed).toMatchObject({ kind: 'retryable', message: expect.stringContaining(words) });
+  });
+
+  test('that sends without end is cut off at the limit', async () => {
+    scene.host.answer((_, res) => {
+      const more = (): void => {
+        while (!res.destroyed && res.write(body.subarray(0, 65_536)));
+      };
+      res.on('drain', more);
+      more();
+    });
+    expect(await scene.failure({ limits: { maxBytes: 2 * MIB } })).toMatchObject({ kind: 'too-large' });
+    expect(await scene.drafts()).toEqual([]);
+  });
+
+  test.each([
+    ['a private address', 'https://127.0.0.1/x', 'not a public one'],
+    ['plain http', 'http://video.example.com/x', 'https://'],
+  ])('that redirects to %s is refused (decision 50)', async (_, location, words) => {
+    // The host of this test is private: the rule holds from its response on.
+    const policy = { allowPrivate: true };
+    scene.host.answer((_req, res) => {
+      policy.allowPrivate = false;
+      res.writeHead(302, { location }).end();
+    });
+    const downloaded = new Downloader(scene.storage, policy).download({ url: scene.host.link, name: scene.name });
+    const refusal = { kind: 'address-refused', message: expect.stringContaining(words) };
+    await expect(downloaded).rejects.toMatchObject(refusal);
+    expect(scene.host.asked).toHaveLength(1);
+  });
+
+  test('whose address is private is not asked at all (decision 50)', async () => {
+    const url = scene.host.link.replace('http:', 'https:');
+    const downloaded = new Downloader(scene.storage, { allowPrivate: false }).download({ url, name: scene.name });
+    await expect(downloaded).rejects.toMatchObject({ kind: 'address-refused', keepsBytes: false });
+    expect(scene.host.asked).toEqual([]);
+  });
 });

@@ -16,6 +16,7 @@ import {
   VIDEOS,
   type VisionPartner,
 } from '../../../support/scripted-vision.js';
+import { ageFiles } from '../../../support/time.js';
 import { connectVision } from '../../../support/vision-partner.js';
 
 let app: TestApp;
@@ -51,7 +52,7 @@ describe('a clip whose file was deleted by retention', () => {
   test('is expired with its request, which names the reason and the way back', async () => {
     const id = await storedRequest('removed', partner.link(sampleVideo(1_000)), partner.link(sampleVideo(2_000)));
     const [first = '', second = ''] = (await readRequest(app, id)).recordingIds;
-    await app.dataSource.query(`UPDATE recordings SET stored_at = now() - interval '31 days' WHERE id = $1`, [first]);
+    await ageFiles(app, 31, [first]);
     expect(await app.app.get(Retention, { strict: false }).run()).toMatchObject({ recordings: 1 });
     const why = {
       status: 'expired',

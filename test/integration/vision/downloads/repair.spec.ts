@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { StorageRepair } from '../../../../src/contracts/admin/storage.dto.js';
 import { type Storage, STORAGE, storageName } from '../../../../src/storage/storage.js';
 import { recordingFile } from '../../../../src/vision/recordings/recording.rules.js';
-import type { TestApp } from '../../../support/app.js';
+import { startTestApp, type TestApp } from '../../../support/app.js';
 import { commandsBeside, runCommand } from '../../../support/command-line.js';
 import { becomes, chunk, DownloadScene } from '../../../support/download-scene.js';
 import { eventually } from '../../../support/eventually.js';
@@ -26,6 +26,12 @@ async function addOrphan(folder: string): Promise<void> {
   await utimes(file, old, old);
 }
 
+const repair = async (...words: string[]) => {
+  const { code, out } = await runCommand('doctor', '--repair', '--json', ...words);
+  expect(code).toBe(0);
+  return JSON.parse(out) as StorageRepair;
+};
+
 describe.each(['files', 's3'] as const)('doctor --repair on %s', (kind) => {
   let scene: DownloadScene;
   let app: TestApp;
@@ -45,11 +51,6 @@ describe.each(['files', 's3'] as const)('doctor --repair on %s', (kind) => {
   });
 
   const storage = () => app.app.get<Storage>(STORAGE, { strict: false });
-  const repair = async (...words: string[]) => {
-    const { code, out } = await runCommand('doctor', '--repair', '--json', ...words);
-    expect(code).toBe(0);
-    return JSON.parse(out) as StorageRepair;
-  };
   const shown = async (id: string) =>
     (await app.admin<{ status: string; reason?: string; reasonCode?: string }>('GET', `/recordings/${id}`)).body;
 
@@ -84,9 +85,21 @@ describe.each(['files', 's3'] as const)('doctor --repair on %s', (kind) => {
       expect(await shown(id)).toMatchObject({ reasonCode: 'notListed', reason: expect.any(String) });
     });
   });
+});
+
+describe('doctor --repair --remove-orphans', () => {
+  let app: TestApp;
+  let leave: () => void;
+  beforeAll(async () => {
+    app = await startTestApp();
+    leave = commandsBeside(app);
+  });
+  afterAll(async () => {
+    leave();
+    await app.close();
+  });
 
   test('lists a file without a row, and removes it with a flag only', async () => {
-    if (server !== undefined) return;
     await addOrphan(fileURLToPath(app.env.STORAGE_URL));
     const orphan = { finding: 'row-lost', id: ORPHAN };
     expect(await repair()).toMatchObject({ removed: 0, none: 1, data: [{ ...orphan, remedy: 'none' }] });

@@ -1,299 +1,215 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import type { RequestListener } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { StorageUnavailableError } from '../../../../src/storage/storage-errors.js';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Storage, STORAGE } from '../../../../src/storage/storage.js';
-import { TargetBackoff } from '../../../../src/outbound/target-backoff.js';
 import { recordingFile } from '../../../../src/vision/recordings/recording.rules.js';
-import { Retention } from '../../../../src/vision/recordings/retention.job.js';
 import type { TestApp } from '../../../support/app.js';
-import { addRecording, becomes, chunk, DownloadScene, filesOf, recordings } from '../../../support/download-scene.js';
+import {
+  becomes,
+  becomesAtDeadline,
+  chunk,
+  DownloadScene,
+  filesOf,
+  listed,
+  recordings,
+} from '../../../support/download-scene.js';
 import { eventually } from '../../../support/eventually.js';
 import { serveFile } from '../../../support/file-host.js';
+import { videoConnection } from '../../../support/held-footage.js';
+import { addRecordings, forgetFile, readLinks } from '../../../support/rows.js';
+import { type S3Server, startS3Server } from '../../../support/s3-server.js';
 import { sampleVideo } from '../../../support/sample-video.js';
-import { CONTINUOUS, inHours, sha256, type VisionPartner } from '../../../support/scripted-vision.js';
-import { hurryVideo } from '../../../support/time.js';
-import { connectVision, resetVision } from '../../../support/vision-partner.js';
+import { CONTINUOUS, inHours, lists, sha256, type VisionPartner } from '../../../support/scripted-vision.js';
+import { expireLinks, hurryVideo } from '../../../support/time.js';
+import { resetVision } from '../../../support/vision-partner.js';
 
 let scene: DownloadScene;
 let partner: VisionPartner;
-async function start(): Promise<void> {
+let app: TestApp;
+beforeAll(async () => {
   scene = await DownloadScene.start();
   partner = scene.partner;
-}
+  app = await scene.service({ ticks: false });
+});
+afterEach(() => resetVision(app, partner));
+afterAll(() => scene.stop());
 
-const bodies = Array.from({ length: 50 }, () => sampleVideo(200_000));
+const page: RequestListener = (_, response) => {
+  const body = '<html>Sign in</html>';
+  response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Length': body.length, ETag: '"1"' }).end(body);
+};
+const refused: RequestListener = (_, response) => void response.writeHead(403).end();
 
-describe('in one service', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    await start();
-    app = await scene.service();
-  });
-  afterEach(() => resetVision(app, partner));
-  afterAll(() => scene.stop());
+describe('a recording that cannot be fetched until its deadline', () => {
+  test.each<[string, string, string, RequestListener | undefined, string]>([
+    ['whose link is refused', 'expired', 'linkRefused', refused, 'refused the link with 403'],
+    ['whose file is a page', 'failed', 'invalidFile', page, 'not a valid MP4: it begins with "<html>Sign'],
+    ['whose host is away', 'failed', 'unreachable', undefined, 'refuses connections'],
+  ])(
+    '%s ends as %s with its reason, and its link is deleted (decisions 47, 54)',
+    async (_, status, reasonCode, listener, reason) => {
+      const downloadUrl =
+        listener === undefined ? 'http://127.0.0.1:1/away.mp4' : partner.link(sampleVideo(), listener);
+      const id = await scene.follow(app, listed({ downloadUrl, expiresAt: inHours(100_000) }));
+      const shown = await becomesAtDeadline(app, id, { status });
+      expect(shown).toMatchObject({ reasonCode, reason: expect.stringContaining(reason) });
+      expect(await readLinks(app, id)).toEqual([null]);
+    },
+  );
 
-  describe('metrics', () => {
-    test('count the recordings whose links expire before their download can start', async () => {
-      const { haulerId, id } = await connectVision(app, partner.url);
-      await addRecording(app, haulerId, id, 'https://files.example.com/a');
-      // The service may have started the download: its row is no longer its own then, and it writes nothing more.
-      await app.dataSource.query(
-        `UPDATE recordings SET expires_at = now() - interval '1 minute', due_at = now() + interval '1 hour',
-           started_at = NULL, status = 'available' WHERE connection_id = $1`,
-        [id],
-      );
-      // A recording that is being downloaded, and a stored one, are not counted.
-      await addRecording(app, haulerId, id, 'https://files.example.com/b');
-      await addRecording(app, haulerId, id, 'https://files.example.com/c');
-      await app.dataSource.query(
-        `UPDATE recordings SET expires_at = now() - interval '1 minute', started_at = now() + interval '1 hour'
-         WHERE connection_id = $1 AND link LIKE '%/b'`,
-        [id],
-      );
-      await app.dataSource.query(
-        `UPDATE recordings SET due_at = NULL, started_at = NULL, status = 'stored', fetch_ms = 1,
-           stored_at = now() WHERE connection_id = $1 AND link LIKE '%/c'`,
-        [id],
-      );
-      const headers = { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` };
-      const metrics = await app.call('GET', '/metrics', { headers });
-      expect(metrics.text).toContain('vision_downloads_at_risk 1');
-      expect(metrics.text).toContain('vision_downloads{state="waiting"} 1');
-      expect(metrics.text).toContain('vision_downloads{state="downloading"} 1');
-    });
-  });
-
-  test('a recording is shown, listed and counted as downloading while its file is fetched, and not as available', async () => {
-    const body = sampleVideo(2_000);
-    const rest = Promise.withResolvers<void>();
-    const link = partner.link(body, (_request, response) => {
-      response.writeHead(200, { 'content-length': body.length }).write(body.subarray(0, 1_000));
-      void rest.promise.then(() => response.end(body.subarray(1_000)));
-    });
-    const id = await scene.follow(app, () => [chunk(1, link)]);
-    await becomes(app, id, { status: 'downloading' });
-    const listed = async () => {
-      const ofState = async (status: string) =>
-        (await app.admin<{ data: { id: string }[] }>('GET', `/recordings?connectionId=${id}&status=${status}`)).body
-          .data;
-      return [(await ofState('downloading')).length, (await ofState('available')).length];
-    };
-    expect(await listed()).toEqual([1, 0]);
-    rest.resolve();
-    await becomes(app, id, { status: 'stored' });
-    expect(await listed()).toEqual([0, 0]);
-  });
-
-  describe('a missing mount', () => {
-    test('pauses downloads and playback until it is back', async () => {
-      const chunks = [chunk(1, partner.link(sampleVideo(1_000)))];
-      const id = await scene.follow(app, () => chunks);
-      const first = await becomes(app, id, { status: 'stored' });
-      const folder = fileURLToPath(app.env.STORAGE_URL);
-      await rename(folder, `${folder}.aside`);
-      chunks.push(chunk(2, partner.link(sampleVideo(2_000))));
-      await eventually(async () => {
-        await hurryVideo(app);
-        const [second] = await recordings(app, id);
-        expect(second).toMatchObject({ status: 'available', reason: expect.stringContaining('Mount') });
-      });
-      await expect(filesOf(app, '')).resolves.toEqual([]);
-      const content = `/recordings/${first.id}/content`;
-      expect((await app.admin('GET', content)).status).toBe(503);
-      await rm(folder, { recursive: true, force: true });
-      await rename(`${folder}.aside`, folder);
-      // The first pause of the downloads takes five seconds.
-      await eventually(async () => {
-        await hurryVideo(app);
-        expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sizeBytes: 2_000 }, { status: 'stored' }]);
-      }, 15_000);
-      expect((await app.admin('GET', content)).status).toBe(200);
-    }, 30_000);
-  });
-
-  describe('the content of a recording', () => {
-    test('that the storage has lost is 404, and the file is fetched again', async () => {
-      const body = sampleVideo(1_000);
-      const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
-      const { id: recordingId } = await becomes(app, id, { status: 'stored' });
-      const path = `/recordings/${recordingId}/content`;
-      await app.app.get<Storage>(STORAGE, { strict: false }).delete(recordingFile(recordingId));
-      const lost = await app.admin<{ error: { message: string } }>('GET', path);
-      expect([lost.status, lost.body.error.message]).toEqual([
-        404,
-        expect.stringContaining('is gone from the video storage'),
-      ]);
-      await becomes(app, id, { status: 'stored' });
-      expect((await app.admin('GET', path)).status).toBe(200);
-    });
-
-    test('can be read with ranges, conditions and HEAD', async () => {
-      const body = sampleVideo(1_000);
-      const id = await scene.follow(app, () => [chunk(1, partner.link(body))]);
-      const shown = await becomes(app, id, { status: 'stored' });
-      const get = (headers: Record<string, string>, method = 'GET') =>
-        fetch(`${app.url}/admin/v1/recordings/${shown.id}/content`, {
-          method,
-          headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}`, ...headers },
-        });
-      const etag = `"${sha256(body)}"`;
-      const all = await get({});
-      expect([all.status, all.headers.get('etag'), all.headers.get('content-length')]).toEqual([200, etag, '1000']);
-      const tail = await get({ Range: 'bytes=-10', 'If-Range': etag });
-      expect([tail.status, tail.headers.get('content-range')]).toEqual([206, 'bytes 990-999/1000']);
-      expect((await get({ Range: 'bytes=0-1', 'If-Range': '"other"' })).status).toBe(200);
-      expect((await get({ Range: 'bytes=1000-' })).status).toBe(416);
-      expect((await get({ 'If-None-Match': etag })).status).toBe(304);
-      const head = await get({}, 'HEAD');
-      expect([head.status, head.headers.get('content-length')]).toEqual([200, '1000']);
-      expect((await fetch(`${app.url}/admin/v1/recordings/${shown.id}/content`)).status).toBe(401);
-    });
-  });
-
-  describe('an unavailable storage', () => {
-    test('is not tried with each due recording: none is claimed meanwhile', async () => {
-      const paused = jest
-        .spyOn(TargetBackoff.prototype, 'pausedUntil')
-        .mockImplementation((name) => (name === 'storage' ? new Date(Date.now() + 1_000) : undefined));
-      const chunks = bodies.slice(0, 3).map((body, i) => chunk(i, partner.link(body)));
-      const id = await scene.follow(app, () => chunks);
-      await eventually(async () => expect(await recordings(app, id)).toHaveLength(3));
-      for (let i = 0; i < 5; i++) {
-        await hurryVideo(app);
-        await delay(50);
+  test.each(['http://127.0.0.1:9/x', 'https://10.0.0.1/x', 'ftp://files.example.com/x', 'nonsense'])(
+    'fails at once where outbound calls may not go to its link: %s (decision 50)',
+    async (link) => {
+      const strict = await scene.service({ on: app, env: { OUTBOUND_ALLOW_PRIVATE: false } });
+      try {
+        const owner = await videoConnection(strict);
+        const times = { start: inHours(-2), end: inHours(-1.9) };
+        const row = { ...owner, ...times, id: randomUUID(), truckId: 'T', cameraId: 'front' };
+        await addRecordings(strict, [{ ...row, status: 'available', link }]);
+        const { reason } = await becomes(strict, owner.connectionId, { status: 'failed' });
+        expect(reason).toMatch(/^The link cannot be used/);
+        expect(await readLinks(strict, owner.connectionId)).toEqual([null]);
+      } finally {
+        await strict.close();
       }
-      const tried = 'SELECT 1 FROM recordings WHERE connection_id = $1 AND (attempts > 0 OR last_error IS NOT NULL)';
-      expect(await app.dataSource.query(tried, [id])).toEqual([]);
-      paused.mockRestore();
-      await eventually(async () => {
-        await hurryVideo(app);
-        expect((await recordings(app, id)).map(({ status }) => status)).toEqual(Array(3).fill('stored'));
-      });
-      expect(partner.fetched).toHaveLength(3);
+    },
+  );
+});
+
+test('a refused link is replaced by that of the same recording, not of a similar one', async () => {
+  const body = sampleVideo();
+  const dead = partner.link(body, refused);
+  const wrong = partner.link(sampleVideo(300));
+  const id = await scene.follow(app, () => []);
+  const others = [
+    chunk(1, wrong, { truckId: 'TRUCK-8' }),
+    chunk(2, wrong, { id: 'chunk-1' }),
+    chunk(1, wrong, { id: 'of the rear', cameraId: 'rear' }),
+    chunk(1, wrong, { id: 'longer', endTime: chunk(2, wrong)['endTime'] }),
+  ];
+  partner.on(CONTINUOUS, (response, request) => {
+    // A new link is looked for in the time of the recording alone.
+    const [from, to] = ['startTime', 'endTime'].map((name) => Date.parse(request.query.get(name) ?? ''));
+    const isRelink = (to ?? 0) - (from ?? 0) < 120_000;
+    const first = partner.fetched.length > 0 ? [] : [chunk(1, dead)];
+    const all = isRelink ? [...others, chunk(1, partner.link(body), { id: 'a new id' })] : first;
+    lists('recordings', () => all)(response, request);
+  });
+  expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+});
+
+describe('the storage', () => {
+  test('whose mount is missing pauses downloads and playback until it is back', async () => {
+    const chunks = [chunk(1, partner.link(sampleVideo(1_000)))];
+    const id = await scene.follow(app, () => chunks);
+    const first = await becomes(app, id, { status: 'stored' });
+    const folder = fileURLToPath(app.env.STORAGE_URL);
+    await rename(folder, `${folder}.aside`);
+    chunks.push(chunk(2, partner.link(sampleVideo(2_000))));
+    await eventually(async () => {
+      await hurryVideo(app);
+      const [second] = await recordings(app, id);
+      expect(second).toMatchObject({ status: 'available', reason: expect.stringContaining('Mount') });
     });
+    await expect(filesOf(app, '')).resolves.toEqual([]);
+    const content = `/recordings/${first.id}/content`;
+    expect((await app.admin('GET', content)).status).toBe(503);
+    await rm(folder, { recursive: true, force: true });
+    await rename(`${folder}.aside`, folder);
+    await eventually(async () => {
+      await hurryVideo(app);
+      expect(await recordings(app, id)).toMatchObject([{ status: 'stored', sizeBytes: 2_000 }, { status: 'stored' }]);
+    });
+    expect((await app.admin('GET', content)).status).toBe(200);
+  });
+
+  test('that has lost a file answers 404, and the file is fetched again', async () => {
+    const id = await scene.follow(app, () => [chunk(1, partner.link(sampleVideo(1_000)))]);
+    const { id: recordingId } = await becomes(app, id, { status: 'stored' });
+    const path = `/recordings/${recordingId}/content`;
+    await app.app.get<Storage>(STORAGE, { strict: false }).delete(recordingFile(recordingId));
+    const lost = await app.admin<{ error: { message: string } }>('GET', path);
+    expect([lost.status, lost.body.error.message]).toEqual([404, expect.stringContaining('is gone from the video')]);
+    await becomes(app, id, { status: 'stored' });
+    expect((await app.admin('GET', path)).status).toBe(200);
+  });
+
+  test('that failed keeps a received file, which is stored afterwards without another request', async () => {
+    const inTheWay = fileURLToPath(`${app.env.STORAGE_URL}/recordings`);
+    const body = sampleVideo(20_000);
+    const listing = [chunk(1, partner.link(body))];
+    await rm(inTheWay, { recursive: true, force: true });
+    await mkdir(fileURLToPath(app.env.STORAGE_URL), { recursive: true });
+    await writeFile(inTheWay, '');
+    const id = await scene.follow(app, () => listing);
+    const { reason } = await becomes(app, id, { status: 'available', reason: expect.stringContaining('storage') });
+    expect(reason).toContain('The video storage failed');
+    // The outage lasts longer than the link lives, and the partner lists the recording no more.
+    listing.pop();
+    await eventually(async () => expect(await expireLinks(app, id)).toBe(1));
+    await rm(inTheWay);
+    // Without its folder the storage would be taken for a missing mount.
+    await mkdir(inTheWay);
+    await becomes(app, id, { status: 'stored', sha256: sha256(body), sizeBytes: body.length });
+    expect(partner.fetched).toHaveLength(1);
+    expect(await filesOf(app, '.partial')).toEqual([]);
+  });
+
+  test('that has the file of a killed process needs no link that still works', async () => {
+    const body = sampleVideo();
+    const listing = [chunk(1, partner.link(body))];
+    const id = await scene.follow(app, () => listing);
+    await becomes(app, id, { status: 'stored' });
+    listing.pop();
+    const fetched = partner.fetched.length;
+    await forgetFile(app, id, partner.link(sampleVideo()));
+    await becomes(app, id, { status: 'stored', sizeBytes: body.length, sha256: sha256(body) });
+    expect(partner.fetched).toHaveLength(fetched);
   });
 });
 
-describe('in services of their own', () => {
-  beforeEach(start);
-  // A service of an earlier case would fetch the recordings of a later one as well.
-  afterEach(() => scene.stop());
-
-  describe('retention', () => {
-    test('is off by default; a dry run counts; then older recordings are deleted and reported', async () => {
-      const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
-      const links = [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000))));
-      const id = await scene.follow(app, () => links);
-      await eventually(async () => {
-        expect((await recordings(app, id)).map(({ status }) => status)).toEqual(['stored', 'stored']);
-      });
-      await app.dataSource.query(
-        `UPDATE recordings SET stored_at = now() - interval '31 days' WHERE partner_recording_id = 'chunk-1'`,
-      );
-      const retention = app.app.get(Retention, { strict: false });
-      expect(await retention.run({ dryRun: true })).toMatchObject({ recordings: 1, bytes: 1_000 });
-      expect(await filesOf(app, 'recordings')).toHaveLength(2);
-      expect(await retention.run()).toMatchObject({ recordings: 1, bytes: 1_000 });
-      expect(await retention.run()).toMatchObject({ recordings: 0 });
-      expect(await retention.run({ dryRun: true })).toMatchObject({ recordings: 0 });
-      expect(await filesOf(app, 'recordings')).toHaveLength(1);
-      const gone = (await recordings(app, id)).find(({ partnerRecordingId }) => partnerRecordingId === 'chunk-1');
-      expect(gone).toMatchObject({ status: 'expired', reason: expect.stringContaining('30 days') });
-      expect((await app.admin('GET', `/recordings/${gone?.id}/content`)).status).toBe(404);
-      // A deleted recording is not fetched again when it is listed.
-      await hurryVideo(app);
-      await becomesStill(app, id);
-      const off = await scene.service();
-      expect(await off.app.get(Retention, { strict: false }).run()).toEqual({ recordings: 0, bytes: 0 });
-    });
-
-    test('keeps the row of a recording that cannot be deleted because its mount is missing', async () => {
-      const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
-      const id = await scene.follow(app, () => [chunk(1, partner.link(sampleVideo(1_000)))]);
-      await eventually(async () => expect(await recordings(app, id)).toMatchObject([{ status: 'stored' }]));
-      await app.dataSource.query(`UPDATE recordings SET stored_at = now() - interval '31 days'`);
-      const retention = app.app.get(Retention, { strict: false });
-      const folder = fileURLToPath(`${app.env.STORAGE_URL}/recordings`);
-      await rename(folder, `${folder}.aside`);
-      await expect(retention.run()).rejects.toThrow(StorageUnavailableError);
-      expect(await recordings(app, id)).toMatchObject([{ status: 'stored' }]);
-      await rename(`${folder}.aside`, folder);
-      expect(await retention.run()).toMatchObject({ recordings: 1 });
-      expect(await filesOf(app, 'recordings')).toEqual([]);
-    });
-
-    test('deletes the younger files after one that cannot be deleted', async () => {
-      const app = await scene.service({ env: { VIDEO_RETENTION_DAYS: 30 } });
-      const id = await scene.follow(app, () => [1, 2].map((n) => chunk(n, partner.link(sampleVideo(1_000)))));
-      const shown = () => recordings(app, id);
-      await eventually(async () => expect((await shown()).map(({ status }) => status)).toEqual(['stored', 'stored']));
-      const stuck = (await shown()).find(({ partnerRecordingId }) => partnerRecordingId === 'chunk-1')?.id ?? '';
-      await app.dataSource.query(
-        `UPDATE recordings SET stored_at = now() - interval '31 days' - CASE WHEN id = $1 THEN interval '1 day' ELSE '0' END`,
-        [stuck],
-      );
-      const path = fileURLToPath(`${app.env.STORAGE_URL}/${recordingFile(stuck)}`);
-      await rename(path, `${path}.aside`);
-      await mkdir(path);
-      const retention = app.app.get(Retention, { strict: false });
-      await expect(retention.run()).rejects.toThrow();
-      expect(new Map((await shown()).map(({ id, status }) => [id === stuck, status]))).toEqual(
-        new Map([
-          [true, 'stored'],
-          [false, 'expired'],
-        ]),
-      );
-    });
-
-    const becomesStill = async (app: TestApp, id: string): Promise<void> => {
-      const before = partner.askedOf(CONTINUOUS).length;
-      await eventually(async () => {
-        await hurryVideo(app);
-        expect(partner.askedOf(CONTINUOUS).length).toBeGreaterThan(before + 1);
-      });
-      expect((await recordings(app, id)).map(({ status }) => status).sort()).toEqual(['expired', 'stored']);
+test('two instances fetch each of 30 files once, four at once', async () => {
+  const other = await scene.service({ on: app });
+  const open = { now: 0, max: 0 };
+  const bodies = Array.from({ length: 30 }, () => sampleVideo(20_000));
+  // Slow enough that downloads overlap.
+  const slowly =
+    (body: Buffer): RequestListener =>
+    (req, res) => {
+      open.max = Math.max(open.max, ++open.now);
+      res.once('close', () => open.now--);
+      setTimeout(() => serveFile(body, { etag: `"${sha256(body)}"` })(req, res), 60);
     };
+  const id = await scene.follow(app, () => bodies.map((body, i) => chunk(i, partner.link(body, slowly(body)))));
+  await eventually(async () => {
+    await hurryVideo(app);
+    const stored = (await recordings(app, id)).filter(({ status }) => status === 'stored');
+    expect(new Set(stored.map((each) => each.sha256))).toEqual(new Set(bodies.map(sha256)));
+  });
+  expect([partner.fetched.length, open.max]).toEqual([30, 4]);
+  await other.close();
+});
+
+describe('in S3', () => {
+  let s3: S3Server;
+  let inS3: TestApp;
+  beforeEach(async () => {
+    s3 = await startS3Server();
+    inS3 = await scene.service({ env: { STORAGE_URL: s3.storageUrl('vision') } });
+  });
+  afterEach(async () => {
+    await inS3.close();
+    await s3.stop();
   });
 
-  describe('many downloads', () => {
-    /** Slow enough that downloads overlap. */
-    const slowly =
-      (body: Buffer, open: { now: number; max: number } = { now: 0, max: 0 }): RequestListener =>
-      (req, res) => {
-        open.max = Math.max(open.max, ++open.now);
-        res.once('close', () => open.now--);
-        setTimeout(() => serveFile(body, { etag: `"${sha256(body)}"` })(req, res), 60);
-      };
-
-    const whole = async (app: TestApp, id: string) => {
-      const stored = (await recordings(app, id)).filter(({ status }) => status === 'stored');
-      return new Map(stored.map((shown) => [shown.partnerRecordingId, shown.sha256]));
-    };
-    const expected = new Map(bodies.map((body, i) => [`chunk-${i}`, sha256(body)]));
-
-    test('on two instances fetch each file once, four at once', async () => {
-      const first = await scene.service();
-      await scene.service({ on: first });
-      const open = { now: 0, max: 0 };
-      const chunks = bodies.map((body, i) => chunk(i, partner.link(body, slowly(body, open))));
-      const id = await scene.follow(first, () => chunks);
-      await eventually(async () => expect(await whole(first, id)).toEqual(expected), 20_000);
-      expect(partner.fetched).toHaveLength(50);
-      expect(new Set(partner.fetched).size).toBe(50);
-      expect(open.max).toBe(4);
-    });
-
-    test('start with the link that expires first', async () => {
-      const app = await scene.service({ env: { DOWNLOAD_CONCURRENCY_PER_CONNECTION: 1 } });
-      const links = bodies.slice(0, 10).map((body) => partner.link(body));
-      const chunks = links.map((link, i) => chunk(i, link, { expiresAt: inHours(20 - i) }));
-      const id = await scene.follow(app, () => chunks);
-      await eventually(async () => expect((await whole(app, id)).size).toBe(10));
-      const order = links.map((link) => new URL(link).pathname + new URL(link).search).reverse();
-      expect(partner.fetched).toEqual(order);
-    });
+  test('a recording is stored and played', async () => {
+    const body = sampleVideo(300_000);
+    const id = await scene.follow(inS3, listed(partner.link(body)));
+    const shown = await becomes(inS3, id, { status: 'stored' });
+    const headers = { Authorization: `Bearer ${inS3.env.ADMIN_TOKEN}` };
+    const played = await fetch(`${inS3.url}/admin/v1/recordings/${shown.id}/content`, { headers });
+    expect(sha256(Buffer.from(await played.arrayBuffer()))).toBe(sha256(body));
   });
 });

@@ -335,7 +335,7 @@ describe('a valid MP4', () => {
     for (const step of [1, 3, 7, 8, 9, 100, body.length]) expect(validate(body, step)).toBe(0);
   });
 
-  const folders = ['../../../../src/demo/recordings', '../../../reference-partner/media/fixtures'].map((path) =>
+  const folders = ['../../../../src/demo/recordings', '../../../fixtures/videos'].map((path) =>
     join(import.meta.dirname, path),
   );
   const files = folders.flatMap((folder) =>

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
-import { type FileHandle, mkdtemp, open, readdir, rm, symlink } from 'node:fs/promises';
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { DiskSpace } from '../../../src/storage/disk-space.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import type { Storage } from '../../../src/storage/storage.js';
 import { append, contentOf, MIB, newName, sourceOf } from '../../shared/storage-cases.js';
@@ -33,24 +31,22 @@ async function expectWorking(storage: Storage): Promise<void> {
 }
 
 describe('a bucket', () => {
-  test.each<[string, Parameters<typeof startS3Server>[0]]>([
+  test.each<[string, Parameters<typeof startS3Server>[0], RegExp]>([
     // Source: a bucket that keeps video for a court refused every upload: "Content-MD5 or checksum is required".
-    ['with Object Lock, which takes no body without a checksum', { locked: true }],
+    ['with Object Lock, which takes no body without a checksum', { locked: true }, /CRC32/],
     // Source: an appliance of an earlier year refused every upload since the SDK sends checksums by itself.
-    ['of an old server that refuses checksums', { old: true }],
-    ['of a server that cannot list or abort uploads', { plain: true }],
-    ['that lists one object a page', { perPage: 1 }],
+    ['of an old server that refuses checksums', { old: true }, /^$/],
+    ['of a server that cannot list or abort uploads', { plain: true }, /^$/],
+    ['that lists one object a page', { perPage: 1 }, /^$/],
     // Source: each of a hundred parallel uploads met SlowDown.
-    ['that refuses every second request', { busy: true }],
+    ['that refuses every second request', { busy: true }, /^$/],
   ])(
     '%s stores files of any size',
-    async (_, options) => {
+    async (_, options, advice) => {
       const server = await startS3Server(options);
       const storage = await openStorage(server.storageUrl('x'), { spool: folder });
       await expectWorking(storage);
-      const advice = (await storage.check()).advice ?? '';
-      if (options?.locked === true) expect(advice).toContain('CRC32');
-      else expect(advice).toBe('');
+      expect((await storage.check()).advice ?? '').toMatch(advice);
       storage.close();
       await server.stop();
     },
@@ -91,27 +87,4 @@ describe('a folder', () => {
       }
     },
   );
-
-  // Source: `videos/recordings` was a mount of its own: EXDEV, and every file was fetched again and again.
-  (existsSync('/dev/shm') ? test : test.skip)('on another disk than the drafts takes files as a whole', async () => {
-    const [disk, other] = [await mkdtemp(join(folder, 'disk-')), await mkdtemp('/dev/shm/haulbridge-other-')];
-    try {
-      await symlink(other, join(disk, 'recordings'));
-      const storage = await openStorage(`file:${disk}`);
-      const [name, body] = [newName(), randomBytes(2 * MIB)];
-      for (const content of [Buffer.from('an earlier file'), body]) await storage.store(name, sourceOf(content));
-      expect((await contentOf(storage, name)).equals(body)).toBe(true);
-      expect(await readdir(dirname(join(disk, name)))).toEqual([basename(name)]);
-      expect(await readdir(join(disk, '.partial'))).toEqual([]);
-      await expectWorking(storage);
-    } finally {
-      await rm(other, { recursive: true });
-    }
-  });
-
-  // Source: a mounted bucket reports a size of 0: "the disk is full".
-  (process.platform === 'linux' ? test : test.skip)('whose file system has no size is not full', async () => {
-    const space = new DiskSpace('/proc');
-    await expect(space.reserve(MIB)).resolves.toBeDefined();
-  });
 });
