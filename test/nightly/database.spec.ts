@@ -8,13 +8,13 @@ import { startTestApp } from '../support/app.js';
 import { asAdmin, DatabaseStage, timed, type TimedReply, AVAILABLE_STATUSES } from '../support/database-stage.js';
 import { serverPid } from '../support/embedded-process.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, reportFigures } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { testServer, databaseUrl, onServer } from '../support/test-run.js';
 
 const ANSWERED_WITHIN_MS = 5_000;
 const BACK_WITHIN_MS = 10_000;
-const ROUNDS = shortOrLong(1, 5);
+const ROUNDS = 5;
 /** Between two rounds of calls while the database is unavailable: the second meets the state that the first has left. */
 const APART_MS = 500;
 
@@ -180,7 +180,7 @@ test('fail-over to a copy of the database: acknowledged data is there, and servi
     await asAdmin(`DROP DATABASE ${original}_old`);
   }));
 
-const CRASHES = shortOrLong(1, 8);
+const CRASHES = 8;
 
 test('an immediate stop of the server under load: nothing acknowledged is lost after its start', async () => {
   const dataDir = join(testServer().folder, `crash-${randomBytes(4).toString('hex')}`);

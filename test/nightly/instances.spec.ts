@@ -8,7 +8,7 @@ import { storageName } from '../../src/storage/storage.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, reportFigures } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { demoVideo } from '../support/reference-vision.js';
 import { after, json } from '../support/scripted-partner.js';
 import { siteData } from '../support/site-data.js';
@@ -24,11 +24,11 @@ import {
 } from '../support/scripted-vision.js';
 import { sampleVideo } from '../support/sample-video.js';
 
-const CHUNKS = shortOrLong(24, 120);
+const CHUNKS = 120;
 /** Each has its own lane of downloads. */
 const CONNECTIONS = 6;
-const ROUNDS = shortOrLong(1, 4);
-const FLOWS = shortOrLong(20, 300);
+const ROUNDS = 4;
+const FLOWS = 300;
 const SITES = 'GET /scale-platform/v1/sites';
 
 /** The places of one instance are taken by one connection, so each instance gets others. */

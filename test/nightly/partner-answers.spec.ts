@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ConnectionCheck } from '../../src/contracts/admin/connection-check.dto.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, reportFigures } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { bytesOf, headerText, mutated } from './mutations.js';
 import { Arbitraries, type OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { raw } from '../support/scripted-partner.js';
@@ -14,9 +14,9 @@ import { hurryVideo } from '../support/time.js';
 import { connectVision } from '../support/vision-partner.js';
 
 const SEED = 20_261_120;
-const CHECKS = shortOrLong(120, 8_000);
-const RUNS = shortOrLong(12, 400);
-const CRAWLS = shortOrLong(8, 300);
+const CHECKS = 8_000;
+const RUNS = 400;
+const CRAWLS = 300;
 
 let scene: SiteScene;
 let app: TestApp;

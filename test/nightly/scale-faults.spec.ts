@@ -5,11 +5,11 @@ import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import type { Reply } from '../support/http.js';
 import { eventually } from '../support/eventually.js';
-import { reportFigures, shortOrLong } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { ScaleHouse } from '../support/scale-house.js';
 
 /** Longer than a key is cached, so that pushes need the database for their key as well. */
-const LOCKED_MS = shortOrLong(5_500, 30_000);
+const LOCKED_MS = 30_000;
 
 let service: TestApp;
 let house: ScaleHouse;
@@ -94,7 +94,7 @@ describe('tickets and readiness', () => {
       });
     await lockTable('video_requests');
     // Longer than a read waits for its turn.
-    const until = performance.now() + shortOrLong(4_500, 30_000);
+    const until = performance.now() + 30_000;
     const [lists, created, pushes, ready] = await Promise.all([
       crowd(80, until, () => service.admin('GET', '/video-requests?page=1000')),
       repeat(until, create, 10),
