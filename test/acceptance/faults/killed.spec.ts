@@ -130,8 +130,8 @@ describe('an instance is killed while tickets, accounts, downloads and a synchro
   });
 
   test('every acknowledged account is stored once, under its id (decisions 16, 28)', async () => {
-    const stored = await listed<{ id: string; accountName: string }>(`/accounts?haulerId=${hauler.id}`, other);
-    const found = stored.map(({ id, accountName: name }) => ({ id, name }));
+    const stored = await listed<{ accountId: string; accountName: string }>(`/accounts?haulerId=${hauler.id}`, other);
+    const found = stored.map(({ accountId: id, accountName: name }) => ({ id, name }));
     expect(byName(found)).toEqual(byName(accounts));
   });
 
