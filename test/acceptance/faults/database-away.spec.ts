@@ -135,7 +135,7 @@ describe('a database that is away', () => {
 
 describe('a database whose connections are cut in the middle of calls', () => {
   test(
-    'an acknowledged push is stored, an unanswered one is sent again, and none is stored twice (decisions 13, 26)',
+    'an acknowledged push is stored, an unanswered one is sent again, and none is stored twice (decisions 13, 16, 22, 26)',
     async () => {
       const { proxy, service, hauler, key } = await openStage();
       const sent: { number: string; status: number; ms: number; id: string | undefined; retryAfter: string | null }[] =
