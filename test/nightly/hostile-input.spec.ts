@@ -15,7 +15,6 @@ import type { StoredRevision, StoredTicket } from '../support/scale-house.js';
 /** Cases in all: 100,000 in the long form. */
 const HOSTED_CASES = 90_000;
 const ADMIN_CASES = 10_000;
-const SEED = 20_261_120;
 
 let stage: HostileStage;
 beforeAll(async () => {
@@ -144,6 +143,6 @@ test('the admin API: no input makes it fail, every error is in the common body',
       });
       stage.expectInContract(ADMIN_API, path, reply, [200, 201, 202, 204]);
     });
-    await fc.assert(property, { numRuns: each, seed: SEED });
+    await fc.assert(property, { numRuns: each });
   }
 }, 900_000);

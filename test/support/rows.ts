@@ -143,3 +143,10 @@ export async function refuseTicket({ dataSource }: Rows, number: string): Promis
     await dataSource.query('DROP FUNCTION refuse_one CASCADE');
   };
 }
+
+export const insertHaulers = ({ dataSource }: Rows, count: number): Promise<unknown> =>
+  dataSource.query(
+    `INSERT INTO haulers (id, name, created_at)
+     SELECT gen_random_uuid(), 'Hauler ' || n, now() FROM generate_series(1, $1::int) AS n`,
+    [count],
+  );
