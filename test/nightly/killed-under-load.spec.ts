@@ -151,7 +151,8 @@ const STORED = {
 async function compare(ledgers: Ledgers): Promise<{ missing: string[]; double: string[] }> {
   const [missing, double]: [string[], string[]] = [[], []];
   for (const kind of KINDS) {
-    const rows = await rowsOf<{ id: string; ref: string | null }>(db, ...STORED[kind]);
+    const [table, columns] = STORED[kind];
+    const rows = await rowsOf<{ id: string; ref: string | null }>(db, table, columns);
     const known = new Map(rows.map(({ id, ref }) => [id, ref]));
     for (const { ref, id = '' } of ledgers[kind].acknowledged) {
       const found = known.has(id) ? (known.get(id) ?? ref) : undefined;

@@ -98,11 +98,12 @@ describe('an instance is killed while tickets, accounts, downloads and a synchro
 
   type Send = (at: Hauler, name: string) => Promise<{ status: number; body: Plain }>;
 
-  const pushTicket: Send = (at, name) => {
+  const pushTicket: Send = async (at, name) => {
     // One in three has no flow: only its key prevents a second ticket (decision 22).
     const hasFlow = Number(name.split('-').at(-1)) % 3 !== 0;
     const more = { ...(hasFlow ? { inboundFlow: flow(name) } : {}), customFields: { name } };
-    return at.push({ ...TICKET, ...more }, { idempotencyKey: name }) as ReturnType<Send>;
+    const { status, body } = await at.push({ ...TICKET, ...more }, { idempotencyKey: name });
+    return { status, body: { ...body } };
   };
   const createAccount: Send = (at, accountName) => at.createAccount({ accountName }, { idempotencyKey: accountName });
 
