@@ -6,7 +6,8 @@ import { delimiter, join } from 'node:path';
 export const INSTALLED_BY = {
   etcd: 'apt-get install etcd-server',
   haproxy: 'apt-get install haproxy',
-  nginx: 'apt-get install nginx',
+  kubectl: 'apt-get install kubectl, from the repository of Kubernetes',
+  nginx: 'apt-get install nginx-light',
   patroni: 'apt-get install patroni',
   pg_config: 'apt-get install postgresql libpq-dev',
   pg_dump: 'apt-get install postgresql',
@@ -39,11 +40,17 @@ export function requirePrograms(...programs: readonly Program[]): void {
   if (absent.length > 0) throw new Error(absent.map((name) => `${name} is absent: ${INSTALLED_BY[name]}`).join('; '));
 }
 
+/** The path of a program that a test needs. */
+export function requiredProgram(program: Program): string {
+  requirePrograms(program);
+  return pathOf(program) ?? program;
+}
+
 /** The same for a package of Python. */
 export function requirePythonPackage(name: string): void {
   requirePrograms('python3');
   const { status, stderr } = spawnSync('python3', ['-c', `import ${name}`], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`the Python package ${name} is absent: pip install ${name} (${stderr.trim()})`);
+  if (status !== 0) throw new Error(`the Python package ${name} is absent: apt-get install python3-${name} (${stderr.trim()})`);
 }
 
 /** The same for what only Linux has: `/proc`, or addresses such as 127.0.0.2 without configuration. */
