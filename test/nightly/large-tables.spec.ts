@@ -8,6 +8,7 @@ import { reportFigures } from '../support/faults.js';
 import { onServer } from '../support/test-run.js';
 import { connectVision } from '../support/vision-partner.js';
 
+/** The SQL of this file fills tables, for which the product would take days, and asks PostgreSQL how it reads them. */
 const ROWS = 2_000_000;
 /** Half of these wait to be fetched. Of few rows of a month, PostgreSQL rightly reads all to count 10,000. */
 const RECORDINGS = 1_000_000;

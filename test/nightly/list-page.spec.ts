@@ -5,7 +5,10 @@ import { NO_COUNTS } from '../../src/site-sync/sync/kinds.js';
 import { type ErrorAnswer, pathsOf } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
-/** Three more than pages are numbered for. */
+/**
+ * The SQL of this file fills 18 tables, for which the product would take hours. `acceptance/every-route` has the cursors that
+ * are refused. Three more rows than pages are numbered for.
+ */
 const ROWS = 10_003;
 const [HAULER, CONNECTION, RUN, TICKET, SITE] = Array.from({ length: 5 }, () => randomUUID()) as [
   string,
@@ -124,20 +127,6 @@ describe.each(LISTS)('GET /admin/v1%s of more than 10,000 rows, filtered by %p',
       const rest = await list(path, filter, { cursor, pageSize: 100 });
       expect([rest.data, rest.pagination.next]).toEqual([pages.get(101), null]);
     }
-  });
-
-  test('refuses the cursor of other filters, of another list, and beside a page', async () => {
-    const cursor = (await list(path, filter, {})).pagination.next;
-    const tries: [string, string, object][] = [
-      [path, filter, { cursor, page: 1 }],
-      [path, filter, { cursor: '' }],
-      [path, filter, { cursor: 'nonsense' }],
-      [path, filter, { cursor: `${cursor}A` }],
-      [path, filter, { cursor: Buffer.from('["x",1,"y"]').toString('base64url') }],
-      ...(other === filter ? [] : [[path, other, { cursor }] as [string, string, object]]),
-      [path === '/haulers' ? '/actions' : '/haulers', '', { cursor }],
-    ];
-    for (const each of tries) expect((await refused(...each)).paths).toEqual(['cursor']);
   });
 });
 

@@ -50,7 +50,8 @@ export function requiredProgram(program: Program): string {
 export function requirePythonPackage(name: string): void {
   requirePrograms('python3');
   const { status, stderr } = spawnSync('python3', ['-c', `import ${name}`], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`the Python package ${name} is absent: apt-get install python3-${name} (${stderr.trim()})`);
+  if (status !== 0)
+    throw new Error(`the Python package ${name} is absent: apt-get install python3-${name} (${stderr.trim()})`);
 }
 
 /** The same for what only Linux has: `/proc`, or addresses such as 127.0.0.2 without configuration. */
