@@ -114,9 +114,8 @@ describe.each(LISTS)('GET /admin/v1%s of more than 10,000 rows, filtered by %p',
       const following = await list(path, filter, { pageSize: 100, cursor: pagination.next });
       expect(following.pagination).toMatchObject({ page: page + 1, totalItems: 10_000, more: true });
       pages.set(page, data).set(page + 1, following.data);
-      if (page === 1) expect(following.data).toEqual((await list(path, filter, { pageSize: 100, page: 2 })).data);
-      else expect([following.data.length, following.pagination.next]).toEqual([3, null]);
     }
+    expect(pages.get(2)).toEqual((await list(path, filter, { pageSize: 100, page: 2 })).data);
     const texts = [...pages.values()].flat().map((row) => JSON.stringify(row));
     expect([texts.length, new Set(texts).size]).toEqual([303, 303]);
     for (const query of [{ page: 501 }, { page: '9'.repeat(30), pageSize: 100 }]) {

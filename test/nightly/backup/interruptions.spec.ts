@@ -84,7 +84,7 @@ test(
       const command = startCommand(words, variablesOf(source.url), heap);
       const peak = await peakMemory(command);
       expect([await command.ended, command.output()]).toEqual([0, expect.stringContaining(`${ROWS + 1} rows`)]);
-      if (process.platform === 'linux') expect(peak).toBeLessThan(400 * MIB);
+      expect(peak).toBeLessThan(400 * MIB);
     }
     const haulers = (content: Record<string, string>) => content['table haulers'];
     expect(haulers(await contentOf(target.url))).toBe(haulers(await contentOf(source.url)));
