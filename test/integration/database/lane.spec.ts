@@ -10,6 +10,7 @@ import { ExchangeWriter } from '../../../src/exchanges/exchange-writer.js';
 import { testEnv } from '../../support/env.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
+/** The SQL here is about sessions and a table of the tests' own. */
 const FIND = 'SELECT n FROM things WHERE n = ANY ($1::int[]) ORDER BY n';
 const INSERT = 'INSERT INTO things VALUES ($1)';
 

@@ -4,6 +4,7 @@ import { SQLSTATE, sqlState } from '../../../src/database/postgres-errors.js';
 import { inTransaction } from '../../../src/database/transaction.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
+/** The SQL here is about transactions and a table of the tests' own. */
 let database: TestDatabase;
 let dataSource: DataSource;
 
