@@ -77,12 +77,13 @@ const FAULTS: readonly [string, Act, Act][] = [
   ],
 ];
 
-describe('a database that', () => {
-  beforeAll(async () => {
-    stages.push(...(await Promise.all(Array.from({ length: FAULTS.length + 3 }, () => DatabaseStage.open()))));
-  });
-  afterAll(() => Promise.all(stages.map((stage) => stage.close())));
+/** Jest starts the concurrent tests of a file after its own hooks, and before those of a `describe`. */
+beforeAll(async () => {
+  for (let n = 0; n < FAULTS.length + 3; n++) stages.push(await DatabaseStage.open());
+}, 120_000);
+afterAll(() => Promise.all(stages.map((stage) => stage.close())));
 
+describe('a database that', () => {
   test.concurrent.each(FAULTS)(
     '%s, five times: every call is 503 with Retry-After within 5 s, and served again',
     (what, breakIt, repair) =>
