@@ -45,26 +45,26 @@ const FILLS: Readonly<Record<string, string>> = {
   [`reference_video_requests (id, ${CLIP}, status, created_at, finished_at)`]: `gen_random_uuid(), 'c', 't', 'front', now(), now(), 'ready', ${TIME}, now()`,
 };
 
-/** Each list with a filter that all its rows match. The second filter is another one. */
-const LISTS: readonly [path: string, filter: string, other: string][] = [
-  ['/haulers', '', ''],
-  ['/api-keys', `haulerId=${HAULER}`, ''],
-  ['/connections', 'interface=site', 'interface=site&failing=false'],
-  ['/actions', 'resource=r', 'resource=r&from=2020-01-01T00:00:00Z'],
-  ['/sites', `haulerId=${HAULER}`, 'active=true'],
-  ['/kiosks', `siteId=${SITE}`, ''],
-  ['/materials', `siteId=${SITE}`, `siteId=${SITE}&active=true`],
-  ['/sync-runs', `connectionId=${CONNECTION}`, 'status=failed'],
-  [`/sync-runs/${RUN}/quarantine`, '', ''],
-  [`/sync-runs/${RUN}/changes`, 'kind=sites', 'change=created'],
-  ['/tickets', `siteId=${SITE}`, 'search=in-'],
-  [`/tickets/${TICKET}/revisions`, '', ''],
-  ['/accounts', `haulerId=${HAULER}`, ''],
-  ['/video-requests', 'truckId=t', 'status=stored'],
-  ['/video-subscriptions', 'truckId=t', `connectionId=${CONNECTION}`],
-  ['/recordings', 'status=expired', 'source=continuous&cameraId=front'],
-  ['/vision-findings', `haulerId=${HAULER}`, `connectionId=${CONNECTION}`],
-  ['/hosted/video-requests', 'status=ready', ''],
+/** Each list with a filter that all its rows match. */
+const LISTS: readonly [path: string, filter: string][] = [
+  ['/haulers', ''],
+  ['/api-keys', `haulerId=${HAULER}`],
+  ['/connections', 'interface=site'],
+  ['/actions', 'resource=r'],
+  ['/sites', `haulerId=${HAULER}`],
+  ['/kiosks', `siteId=${SITE}`],
+  ['/materials', `siteId=${SITE}`],
+  ['/sync-runs', `connectionId=${CONNECTION}`],
+  [`/sync-runs/${RUN}/quarantine`, ''],
+  [`/sync-runs/${RUN}/changes`, 'kind=sites'],
+  ['/tickets', `siteId=${SITE}`],
+  [`/tickets/${TICKET}/revisions`, ''],
+  ['/accounts', `haulerId=${HAULER}`],
+  ['/video-requests', 'truckId=t'],
+  ['/video-subscriptions', 'truckId=t'],
+  ['/recordings', 'status=expired'],
+  ['/vision-findings', `haulerId=${HAULER}`],
+  ['/hosted/video-requests', 'status=ready'],
 ];
 
 interface Page {
@@ -102,7 +102,7 @@ async function refused(path: string, filter: string, query: object) {
   return { paths: pathsOf(reply), error: reply.body.error };
 }
 
-describe.each(LISTS)('GET /admin/v1%s of more than 10,000 rows, filtered by %p', (path, filter, other) => {
+describe.each(LISTS)('GET /admin/v1%s of more than 10,000 rows, filtered by %p', (path, filter) => {
   test('has pages up to row 10,000, and cursors up to the end', async () => {
     const pages = new Map<number, object[]>();
     for (const page of [1, 100]) {
