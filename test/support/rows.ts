@@ -74,6 +74,9 @@ export async function setRetentionDays({ dataSource }: Rows, haulerId: string, d
   await dataSource.query('UPDATE hauler_retention SET continuous_days = $2 WHERE hauler_id = $1', [haulerId, days]);
 }
 
+/** The server ends a transaction that is idle for 10 s (`idle_in_transaction_session_timeout`). */
+const STAY = 'SET LOCAL idle_in_transaction_session_timeout = 0';
+
 /** Locks the rows of a table that have this value, until the returned function is called. */
 export async function holdRows(
   { dataSource }: Rows,
@@ -83,6 +86,7 @@ export async function holdRows(
 ): Promise<() => Promise<void>> {
   const runner = dataSource.createQueryRunner();
   await runner.startTransaction();
+  await runner.query(STAY);
   await runner.query(`SELECT FROM ${table} WHERE ${column} = $1 FOR UPDATE`, [value]);
   return async () => {
     await runner.rollbackTransaction();
@@ -98,6 +102,7 @@ export async function holdTable(
 ): Promise<() => Promise<void>> {
   const runner = dataSource.createQueryRunner();
   await runner.startTransaction();
+  await runner.query(STAY);
   await runner.query(`LOCK TABLE ${table} IN ${mode} MODE`);
   return async () => {
     await runner.rollbackTransaction();
