@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { requirePrograms } from '../support/programs.js';
 import { testServer } from '../support/test-run.js';
 
 const RULES = join(import.meta.dirname, '../../docs/alerts.yml');
 const alerts = [...readFileSync(RULES, 'utf8').matchAll(/- alert: (\w+)$/gm)].map(([, name = '']) => name);
-const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
 
 /** Series by name, with their values as promtool writes them: `1+2x30` begins with 1 and adds 2, 30 times. */
 interface Case {
@@ -143,7 +143,9 @@ test('each alert has a case in which it fires', () => {
   expect(alerts.filter((name) => !CASES.some((one) => one.fires.includes(name)))).toEqual([]);
 });
 
-(hasPromtool ? describe : describe.skip)(`promtool${hasPromtool ? '' : ' (skipped: it is not installed)'}`, () => {
+describe('promtool', () => {
+  beforeAll(() => requirePrograms('promtool'));
+
   const promtool = (command: string, file: string) => {
     const { status, stdout, stderr } = spawnSync('promtool', [...command.split(' '), file], { encoding: 'utf8' });
     return { status, output: stdout + stderr };

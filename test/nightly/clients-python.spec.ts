@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { requirePythonPackage } from '../support/programs.js';
 import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
 
 const run = promisify(execFile);
 const CLIENTS = join(import.meta.dirname, '../../clients');
 
-const probe = spawnSync('python3', ['-c', 'import httpx'], { encoding: 'utf8' });
-const missing = probe.error?.message ?? (probe.status === 0 ? undefined : probe.stderr.trim().split('\n').at(-1));
-if (missing !== undefined) process.stderr.write(`skipped: the Python clients need python3 with httpx (${missing})\n`);
+beforeAll(() => requirePythonPackage('httpx'));
 
 /** Runs a program with the clients of the repository, and returns what it prints. */
 async function runPython(program: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
@@ -22,12 +21,12 @@ async function runPython(program: string, env: Readonly<Record<string, string>> 
   return (await run('python3', ['-c', program], { env: { ...process.env, ...shared, ...env } })).stdout;
 }
 
-(missing === undefined ? describe : describe.skip)('the Python clients and the service', () => {
+describe('the Python clients and the service', () => {
   let scene: SandboxScene;
   beforeAll(async () => {
     scene = await startSandboxScene();
   });
-  afterAll(() => scene.service.close());
+  afterAll(() => scene?.service.close());
 
   /** Runs a program with `client`, which prints one JSON value. */
   async function runClient(name: 'scale' | 'account' | 'site' | 'vision', lines: string[]): Promise<unknown> {
@@ -137,7 +136,7 @@ async function runPython(program: string, env: Readonly<Record<string, string>> 
 });
 
 /** What the service never sends: a gateway, a server that is silent, a date in `Retry-After`. */
-(missing === undefined ? describe : describe.skip)('the Python clients and other answers', () => {
+describe('the Python clients and other answers', () => {
   const OK = JSON.stringify({ success: true, disposalTicketId: '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10' });
   type Answer = { status: number; headers?: Record<string, string>; body: string } | 'silence';
   let answers: Answer[] = [];

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceVersion } from '../../src/config/version.js';
 import { freePort } from '../support/free-port.js';
-import { requiredProgram } from '../support/required-program.js';
+import { requiredProgram } from '../support/programs.js';
 import { testServer } from '../support/test-run.js';
 import { MACHINES, ofMachine } from './failover/configuration.js';
 

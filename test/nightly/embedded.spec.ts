@@ -21,11 +21,8 @@ import { Database } from '../../src/database/database.js';
 import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
 import { type EmbeddedProcess, isAlive, runEmbedded, serverPid } from '../support/embedded-process.js';
+import { requireRoot } from '../support/programs.js';
 import { testServer, onServer } from '../support/test-run.js';
-
-/** The server runs as another user then. */
-const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
-const asRoot = isRoot ? test : test.skip;
 
 let dataDir: string;
 let cluster: string;
@@ -92,7 +89,7 @@ describe('a start and a stop', () => {
       }
     });
     const server = serverPid(dataDir);
-    if (isRoot) expect(statSync(`/proc/${server}`).uid).not.toBe(0);
+    expect(statSync(`/proc/${server}`).uid).not.toBe(0);
     expect(statSync(join(dataDir, 'postgres')).mode & 0o777).toBe(0o700);
     expect(statSync(join(dataDir, 'postgres/haulbridge.password')).mode & 0o777).toBe(0o600);
     const wrong = new URL(first.url);
@@ -257,7 +254,8 @@ describe('a server that is killed', () => {
 });
 
 describe('as root', () => {
-  asRoot('binaries and data work below a folder that other users cannot enter', async () => {
+  test('binaries and data work below a folder that other users cannot enter', async () => {
+    requireRoot();
     const locked = join(dataDir, 'locked');
     mkdirSync(locked, { mode: 0o700 });
     const root = join(import.meta.dirname, '../..');

@@ -4,11 +4,11 @@ import type { TestApp } from '../support/app.js';
 import { chunk, DownloadScene, recordings } from '../support/download-scene.js';
 import { type DnsServer, startDnsServer } from '../support/dns-server.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, reportFigures } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { testServer, onServer } from '../support/test-run.js';
 
-const CHUNKS = shortOrLong(20, 40);
+const CHUNKS = 40;
 
 let dns: DnsServer;
 let healthy: DownloadScene;

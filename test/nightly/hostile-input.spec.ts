@@ -7,15 +7,14 @@ import { SCALE_API } from '../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../src/contracts/site/site.api.js';
 import { VISION_API } from '../../src/contracts/vision/vision.api.js';
 import type { Reply } from '../support/http.js';
-import { shortOrLong, reportFigures } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { bodies, queries } from './hostile-requests.js';
 import { HostileStage, type Sent } from './hostile-stage.js';
 import type { StoredRevision, StoredTicket } from '../support/scale-house.js';
 
 /** Cases in all: 100,000 in the long form. */
-const HOSTED_CASES = shortOrLong(700, 90_000);
-const ADMIN_CASES = shortOrLong(150, 10_000);
-const SEED = 20_261_120;
+const HOSTED_CASES = 90_000;
+const ADMIN_CASES = 10_000;
 
 let stage: HostileStage;
 beforeAll(async () => {
@@ -61,8 +60,8 @@ describe('fuzzing of every partner-facing route, from its own document', () => {
       expect(stored).toMatchObject(answered);
       expect(stored['accountName']).toBe(body['accountName']);
       for (const name of ['billingAddress', 'primaryContact'] as const) {
-        if (body[name] == null) expect(stored).not.toHaveProperty(name);
-        else expect(stored[name]).toEqual({ ...pick(body[name], PARTS[name]), [`${IDS[name]}`]: expect.any(String) });
+        const ids = { [IDS[name]]: expect.any(String) };
+        expect(stored[name]).toEqual(body[name] == null ? undefined : { ...pick(body[name], PARTS[name]), ...ids });
       }
     });
   }, 900_000);
@@ -144,6 +143,6 @@ test('the admin API: no input makes it fail, every error is in the common body',
       });
       stage.expectInContract(ADMIN_API, path, reply, [200, 201, 202, 204]);
     });
-    await fc.assert(property, { numRuns: each, seed: SEED });
+    await fc.assert(property, { numRuns: each });
   }
 }, 900_000);

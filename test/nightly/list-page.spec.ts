@@ -5,7 +5,10 @@ import { NO_COUNTS } from '../../src/site-sync/sync/kinds.js';
 import { type ErrorAnswer, pathsOf } from '../shared/post-endpoint.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 
-/** Three more than pages are numbered for. */
+/**
+ * The SQL of this file fills 18 tables, for which the product would take hours. `acceptance/every-route` has the cursors that
+ * are refused. Three more rows than pages are numbered for.
+ */
 const ROWS = 10_003;
 const [HAULER, CONNECTION, RUN, TICKET, SITE] = Array.from({ length: 5 }, () => randomUUID()) as [
   string,
@@ -42,26 +45,26 @@ const FILLS: Readonly<Record<string, string>> = {
   [`reference_video_requests (id, ${CLIP}, status, created_at, finished_at)`]: `gen_random_uuid(), 'c', 't', 'front', now(), now(), 'ready', ${TIME}, now()`,
 };
 
-/** Each list with a filter that all its rows match. The second filter is another one. */
-const LISTS: readonly [path: string, filter: string, other: string][] = [
-  ['/haulers', '', ''],
-  ['/api-keys', `haulerId=${HAULER}`, ''],
-  ['/connections', 'interface=site', 'interface=site&failing=false'],
-  ['/actions', 'resource=r', 'resource=r&from=2020-01-01T00:00:00Z'],
-  ['/sites', `haulerId=${HAULER}`, 'active=true'],
-  ['/kiosks', `siteId=${SITE}`, ''],
-  ['/materials', `siteId=${SITE}`, `siteId=${SITE}&active=true`],
-  ['/sync-runs', `connectionId=${CONNECTION}`, 'status=failed'],
-  [`/sync-runs/${RUN}/quarantine`, '', ''],
-  [`/sync-runs/${RUN}/changes`, 'kind=sites', 'change=created'],
-  ['/tickets', `siteId=${SITE}`, 'search=in-'],
-  [`/tickets/${TICKET}/revisions`, '', ''],
-  ['/accounts', `haulerId=${HAULER}`, ''],
-  ['/video-requests', 'truckId=t', 'status=stored'],
-  ['/video-subscriptions', 'truckId=t', `connectionId=${CONNECTION}`],
-  ['/recordings', 'status=expired', 'source=continuous&cameraId=front'],
-  ['/vision-findings', `haulerId=${HAULER}`, `connectionId=${CONNECTION}`],
-  ['/hosted/video-requests', 'status=ready', ''],
+/** Each list with a filter that all its rows match. */
+const LISTS: readonly [path: string, filter: string][] = [
+  ['/haulers', ''],
+  ['/api-keys', `haulerId=${HAULER}`],
+  ['/connections', 'interface=site'],
+  ['/actions', 'resource=r'],
+  ['/sites', `haulerId=${HAULER}`],
+  ['/kiosks', `siteId=${SITE}`],
+  ['/materials', `siteId=${SITE}`],
+  ['/sync-runs', `connectionId=${CONNECTION}`],
+  [`/sync-runs/${RUN}/quarantine`, ''],
+  [`/sync-runs/${RUN}/changes`, 'kind=sites'],
+  ['/tickets', `siteId=${SITE}`],
+  [`/tickets/${TICKET}/revisions`, ''],
+  ['/accounts', `haulerId=${HAULER}`],
+  ['/video-requests', 'truckId=t'],
+  ['/video-subscriptions', 'truckId=t'],
+  ['/recordings', 'status=expired'],
+  ['/vision-findings', `haulerId=${HAULER}`],
+  ['/hosted/video-requests', 'status=ready'],
 ];
 
 interface Page {
@@ -99,7 +102,7 @@ async function refused(path: string, filter: string, query: object) {
   return { paths: pathsOf(reply), error: reply.body.error };
 }
 
-describe.each(LISTS)('GET /admin/v1%s of more than 10,000 rows, filtered by %p', (path, filter, other) => {
+describe.each(LISTS)('GET /admin/v1%s of more than 10,000 rows, filtered by %p', (path, filter) => {
   test('has pages up to row 10,000, and cursors up to the end', async () => {
     const pages = new Map<number, object[]>();
     for (const page of [1, 100]) {
@@ -111,9 +114,8 @@ describe.each(LISTS)('GET /admin/v1%s of more than 10,000 rows, filtered by %p',
       const following = await list(path, filter, { pageSize: 100, cursor: pagination.next });
       expect(following.pagination).toMatchObject({ page: page + 1, totalItems: 10_000, more: true });
       pages.set(page, data).set(page + 1, following.data);
-      if (page === 1) expect(following.data).toEqual((await list(path, filter, { pageSize: 100, page: 2 })).data);
-      else expect([following.data.length, following.pagination.next]).toEqual([3, null]);
     }
+    expect(pages.get(2)).toEqual((await list(path, filter, { pageSize: 100, page: 2 })).data);
     const texts = [...pages.values()].flat().map((row) => JSON.stringify(row));
     expect([texts.length, new Set(texts).size]).toEqual([303, 303]);
     for (const query of [{ page: 501 }, { page: '9'.repeat(30), pageSize: 100 }]) {
@@ -124,20 +126,6 @@ describe.each(LISTS)('GET /admin/v1%s of more than 10,000 rows, filtered by %p',
       const rest = await list(path, filter, { cursor, pageSize: 100 });
       expect([rest.data, rest.pagination.next]).toEqual([pages.get(101), null]);
     }
-  });
-
-  test('refuses the cursor of other filters, of another list, and beside a page', async () => {
-    const cursor = (await list(path, filter, {})).pagination.next;
-    const tries: [string, string, object][] = [
-      [path, filter, { cursor, page: 1 }],
-      [path, filter, { cursor: '' }],
-      [path, filter, { cursor: 'nonsense' }],
-      [path, filter, { cursor: `${cursor}A` }],
-      [path, filter, { cursor: Buffer.from('["x",1,"y"]').toString('base64url') }],
-      ...(other === filter ? [] : [[path, other, { cursor }] as [string, string, object]]),
-      [path === '/haulers' ? '/actions' : '/haulers', '', { cursor }],
-    ];
-    for (const each of tries) expect((await refused(...each)).paths).toEqual(['cursor']);
   });
 });
 

@@ -5,22 +5,22 @@ import { median } from '../bench/statistics.js';
 import { type BuiltService, gauge, liveMemory, startService } from '../support/built-service.js';
 import { Crowd, type Loaded } from './crowd.js';
 import { eventually } from '../support/eventually.js';
-import { LONG, shortOrLong, reportFigures } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { rawRequest } from '../support/raw-request.js';
 import { SlowClient } from '../support/slow-client.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 /** More bytes at once than may wait (24 MiB), for a database that takes 40 ms for every 64 KiB. */
-const CALLERS = shortOrLong(250, 1_000);
-const BULK = 'x'.repeat(shortOrLong(400_000, 100_000));
+const CALLERS = 1_000;
+const BULK = 'x'.repeat(100_000);
 const DATABASE_DELAY_MS = 40;
 /** After a first wave, during which the process allocates its memory. */
-const WAVES = shortOrLong(1, 8);
-const WAVE_MS = shortOrLong(1_500, 10_000);
+const WAVES = 8;
+const WAVE_MS = 10_000;
 /** A busy machine needs a while until more waits than is allowed. An entry that waited 4.5 s is refused in any case. */
 const MAX_WAVE_MS = WAVE_MS + 10_000;
-const IDLE = shortOrLong(500, 10_000);
+const IDLE = 10_000;
 const MIB = 1024 * 1024;
 const MAX_RSS_BYTES = 700 * MIB;
 /** The service may need this beyond its memory at rest, in bytes. */
@@ -122,71 +122,63 @@ async function wave(): Promise<Loaded & Watched> {
 }
 
 describe('an overload', () => {
-  test(
-    'is refused early, health answers throughout, and memory does not grow from wave to wave',
-    async () => {
-      const [calm, calmLive] = [await residentBytes(), await liveMemory(service)];
-      const waves = [await wave()];
-      while (waves.length <= WAVES) waves.push(await wave());
-      const peaks = waves.map(({ peakBytes }) => peakBytes);
-      expect(Math.max(...peaks)).toBeLessThan(MAX_RSS_BYTES);
-      expect(Math.max(...peaks) - calm).toBeLessThan(MAX_GROWTH);
-      const [earlier, later] = [peaks.slice(1, 1 + WAVES / 2), peaks.slice(1 + WAVES / 2)];
-      if (LONG) expect(median(later)).toBeLessThan(median(earlier) + PEAK_MARGIN);
-      // A batch whose callers have timed out may still be on its way to the database, and so may exchanges.
-      const live = await eventually(async () => {
-        const bytes = await liveMemory(service);
-        expect(bytes).toBeLessThan(calmLive + LIVE_MARGIN);
-        return bytes;
-      });
-      const sum = (of: (one: Loaded) => number) => waves.map(of).reduce((a, b) => a + b);
-      expect(sum(({ acknowledged }) => acknowledged)).toBeGreaterThan(0);
-      const mib = (bytes: readonly number[]) => bytes.map((one) => Math.round(one / MIB)).join(' ');
-      reportFigures('overload', {
-        waves: waves.length,
-        'callers at once': CALLERS,
-        'KB each': BULK.length / 1_000,
-        acknowledged: sum(({ acknowledged }) => acknowledged),
-        'refused with 503': sum(({ refused }) => refused),
-        'slowest health answer ms': Math.round(Math.max(...waves.map(({ slowestMs }) => slowestMs))),
-        'peak RSS MiB': mib(peaks),
-        'at rest': mib([calm]),
-        'live MiB before and after': mib([calmLive, live]),
-        lost: 0,
-      });
-    },
-    shortOrLong(60_000, 240_000),
-  );
+  test('is refused early, health answers throughout, and memory does not grow from wave to wave', async () => {
+    const [calm, calmLive] = [await residentBytes(), await liveMemory(service)];
+    const waves = [await wave()];
+    while (waves.length <= WAVES) waves.push(await wave());
+    const peaks = waves.map(({ peakBytes }) => peakBytes);
+    expect(Math.max(...peaks)).toBeLessThan(MAX_RSS_BYTES);
+    expect(Math.max(...peaks) - calm).toBeLessThan(MAX_GROWTH);
+    const [earlier, later] = [peaks.slice(1, 1 + WAVES / 2), peaks.slice(1 + WAVES / 2)];
+    expect(median(later)).toBeLessThan(median(earlier) + PEAK_MARGIN);
+    // A batch whose callers have timed out may still be on its way to the database, and so may exchanges.
+    const live = await eventually(async () => {
+      const bytes = await liveMemory(service);
+      expect(bytes).toBeLessThan(calmLive + LIVE_MARGIN);
+      return bytes;
+    });
+    const sum = (of: (one: Loaded) => number) => waves.map(of).reduce((a, b) => a + b);
+    expect(sum(({ acknowledged }) => acknowledged)).toBeGreaterThan(0);
+    const mib = (bytes: readonly number[]) => bytes.map((one) => Math.round(one / MIB)).join(' ');
+    reportFigures('overload', {
+      waves: waves.length,
+      'callers at once': CALLERS,
+      'KB each': BULK.length / 1_000,
+      acknowledged: sum(({ acknowledged }) => acknowledged),
+      'refused with 503': sum(({ refused }) => refused),
+      'slowest health answer ms': Math.round(Math.max(...waves.map(({ slowestMs }) => slowestMs))),
+      'peak RSS MiB': mib(peaks),
+      'at rest': mib([calm]),
+      'live MiB before and after': mib([calmLive, live]),
+      lost: 0,
+    });
+  }, 240_000);
 
   test('is followed by normal service', async () => {
     expect(await crowd.pushAll(service, 32, 500)).toEqual({ acknowledged: 500, refused: 0, wrong: [] });
   });
 
   /** Rates of two processes, measured in turns so that the load of the machine is equal; their medians are compared. */
-  (LONG ? test : test.skip)(
-    'does not slow the process down afterwards',
-    async () => {
-      const fresh = await start();
-      try {
-        const rates: Record<'tired' | 'fresh', number[]> = { tired: [], fresh: [] };
-        for (let round = 0; round < 12; round++) {
-          for (const which of ['tired', 'fresh'] as const) {
-            const started = performance.now();
-            const { acknowledged } = await crowd.pushAll(which === 'tired' ? service : fresh, 32, 2_000);
-            expect(acknowledged).toBe(2_000);
-            // A young process is slow until its code is compiled.
-            if (round >= 3) rates[which].push(2_000_000 / (performance.now() - started));
-          }
+  test('does not slow the process down afterwards', async () => {
+    const fresh = await start();
+    try {
+      const rates: Record<'tired' | 'fresh', number[]> = { tired: [], fresh: [] };
+      for (let round = 0; round < 12; round++) {
+        for (const which of ['tired', 'fresh'] as const) {
+          const started = performance.now();
+          const { acknowledged } = await crowd.pushAll(which === 'tired' ? service : fresh, 32, 2_000);
+          expect(acknowledged).toBe(2_000);
+          // A young process is slow until its code is compiled.
+          if (round >= 3) rates[which].push(2_000_000 / (performance.now() - started));
         }
-        const [tired, young] = [median(rates.tired), median(rates.fresh)];
-        reportFigures('speed afterwards', { 'tickets/s': Math.round(tired), 'of a fresh process': Math.round(young) });
-        expect(tired / young).toBeGreaterThan(0.8);
-      } finally {
-        await fresh.end('SIGKILL');
       }
-    },
-    180_000,
-  );
+      const [tired, young] = [median(rates.tired), median(rates.fresh)];
+      reportFigures('speed afterwards', { 'tickets/s': Math.round(tired), 'of a fresh process': Math.round(young) });
+      expect(tired / young).toBeGreaterThan(0.8);
+    } finally {
+      await fresh.end('SIGKILL');
+    }
+  }, 180_000);
 });
 
 test('by idle connections does not affect other callers', async () => {
@@ -201,7 +193,7 @@ test('by idle connections does not affect other callers', async () => {
   const answered = (performance.now() - started) / 20;
   const each = ((await residentBytes()) - before) / IDLE;
   for (const client of idle) client.close();
-  expect(answered).toBeLessThan(1_000);
+  expect(answered).toBeLessThan(5_000);
   reportFigures('idle connections', {
     held: IDLE,
     'ms an answer': answered.toFixed(1),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { ConnectionCheck } from '../../src/contracts/admin/connection-check.dto.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { shortOrLong, reportFigures } from '../support/faults.js';
+import { reportFigures } from '../support/faults.js';
 import { bytesOf, headerText, mutated } from './mutations.js';
 import { Arbitraries, type OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { raw } from '../support/scripted-partner.js';
@@ -13,10 +13,9 @@ import { CONTINUOUS, inHours, startVisionPartner, VIDEOS, type VisionPartner } f
 import { hurryVideo } from '../support/time.js';
 import { connectVision } from '../support/vision-partner.js';
 
-const SEED = 20_261_120;
-const CHECKS = shortOrLong(120, 8_000);
-const RUNS = shortOrLong(12, 400);
-const CRAWLS = shortOrLong(8, 300);
+const CHECKS = 8_000;
+const RUNS = 400;
+const CRAWLS = 300;
 
 let scene: SiteScene;
 let app: TestApp;
@@ -93,7 +92,7 @@ describe('API10 unsafe consumption of APIs: any response of a partner is checked
       scene.partner.on(SITES_ROUTE, reply(answer));
       expectChecked(await scene.service.admin<ConnectionCheck>('POST', `/connections/${scene.connectionId}/check`));
     });
-    await fc.assert(property, { numRuns: CHECKS, seed: SEED });
+    await fc.assert(property, { numRuns: CHECKS });
   }, 900_000);
 
   test('checks of a vision connection', async () => {
@@ -102,7 +101,7 @@ describe('API10 unsafe consumption of APIs: any response of a partner is checked
       partner.on(VIDEOS, reply(answer));
       expectChecked(await app.admin<ConnectionCheck>('POST', `/connections/${id}/check`));
     });
-    await fc.assert(property, { numRuns: CHECKS, seed: SEED });
+    await fc.assert(property, { numRuns: CHECKS });
   }, 900_000);
 
   test('synchronisations end with a reason, and leave a catalog whose parents exist', async () => {
@@ -113,7 +112,8 @@ describe('API10 unsafe consumption of APIs: any response of a partner is checked
       const run = await scene.sync();
       counts.answers++;
       expect(['succeeded', 'failed', 'held']).toContain(run.status);
-      if (run.status === 'failed') expect(run.error).toMatch(/\S/);
+      // A failure has a sentence.
+      expect(run.status !== 'failed' || /\S/.test(run.error ?? '')).toBe(true);
       await scene.quarantine(run.id);
       const orphans = await scene.service.dataSource.query<unknown[]>(
         `SELECT m.id FROM materials AS m WHERE m.hauler_id = $1
@@ -123,7 +123,7 @@ describe('API10 unsafe consumption of APIs: any response of a partner is checked
       );
       expect(orphans).toEqual([]);
     });
-    await fc.assert(property, { numRuns: RUNS, seed: SEED, endOnFailure: true });
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
     const last = await scene.sync(good);
     expect(['succeeded', 'held']).toContain(last.status);
     const stored = (await scene.sites()).filter(({ externalId }) => good.sites.some(({ id }) => id === externalId));
@@ -143,7 +143,7 @@ describe('API10 unsafe consumption of APIs: any response of a partner is checked
       });
       counts.answers++;
     });
-    await fc.assert(property, { numRuns: CRAWLS, seed: SEED, endOnFailure: true });
+    await fc.assert(property, { numRuns: CRAWLS, endOnFailure: true });
     const rows = await app.dataSource.query<{ status: string }[]>(
       'SELECT status FROM recordings WHERE hauler_id = $1',
       [haulerId],

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -8,12 +8,6 @@ import { chooseOwner } from '../../src/embedded-postgres/owner.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { held } from '../support/held.js';
-
-/** The pooler's version, or undefined where it is not installed. */
-export function pgbouncerVersion(): string | undefined {
-  const { status, stdout } = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' });
-  return status === 0 ? stdout.split('\n')[0] : undefined;
-}
 
 export interface Pgbouncer {
   /** Of the same database, through the pooler. */

@@ -19,7 +19,10 @@ const ignore = () => undefined;
 const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
 const targetOf = ({ url }: EmbeddedPostgres): TcpTarget => ({ host: '127.0.0.1', port: Number(new URL(url).port) });
 
-/** A primary, a standby with the same data, and a service whose path to them can be changed, as a balancer does. */
+/**
+ * The statements here are about the server, and name no table of ours but `tickets`, whose visibility is the subject.
+ * A primary, a standby with the same data, and a service whose path to them can be changed, as a balancer does.
+ */
 describe('a path that leads to a standby for a while', () => {
   let primary: EmbeddedPostgres;
   let standby: EmbeddedPostgres;

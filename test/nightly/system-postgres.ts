@@ -8,6 +8,7 @@ import { chooseOwner } from '../../src/embedded-postgres/owner.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { held } from '../support/held.js';
+import { requirePrograms } from '../support/programs.js';
 
 /** A server of the PostgreSQL that the machine itself has, with the tools that fit it. */
 export interface SystemPostgres {
@@ -19,21 +20,19 @@ export interface SystemPostgres {
   stop(): Promise<void>;
 }
 
-/** Where a whole PostgreSQL is installed; undefined where there is none. */
-function binaries(): string | undefined {
-  try {
-    const folder = execFileSync('pg_config', ['--bindir'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    const programs = ['initdb', 'postgres', 'pg_dump', 'pg_restore'];
-    return programs.every((program) => existsSync(join(folder.trim(), program))) ? folder.trim() : undefined;
-  } catch {
-    return undefined;
-  }
+/** Where a whole PostgreSQL is installed. */
+function binaries(): string {
+  requirePrograms('pg_config', 'pg_dump');
+  const folder = execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim();
+  const absent = ['initdb', 'postgres', 'pg_dump', 'pg_restore'].filter(
+    (program) => !existsSync(join(folder, program)),
+  );
+  if (absent.length > 0) throw new Error(`${absent.join(', ')} is absent in ${folder}: apt-get install postgresql`);
+  return folder;
 }
 
-export const hasSystemPostgres = (): boolean => binaries() !== undefined;
-
 export async function startSystemPostgres(): Promise<SystemPostgres> {
-  const bin = binaries() ?? '';
+  const bin = binaries();
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-system-postgres-'));
   const owner = chooseOwner(folder);
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -7,6 +7,7 @@ import type { IssuedWebhookEndpoint } from '../../src/contracts/admin/webhook-en
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { heldChild } from '../support/held.js';
+import { requirePrograms } from '../support/programs.js';
 import { ScaleHouse } from '../support/scale-house.js';
 import { testServer } from '../support/test-run.js';
 
@@ -31,17 +32,15 @@ function listing(language: string): string {
   return found[0]?.[1] ?? '';
 }
 
-const python = spawnSync('python3', ['-c', 'import sys; sys.exit(sys.version_info < (3, 9))']).status === 0;
-if (!python) process.stderr.write('python3 is absent: the receiver in Python of the guide is not run\n');
-
 const RECEIVERS = [
   ['Express', 'js', 'receiver.mjs', process.execPath],
   ['Python', 'python', 'receiver.py', 'python3'],
 ] as const;
 
-test.each(RECEIVERS.filter(([, language]) => language !== 'python' || python))(
+test.each(RECEIVERS)(
   'the receiver in %s verifies real deliveries, and refuses another secret',
   async (_name, language, file, program) => {
+    requirePrograms('python3');
     const path = join(folder, file);
     writeFileSync(path, listing(language));
     const created = await service.admin<IssuedWebhookEndpoint>('POST', '/webhook-endpoints', {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from './eventually.js';
@@ -40,8 +40,11 @@ export interface BuiltServiceOptions {
   readonly smallDisk?: { readonly folder: string; readonly mib: number };
 }
 
-/** Whether this process may mount file systems. Only root can mount one for a database server of another user. */
-export const canMount = (): boolean => process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
+/** An ordinary user mounts in a user name space of its own, where Linux allows it. */
+const UNSHARE = process.getuid?.() === 0 ? '-m' : '-rm';
+
+/** Whether this process may mount file systems. */
+export const canMount = (): boolean => spawnSync('unshare', [UNSHARE, 'true']).status === 0;
 
 /** Resolves when the service listens. Rejects with its output if it ends. `npm test` builds it before. */
 export async function startService(options: BuiltServiceOptions): Promise<BuiltService> {
@@ -84,7 +87,7 @@ export const logLines = (output: string): string => output.replace(/^(?![{A-Z]).
 
 function onSmallDisk({ folder, mib }: { folder: string; mib: number }, command: readonly string[]): string[] {
   const mount = `mount -t tmpfs -o size=${mib}m,mode=755 none "$1" && shift && exec "$@"`;
-  return ['unshare', '-m', 'sh', '-c', mount, 'sh', folder, ...command];
+  return ['unshare', UNSHARE, 'sh', '-c', mount, 'sh', folder, ...command];
 }
 
 function imports({ memoryProbe = false }: BuiltServiceOptions): string[] {
@@ -103,6 +106,9 @@ export async function liveMemory(service: BuiltService): Promise<number> {
     return found.at(-1) ?? 0;
   });
 }
+
+/** From now on `peakMemory` counts anew. */
+export const resetPeakMemory = ({ child }: BuiltService): void => writeFileSync(`/proc/${child.pid}/clear_refs`, '5');
 
 /** The highest resident memory since its start, in bytes. Linux only. */
 export function peakMemory({ child }: BuiltService): number {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,6 @@ import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import { heldChild } from './held.js';
 import { newFolder } from './backup-scene.js';
-import { startTcpProxy } from './tcp-proxy.js';
 
 /** The proxy in front of two cells, with the configuration that the guide has. */
 export interface CellProxy {
@@ -15,18 +14,15 @@ export interface CellProxy {
   stop(): Promise<void>;
 }
 
-export type ProxyKind = 'haproxy' | 'nginx' | 'no proxy';
+export type ProxyKind = 'haproxy' | 'nginx';
 
 const FOLDER = join(import.meta.dirname, '../../deploy/cells');
 const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
-
-export const isInstalled = (program: string): boolean => spawnSync(program, ['-v']).error === undefined;
 
 /** Its address, which stands in PUBLIC_URL of the cells, is known before them. */
 export async function prepareProxy(
   kind: ProxyKind,
 ): Promise<{ url: string; start(cells: readonly string[]): Promise<CellProxy> }> {
-  if (kind === 'no proxy') return withoutProxy();
   const port = await freePort();
   return {
     url: `http://127.0.0.1:${port}`,
@@ -81,27 +77,6 @@ async function nginx(port: number, folder: string, filled: (text: string) => str
       await routesTo(port, prefixes);
     },
     stop: () => ended(child),
-  };
-}
-
-/** All requests go to one cell, and then to the other: as by a change of the address. */
-async function withoutProxy() {
-  const proxy = await startTcpProxy({ host: '127.0.0.1', port: 1 });
-  const url = `http://127.0.0.1:${proxy.port}`;
-  return {
-    url,
-    start(cells: readonly string[]): Promise<CellProxy> {
-      const lead = (cell = '') => proxy.leadTo({ host: '127.0.0.1', port: Number(new URL(cell).port) });
-      lead(cells[0]);
-      return Promise.resolve({
-        move() {
-          lead(cells[1]);
-          proxy.reset();
-          return Promise.resolve();
-        },
-        stop: () => proxy.close(),
-      });
-    },
   };
 }
 

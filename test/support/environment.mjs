@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import fc from 'fast-check';
 import { TestEnvironment } from 'jest-environment-node';
 import { inheritTypeScript } from './typescript-hook.mjs';
 
@@ -8,6 +10,9 @@ inheritTypeScript();
 
 const HELD = Symbol.for('haulbridge.held');
 const WRITTEN = Symbol.for('haulbridge.written');
+const SECRETS = Symbol.for('haulbridge.secrets');
+/** Of fast-check, in the gate: each run checks the same cases. Nightly checks others each time; a failure prints the seed. */
+const GATE_SEED = 20_261_120;
 const MAX_LINES = 30;
 const WARN = 40;
 const TIMEOUT_MS = 5_000;
@@ -26,6 +31,8 @@ export default class Environment extends TestEnvironment {
     super(config, context);
     this.tier = config.projectConfig.displayName?.name;
     this.global = globalThis;
+    this.file = relative(config.globalConfig.rootDir, context.testPath);
+    this.seed = config.projectConfig.displayName?.name === 'nightly' ? Date.now() % 2 ** 31 : GATE_SEED;
     // Jest replaces `exit` before the setup.
     this.process = { env: { ...process.env }, exit: process.exit };
     const { moduleMocker, fakeTimersModern } = this;
@@ -36,6 +43,7 @@ export default class Environment extends TestEnvironment {
   async setup() {
     await super.setup();
     globalThis.jest = jestOf(this);
+    fc.configureGlobal({ seed: this.seed });
     this.before = running();
     this.handlesBefore = new Set(process._getActiveHandles());
   }
@@ -56,7 +64,10 @@ export default class Environment extends TestEnvironment {
     for (const name of Object.keys(process.env)) if (!(name in this.process.env)) delete process.env[name];
     Object.assign(process.env, this.process.env);
     await super.teardown();
-    if (left.length > 0) throw new Error(`these tests leave behind: ${left.join(', ')}`);
+    const secrets = globalThis[SECRETS]?.splice(0) ?? [];
+    if (secrets.length > 0)
+      throw new Error(`${this.file} wrote secrets in clear (test/support/secret-search.ts): ${secrets.join(', ')}`);
+    if (left.length > 0) throw new Error(`${this.file} leaves behind: ${left.join(', ')}`);
   }
 }
 

@@ -1,11 +1,5 @@
-/** The short form runs with `npm test`, the long one with `npm run test:faults`. */
-export const LONG = process.env['HAULBRIDGE_FAULTS'] === 'long';
-
-export const shortOrLong = <T>(short: T, long: T): T => (LONG ? long : short);
-
-/** Prints the figures of a suite in its long form. */
+/** Prints the figures of a nightly suite. */
 export function reportFigures(suite: string, figures: Readonly<Record<string, number | string>>): void {
-  if (!LONG) return;
   const parts = Object.entries(figures).map(([what, figure]) => `${what}: ${figure}`);
   process.stdout.write(`${suite}: ${parts.join(', ')}\n`);
 }

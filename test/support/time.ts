@@ -168,3 +168,7 @@ export const hurryHostedClips = (app: TestApp, attempts: number | null = null): 
     'UPDATE reference_video_requests SET attempts = coalesce($1, attempts), due_at = now() WHERE due_at > now()',
     [attempts],
   );
+/** As the time would in which a killed instance renews nothing: another instance may take over its work at once. */
+export async function endLanes({ dataSource }: Pick<TestApp, 'dataSource'>): Promise<void> {
+  await dataSource.query('UPDATE lanes SET owned_until = now()');
+}

@@ -72,6 +72,13 @@ export class Hauler {
     return hauler;
   }
 
+  /** The same hauler with its keys, called at another instance on the same database. */
+  at(service: Service): Hauler {
+    const same = new Hauler(this.id, service);
+    same.keys = this.keys;
+    return same;
+  }
+
   /** A key of this hauler, issued at its first use. */
   key(...interfaces: Interface[]): Promise<string> {
     const opened = interfaces.length > 0 ? interfaces : (['scale', 'account'] as const);

@@ -1,20 +1,16 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { Database, HOT_CONNECTIONS } from '../../../src/database/database.js';
-import type { Session } from '../../../src/database/session.js';
+import { Database } from '../../../src/database/database.js';
 import type { Lane } from '../../../src/database/lane.js';
-import { onConnection } from '../../../src/database/transaction.js';
 import type { ExchangeRow } from '../../../src/exchanges/exchange-row.js';
 import { ExchangeWriter } from '../../../src/exchanges/exchange-writer.js';
 import { testEnv } from '../../support/env.js';
-import { eventually } from '../../support/eventually.js';
-import { startTcpProxy } from '../../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
+/** The SQL here is about sessions and a table of the tests' own. */
 const FIND = 'SELECT n FROM things WHERE n = ANY ($1::int[]) ORDER BY n';
 const INSERT = 'INSERT INTO things VALUES ($1)';
 
@@ -41,38 +37,6 @@ const findBy = (of: Lane, ...numbers: number[]) =>
   of.use((connection) => connection.query<{ n: number }[]>(FIND, [numbers]));
 
 describe('a lane', () => {
-  test('prepares a statement once per connection', async () => {
-    const other = new Database(testEnv({ DATABASE_URL: database.url })).hot;
-    for (let i = 0; i < 3; i++) expect(await findBy(other, 1, 2)).toEqual([{ n: 1 }]);
-    const prepared = await other.use((connection) =>
-      connection.query<{ uses: number }[]>(
-        'SELECT (generic_plans + custom_plans)::int AS uses FROM pg_prepared_statements WHERE statement = $1',
-        [FIND],
-      ),
-    );
-    expect(prepared).toEqual([{ uses: 3 }]);
-    await other.close();
-  });
-
-  test('makes a caller wait when all connections are in use', async () => {
-    const started: number[] = [];
-    const holds = Array.from({ length: HOT_CONNECTIONS + 1 }, (_, n) => {
-      const finish = Promise.withResolvers<void>();
-      const done = pool.use(() => {
-        started.push(n);
-        return finish.promise;
-      });
-      return { finish: () => finish.resolve(), done };
-    });
-    await eventually(() => expect(started).toHaveLength(HOT_CONNECTIONS));
-    await delay(30);
-    expect(started).toHaveLength(HOT_CONNECTIONS);
-    holds[started[0] ?? 0]?.finish();
-    await eventually(() => expect(started).toHaveLength(HOT_CONNECTIONS + 1));
-    for (const { finish } of holds) finish();
-    await Promise.all(holds.map(({ done }) => done));
-  });
-
   test('commits a transaction as a whole or not at all', async () => {
     await pool.use((connection) =>
       connection.transaction(async () => {
@@ -104,70 +68,6 @@ describe('a lane', () => {
     );
     await expect(rolledBack).rejects.toThrow('after all');
     expect(await find(20, 21, 25)).toEqual([{ n: 20 }]);
-  });
-
-  test('onConnection uses connections of the ordinary pool and releases them', async () => {
-    const results = Array.from({ length: 30 }, (_, n) =>
-      onConnection(dataSource, (connection) => connection.query<{ n: number }[]>('SELECT $1::int AS n', [n])),
-    );
-    expect((await Promise.all(results)).flat()).toEqual(results.map((_, n) => ({ n })));
-    const broken = onConnection(dataSource, (connection) => connection.query('SELECT 1 / $1::int', [0]));
-    await expect(broken).rejects.toMatchObject({ code: '22012' });
-    expect(await onConnection(dataSource, (connection) => connection.query(FIND, [[1]]))).toEqual([{ n: 1 }]);
-  });
-
-  test('replaces a connection that is lost', async () => {
-    const lost = expect(pool.use((connection) => connection.query('SELECT pg_sleep($1)', [30]))).rejects.toThrow();
-    await delay(50);
-    await dataSource.query(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%' AND datname = current_database()",
-    );
-    await lost;
-    expect(await find(1)).toEqual([{ n: 1 }]);
-  });
-
-  test('reports an unreachable database as DatabaseConnectionError, and connects again when it is back', async () => {
-    const url = new URL(database.url);
-    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
-    url.port = String(proxy.port);
-    const other = new Database(testEnv({ DATABASE_URL: url.href })).hot;
-    proxy.cut();
-    await expect(findBy(other, 1)).rejects.toMatchObject({ name: 'DatabaseConnectionError' });
-    proxy.pass();
-    expect(await findBy(other, 1)).toEqual([{ n: 1 }]);
-    // As in a failover: the connection is lost before the transaction begins, and there is no other.
-    const began = other.use((connection) => {
-      proxy.cut();
-      return connection.transaction(() => connection.query(FIND, [[1]]));
-    });
-    await expect(began).rejects.toMatchObject({ name: 'DatabaseConnectionError' });
-    proxy.pass();
-    expect(await findBy(other, 1)).toEqual([{ n: 1 }]);
-    await other.close();
-    await proxy.close();
-  });
-
-  test('shutdown waits for work that has started', async () => {
-    const other = new Database(testEnv({ DATABASE_URL: database.url })).hot;
-    const answer = other.use((connection) => connection.query('SELECT 1 AS n FROM pg_sleep($1)', [0.1]));
-    await delay(50);
-    await other.close();
-    expect(await answer).toEqual([{ n: 1 }]);
-    await expect(findBy(other, 1)).rejects.toThrow(/pool/);
-  });
-
-  test.each<[string, (session: Session) => Promise<unknown>]>([
-    ['as the first work of its connection', async () => undefined],
-    ['after other statements', (session) => session.query('SELECT 1', [])],
-  ])('begins a transaction %s, though the connection was lost meanwhile', async (_what, before) => {
-    const found = await pool.use(async (session) => {
-      await before(session);
-      await dataSource.query(
-        "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name LIKE '%hot path' AND datname = current_database()",
-      );
-      return session.transaction(() => session.query(FIND, [[1]]));
-    });
-    expect(found).toEqual([{ n: 1 }]);
   });
 
   test('runs a statement again after a serialization failure', async () => {
@@ -225,14 +125,6 @@ describe('a lane', () => {
     await findBy(other, 1);
     clock.mockRestore();
     expect(await preparedBy()).toEqual([{ n: 1 }]);
-    await other.close();
-  });
-
-  test('runs a transaction again if a pooler has lost one of its prepared statements', async () => {
-    const other = new Database(testEnv({ DATABASE_URL: database.url })).hot;
-    await findBy(other, 1);
-    await other.use((session) => session.query('DEALLOCATE ALL', []));
-    expect(await other.use((session) => session.inSequence([INSERT, [30]], [FIND, [[30]]]))).toEqual([{ n: 30 }]);
     await other.close();
   });
 });

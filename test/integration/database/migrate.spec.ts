@@ -49,6 +49,7 @@ const tables = async (dataSource: DataSource): Promise<string[]> =>
     )
   ).map(({ name }) => name);
 
+/** The SQL here is about migrations: what stands in the database before and after them. */
 describe('migrate', () => {
   test('applies every migration once, in order', async () => {
     expect(await migrate(database.url)).toEqual(NAMES);

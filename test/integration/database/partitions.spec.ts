@@ -12,6 +12,7 @@ let app: TestApp;
 beforeAll(async () => void (app = await startTestApp()));
 afterAll(() => app.close());
 
+/** The SQL here is about partitions: which there are, and in which of them a row is. */
 const partitions = async (table: string) =>
   (
     await app.dataSource.query<{ name: string }[]>(

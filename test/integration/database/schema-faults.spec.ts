@@ -14,6 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
+/** The SQL here changes the schema, which is the subject. */
 describe('a database that this version cannot use', () => {
   test.each([
     ['ALTER TABLE tickets DROP COLUMN materials', 'lacks tickets.materials'],

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, EntityManager } from 'typeorm';
-import { isDatabaseUnavailable, SQLSTATE, sqlState } from '../../../src/database/postgres-errors.js';
+import { SQLSTATE, sqlState } from '../../../src/database/postgres-errors.js';
 import { inTransaction } from '../../../src/database/transaction.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
+/** The SQL here is about transactions and a table of the tests' own. */
 let database: TestDatabase;
 let dataSource: DataSource;
 
@@ -40,11 +41,6 @@ test('a transaction that waits for a paused instance is ended by the server when
 });
 
 describe('inTransaction', () => {
-  test('returns the result after the commit', async () => {
-    expect(await inTransaction(dataSource, async (manager) => (await add(manager, 1), 'done'))).toBe('done');
-    expect(await values()).toEqual([1, 0]);
-  });
-
   test('rolls back if the work fails, and throws its error', async () => {
     const failure = new Error('no');
     const work = inTransaction(dataSource, async (manager) => {
@@ -107,36 +103,6 @@ describe('inTransaction', () => {
     const error: unknown = await work.catch((reason: unknown) => reason);
     expect(sqlState(error)).toBe(SQLSTATE.uniqueViolation);
     expect(runs).toBe(1);
-  });
-
-  test('throws the first error if the connection is lost, and the pool continues', async () => {
-    const work = inTransaction(dataSource, (manager) => manager.query('SELECT pg_terminate_backend(pg_backend_pid())'));
-    const error: unknown = await work.catch((reason: unknown) => reason);
-    expect(sqlState(error)).toBe('57P01');
-    expect(await values()).toEqual([0, 0]);
-  });
-
-  test.each<[string, (manager: EntityManager) => Promise<unknown>]>([
-    ['statements', (manager) => add(manager, 2)],
-    ['the last one and the commit', async () => undefined],
-  ])('throws that the database is unavailable if the connection is lost between %s', async (_what, goOn) => {
-    const work = inTransaction(dataSource, async (manager) => {
-      await add(manager, 1);
-      const [{ pid }] = await manager.query<[{ pid: number }]>('SELECT pg_backend_pid() AS pid');
-      await dataSource.query('SELECT pg_terminate_backend($1, 5000)', [pid]);
-      await goOn(manager);
-    });
-    const error: unknown = await work.catch((reason: unknown) => reason);
-    expect(isDatabaseUnavailable(error)).toBe(true);
-    expect(await values()).toEqual([0, 0]);
-  });
-
-  test('releases every connection', async () => {
-    for (let i = 0; i < 10; i++) {
-      await inTransaction(dataSource, () => Promise.reject(new Error('no'))).catch(() => undefined);
-    }
-    await Promise.all(Array.from({ length: 12 }, () => inTransaction(dataSource, (manager) => add(manager, 1))));
-    expect(await values()).toEqual([12, 0]);
   });
 
   test('limits a statement to the given timeout, for this transaction only', async () => {

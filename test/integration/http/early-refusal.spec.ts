@@ -54,34 +54,8 @@ describe('a request that is refused before its body has arrived', () => {
   });
 });
 
-test('the seventeenth unfinished body of 1 MiB with one key is refused with 503, and another key is served', async () => {
-  const clients: SlowClient[] = [];
-  const unfinished = async () => {
-    const client = await SlowClient.open(service.url);
-    client.send(`${head(`PLATFORM-API-KEY: ${house.key}`, `Content-Length: ${MEBIBYTE}`)}{`);
-    clients.push(client);
-    return client;
-  };
-  for (let i = 0; i < 16; i++) await unfinished();
-  await eventually(async () => {
-    const client = await unfinished();
-    await answered(client, /^HTTP\/1.1 503 (?:.*\r\n)*?Retry-After: 1\r\n/);
-  });
-  expect(clients.slice(0, 16).map(({ answer }) => answer)).toEqual(Array<string>(16).fill(''));
-  const other = await ScaleHouse.open(service);
-  expect((await other.push(other.ticket())).status).toBe(200);
-  for (const client of clients) client.close();
-  await eventually(async () => expect((await house.push(house.ticket())).status).toBe(200));
-});
-
 describe('a sign-in, whose caller is unknown', () => {
   const SIGN_IN = '/console/api/session';
-  const signIn = () =>
-    service.call('POST', SIGN_IN, { headers: { 'X-Console': '1' }, body: { token: service.env.ADMIN_TOKEN } });
-  const unfinished = async (...lines: string[]) => {
-    const client = await SlowClient.open(service.url);
-    return client.send(head(...lines).replace(TICKETS, SIGN_IN) + '1\r\n{\r\n');
-  };
 
   test('may have a body of 4 KiB', async () => {
     const statusOf = async (size: number) => {
@@ -90,28 +64,6 @@ describe('a sign-in, whose caller is unknown', () => {
     };
     expect(await statusOf(4_096)).toBe(200);
     expect(await statusOf(4_097)).toBe(413);
-  });
-
-  test.each([
-    ['of 1 MiB', `Content-Length: ${MEBIBYTE}`],
-    ['of 4 KiB', 'Content-Length: 4096'],
-    ['without a length', 'Transfer-Encoding: chunked'],
-  ])('that is not finished, %s, stops neither admin writes nor other sign-ins', async (_what, length) => {
-    const clients = await Promise.all(Array.from({ length: 100 }, () => unfinished(length)));
-    // Administrators may have unfinished bodies themselves.
-    const upload = await SlowClient.open(service.url);
-    upload.send(
-      head(`Authorization: Bearer ${service.env.ADMIN_TOKEN}`, 'Content-Length: 1000').replace(
-        TICKETS,
-        '/admin/v1/haulers',
-      ),
-    );
-    const text = JSON.stringify({ name: 'Written meanwhile' });
-    expect((await service.admin('POST', '/haulers', { name: 'Written meanwhile' })).status).toBe(201);
-    upload.send(text.padEnd(1_000));
-    await answered(upload, /^HTTP\/1.1 201 /);
-    expect((await signIn()).status).toBe(200);
-    for (const client of clients) client.close();
   });
 });
 

@@ -20,7 +20,10 @@ export interface ParcelState extends Parcel {
   readonly done_by: string[];
 }
 
-/** Describes the due rows of a table as a room would have one, with a key of two columns. */
+/**
+ * The SQL here is about a table of the tests' own, not about one of the product.
+ * Describes the due rows of a table as a room would have one, with a key of two columns.
+ */
 export const PARCELS = {
   name: 'parcels',
   table: 'parcels',

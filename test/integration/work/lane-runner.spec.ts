@@ -2,15 +2,21 @@ import { beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LaneRunner } from '../../../src/work/lane-runner.js';
-import type { Run } from '../../../src/work/run.js';
 import { DatabaseConnectionError } from '../../../src/database/postgres-errors.js';
 import { PartnerFailure } from '../../../src/partner-client/partner-failure.js';
-import { addParcels, HAULER, parcel, type Parcel } from './due-table.js';
+import { addParcels, HAULER, parcel, type ParcelState } from './due-table.js';
 import { eventually } from '../../support/eventually.js';
-import { untilAborted, useParcelRunners, type Work } from './parcel-runners.js';
+import { useParcelRunners, type Work } from './parcel-runners.js';
 
 const work = useParcelRunners();
 const { runnerOf, count } = work;
+
+/** So long after a moment between `begun` and now. */
+function expectDueAfter({ due_at }: ParcelState, afterMs: number, begun: number): void {
+  const due = due_at?.getTime() ?? 0;
+  expect(due - afterMs).toBeGreaterThanOrEqual(begun);
+  expect(due - afterMs).toBeLessThanOrEqual(Date.now());
+}
 
 describe('a runner of due rows', () => {
   test('runs the rows in order, at most `concurrency` at once, until none is due', async () => {
@@ -33,40 +39,6 @@ describe('a runner of due rows', () => {
     expect(begun).toEqual(ids);
     expect(maxRunning).toBe(3);
     expect(runner.running).toBe(0);
-  });
-
-  test.each<[string, Partial<Work>, (run: Run<Parcel>) => void]>([
-    ['say that they wait', {}, (run) => run.waits(true)],
-    ['take longer than the kind allows', { waitsAfterMs: 20 }, () => undefined],
-  ])('starts others instead of runs that %s, up to a bound', async (_, kind, wait) => {
-    const hanging = await addParcels(work.first, 20, { dueInMs: -7_200_000 });
-    const others = await addParcels(work.first, 6);
-    const begun: string[] = [];
-    const runs: Run<Parcel>[] = [];
-    const runner = runnerOf(work.first, {
-      concurrency: 1,
-      ...kind,
-      run: async (run) => {
-        begun.push(run.row.id);
-        runs.push(run);
-        if (!hanging.includes(run.row.id)) return 'done';
-        wait(run);
-        return untilAborted(run);
-      },
-    });
-    await runner.tick();
-    await eventually(async () => expect(runner.running).toBe(16));
-    await delay(100);
-    expect(begun).toEqual(hanging.slice(0, 16));
-    await work.first.query('UPDATE parcels SET due_at = NULL WHERE id = ANY ($1) AND started_at IS NULL', [hanging]);
-    const [first] = runs;
-    await first?.finish('done');
-    await work.first.query('UPDATE parcels SET due_at = NULL, started_at = NULL WHERE id = $1', [hanging[1]]);
-    await runner.renew();
-    await eventually(async () => {
-      await runner.tick();
-      expect(begun.slice(16)).toEqual(others);
-    });
   });
 
   test('stores what the work writes with its last transition, and the next due time', async () => {
@@ -120,46 +92,24 @@ describe('a runner of due rows', () => {
   ])('stores %s as a sentence, with the next due time', async (_, error, sentence, afterMs) => {
     const [id = ''] = await addParcels(work.first, 1);
     const runner = runnerOf(work.first, { run: () => Promise.reject(error) });
+    const begun = Date.now();
     await runner.tick();
     await eventually(async () => expect((await parcel(work.first, id)).last_error).toBe(sentence));
     const row = await parcel(work.first, id);
     expect(row).toMatchObject({ attempts: sentence.startsWith('The database was') ? 0 : 1, started_at: null });
-    expect(Math.abs((row.due_at?.getTime() ?? 0) - Date.now() - afterMs)).toBeLessThan(2_000);
+    expectDueAfter(row, afterMs, begun);
   });
 
   test('waits longer after each failure', async () => {
     const [id = ''] = await addParcels(work.first, 1);
     await work.first.query('UPDATE parcels SET attempts = 2');
     const runner = runnerOf(work.first, { run: () => Promise.reject(new Error('again')) });
+    const begun = Date.now();
     await runner.tick();
     await eventually(async () => expect((await parcel(work.first, id)).last_error).toContain('again'));
     const row = await parcel(work.first, id);
     expect(row.attempts).toBe(3);
-    expect(Math.abs((row.due_at?.getTime() ?? 0) - Date.now() - 4 * 60_000)).toBeLessThan(2_000);
-  });
-
-  test.each<[string, (run: Run<Parcel>, beat: () => Promise<void>) => Promise<unknown>]>([
-    ['its write is refused', (run) => run.update({ weight: 99 })],
-    [
-      'its signal is aborted',
-      (run, beat) => Promise.all([untilAborted(run), beat()]).catch(() => Promise.reject(new Error('interrupted'))),
-    ],
-  ])('logs nothing for a run that lost its row when %s', async (_what, fails) => {
-    const spies = (['warn', 'error', 'debug'] as const).map((level) => jest.spyOn(Logger.prototype, level));
-    await addParcels(work.first, 1);
-    const run = async (run: Run<Parcel>) => {
-      await work.first.query('UPDATE parcels SET due_at = NULL, started_at = NULL');
-      await fails(run, () => runner.renew());
-      return 'done' as const;
-    };
-    const runner = runnerOf(work.first, { run });
-    try {
-      await runner.tick();
-      await eventually(() => expect(runner.running).toBe(0));
-      for (const spy of spies) expect(spy).not.toHaveBeenCalled();
-    } finally {
-      for (const spy of spies) spy.mockRestore();
-    }
+    expectDueAfter(row, 4 * 60_000, begun);
   });
 
   test('warns once of a partner, however many rows wait for it', async () => {
@@ -319,22 +269,5 @@ describe('a kind whose `canStart` returns false', () => {
     canStart = true;
     await runner.tick();
     await eventually(async () => expect(await count('due_at IS NOT NULL')).toBe(0));
-  });
-
-  test('is asked before each start, because a run may change its result', async () => {
-    await addParcels(work.first, 3);
-    let canStart = true;
-    const runner = runnerOf(work.first, {
-      concurrency: 1,
-      canStart: () => canStart,
-      run: async () => {
-        canStart = false;
-        return 'done';
-      },
-    });
-    await runner.tick();
-    await eventually(() => expect(runner.running).toBe(0));
-    await runner.tick();
-    expect(await count('due_at IS NOT NULL AND attempts = 0')).toBe(2);
   });
 });

@@ -1,43 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  accessSync,
-  appendFileSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-} from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Owner } from '../../../src/embedded-postgres/owner.js';
+import { pathOf, requireLinux, requirePrograms } from '../../support/programs.js';
 
 /** As Debian installs it; `patroni.yml` names the folder. */
 const POSTGRES = '/usr/lib/postgresql/15/bin/postgres';
-const PROGRAMS = ['patroni', 'etcd', 'haproxy', 'pgbouncer'];
-const FOLDERS = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/bin'];
-
-const pathOf = (program: string): string | undefined =>
-  FOLDERS.map((folder) => join(folder, program)).find((path) => isProgram(path));
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Where all output of the programs is kept, to find out why a run has lost something. */
 export const LOGS = process.env['FAILOVER_LOGS'];
 
-/** The programs that this machine lacks. */
-export const missingPrograms = (): string[] => [
-  ...(process.platform === 'linux' ? [] : ['linux']),
-  ...PROGRAMS.filter((program) => pathOf(program) === undefined),
-  ...(existsSync(POSTGRES) ? [] : ['postgresql-15']),
-];
+/** Fails where a program of the cluster is absent. */
+export function requireFailoverPrograms(): void {
+  requireLinux();
+  requirePrograms('patroni', 'etcd', 'haproxy', 'pgbouncer');
+  if (!existsSync(POSTGRES)) throw new Error(`${POSTGRES} is absent: apt-get install postgresql-15`);
+}
 
 /** Starts programs in a folder, as a user that PostgreSQL accepts, and ends them and their descendants. */
 export class Programs {

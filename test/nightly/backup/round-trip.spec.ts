@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { backup, restore, verify } from '../../../src/backup/commands.js';
+import { serviceVersion } from '../../../src/config/version.js';
+import { migrate } from '../../../src/database/migrate.js';
+import { MIGRATIONS } from '../../../src/database/migrations.js';
+import { seedDemo } from '../../../src/demo/seed.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import { backupOf, contentOf, emptyDatabase, refusal, relationsOf, succeed } from '../../support/backup-scene.js';
+import { eventually } from '../../support/eventually.js';
+import { fillEmptyTables } from '../../support/filled-tables.js';
+import { startS3Server } from '../../support/s3-server.js';
+import { onServer } from '../../support/test-run.js';
+import { createExchangeDays, queryingOf } from '../../support/exchange-days.js';
+
+let service: TestApp;
+let archive: string;
+let before: Record<string, string>;
+const source = () => service.env.DATABASE_URL;
+
+beforeAll(async () => {
+  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  await seedDemo(service.env, service.url);
+  // The work of the demo comes to rest, so that the source stays as the archive has it.
+  await eventually(async () => {
+    const sql = `SELECT (SELECT count(*) FROM reference_clips) AS clips, (SELECT count(*) FROM recordings WHERE status <> 'stored') AS open`;
+    expect(await service.dataSource.query(sql)).toEqual([{ clips: '1', open: '0' }]);
+  });
+  await service.app.close();
+  await onServer(source(), async (client) => {
+    expect(await fillEmptyTables(client)).toEqual({});
+    // An exchange of a day that a restore must create, because the migrations create only those from today on.
+    await createExchangeDays(queryingOf(client), new Date('2026-01-05'), new Date('2026-01-05'));
+    await client.query(
+      `UPDATE exchanges SET id = '019b8b7a-8c00-7000-8000-000000000001' WHERE id = (SELECT max(id::text)::uuid FROM exchanges)`,
+    );
+  });
+  archive = await backupOf(source());
+  if (process.env['UPDATE_FIXTURE'] !== undefined)
+    copyFileSync(archive, join(FIXTURES, `haulbridge-${serviceVersion()}.tar`));
+  before = await contentOf(source());
+});
+afterAll(() => service.close());
+
+/** Without what a restore writes itself. */
+function withoutMarks(content: Record<string, string>): Record<string, string> {
+  const marks = ['table outbound_stop', 'table schema_version'];
+  return Object.fromEntries(Object.entries(content).filter(([name]) => !marks.includes(name)));
+}
+
+async function restored(from: string): Promise<Record<string, string>> {
+  const target = await emptyDatabase();
+  try {
+    await succeed((context) => restore({ from, database: target.url }, context), source());
+    const { rows } = await onServer(target.url, (client) =>
+      client.query<{ reason: string }>('SELECT reason FROM outbound_stop'),
+    );
+    expect(rows).toEqual([{ reason: expect.stringMatching(/^restored from a backup of 2/) }]);
+    return withoutMarks(await contentOf(target.url));
+  } finally {
+    await target.drop();
+  }
+}
+
+const FIXTURES = join(import.meta.dirname, '../../fixtures');
+
+/** `npm run fixture` makes one with each release. */
+test.each(readdirSync(FIXTURES).filter((name) => name.endsWith('.tar')))(
+  'the database of a release is restored and brought to this version: %s',
+  async (name) => {
+    const content = await restored(join(FIXTURES, name));
+    const tables = Object.entries(content).filter(([table]) => table.startsWith('table '));
+    expect(tables.length).toBeGreaterThan(35);
+    // A table that a later version has added may be empty.
+    expect(content['table tickets']).not.toMatch(/^0 rows/);
+    expect(content['table recordings']).not.toMatch(/^0 rows/);
+    // The partitions of exchanges are those of other days.
+    const names = (all: Record<string, string>) =>
+      Object.keys(all)
+        .filter((each) => !/\d{4}/.test(each))
+        .sort();
+    expect(names(content)).toEqual(names(withoutMarks(before)));
+  },
+);
+
+describe('a backup', () => {
+  test('is restored with every row, sequence, index and constraint', async () => {
+    const tables = Object.entries(before).filter(([name]) => name.startsWith('table '));
+    expect(tables.length).toBeGreaterThan(35);
+    expect(tables.filter(([, content]) => content.startsWith('0 rows'))).toEqual([]);
+    expect(await restored(archive)).toEqual(withoutMarks(before));
+  });
+
+  test('is a tar archive of its owner alone, whose streams zstd can read', () => {
+    expect(statSync(archive).mode & 0o777).toBe(0o600);
+    const names = execFileSync('tar', ['-tf', archive], { encoding: 'utf8' }).trim().split('\n');
+    expect(names[0]).toBe('haulbridge-backup.json');
+    expect(names).toContain('data/haulers/000001.zst');
+    const manifest = execFileSync('tar', ['-xOf', archive, 'manifest.json'], { encoding: 'utf8' });
+    expect(JSON.parse(manifest)).toMatchObject({ formatVersion: 1, migrations: MIGRATIONS.map(({ name }) => name) });
+    expect(manifest).not.toContain(service.env.SECRETS_KEY.toString('hex'));
+    expect(readdirSync(dirname(archive))).toEqual(['haulbridge.tar']);
+  });
+
+  test('goes to an object of a bucket and comes back from there', async () => {
+    const s3 = await startS3Server({ locked: true });
+    const place = s3.storageUrl('backups/haulbridge.tar');
+    await succeed((context) => backup({ to: place }, context), source());
+    expect(await restored(place)).toEqual(withoutMarks(before));
+    expect(await s3.keysOfUploads()).toEqual([]);
+    expect(await refusal((context) => restore({ from: s3.storageUrl('other.tar') }, context), source())).toBe(
+      '--from: there is no object other.tar',
+    );
+    await s3.stop();
+    expect(await refusal((context) => backup({ to: place }, context), source())).toMatch(
+      /^--to: The storage \(S3\) failed/,
+    );
+  });
+
+  test('of an older release is brought to the newest migration', async () => {
+    const older = await emptyDatabase();
+    const migrations = MIGRATIONS.slice(0, -3);
+    await migrate(older.url, { migrations });
+    const id = randomUUID();
+    await onServer(older.url, (client) => client.query(`INSERT INTO haulers (id, name) VALUES ($1, 'of old')`, [id]));
+    const old = await backupOf(older.url);
+    await older.drop();
+    const target = await emptyDatabase();
+    await succeed((context) => restore({ from: old, database: target.url }, context), source());
+    expect(await migrate(target.url)).toEqual([]);
+    const { rows } = await onServer(target.url, (client) => client.query('SELECT id, name FROM haulers'));
+    expect(rows).toEqual([{ id, name: 'of old' }]);
+    await target.drop();
+  });
+
+  test('is restored through a migration that builds an index concurrently', async () => {
+    class IndexHaulers1999999999999 implements MigrationInterface {
+      readonly transaction = false;
+      async up(runner: QueryRunner): Promise<void> {
+        await runner.query('CREATE INDEX CONCURRENTLY haulers_name_idx ON haulers (name)');
+      }
+      async down(): Promise<void> {}
+    }
+    MIGRATIONS.push(IndexHaulers1999999999999);
+    try {
+      const content = await restored(archive);
+      expect(content['index haulers_name_idx']).toContain('USING btree (name)');
+    } finally {
+      MIGRATIONS.pop();
+    }
+  });
+
+  test('has the rows of one moment, while others write', async () => {
+    const busy = await emptyDatabase();
+    await migrate(busy.url);
+    await onServer(busy.url, (client) =>
+      client.query(`INSERT INTO haulers (id, name) SELECT gen_random_uuid(), 'many' FROM generate_series(1, 30000)`),
+    );
+    let [isWriting, pairs] = [true, 0];
+    const writing = onServer(busy.url, async (client) => {
+      // The first table and a later one, in one transaction.
+      for (; isWriting; pairs++)
+        await client.query(
+          `BEGIN; INSERT INTO haulers (id, name) VALUES (gen_random_uuid(), 'pair');
+           INSERT INTO reference_clocks (customer_id, offset_ms) VALUES ('${pairs}', 0); COMMIT`,
+        );
+    });
+    await eventually(() => expect(pairs).toBeGreaterThan(10));
+    const [atStart, from] = [pairs, await backupOf(busy.url)];
+    isWriting = false;
+    await writing;
+    expect(pairs).toBeGreaterThan(atStart + 10);
+    const target = await emptyDatabase();
+    await succeed((context) => restore({ from, database: target.url }, context), source());
+    const { rows } = await onServer(target.url, (client) =>
+      client.query<{ one: number; other: number }>(
+        `SELECT (SELECT count(*) FROM haulers WHERE name = 'pair')::int AS one, (SELECT count(*) FROM reference_clocks)::int AS other`,
+      ),
+    );
+    expect(rows[0]?.one).toBeGreaterThanOrEqual(atStart);
+    expect(rows[0]?.other).toBe(rows[0]?.one);
+    await Promise.all([busy.drop(), target.drop()]);
+  });
+});
+
+describe('the videos of a backup', () => {
+  const videos = () => join(service.env.DATA_DIR, 'videos');
+  const check = async (checksums = false) => {
+    const target = await emptyDatabase();
+    const options = { from: archive, database: target.url, videos: `file:${videos()}`, checksums };
+    const outcome = await (async () => {
+      try {
+        return (await succeed((context) => restore(options, context), source())).sentence;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    })();
+    const rows = (await contentOf(target.url))['table haulers'];
+    await target.drop();
+    return { outcome, isRestored: rows === before['table haulers'] };
+  };
+
+  test('are looked for after a restore, and the sentence says how many are missing or differ', async () => {
+    expect((await check()).outcome).toMatch(/; \d+ videos found in file:/);
+    const files = readdirSync(videos(), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.mp4'));
+    const [lost = '', cut = '', damaged = ''] = files.filter((name) => name.startsWith('reference-recordings'));
+    rmSync(join(videos(), lost));
+    truncateSync(join(videos(), cut), 10);
+    const bytes = readFileSync(join(videos(), damaged));
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
+    writeFileSync(join(videos(), damaged), bytes);
+    expect(await check()).toEqual({
+      outcome: expect.stringMatching(/; of \d+ videos, 1 are missing in file:\S+ and 1 differ \(/),
+      isRestored: true,
+    });
+    expect((await check(true)).outcome).toMatch(/ 1 are missing in file:\S+ and 2 differ \(/);
+  });
+});
+
+describe('backup verify', () => {
+  test('leaves nothing behind but the time, which /metrics of every instance shows', async () => {
+    const metric = async () => {
+      const instance = await startTestApp({ on: service });
+      const headers = { Authorization: `Bearer ${instance.env.ADMIN_TOKEN}` };
+      const { text } = await instance.call('GET', '/metrics', { headers });
+      await instance.close();
+      return /^backup_last_verified_timestamp (\S+)$/m.exec(text)?.[1];
+    };
+    await onServer(source(), (client) => client.query('DELETE FROM backup_verifications'));
+    expect(await metric()).toBeUndefined();
+    const content = () => contentOf(source(), ['backup_verifications']);
+    const [contentBefore, relations] = [await content(), (await relationsOf(source())).sort()];
+    const { sentence } = await succeed((context) => verify({ from: archive }, context), source());
+    expect(sentence).toMatch(/^verified the backup of \S+: \d+ tables, \d+ rows$/);
+    expect(await content()).toEqual(contentBefore);
+    expect((await relationsOf(source())).sort()).toEqual(relations);
+    expect(Number(await metric()) * 1000).toBeGreaterThan(Date.now() - 60_000);
+  });
+});

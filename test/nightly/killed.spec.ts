@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { DataSource } from 'typeorm';
+import type { Erasure } from '../../src/contracts/admin/erasure.dto.js';
+import type { StorageCheck, StorageRepair } from '../../src/contracts/admin/storage.dto.js';
+import type { WebhookDelivery } from '../../src/contracts/admin/webhook-delivery.dto.js';
+import { recordingFile } from '../../src/vision/recordings/recording.rules.js';
+import { type BuiltService, startService } from '../support/built-service.js';
+import { eventually } from '../support/eventually.js';
+import { reportFigures } from '../support/faults.js';
+import { serveFile } from '../support/file-host.js';
+import { countByTruck, holdRows, insertDeliveries, insertStoredRecordings, setRetentionDays } from '../support/rows.js';
+import { sampleVideo } from '../support/sample-video.js';
+import { hangs, startScriptedPartner } from '../support/scripted-partner.js';
+import { CONTINUOUS, element, inHours, lists, sha256, startVisionPartner } from '../support/scripted-vision.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { endLanes } from '../support/time.js';
+
+const FILE = sampleVideo(1_000);
+/** Each starts the service twice or more, on a machine that may be busy. */
+const CASE_MS = 300_000;
+
+let database: TestDatabase;
+let db: { dataSource: DataSource };
+let service: BuiltService;
+let haulerId: string;
+const start = async (env: Record<string, string>, dataDir?: string) =>
+  startService({ databaseUrl: database.url, env, ...(dataDir === undefined ? {} : { dataDir }) });
+
+beforeEach(async () => {
+  database = await createTestDatabase();
+  db = { dataSource: await database.connect(4) };
+});
+afterEach(async () => {
+  await service?.end('SIGKILL');
+  await database.drop();
+});
+
+async function begin(env: Record<string, string> = {}): Promise<void> {
+  service = await start(env);
+  haulerId = randomUUID();
+  await call('POST', '/haulers', { id: haulerId, name: 'Killed Hauling' });
+}
+
+/** Kill -9, and a new instance after the time in which another one would take over. `between` is before its start. */
+async function kill(between: () => unknown = () => undefined, env: Record<string, string> = {}): Promise<void> {
+  expect(await service.end('SIGKILL')).toBe('SIGKILL');
+  await between();
+  await endLanes(db);
+  service = await start(env, service.dataDir);
+}
+
+async function call<Body = Record<string, never>>(method: string, path: string, body?: object): Promise<Body> {
+  const reply = await service.admin<Body>(method, path, body);
+  if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+  return reply.body;
+}
+
+const connect = async (body: object) => (await call<{ id: string }>('POST', '/connections', { haulerId, ...body })).id;
+const pausedVision = () =>
+  connect({ interface: 'vision', baseUrl: 'https://partner.invalid', apiKey: 'key', enabled: false });
+
+const pathOf = (id: string) => join(service.dataDir, 'videos', recordingFile(id));
+const hasFile = (id: string) => existsSync(pathOf(id));
+
+/** Rows of recordings, and their files. */
+async function storedRecordings(rows: Parameters<typeof insertStoredRecordings>[1]): Promise<string[]> {
+  const ids = await insertStoredRecordings(db, rows);
+  for (const id of ids) {
+    await mkdir(dirname(pathOf(id)), { recursive: true });
+    await writeFile(pathOf(id), FILE);
+  }
+  return ids;
+}
+
+describe('killed while it', () => {
+  test(
+    'downloads 50 files: each is complete, published once, and no other file is left',
+    async () => {
+      const [downloads, first, bytes] = [50, 12, 200_000];
+      const partner = await startVisionPartner();
+      const bodies = Array.from({ length: downloads }, () => sampleVideo(bytes));
+      let [halted, halves] = [true, 0];
+      const chunks = bodies.map((body, n) => {
+        const etag = `"${sha256(body)}"`;
+        const downloadUrl = partner.link(body, (request, response) => {
+          // Before the kill, hosts send half of a file and stop after the first files: the kill meets four downloads.
+          if (!halted || n < first) return serveFile(body, { etag })(request, response);
+          halves++;
+          response.writeHead(200, { 'content-length': body.length, etag });
+          response.write(body.subarray(0, bytes / 2));
+        });
+        const range = { startTime: inHours(-3 + n / 60), endTime: inHours(-3 + (n + 1) / 60), durationSeconds: 60 };
+        const expiresAt = new Date(Date.now() + 8 * 3_600_000 + n * 1_000).toISOString();
+        return element({ id: `chunk-${n}`, ...range, expiresAt, downloadUrl });
+      });
+      partner.on(
+        CONTINUOUS,
+        lists('recordings', () => chunks),
+      );
+      await begin();
+      const connection = { interface: 'vision', baseUrl: partner.url, apiKey: 'the-partners-key' };
+      const connectionId = await connect({ ...connection, customerId: 'customer-1' });
+      await call('POST', '/video-subscriptions', { connectionId, truckId: 'TRUCK-7', startTime: inHours(-4) });
+
+      const files = () => {
+        const root = join(service.dataDir, 'videos');
+        const all = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => ({
+          path,
+          found: statSync(join(root, path)),
+        }));
+        return new Map(all.filter(({ found }) => found.isFile()).map(({ path, found }) => [path, found.ino]));
+      };
+      const published = () => [...files()].filter(([path]) => path.startsWith('recordings/'));
+      const stored = async () =>
+        (
+          await call<{ data: { id: string; sha256: string; partnerRecordingId: string }[] }>(
+            'GET',
+            '/recordings?status=stored&pageSize=100',
+          )
+        ).data;
+      await eventually(async () => expect([(await stored()).length, halves]).toEqual([first, 4]));
+      const before = published();
+      expect(before).toHaveLength(first);
+      await kill(() => (halted = false));
+      await eventually(async () => expect(await stored()).toHaveLength(downloads));
+
+      const rows = await stored();
+      const sums = new Map(rows.map((row) => [row.partnerRecordingId, row.sha256]));
+      expect(bodies.map((_, n) => sums.get(`chunk-${n}`))).toEqual(bodies.map(sha256));
+      // Only the files of the rows, and no temporary one.
+      expect([...files().keys()].sort()).toEqual(rows.map(({ id }) => recordingFile(id)).sort());
+      expect(rows.filter((row) => sha256(readFileSync(pathOf(row.id))) !== row.sha256)).toEqual([]);
+      // A file that was published before the kill is the same, and was requested once.
+      const after = files();
+      expect(before.filter(([path, inode]) => after.get(path) !== inode)).toEqual([]);
+      const asked = (n: number) =>
+        partner.fetched.filter((link) => String(chunks[n]?.['downloadUrl']).endsWith(link)).length;
+      expect(bodies.map((_, n) => asked(n))).toEqual(bodies.map((_, n) => (n >= first && n < first + 4 ? 2 : 1)));
+      reportFigures('downloads killed', { files: downloads, 'half fetched when killed': halves, lost: 0 });
+    },
+    CASE_MS,
+  );
+
+  test(
+    'deletes old recordings, between files and commit: it goes on, and no recording is stored without its file',
+    async () => {
+      const env = { VIDEO_RETENTION_DAYS: '30' };
+      await begin(env);
+      await call('PUT', `/haulers/${haulerId}/retention`, { onDemandDays: null, continuousDays: null });
+      // In the order of their deletion, 1,000 of which are one transaction: the kill meets that of T2.
+      const trucks = { T1: 1_000, T2: 1_000, T3: 10, YOUNG: 5 };
+      const ids = await storedRecordings({
+        ...{ haulerId, connectionId: await pausedVision(), file: FILE, startTime: inHours(-35 * 24) },
+        trucks: Object.entries(trucks).map(([truckId, count]) => ({
+          truckId,
+          count,
+          days: truckId === 'YOUNG' ? 1 : 31,
+        })),
+      });
+      expect((await call<StorageRepair>('POST', '/doctor/repair')).sumsCorrected).toBeGreaterThanOrEqual(4);
+      const filesOf = (from: number, count: number) => ids.slice(from, from + count).filter(hasFile).length;
+      const files = () => [filesOf(0, 1_000), filesOf(1_000, 1_000), filesOf(2_000, 10), filesOf(2_010, 5)];
+      // The files of T2 are deleted, and the sums of its day wait for this lock.
+      const release = await holdRows(db, 'coverage_days', 'truck_id', 'T2');
+      await setRetentionDays(db, haulerId, 30);
+      const run = call('POST', '/retention').catch((error: unknown) => error);
+      await eventually(() => expect(files().slice(0, 2)).toEqual([0, 0]), 60_000);
+      let atKill: unknown;
+      await kill(async () => {
+        await run;
+        await release();
+        atKill = [files(), await countByTruck(db)];
+      }, env);
+      const left = ['T2 stored 1000', 'T3 stored 10', 'YOUNG stored 5'];
+      expect(atKill).toEqual([
+        [0, 0, 10, 5],
+        ['T1 expired 1000', ...left],
+      ]);
+      const ended = ['T1 expired 1000', 'T2 expired 1000', 'T3 expired 10', 'YOUNG stored 5'];
+      await eventually(async () => expect(await countByTruck(db)).toEqual(ended), 60_000);
+      expect(files()).toEqual([0, 0, 0, 5]);
+      expect(await call('GET', `/recordings/${ids[1_000]}`)).toMatchObject({
+        status: 'expired',
+        reasonCode: 'fileRemoved',
+        reason: expect.stringMatching(/^The file was deleted 30 days after it was stored/),
+      });
+      const { data, sums } = await call<StorageCheck>('GET', '/doctor');
+      expect([data, sums]).toEqual([[], []]);
+    },
+    CASE_MS,
+  );
+
+  test(
+    'erases recordings, between a file and its count: it goes on, and counts nothing twice',
+    async () => {
+      const [count, at] = [30, 12];
+      await begin();
+      const connectionId = await pausedVision();
+      const [from, to] = ['2026-01-31T08:00:00Z', '2026-01-31T09:00:00Z'];
+      const trucks = [{ truckId: 'TRUCK-7', count, days: 0 }];
+      const ids = await storedRecordings({ haulerId, connectionId, file: FILE, startTime: from, trucks });
+      await insertDeliveries(db, haulerId, ids);
+      const { id, confirmationCode } = await call<Erasure>('POST', '/erasures', {
+        ...{ connectionId, truckId: 'TRUCK-7', from, to },
+      });
+      const receipt = () => call<Erasure>('GET', `/erasures/${id}`);
+      const atRecording = await holdRows(db, 'recordings', 'id', ids[at] ?? '');
+      await call('POST', `/erasures/${id}/confirm`, { confirmationCode });
+      await eventually(async () => expect((await receipt()).erased.recordings).toBe(at));
+      // The file is deleted, and its count waits for this lock.
+      const atCount = await holdRows(db, 'erasures', 'id', id);
+      await atRecording();
+      await eventually(() => expect(hasFile(ids[at] ?? '')).toBe(false));
+      await kill(atCount);
+      await eventually(async () => expect((await receipt()).status).not.toBe('running'), 90_000);
+      const done = await receipt();
+      expect(done).toMatchObject({
+        status: 'done',
+        erased: { recordings: count, bytes: count * FILE.length, deliveries: count },
+      });
+      expect(done.erased).toEqual(done.preview);
+      expect(ids.filter(hasFile)).toEqual([]);
+      expect((await call<{ data: unknown[] }>('GET', `/recordings?haulerId=${haulerId}`)).data).toEqual([]);
+    },
+    CASE_MS,
+  );
+
+  test(
+    'delivers 20 events: none is lost, and each has one webhook-id',
+    async () => {
+      const [route, events] = ['POST /hook', 20];
+      const receiver = await startScriptedPartner();
+      await begin();
+      const order = { haulerId, interfaces: ['account'], name: 'test' };
+      const { key } = await call<{ key: string }>('POST', '/api-keys', order);
+      const endpoint = { url: `${receiver.url}/hook`, topics: ['account.created'] };
+      const { id } = await call<{ id: string }>('POST', '/webhook-endpoints', endpoint);
+      receiver.on(route, (response) => response.writeHead(204).end(), hangs());
+      const accounts: string[] = [];
+      for (let i = 0; i < events; i++) {
+        const response = await fetch(`${service.url}/platform-api/v1/accounts`, {
+          method: 'POST',
+          headers: { 'PLATFORM-API-KEY': key, 'Content-Type': 'application/json' },
+          body: JSON.stringify({ accountName: `Account ${i}` }),
+        });
+        accounts.push(((await response.json()) as { accountId: string }).accountId);
+      }
+      // The first one is answered, some hang, and the others wait.
+      await eventually(() => expect(receiver.askedOf(route).length).toBeGreaterThan(2));
+      await kill(() => receiver.on(route, (response) => response.writeHead(204).end()));
+      const path = `/webhook-deliveries?endpointId=${id}&pageSize=100`;
+      await eventually(async () => {
+        const { data } = await call<{ data: WebhookDelivery[] }>('GET', path);
+        expect(data.map(({ status }) => status)).toEqual(Array(events).fill('delivered'));
+      }, 90_000);
+      const sent = receiver.askedOf(route).map(({ headers, body }) => ({
+        id: headers['webhook-id'],
+        accountId: (JSON.parse(body) as { data: { accountId: string } }).data.accountId,
+      }));
+      expect(new Set(sent.map(({ accountId }) => accountId))).toEqual(new Set(accounts));
+      expect(new Set(sent.map((each) => each.id)).size).toBe(events);
+      const tries = [...Map.groupBy(sent, (each) => each.id).values()].map(({ length }) => length);
+      expect(Math.max(...tries)).toBe(2);
+    },
+    CASE_MS,
+  );
+});
+
+/** The parent of several processes behind one port (`WEB_CONCURRENCY`), and its children. */
+describe('a worker', () => {
+  const childrenOf = (pid: number | undefined): number[] =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  const runs = (pid: number) => existsSync(`/proc/${pid}`);
+
+  test(
+    'that is killed is replaced, service continues, and all end with their parent',
+    async () => {
+      await begin({ WEB_CONCURRENCY: '2' });
+      const { child, url } = service;
+      const [first, second] = childrenOf(child.pid);
+      if (first === undefined || second === undefined) throw new Error('there are no two workers');
+      process.kill(first, 'SIGKILL');
+      await eventually(() => expect(childrenOf(child.pid).filter((pid) => pid !== first)).toHaveLength(2));
+      expect(childrenOf(child.pid)).toContain(second);
+      await eventually(() => expect(service.output()).toContain('a worker has ended'));
+      const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/health/ready`)));
+      expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+      const used = start({ WEB_CONCURRENCY: '2', PORT: new URL(url).port });
+      await expect(used).rejects.toThrow(/EADDRINUSE[^]*\na worker ended with 1 before it listened\n$/);
+      const workers = childrenOf(child.pid);
+      await service.end('SIGKILL');
+      await eventually(() => expect(workers.filter(runs)).toEqual([]));
+      service = await start({ WEB_CONCURRENCY: '2' });
+      const others = childrenOf(service.child.pid);
+      expect(await service.end('SIGTERM')).toBe(0);
+      expect(others.filter(runs)).toEqual([]);
+    },
+    CASE_MS,
+  );
+});
