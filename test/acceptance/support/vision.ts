@@ -36,6 +36,12 @@ const OPEN = new Set(['available', 'downloading']);
 /** A connection may be poked 60 times a minute. */
 const NUDGE_MS = 500;
 
+interface VisionSceneOptions {
+  readonly service?: Service;
+  readonly connection?: Plain;
+  readonly hauler?: Hauler;
+}
+
 /** A hauler with a connection to a scripted partner of Vision. */
 export class VisionScene {
   private nudgedAt = 0;
@@ -44,15 +50,18 @@ export class VisionScene {
     readonly hauler: Hauler,
     readonly partner: VisionPartner,
     readonly connectionId: string,
-    private readonly connectionKey: string,
+    /** The partner's key of the partner API. */
+    readonly connectionKey: string,
   ) {}
 
-  static async create({ service = target, connection = {} }: { service?: Service; connection?: Plain } = {}) {
-    const hauler = await Hauler.create({ service });
+  /** Of a new hauler, unless one is given. */
+  static async create({ service = target, connection = {}, hauler: known }: VisionSceneOptions = {}) {
+    const hauler = known ?? (await Hauler.create({ service }));
     const partner = await startVisionPartner();
     const body = { interface: 'vision', baseUrl: partner.url, customerId: 'customer-1', ...connection };
     const connectionId = await hauler.connect(body);
-    const { key } = await administer<{ key: string }>('POST', '/api-keys', { connectionId, name: 'poke' }, service);
+    const asked = { connectionId, name: 'poke' };
+    const { key } = await administer<{ key: string }>('POST', '/api-keys', asked, hauler.service);
     return new VisionScene(hauler, partner, connectionId, key);
   }
 
