@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   beside = await startOwnService({ beside: service, env: { ADMIN_READ_TOKEN: READ_TOKEN } });
   for (const id of [ONE, TWO]) await Hauler.create({ service, id });
-});
+}, 150_000);
 
 type Headers = Readonly<Record<string, string>>;
 
