@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
-import { refuses } from '../../support/scripted-partner.js';
+import { json, refuses, startScriptedPartner } from '../../support/scripted-partner.js';
 import { idOf, site } from '../../support/site-data.js';
 import { type ErrorBody, Hauler, ONE_SITE, type Plain, SITES_ROUTE } from '../support/hauler.js';
 import { admin, administer, call, listed, target } from '../support/target.js';
@@ -141,20 +141,20 @@ describe('what is wrong now', () => {
     expect(await of(hauler)).toEqual([]);
   });
 
-  test('has a refused key, failing calls and refused pushes until they succeed (decision 69)', async () => {
-    const hauler = await Hauler.create({ sites: ONE_SITE });
-    const { partner, connectionId } = await hauler.siteConnection();
+  test('has a key that a partner refuses until a call succeeds (decision 69)', async () => {
+    const hauler = await Hauler.create();
+    const partner = await startScriptedPartner();
     partner.on(SITES_ROUTE, refuses(401, 'UNAUTHORIZED'));
-    await hauler.sync();
-    await hauler.push({ siteId: randomUUID() });
-    await eventually(async () => {
-      const kinds = (await of(hauler)).map(({ kind }) => kind);
-      expect(kinds).toEqual(expect.arrayContaining(['refused-keys', 'refused-pushes']));
+    const id = await hauler.connect({ interface: 'site', baseUrl: partner.url });
+    const refused = await eventually(async () => {
+      const found = (await of(hauler)).find(({ kind }) => kind === 'refused-keys');
+      expect(found).toMatchObject({ severity: 'now', connection: { id }, page: expect.any(String) });
+      return found;
     });
-    const refused = (await of(hauler)).find(({ kind }) => kind === 'refused-keys');
-    expect(refused).toMatchObject({ severity: 'now', connection: { id: connectionId }, page: expect.any(String) });
-    await hauler.sync(ONE_SITE);
-    await eventually(async () => expect((await of(hauler)).map(({ kind }) => kind)).not.toContain('refused-keys'));
+    expect(refused?.['sentence']).toEqual(expect.any(String));
+    partner.on(SITES_ROUTE, json({ success: true, data: ONE_SITE }));
+    await admin('POST', `/connections/${id}/sync`);
+    await eventually(async () => expect(await of(hauler)).toEqual([]));
   });
 });
 
