@@ -4,7 +4,6 @@ import { type Attention, type AttentionItem } from '../../../src/contracts/admin
 import { PartitionPlanner } from '../../../src/database/partition-planner.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
 import { SiteScene } from '../../support/site-scene.js';
 import { connectVision } from '../../support/vision-partner.js';
 

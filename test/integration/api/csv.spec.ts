@@ -4,8 +4,6 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
-import { ADMIN_ROUTES } from '../../../src/contracts/admin/admin.api.js';
-import { csvColumns } from '../../../src/contracts/common/csv.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ScaleHouse } from '../../support/scale-house.js';
@@ -48,16 +46,6 @@ async function fill(haulerId: string, count: number): Promise<void> {
 }
 
 describe('Accept: text/csv', () => {
-  const LISTS: readonly [name: keyof typeof ADMIN_ROUTES, path: string][] = [
-    ['listTickets', '/tickets'],
-    ['listAccounts', '/accounts'],
-    expect([status, sent.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
-    expect(sent.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+-\d{4}-\d\d-\d\d\.csv"$/);
-    expect(sent.get('cache-control')).toBe('no-store');
-    const columns = csvColumns(ADMIN_ROUTES[name].csv!).map((column) => column.name);
-    expect(body.slice(0, body.indexOf('\r\n')).split(',')).toEqual(columns);
-  });
-
   test.each([
     ['text/csv, */*;q=0.1', true],
     ['application/json, text/csv', false],

@@ -18,6 +18,11 @@ const actions = async (query = '') =>
   (await service.admin<{ data: Action[] }>('GET', `/actions?pageSize=100${query}`)).body.data;
 const last = async () => (await actions())[0];
 
+const UNKNOWN = {
+  dryRun: true,
+  ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`member${i}`, `unknown-${i}`])),
+};
+
 const withUnknown = (body: object) => ({ ...UNKNOWN, ...body });
 
 describe('each write is listed with what the service read, and without unknown members', () => {

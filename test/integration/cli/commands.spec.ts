@@ -7,13 +7,11 @@ import { COMMAND_GROUPS } from '../../../src/cli/commands.js';
 import { render } from '../../../src/cli/output.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../../../src/contracts/admin/admin.api.js';
 import { IdParam } from '../../../src/contracts/admin/list.dto.js';
+import { fieldsOf } from '../../../src/contracts/common/fields/documented.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import {
-  as   type CommandOutcome,
-  commandsBeside,
-  runCommand as run,
-} from '../../support/command-line.js';
+import { type CommandOutcome, commandsBeside, runCommand as run } from '../../support/command-line.js';
 import { testEnv } from '../../support/env.js';
+import { fromSource } from '../../support/from-source.js';
 import { heldChild } from '../../support/held.js';
 import { startServiceProcess } from '../../support/service-process.js';
 import { testServer } from '../../support/test-run.js';

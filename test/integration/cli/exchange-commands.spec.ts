@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runCommandLine } from '../../../src/cli/program.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { commandsBeside } from '../../support/command-line.js';

@@ -4,11 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DemoCamera, demoRecording } from '../../../src/demo/demo-data.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import {
-    as   commandsBeside,
-    as } from '../../support/command-line.js';
+import { answerOf, commandsBeside, runCommand } from '../../support/command-line.js';
 import { eventually } from '../../support/eventually.js';
-import { site, } from '../../support/site-data.js';
 import { accepts, POST, startVisionPartner, type VisionPartner } from '../../support/scripted-vision.js';
 
 let service: TestApp;
@@ -32,6 +29,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+const CAMERA = ['--customer-id', 'C', '--truck-id', 'T9', '--camera-id', 'front'];
+
 /** A recording of one minute. */
 const addRecording = (file: string, camera: DemoCamera = 'front') =>
   copyFileSync(demoRecording(camera, new Date(0)), join(folder, file));
@@ -44,6 +43,8 @@ interface Row {
   readonly endTime?: string;
   readonly reason?: string;
 }
+
+const importing = (...more: string[]) => ['recording', 'import', folder, ...CAMERA, ...more];
 
 async function failedImport(...more: string[]): Promise<{ err: string; data: Row[] }> {
   const { code, out, err } = await runCommand(...importing(...more), '--json');

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { uuidv7 } from '../../../src/database/uuid.js';
+import type { ExchangeRecord } from '../../../src/exchanges/exchange-record.js';
 import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
 import { toRow } from '../../../src/exchanges/exchange-row.js';
 import { ExchangeWriter } from '../../../src/exchanges/exchange-writer.js';
@@ -10,7 +11,6 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { asAdmin, DatabaseStage } from '../../support/database-stage.js';
 import { eventually } from '../../support/eventually.js';
 import { listExchanges, newestExchange } from '../../support/exchange-scene.js';
-import { json } from '../../support/scripted-partner.js';
 import { startServiceProcess } from '../../support/service-process.js';
 import { SiteScene } from '../../support/site-scene.js';
 
@@ -196,4 +196,34 @@ test('a process that is killed while it writes leaves whole exchanges', async ()
     );
     return row ?? { exchanges: 0, whole: -1 };
   }
+});
+
+const recordOf = (): ExchangeRecord => ({
+  id: '',
+  direction: 'outbound',
+  lane: 'known',
+  address: '',
+  interface: 'site',
+  route: 'getSites',
+  method: 'GET',
+  path: '/',
+  haulerId: null,
+  connectionId: null,
+  apiKeyId: null,
+  keyPrefix: null,
+  requestId: null,
+  status: 200,
+  failure: undefined,
+  durationMs: 1,
+  requestBytes: 0,
+  responseBytes: 0,
+  scenario: undefined,
+  requestHeaders: {},
+  requestBody: undefined,
+  input: undefined,
+  responseHeaders: {},
+  responseBody: undefined,
+  inRevision: false,
+  references: [],
+  secrets: [],
 });

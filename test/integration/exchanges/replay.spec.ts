@@ -6,13 +6,10 @@ import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
 import { sealKey } from '../../../src/partner-client/connection-keys.service.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { CatalogFixture } from '../../support/catalog.js';
 import { listExchanges, newestExchange } from '../../support/exchange-scene.js';
 import { type SandboxScene, startSandboxScene } from '../../support/sandbox-scene.js';
 import { PARTNER_KEY, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
-import { eventually } from '../../support/eventually.js';
 import { refuses } from '../../support/scripted-partner.js';
-import { POST } from '../../support/scripted-vision.js';
 
 const replayOn = (service: TestApp, id: string, body: object = {}) =>
   service.admin<ReplayedExchange>('POST', `/exchanges/${id}/replay`, body);
@@ -23,20 +20,12 @@ const read = async (service: TestApp, id: string) => {
 
 describe('an inbound push', () => {
   let scene: SandboxScene;
-  let catalog: CatalogFixture;
   beforeAll(async () => {
     scene = await startSandboxScene();
-    catalog = new CatalogFixture(scene.service.dataSource);
   });
   afterAll(() => scene.service.close());
 
-  const flow = (ticketNumber: string) => ({ ticketNumber, updatedAt: '2026-11-20T14:00:00Z' });
-  const unknown = () => ({ id: randomUUID(), name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' });
   const replay = (id: string, body: object = {}) => replayOn(scene.service, id, body);
-  const ticketCount = async (number: string, haulerId = scene.haulerId) => {
-    const path = `/tickets?haulerId=${haulerId}&ticketNumber=${number}`;
-    return (await scene.service.admin<{ data: unknown[] }>('GET', path)).body.data.length;
-  };
 
   test('is sent after its key was revoked, and counts as no use of the key', async () => {
     const key = await issueKey(scene.service, ['account']);
@@ -105,8 +94,6 @@ describe('an outbound call', () => {
   });
   beforeEach(() => scene.renew());
   afterAll(() => scene.stop());
-
-  const data = { sites: [], kiosks: [], materials: [] };
 
   test('a partner that fails again is a result', async () => {
     scene.partner.on(SITES_ROUTE, refuses(503, 'INTERNAL_ERROR', 'maintenance'));

@@ -7,7 +7,6 @@ import { TicketQueries } from '../../../src/scale/ticket-queries.js';
 import { MAX_CHUNK_BYTES } from '../../../src/scale/ticket-steps.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { CatalogFixture } from '../../support/catalog.js';
-import { eventually } from '../../support/eventually.js';
 import { ScaleHouse, type StoredRevision, type StoredTicket } from '../../support/scale-house.js';
 
 interface Page {
