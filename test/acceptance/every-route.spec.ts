@@ -502,7 +502,7 @@ describe('a list as CSV', () => {
     const { status, headers, text } = await ask(operation, fleetOf('own'), { query, headers: { Accept: 'text/csv' } });
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+-\d{4}-\d\d-\d\d\.csv"$/);
-    const [head, ...body] = parse<string[]>(text, { bom: true });
+    const [head, ...body]: string[][] = parse(text, { bom: true });
     expect(head).toEqual(columnsOf(operation));
     expect(body.length).toBeGreaterThan(0);
   });

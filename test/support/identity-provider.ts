@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 export const CLIENT = { clientId: 'haulbridge', clientSecret: 'secret-of-the-client-at-the-provider' };
 
 /** The settings of a service at an address whose people sign in at an issuer. */
-export const oidcSettings = <Roles>(issuer: string, publicUrl: string, roles: Roles) => ({
+export const oidcSettings = <const Roles>(issuer: string, publicUrl: string, roles: Roles) => ({
   ...CLIENT,
   ...{ issuer, roles, roleClaim: 'groups', isInsecure: true },
   redirectUri: `${publicUrl}/console/api/oidc/callback`,

@@ -54,7 +54,7 @@ const pushText = async (hauler: Hauler, body: string, headers: Filter = {}) =>
   });
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-const unknownMaterial = (id = randomUUID()) => ({ materials: [{ ...TICKET.materials[0], id }] });
+const unknownMaterial = (id: string = randomUUID()) => ({ materials: [{ ...TICKET.materials[0], id }] });
 
 describe('an accepted push', () => {
   test('is found by its number, ticket, site and key, with its request, answer and explanation (operating.md, Exchanges)', async () => {
