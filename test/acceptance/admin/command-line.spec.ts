@@ -50,7 +50,7 @@ describe('a command', () => {
 
   test.each<[string, number, string[], RegExp]>([
     ['an unknown id ends with 1', 1, ['key', 'revoke', '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a'], /^error: .*\n$/],
-    ['an invalid field ends with 1 and its path', 1, ['hauler', 'create', '--name', ' '], /name must be text/],
+    ['an invalid field ends with 2 and its path', 2, ['hauler', 'create', '--name', ' '], /name must be text/],
     ['an unknown command ends with 2', 2, ['hauler', 'paint'], /paint/],
     ['a missing option ends with 2 and names it', 2, ['hauler', 'create'], /--name/],
   ])('that is refused: %s', async (_, expected, words, sentence) => {
