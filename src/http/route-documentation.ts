@@ -3,6 +3,7 @@ import {
   ApiBody,
   ApiConsumes,
   ApiExcludeEndpoint,
+  ApiExtension,
   ApiExtraModels,
   ApiHeader,
   ApiOperation,
@@ -44,6 +45,7 @@ export function documented(api: ApiContract, route: ApiRoute): MethodDecorator {
     ApiTags(api.name === 'admin' ? (route.path.split('/')[1] ?? '') : api.title),
     ...securitySchemesOf(api).map((scheme) => ApiSecurity(scheme)),
     ApiOperation({ operationId, summary, description }),
+    ...(api.name === 'admin' ? [ApiExtension('x-role', route.role)] : []),
     ...failuresOf(route).map(([kind, failure]) =>
       ApiResponse({
         status: KIND_STATUS[kind],

@@ -2,12 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Configuration } from 'oidc-provider';
 import type { Page } from 'playwright-core';
-import type { OidcSettings } from '../../src/config/oidc-settings.js';
 
 export const CLIENT = { clientId: 'haulbridge', clientSecret: 'secret-of-the-client-at-the-provider' };
 
 /** The settings of a service at an address whose people sign in at an issuer. */
-export const oidcSettings = (issuer: string, publicUrl: string, roles: OidcSettings['roles']): OidcSettings => ({
+export const oidcSettings = <const Roles>(issuer: string, publicUrl: string, roles: Roles) => ({
   ...CLIENT,
   ...{ issuer, roles, roleClaim: 'groups', isInsecure: true },
   redirectUri: `${publicUrl}/console/api/oidc/callback`,

@@ -53,6 +53,13 @@ export interface SyncRun {
   readonly counts: Readonly<Record<'sites' | 'kiosks' | 'materials', Readonly<Record<string, number>>>>;
 }
 
+export interface HaulerOptions {
+  readonly sites?: PlainSiteData;
+  readonly service?: Service;
+  readonly id?: string;
+  readonly name?: string;
+}
+
 /** A hauler that the product itself has made; each test has one of its own. */
 export class Hauler {
   private keys = new Map<string, Promise<string>>();
@@ -64,9 +71,9 @@ export class Hauler {
   ) {}
 
   /** With `sites`, a scripted partner lists them, and they were synchronised once. */
-  static async create({ sites, service = target }: { sites?: PlainSiteData; service?: Service } = {}): Promise<Hauler> {
-    const name = `Hauler ${randomUUID().slice(0, 8)}`;
-    const { id } = await administer<{ id: string }>('POST', '/haulers', { name }, service);
+  static async create({ sites, service = target, ...more }: HaulerOptions = {}): Promise<Hauler> {
+    const body = { name: `Hauler ${randomUUID().slice(0, 8)}`, ...more };
+    const { id } = await administer<{ id: string }>('POST', '/haulers', body, service);
     const hauler = new Hauler(id, service);
     if (sites !== undefined) await hauler.sync(sites);
     return hauler;

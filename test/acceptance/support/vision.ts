@@ -57,6 +57,12 @@ const LOOK_MS = 100;
 /** As the coverage of a truck is asked for, where a test says nothing else. */
 const FRONT = { truckId: 'TRUCK-7', cameraId: 'front' };
 
+interface VisionSceneOptions {
+  readonly service?: Service;
+  readonly connection?: Plain;
+  readonly hauler?: Hauler;
+}
+
 /** A hauler with a connection to a scripted partner of Vision. */
 export class VisionScene {
   private nudgedAt = 0;
@@ -65,15 +71,18 @@ export class VisionScene {
     readonly hauler: Hauler,
     readonly partner: VisionPartner,
     readonly connectionId: string,
-    private readonly connectionKey: string,
+    /** The partner's key of the partner API. */
+    readonly connectionKey: string,
   ) {}
 
-  static async create({ service = target, connection = {} }: { service?: Service; connection?: Plain } = {}) {
-    const hauler = await Hauler.create({ service });
+  /** Of a new hauler, unless one is given. */
+  static async create({ service = target, connection = {}, hauler: known }: VisionSceneOptions = {}) {
+    const hauler = known ?? (await Hauler.create({ service }));
     const partner = await startVisionPartner();
     const body = { interface: 'vision', baseUrl: partner.url, customerId: 'customer-1', ...connection };
     const connectionId = await hauler.connect(body);
-    const { key } = await administer<{ key: string }>('POST', '/api-keys', { connectionId, name: 'poke' }, service);
+    const asked = { connectionId, name: 'poke' };
+    const { key } = await administer<{ key: string }>('POST', '/api-keys', asked, hauler.service);
     return new VisionScene(hauler, partner, connectionId, key);
   }
 

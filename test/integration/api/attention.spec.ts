@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { type Attention, ATTENTION_KINDS, type AttentionItem } from '../../../src/contracts/admin/attention.dto.js';
+import { type Attention, type AttentionItem } from '../../../src/contracts/admin/attention.dto.js';
 import { PartitionPlanner } from '../../../src/database/partition-planner.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
-import { refuses } from '../../support/scripted-partner.js';
-import { SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
+import { SiteScene } from '../../support/site-scene.js';
 import { connectVision } from '../../support/vision-partner.js';
 
 const attentionOf = async (service: TestApp): Promise<Attention> => {
@@ -41,14 +39,6 @@ describe('synchronisations and calls', () => {
   });
   const none = { kiosks: [], materials: [] };
 
-  test('nothing is wrong, and each check was made', async () => {
-    await scene.sync({ sites: [site(1)], ...none });
-    const attention = await attentionOf(service);
-    expect(attention).toMatchObject({ data: [], total: 0 });
-    expect(attention.checked.map(({ kind }) => kind).sort()).toEqual([...ATTENTION_KINDS].sort());
-    expect(unmade(attention)).toEqual([]);
-  });
-
   test('a table without partitions ahead is named until it has them again', async () => {
     const now = new Date();
     for (const step of [1, 2]) {
@@ -68,27 +58,6 @@ describe('synchronisations and calls', () => {
     expect(await ofKind(service, 'missing-partitions')).toEqual([]);
   });
 
-  test('a held run names what it would remove, its hauler and its page', async () => {
-    const sites = Array.from({ length: 20 }, (_, n) => site(n));
-    await scene.sync({ sites, ...none });
-    const run = await scene.sync({ sites: sites.slice(0, 5), ...none });
-    expect(await ofKind(service, 'held-runs')).toEqual([
-      {
-        kind: 'held-runs',
-        severity: 'now',
-        count: 15,
-        hauler: { id: scene.haulerId, name: 'Test Hauling' },
-        connection: { id: scene.connectionId, interface: 'site' },
-        subject: 'synchronisation',
-        since: run.finishedAt,
-        sentence: 'The removal of 15 of 20 sites waits for your decision. Until then they stay active.',
-        page: `/console/sync?run=${run.id}&connectionId=${scene.connectionId}`,
-      },
-    ]);
-    await service.admin('POST', `/sync-runs/${run.id}/reject`, {});
-    expect(await ofKind(service, 'held-runs')).toEqual([]);
-  });
-
   test('quarantined records are counted, until a run stores them', async () => {
     await scene.sync({ sites: [site(1), site(2, { updatedAt: 'yesterday' })], ...none });
     expect(await ofKind(service, 'quarantined-records')).toMatchObject([
@@ -96,43 +65,6 @@ describe('synchronisations and calls', () => {
     ]);
     await scene.sync({ sites: [site(3)], ...none });
     expect(await ofKind(service, 'quarantined-records')).toEqual([]);
-  });
-
-  test('every connection whose key is refused, or whose calls fail, is listed until a call succeeds', async () => {
-    const other = await scene.neighbour();
-    const refused = (one: SiteScene, status: number) =>
-      one.partner.on(SITES_ROUTE, refuses(status, 'UNAUTHORIZED', 'no'));
-    for (const one of [scene, other]) {
-      refused(one, 401);
-      await service.dataSource.query('UPDATE connections SET enabled = true WHERE id = $1', [one.connectionId]);
-      await one.sync();
-    }
-    const keys = await ofKind(service, 'refused-keys');
-    expect(keys.map(({ connection }) => connection?.id).sort()).toEqual(
-      [scene.connectionId, other.connectionId].sort(),
-    );
-    expect(keys[0]).toMatchObject({
-      severity: 'now',
-      subject: 'getSites',
-      page: expect.stringContaining('connections'),
-    });
-    expect(await ofKind(service, 'failing-runs')).toMatchObject([{ severity: 'now' }, { severity: 'now' }]);
-
-    refused(other, 422);
-    await other.sync();
-    expect(await ofKind(service, 'failing-calls')).toMatchObject([
-      { connection: { id: other.connectionId }, count: 2, sentence: expect.stringContaining('status 422') },
-    ]);
-    const [item] = await ofKind(service, 'failing-runs');
-    const { method = '', path = '' } = item?.action ?? {};
-    expect((await service.admin(method, path)).status).toBe(202);
-
-    for (const one of [scene, other]) await one.sync({ sites: [site(1)], ...none });
-    await eventually(async () => {
-      const { data } = await attentionOf(service);
-      expect(data.map(({ kind }) => kind)).toEqual([]);
-    });
-    await other.partner.stop();
   });
 });
 

@@ -36,41 +36,6 @@ const listed = async (query = '') =>
   (await service.admin<{ data: Action[] }>('GET', `/actions?pageSize=100${query}`)).body.data;
 
 describe('Accept: application/x-ndjson on the action log', () => {
-  test('answers each action of the filter in a line, and is an action with its filter', async () => {
-    const [newest, older] = await listed();
-    const answer = await ask(`?resource=${newest?.resource}&pageSize=1`);
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-ndjson']);
-    expect(answer.headers.get('content-disposition')).toMatch(
-      /^attachment; filename="actions-\d{4}-\d\d-\d\d\.ndjson"$/,
-    );
-    expect(answer.headers.get('cache-control')).toBe('no-store');
-    expect(actionsOf(await answer.text())).toEqual([newest]);
-    const [exported, ...others] = await listed();
-    expect(exported).toMatchObject({
-      ...{ actor: 'token:auditor', action: 'actions.exported', resource: 'action' },
-      changes: { resource: newest?.resource },
-      sentence: 'The token auditor exported the action log.',
-    });
-    expect(others).toEqual([newest, older]);
-    const all = await (await ask()).text();
-    expect(all.endsWith('\n')).toBe(true);
-    expect(actionsOf(all)).toEqual([exported, newest, older]);
-  });
-
-  test('answers nothing for a filter without actions', async () => {
-    const answer = await ask('?from=2001-01-01T00:00:00Z&to=2001-01-02T00:00:00Z');
-    expect([answer.status, await answer.text()]).toEqual([200, '']);
-  });
-
-  test('refuses as the list does, which is no export', async () => {
-    const before = await listed();
-    expect((await ask('?from=yesterday')).status).toBe(400);
-    expect((await fetch(`${service.url}/admin/v1/actions`, { headers: { Accept: headers.Accept } })).status).toBe(401);
-    const json = await fetch(`${service.url}/admin/v1/tickets`, { headers });
-    expect(json.headers.get('content-type')).toMatch(/^application\/json/);
-    expect(await listed()).toEqual(before);
-  });
-
   test('answers 503 and no action if the export cannot be stored itself', async () => {
     await service.dataSource.query(
       "ALTER TABLE actions ADD CONSTRAINT full_log CHECK (action <> 'actions.exported') NOT VALID",

@@ -18,11 +18,11 @@ const actions = async (query = '') =>
   (await service.admin<{ data: Action[] }>('GET', `/actions?pageSize=100${query}`)).body.data;
 const last = async () => (await actions())[0];
 
-/** Members that no route knows: `dryRun` is one, except where the route declares it. */
 const UNKNOWN = {
   dryRun: true,
   ...Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`member${i}`, `unknown-${i}`])),
 };
+
 const withUnknown = (body: object) => ({ ...UNKNOWN, ...body });
 
 describe('each write is listed with what the service read, and without unknown members', () => {
@@ -182,87 +182,6 @@ test('a call that failed is listed with its error, because it may have changed s
       sentence: 'An admin with the token sent a call that failed, and may have created the hauler: unexpected error.',
     }),
   );
-});
-
-const connect = () =>
-  service.admin<{ id: string }>('POST', '/connections', {
-    haulerId,
-    interface: 'site',
-    baseUrl: 'http://127.0.0.1:9/?signature=hidden-part',
-    apiKey: 'the-secret-of-the-partner',
-    enabled: false,
-  });
-
-test('names the actor and the change, newest first, without secrets', async () => {
-  const refused = await connect();
-  expect(refused.status).toBe(400);
-  const { body } = await service.admin<{ id: string }>('POST', '/connections', {
-    haulerId,
-    interface: 'site',
-    baseUrl: 'http://127.0.0.1:9',
-    apiKey: 'the-secret-of-the-partner',
-    enabled: false,
-  });
-  const resource = `connection:${body.id}`;
-  await service.admin('PATCH', `/connections/${body.id}`, { nextApiKey: 'the-next-secret', intervalSeconds: 1800 });
-  await service.admin('DELETE', `/connections/${body.id}`);
-  const listed = await actions(`&resource=${resource}`);
-  expect(listed.map(({ actor, action }) => [actor, action])).toEqual([
-    ['admin', 'deleteConnection'],
-    ['admin', 'updateConnection'],
-    ['admin', 'createConnection'],
-  ]);
-  expect(listed[1]).toEqual({
-    id: expect.any(String),
-    at: expect.any(String),
-    actor: 'admin',
-    action: 'updateConnection',
-    resource,
-    changes: { nextApiKey: '[redacted]', intervalSeconds: 1800 },
-    sentence: 'An admin with the token stored the next key of the site connection of Logged.',
-    subject: {
-      kind: 'connection',
-      id: body.id,
-      name: 'site connection of Logged',
-      hauler: { id: haulerId, name: 'Logged' },
-    },
-  });
-  expect(JSON.stringify(await actions())).not.toMatch(/secret-of|next-secret|hidden-part/);
-});
-
-test('contains no reads, no refused calls and no dry runs', async () => {
-  const before = await actions();
-  await service.admin('GET', '/haulers');
-  await service.admin('POST', '/haulers', { name: '' });
-  await service.admin('POST', '/retention', { dryRun: true });
-  expect(await actions()).toEqual(before);
-});
-
-test('names a console session and the key of a partner', async () => {
-  const signIn = await service.call('POST', '/console/api/session', {
-    headers: { 'X-Console': '1' },
-    body: { token: service.env.ADMIN_TOKEN },
-  });
-  const Cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? '';
-  const made = await service.call<{ id: string }>('POST', '/admin/v1/haulers', {
-    headers: { Cookie, 'X-Console': '1' },
-    body: { name: 'By console' },
-  });
-  expect((await actions(`&resource=hauler:${made.body.id}`))[0]?.actor).toBe('console');
-  const { body: key } = await service.admin<{ key: string; prefix: string }>('POST', '/api-keys', {
-    haulerId,
-    interfaces: ['scale'],
-  });
-  const started = await service.call('PUT', '/partner/v1/sandbox/scenarios/unavailable', {
-    headers: { 'API-KEY': key.key },
-    body: { times: 1 },
-  });
-  expect(started.status).toBe(200);
-  expect((await actions(`&resource=hauler:${haulerId}`))[0]).toMatchObject({
-    actor: `partner:${key.prefix}`,
-    action: 'startOwnScenario',
-    changes: { times: 1 },
-  });
 });
 
 test('says in a sentence who did what on which thing, by its name, also of what was deleted', async () => {

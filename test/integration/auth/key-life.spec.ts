@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { createKey, hashKey } from '../../../src/auth/api-key.js';
-import { Database } from '../../../src/database/database.js';
+import { hashKey } from '../../../src/auth/api-key.js';
 import { KeyLookup } from '../../../src/auth/key-cache.js';
 import { LastUse } from '../../../src/auth/api-key.service.js';
 import { ACCOUNT_API } from '../../../src/contracts/account/account.api.js';
@@ -33,47 +32,6 @@ async function lastUsedAt(id: string): Promise<string | null> {
   );
   return row?.at ?? null;
 }
-
-/** The number of statements that look up keys while `work` runs. */
-async function lookups(work: () => Promise<void>): Promise<number> {
-  const use = jest.spyOn(service.app.get(Database).hot, 'use');
-  try {
-    await work();
-    return use.mock.calls.length;
-  } finally {
-    use.mockRestore();
-  }
-}
-
-describe('a key opens', () => {
-  test.concurrent('on every instance as soon as it is issued', async () => {
-    for (let i = 0; i < 3; i++) {
-      const { key } = await issue();
-      expect(await statusWithKey(other, key)).toBe(ACCEPTED);
-      expect(await statusWithKey(service, key)).toBe(ACCEPTED);
-    }
-  });
-
-  test.concurrent('until it is revoked: here at once, elsewhere within 5 s', async () => {
-    const { id, key } = await issue();
-    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
-    expect(await statusWithKey(other, key)).toBe(ACCEPTED);
-    await service.admin('DELETE', `/api-keys/${id}`);
-    expect(await statusWithKey(service, key)).toBe(REFUSED);
-    expect(await until(async () => (await statusWithKey(other, key)) === REFUSED)).toBeLessThan(5000);
-    expect(await statusWithKey(other, key)).toBe(REFUSED);
-  });
-
-  test.concurrent('until it expires, although it is cached', async () => {
-    // All of these run at once: the first call has to come before.
-    const expires = Date.now() + 4000;
-    const { key } = await issue({ expiresAt: new Date(expires).toISOString() });
-    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
-    await until(async () => (await statusWithKey(service, key)) === REFUSED);
-    expect(Date.now()).toBeGreaterThanOrEqual(expires);
-    expect(Date.now()).toBeLessThan(expires + 1500);
-  });
-});
 
 describe('on a connection that is reused', () => {
   let agent: Agent;
@@ -135,80 +93,7 @@ describe('on a connection that is reused', () => {
   });
 });
 
-describe('the lookup of keys sends', () => {
-  test('no query for a key in use', async () => {
-    const { key } = await issue();
-    expect(await statusWithKey(service, key)).toBe(ACCEPTED);
-    const asked = await lookups(async () => {
-      for (let i = 0; i < 50; i++) expect(await statusWithKey(service, key)).toBe(ACCEPTED);
-    });
-    // A slow machine may take longer than a cached key is fresh.
-    expect(asked).toBeLessThanOrEqual(1);
-  });
-
-  test('fewer queries than concurrent keys', async () => {
-    const keys = await Promise.all(Array.from({ length: 20 }, () => issue()));
-    const asked = await lookups(async () => {
-      const statuses = await Promise.all(
-        keys.flatMap(({ key }) => [statusWithKey(service, key), statusWithKey(service, key)]),
-      );
-      expect(new Set(statuses)).toEqual(new Set([ACCEPTED]));
-    });
-    expect(asked).toBeLessThan(keys.length);
-  });
-
-  test('no query for a text that is not a key', async () => {
-    const asked = await lookups(async () => {
-      for (const text of ['garbage', '', createKey().key.slice(1)])
-        expect(await statusWithKey(service, text)).toBe(REFUSED);
-    });
-    expect(asked).toBe(0);
-  });
-
-  test('one query a second for a wrong key, however often it is sent', async () => {
-    const { key } = createKey();
-    const started = performance.now();
-    const asked = await lookups(async () => {
-      for (let i = 0; i < 100; i++) expect(await statusWithKey(service, key)).toBe(REFUSED);
-    });
-    expect(asked).toBeLessThanOrEqual(1 + (performance.now() - started) / 1_000);
-  });
-
-  test('few queries for many wrong keys at the same time, and a right key is accepted between them', async () => {
-    const { key } = await issue();
-    const wrong = Array.from({ length: 200 }, () => createKey().key);
-    const asked = await lookups(async () => {
-      const statuses = await Promise.all([...wrong, key].map((each) => statusWithKey(service, each)));
-      expect(statuses).toEqual([...wrong.map(() => REFUSED), ACCEPTED]);
-    });
-    expect(asked).toBeLessThan(wrong.length);
-  });
-});
-
 const find = (key: string) => service.app.get(KeyLookup).find(hashKey(key));
-
-describe('a lookup', () => {
-  const change = (id: string, set: string) =>
-    service.dataSource.query(`UPDATE api_keys SET ${set} WHERE id = $1`, [id]);
-
-  test.each([
-    ['was revoked', 'revoked_at'],
-    ['has expired', 'expires_at'],
-    ['has had its overlap', 'retires_at'],
-  ])('does not find a key that %s', async (_what, end) => {
-    const { id, key } = await issue({ expiresAt: '2099-01-01T00:00:00Z' });
-    await change(id, "retires_at = now() + interval '1 hour'");
-    expect(await find(key)).toMatchObject({ principal: { keyId: id } });
-    await change(id, `${end} = now()`);
-    expect(await find(key)).toBeUndefined();
-  });
-
-  test('answers concurrent lookups of one key', async () => {
-    const { id, key } = await issue();
-    const found = await Promise.all([find(key), find(key), find(key)]);
-    expect(found.map((one) => one?.principal.keyId)).toEqual([id, id, id]);
-  });
-});
 
 describe('last use', () => {
   test.concurrent('is written once a minute, without delay for the request, and not for refused calls', async () => {

@@ -9,12 +9,7 @@ import { ADMIN_ROUTES, type AdminRouteName } from '../../../src/contracts/admin/
 import { IdParam } from '../../../src/contracts/admin/list.dto.js';
 import { fieldsOf } from '../../../src/contracts/common/fields/documented.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import {
-  answerOf as answer,
-  type CommandOutcome,
-  commandsBeside,
-  runCommand as run,
-} from '../../support/command-line.js';
+import { type CommandOutcome, commandsBeside, runCommand as run } from '../../support/command-line.js';
 import { testEnv } from '../../support/env.js';
 import { fromSource } from '../../support/from-source.js';
 import { heldChild } from '../../support/held.js';
@@ -128,54 +123,6 @@ describe('a wrong call has exit code 2', () => {
   });
 });
 
-describe('a refused or failed call has exit code 1', () => {
-  test.each([
-    [['hauler', 'show', UNKNOWN]],
-    [['key', 'revoke', UNKNOWN]],
-    [['ticket', 'show', UNKNOWN]],
-    [['ticket', 'revisions', UNKNOWN]],
-    [['account', 'show', UNKNOWN]],
-  ])('an unknown id: %j', async (words) => {
-    expect((await refusal(...words)).code).toBe(1);
-  });
-
-  test('a service that does not run', async () => {
-    const { code, err } = await refusal('hauler', 'list', '--url', 'http://127.0.0.1:1');
-    const sentence = 'connection refused by http://127.0.0.1:1: start the service or pass --url';
-    expect([code, err]).toEqual([1, `error: ${sentence}\n`]);
-  });
-
-  test('a wrong token', async () => {
-    const { code, err } = await refusal('hauler', 'list', '--token', 'wrong');
-    expect([code, err]).toEqual([1, expect.stringMatching(/pass --token or set HAULBRIDGE_TOKEN\n$/)]);
-  });
-
-  test('an address that is not a haulbridge', async () => {
-    const { code, err } = await refusal('hauler', 'list', '--url', `${service.url}/docs/`);
-    expect([code, err]).toEqual([1, expect.stringContaining('/docs/admin/v1/haulers')]);
-  });
-});
-
-describe('output', () => {
-  test('for people shows every field, and control characters as escapes', async () => {
-    const id = '11111111-0000-4000-8000-000000000000';
-    const { code, out } = await run('hauler', 'create', '--name', 'Line\nend\u009b', '--id', id);
-    expect(code).toBe(0);
-    expect(out).toMatch(new RegExp(`^id +${id}\nname +Line\\\\nend\\\\u009b\ncreatedAt +\\S+\n$`));
-    expect((await refusal('hauler', 'create', '--name', 'x', '--id', id)).code).toBe(1);
-  });
-
-  test('for people is a table with the fields of all rows and the number of rows', async () => {
-    const newest = await answer<{ id: string }>('hauler', 'create', '--name', 'Newest');
-    const { out } = await run('hauler', 'list', '--page-size', '1');
-    expect(out).toMatch(new RegExp(`^id +name +createdAt\n${newest.id} +Newest +\\S+\n\\d+ in all, page 1 of \\d+\n$`));
-  });
-
-  test('as JSON is the response of the admin API', async () => {
-    expect(await answer('hauler', 'list')).toEqual((await service.admin('GET', '/haulers')).body);
-  });
-});
-
 let dataDir: string;
 beforeAll(() => {
   dataDir = mkdtempSync(join(testServer().folder, 'cli-'));
@@ -194,12 +141,6 @@ async function cli(...words: string[]): Promise<{ code: number; out: string; err
   return { code, out, err };
 }
 
-test('a command calls the default address if no service has run', async () => {
-  const { code, out, err } = await cli('hauler', 'list');
-  // Another service may use the default port on a developer's machine.
-  expect([code, out, err]).toEqual([1, '', expect.stringMatching(/127\.0\.0\.1:3000|--token/)]);
-});
-
 test('a command finds the address and the token of a service with an embedded database', async () => {
   const embedded = { DATABASE_URL: '', ADMIN_TOKEN: '', SECRETS_KEY: '', DATA_DIR: dataDir, DEMO: 'false' };
   const service = await startServiceProcess(testEnv({ DATABASE_URL: '', DATA_DIR: dataDir }), embedded);
@@ -213,15 +154,6 @@ test('a command finds the address and the token of a service with an embedded da
   }
   const { code, err } = await cli('hauler', 'list');
   expect([code, err]).toEqual([1, `error: connection refused by ${service.url}: start the service or pass --url\n`]);
-});
-
-test('a key that does not arrive on standard input is a wrong call', async () => {
-  const words = ['--hauler-id', 'x', '--interface', 'site', '--base-url', 'https://partner.example', '--api-key', '-'];
-  const { code, out, err } = await cli('connection', 'add', ...words);
-  expect([code, out]).toEqual([2, '']);
-  expect(err).toMatch(
-    /^error: option '--api-key <text>' .* Standard input is empty: pipe the key into the command\.\n/,
-  );
 });
 
 describe('a field of a result that is an object', () => {

@@ -64,15 +64,6 @@ async function metric(app: TestApp, name: string): Promise<number> {
   );
 }
 
-test('a reader does not wait for the bytes of the day, which are read after the exchanges were stored', async () => {
-  const log = service.app.get(ExchangeLog);
-  // Longer than the bytes of the day are kept.
-  await delay(600);
-  await createAccount(service, 'A reader comes twice');
-  await log.flush();
-  await log.flush();
-});
-
 test('callers without a key leave few short lines, and every push with a key is logged', async () => {
   const stop = flood(service.url);
   const names = Array.from({ length: 40 }, (_, i) => `During the flood ${i}`);

@@ -27,100 +27,7 @@ const pushRaw = (body: string | Buffer, headers: Record<string, string> = {}) =>
   });
 const requestIdOf = ({ headers }: { headers: Headers }) => headers.get('x-request-id') ?? '';
 
-describe('an accepted push', () => {
-  test('is found by its number, with its ticket, key, result and the text as it was sent', async () => {
-    const body = `{"siteId":"${DEMO.siteId}", "materials":[${JSON.stringify(material)}],"inboundFlow":${JSON.stringify(flow('IN-204817'))},"price":12.50}`;
-    const reply = await pushRaw(body, { 'Idempotency-Key': 'push-1' });
-    const ticketId = (reply.body as unknown as { disposalTicketId: string }).disposalTicketId;
-    const found = await exchangeInFull(scene.service, { reference: 'ticketNumber:IN-204817' });
-    expect(found).toMatchObject({
-      direction: 'inbound',
-      interface: 'scale',
-      route: 'createTicket',
-      method: 'POST',
-      path: '/platform-api/v1/tickets',
-      haulerId: scene.haulerId,
-      connectionId: null,
-      requestId: requestIdOf(reply),
-      status: 200,
-      result: 'created',
-      requestBytes: body.length,
-    });
-    expect(scene.platformKey.startsWith(found.keyPrefix ?? 'none')).toBe(true);
-    expect(found.references).toEqual(
-      expect.arrayContaining([
-        { kind: 'ticketNumber', value: 'IN-204817' },
-        { kind: 'ticketId', value: ticketId },
-        { kind: 'siteId', value: DEMO.siteId },
-        { kind: 'materialId', value: DEMO.materialId },
-        { kind: 'idempotencyKey', value: 'push-1' },
-      ]),
-    );
-    expect(found.request.body).toEqual({ text: body, sizeBytes: body.length, sha256: sha256(body), truncated: false });
-    expect(found.request.headers['platform-api-key']).toBe('[redacted]');
-    expect(found.response?.headers['ticket-result']).toBe('created');
-    expect(found.response?.body?.text).toContain(ticketId);
-    expect(found.explanation).toContain('A new record was created.');
-    for (const reference of [`ticketId:${ticketId}`, `siteId:${DEMO.siteId}`, 'idempotencyKey:push-1']) {
-      expect((await newestExchange(scene.service, { reference })).id).toBe(found.id);
-    }
-  });
-
-  test('is stored once: the exchange shows the body of the ticket’s revision, whole', async () => {
-    const name = 'x'.repeat(200);
-    const materials = Array.from({ length: 90 }, () => ({ ...material, name }));
-    const body = JSON.stringify({ siteId: DEMO.siteId, materials, inboundFlow: flow('IN-LARGE') });
-    expect(body.length).toBeGreaterThan(16_384);
-    expect((await pushRaw(body)).status).toBe(200);
-    const { id, request } = await exchangeInFull(scene.service, { reference: 'ticketNumber:IN-LARGE' });
-    expect(request.body).toMatchObject({ text: body, truncated: false });
-    const stored: unknown = await scene.service.dataSource.query('SELECT request_body FROM exchanges WHERE id = $1', [
-      id,
-    ]);
-    expect(stored).toEqual([{ request_body: null }]);
-    const revisions: unknown = await scene.service.dataSource.query(
-      'SELECT request_id IS NOT NULL AS "hasRequest", api_key_id IS NOT NULL AS "hasKey" FROM ticket_revisions WHERE exchange_id = $1',
-      [id],
-    );
-    expect(revisions).toEqual([{ hasRequest: true, hasKey: true }]);
-  });
-
-  test('that changes nothing, or repeats a key, has its own body', async () => {
-    const ticket = { inboundFlow: flow('IN-SAME') };
-    await scene.pushTicket({}, ticket);
-    await scene.pushTicket({}, ticket);
-    const same = await exchangeInFull(scene.service, { reference: 'ticketNumber:IN-SAME' });
-    expect([same.result, same.request.body?.text?.includes('IN-SAME')]).toEqual(['unchanged', true]);
-    for (let i = 0; i < 2; i++) await scene.pushTicket({ 'Idempotency-Key': 'k1' }, { inboundFlow: flow('IN-K') });
-    const again = await exchangeInFull(scene.service, { reference: 'ticketNumber:IN-K' });
-    expect(again.request.body?.text).toContain('IN-K');
-  });
-});
-
 describe('a refused push', () => {
-  test('of a wrong key is kept without its body', async () => {
-    const body = { inboundFlow: flow('IN-401') };
-    const reply = await scene.service.call('POST', '/platform-api/v1/tickets', {
-      headers: { 'PLATFORM-API-KEY': 'hb_wrong-key-of-somebody' },
-      body,
-    });
-    const found = await exchangeInFull(scene.service, { requestId: requestIdOf(reply) });
-    expect(found).toMatchObject({ status: 401, errorCode: 'UNAUTHORIZED', haulerId: null, apiKeyId: null });
-    expect(found.request.body).toBeUndefined();
-    expect(found.references).toEqual([]);
-    expect(JSON.stringify(found)).not.toContain('somebody');
-  });
-
-  test('for an unknown material is found by its number, with the reason', async () => {
-    const materials = [{ ...material, id: randomUUID() }];
-    const { status } = await scene.pushTicket({}, { materials, inboundFlow: flow('IN-422') });
-    const found = await exchangeInFull(scene.service, { reference: 'ticketNumber:IN-422', status: '4xx' });
-    expect(status).toBe(422);
-    expect(found).toMatchObject({ status: 422, errorCode: 'VALIDATION_ERROR', result: '422 materialExists' });
-    expect(found.explanation).toMatch(/materials\[0\]\.id must be the id/);
-    expect(found.request.body?.text).toContain('IN-422');
-  });
-
   test.each([
     ['malformed JSON', Buffer.from('{"siteId":'), 400, 'text'],
     ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 400, 'base64'],
@@ -140,15 +47,6 @@ describe('a refused push', () => {
     const { request } = await exchangeInFull(scene.service, { requestId: requestIdOf(reply) });
     expect(request.body).toMatchObject({ sizeBytes: wire.length, sha256: sha256(wire) });
     expect(request.body?.text).toContain('"siteId":1');
-  });
-
-  test('with a long body is cut, with the hash of the whole', async () => {
-    const body = JSON.stringify({ siteId: 'wrong', filler: 'ä'.repeat(20_000) });
-    const reply = await pushRaw(body);
-    const { request } = await exchangeInFull(scene.service, { requestId: requestIdOf(reply) });
-    expect(request.body).toMatchObject({ truncated: true, sizeBytes: Buffer.byteLength(body), sha256: sha256(body) });
-    expect(Buffer.byteLength(request.body?.text ?? '')).toBeLessThanOrEqual(16_384);
-    expect(request.body?.text).toMatch(/ä$/);
   });
 
   test('that is too large, of a wrong type, or at a wrong method or path is kept', async () => {
@@ -204,14 +102,6 @@ describe('a refused push', () => {
 });
 
 describe('other calls', () => {
-  test('an account is found by its id and its name', async () => {
-    const { body } = await scene.createAccount('Green Valley');
-    const { accountId } = body as unknown as { accountId: string };
-    const { id, result } = await newestExchange(scene.service, { reference: `accountId:${accountId}` });
-    expect(result).toBe('created');
-    expect((await newestExchange(scene.service, { reference: 'accountName:Green Valley' })).id).toBe(id);
-  });
-
   describe('whose caller does not get the answer', () => {
     let slow: SandboxScene;
     beforeAll(async () => {
@@ -325,14 +215,6 @@ describe('other calls', () => {
     }
   });
 
-  test('a lost answer has no status, and names its scenario', async () => {
-    await expect(scene.pushTicket({ 'Sandbox-Scenario': 'answer-lost' })).rejects.toThrow();
-    await eventually(async () => {
-      const lost = await newestExchange(scene.service, { status: 'none', interface: 'scale' });
-      expect(lost).toMatchObject({ scenario: 'answer-lost', failure: 'cut-off' });
-    });
-  });
-
   test.each(['server-error', 'rule-violated', 'unauthorized'])(
     'a push that the sandbox answers with %s is found by its number, and has its body',
     async (name) => {
@@ -431,34 +313,3 @@ test.each([
   ['quanty', 'quantity', false],
   ['siteId', 'sideIt', false],
 ])('%s is nearly %s: %s', (name, other, expected) => expect(isNearly(name, other)).toBe(expected));
-
-test('a revision names its key, request and exchange, and the fields that changed', async () => {
-  const flow = (second: number) => ({ ticketNumber: 'IN-REV', updatedAt: `2026-11-20T14:00:0${second}Z` });
-  await scene.pushTicket({}, { inboundFlow: flow(1) });
-  const reply = await scene.pushTicket(
-    { 'X-Request-Id': 'second-push' },
-    { inboundFlow: flow(2), materials: [{ ...material, quantity: 2 }] },
-  );
-  const { disposalTicketId } = reply.body as unknown as { disposalTicketId: string };
-  const { body } = await scene.service.admin<{ data: Record<string, unknown>[] }>(
-    'GET',
-    `/tickets/${disposalTicketId}/revisions`,
-  );
-  const { id, apiKeyId, keyPrefix } = await newestExchange(scene.service, { requestId: 'second-push' });
-  expect(body.data).toMatchObject([
-    { revision: 1, apiKeyId, keyPrefix, changes: [] },
-    {
-      revision: 2,
-      apiKeyId,
-      keyPrefix,
-      requestId: 'second-push',
-      exchangeId: id,
-      changes: ['inboundFlow', 'materials'],
-    },
-  ]);
-  const page = await scene.service.admin<{ data: unknown[] }>(
-    'GET',
-    `/tickets/${disposalTicketId}/revisions?page=2&pageSize=1`,
-  );
-  expect(page.body.data).toEqual([body.data[1]]);
-});

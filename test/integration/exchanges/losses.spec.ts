@@ -2,18 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { uuidv7 } from '../../../src/database/uuid.js';
-import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
 import type { ExchangeRecord } from '../../../src/exchanges/exchange-record.js';
+import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
 import { toRow } from '../../../src/exchanges/exchange-row.js';
 import { ExchangeWriter } from '../../../src/exchanges/exchange-writer.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { asAdmin, DatabaseStage } from '../../support/database-stage.js';
 import { eventually } from '../../support/eventually.js';
-import { listExchanges, newestExchange, storedText } from '../../support/exchange-scene.js';
-import { json } from '../../support/scripted-partner.js';
+import { listExchanges, newestExchange } from '../../support/exchange-scene.js';
 import { startServiceProcess } from '../../support/service-process.js';
-import { PARTNER_KEY, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
+import { SiteScene } from '../../support/site-scene.js';
 
 let scene: SiteScene;
 let service: TestApp;
@@ -29,49 +28,6 @@ const WRITERS = `FROM pg_stat_activity WHERE datname = current_database() AND ap
 
 const account = (url: TestApp, key: string, body: object, headers: Record<string, string> = {}) =>
   url.call('POST', '/platform-api/v1/accounts', { headers: { 'PLATFORM-API-KEY': key, ...headers }, body });
-
-test('no stored byte contains one of nine secrets after a busy run', async () => {
-  const { key } = await issueKey(service, ['account', 'scale', 'vision']);
-  const secrets = {
-    platformKey: key,
-    partnerKey: PARTNER_KEY,
-    nextPartnerKey: 'the-next-key-that-the-partner-issued',
-    bearer: 'bearer-credentials-0001',
-    cookie: 'session-cookie-000002',
-    member: 'nested-member-secret-03',
-    link: 'partner-link-signature-04',
-    password: 'pass-word-in-a-link-05',
-    signature: 'signature-of-our-link-06',
-  };
-  await service.admin('PATCH', `/connections/${scene.connectionId}`, { nextApiKey: secrets.nextPartnerKey });
-  const link = `https://me:${secrets.password}@cdn.example/a.mp4?X-Signature=${secrets.link}`;
-  const echo = { apiKey: PARTNER_KEY, note: `${secrets.nextPartnerKey} ${PARTNER_KEY}`, downloadUrl: link };
-  scene.partner.on(
-    SITES_ROUTE,
-    json({ success: true, data: {}, echo }, { headers: { Location: link, 'Set-Cookie': secrets.cookie } }),
-  );
-  await service.admin('POST', `/connections/${scene.connectionId}/check`);
-  const deep = { a: [{ b: { token: secrets.member, nextApiKey: { c: secrets.member }, note: `my key ${key}` } }] };
-  const headers = { Authorization: `Bearer ${secrets.bearer}`, Cookie: secrets.cookie };
-  for (let i = 0; i < 20; i++)
-    await account(service, key, { accountName: `A ${i % 4}`, password: secrets.member, deep }, headers);
-  await service.call('POST', '/platform-api/v1/accounts', {
-    headers: { 'PLATFORM-API-KEY': key, ...headers },
-    body: `{"accountName": 7, "apiKey": "${secrets.member}", "broken": "${key}`,
-  });
-  await service.call('GET', `/media/v1/clips/${randomUUID()}.mp4?expires=9&signature=${secrets.signature}`, {
-    headers,
-  });
-  await service.call('GET', `/video-platform/v1/videos?api-key=${key}&token=${secrets.member}`, {
-    headers: { 'API-KEY': key },
-  });
-  const filter = { connectionId: scene.connectionId };
-  const replays = await service.admin<{ replayed: number }>('POST', '/exchanges/replay', filter);
-  expect(replays.body.replayed).toBeGreaterThan(0);
-  const stored = await storedText(service);
-  expect(stored.length).toBeGreaterThan(10_000);
-  for (const [name, secret] of Object.entries(secrets)) expect([name, stored.includes(secret)]).toEqual([name, false]);
-});
 
 test('a database that does not take exchanges loses no push and no exchange', async () => {
   const { key } = await issueKey(service, ['account']);
@@ -208,36 +164,6 @@ async function lostIn(app: TestApp, reason = '[a-z-]+'): Promise<number> {
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-const recordOf = (): ExchangeRecord => ({
-  id: '',
-  direction: 'outbound',
-  lane: 'known',
-  address: '',
-  interface: 'site',
-  route: 'getSites',
-  method: 'GET',
-  path: '/',
-  haulerId: null,
-  connectionId: null,
-  apiKeyId: null,
-  keyPrefix: null,
-  requestId: null,
-  status: 200,
-  failure: undefined,
-  durationMs: 1,
-  requestBytes: 0,
-  responseBytes: 0,
-  scenario: undefined,
-  requestHeaders: {},
-  requestBody: undefined,
-  input: undefined,
-  responseHeaders: {},
-  responseBody: undefined,
-  inRevision: false,
-  references: [],
-  secrets: [],
-});
-
 test('a process that is killed while it writes leaves whole exchanges', async () => {
   const { key } = await issueKey(service, ['account']);
   const { child, url, ended } = await startServiceProcess(service.env);
@@ -270,4 +196,34 @@ test('a process that is killed while it writes leaves whole exchanges', async ()
     );
     return row ?? { exchanges: 0, whole: -1 };
   }
+});
+
+const recordOf = (): ExchangeRecord => ({
+  id: '',
+  direction: 'outbound',
+  lane: 'known',
+  address: '',
+  interface: 'site',
+  route: 'getSites',
+  method: 'GET',
+  path: '/',
+  haulerId: null,
+  connectionId: null,
+  apiKeyId: null,
+  keyPrefix: null,
+  requestId: null,
+  status: 200,
+  failure: undefined,
+  durationMs: 1,
+  requestBytes: 0,
+  responseBytes: 0,
+  scenario: undefined,
+  requestHeaders: {},
+  requestBody: undefined,
+  input: undefined,
+  responseHeaders: {},
+  responseBody: undefined,
+  inRevision: false,
+  references: [],
+  secrets: [],
 });

@@ -4,13 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { createDataSourceOptions } from '../../../src/database/data-source.js';
 import { Database } from '../../../src/database/database.js';
 import { TicketQueries } from '../../../src/scale/ticket-queries.js';
-import { chunksOf, MAX_CHUNK_BYTES } from '../../../src/scale/ticket-steps.js';
-import { filterSql } from '../../../src/scale/ticket-list.repository.js';
+import { MAX_CHUNK_BYTES } from '../../../src/scale/ticket-steps.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { CatalogFixture } from '../../support/catalog.js';
-import { eventually } from '../../support/eventually.js';
 import { ScaleHouse, type StoredRevision, type StoredTicket } from '../../support/scale-house.js';
-import { onServer } from '../../support/test-run.js';
 
 interface Page {
   readonly data: StoredTicket[];
@@ -68,47 +65,6 @@ describe('GET /admin/v1/tickets/{id}', () => {
     const body = JSON.stringify(house.ticket()).replace('12.5', '-0');
     const { text } = await service.admin('GET', `/tickets/${(await house.push(body)).body.disposalTicketId}`);
     expect(text).toContain('"quantity":-0,');
-  });
-
-  test.each(['', '/revisions'])('unknown: 404; an invalid id: 400 (%j)', async (below) => {
-    const unknown = await service.admin('GET', `/tickets/${randomUUID()}${below}`);
-    expect([unknown.status, unknown.body]).toMatchObject([404, { success: false, error: { code: 'NOT_FOUND' } }]);
-    expect((await service.admin('GET', `/tickets/7${below}`)).status).toBe(400);
-  });
-
-  test.each(['/tickets', `/tickets/${randomUUID()}`, `/tickets/${randomUUID()}/revisions`])(
-    '%s needs the admin token',
-    async (path) => expect((await service.call('GET', `/admin/v1${path}`)).status).toBe(401),
-  );
-});
-
-describe('GET /admin/v1/tickets/{id}/revisions', () => {
-  test('returns pages, oldest first; past the end an empty one', async () => {
-    const house = await ScaleHouse.open(service);
-    let id = '';
-    for (let i = 1; i <= 5; i++) {
-      const inboundFlow = { ticketNumber: 'R', updatedAt: `2026-01-31T08:30:0${i}Z` };
-      id = (await house.push(house.ticket({ inboundFlow }))).body.disposalTicketId;
-    }
-    const page = async (query: string) => (await service.admin<Page>('GET', `/tickets/${id}/revisions${query}`)).body;
-    const all = await page('');
-    expect(all.data).toMatchObject([1, 2, 3, 4, 5].map((revision) => ({ revision })));
-    expect(Object.keys(all.data[0] ?? {}).sort()).toEqual([
-      'apiKeyId',
-      'body',
-      'changes',
-      'exchangeId',
-      'keyPrefix',
-      'receivedAt',
-      'requestId',
-      'result',
-      'revision',
-    ]);
-    expect(all.pagination).toEqual({ page: 1, pageSize: 20, totalItems: 5, totalPages: 1, more: false, next: null });
-    expect((await page('?page=2&pageSize=2')).data).toMatchObject([{ revision: 3 }, { revision: 4 }]);
-    expect((await page('?page=3&pageSize=2')).data).toMatchObject([{ revision: 5 }]);
-    for (const past of ['?page=4&pageSize=2', '?page=1000000000&pageSize=100', `?page=${'9'.repeat(30)}&pageSize=100`])
-      expect((await page(past)).data).toEqual([]);
   });
 });
 
@@ -188,83 +144,6 @@ describe('GET /admin/v1/tickets', () => {
     expect(await found(`to=${justAfter}`)).toEqual([ids[1], ids[0]]);
     expect(await found('from=2000-01-01T00:00:00+02:00&to=0001-01-01T00:00:00Z')).toEqual([]);
     expect(await found('to=9999-12-31T23:59:59Z')).toHaveLength(3);
-  });
-
-  test.each([
-    'haulerId=7',
-    'siteId=x',
-    'ticketNumber=',
-    `ticketNumber=${'x'.repeat(256)}`,
-    'from=today',
-    'to=2026-01-01',
-    'page=0',
-    'pageSize=101',
-  ])('?%s: 400', async (query) => expect((await service.admin('GET', `/tickets?${query}`)).status).toBe(400));
-});
-
-describe('100,000 tickets', () => {
-  const HAULER = '00000000-0000-4000-8000-000000000001';
-  const SITE = '00000000-0000-4000-9000-000000000001';
-
-  // On a connection without a statement timeout: the machine may be busy.
-  beforeAll(
-    () =>
-      onServer(service.env.DATABASE_URL, async (client) => {
-        await client.query(`
-      INSERT INTO haulers (id, name)
-      SELECT ('00000000-0000-4000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Hauler ' || n FROM generate_series(0, 9) n`);
-        await client.query(`
-      INSERT INTO tickets (hauler_id, id, site_id, revision, created_at, updated_at, materials, inbound_number, inbound_updated_at)
-      SELECT ('00000000-0000-4000-8000-' || lpad((n % 10)::text, 12, '0'))::uuid,
-             (substr(lpad(to_hex(1700000000000 + n), 12, '0'), 1, 8) || '-' || substr(lpad(to_hex(1700000000000 + n), 12, '0'), 9)
-               || '-7000-8000-' || lpad(n::text, 12, '0'))::uuid,
-             ('00000000-0000-4000-9000-' || lpad((n % 100)::text, 12, '0'))::uuid,
-             1, now(), now(), '[' || repeat(' ', 300) || ']', 'IN-' || n, now()
-        FROM generate_series(1, 100000) n`);
-        // Marks pages as visible to all, which autovacuum does later for a table with inserts only.
-        await client.query('CHECKPOINT');
-        await eventually(async () => {
-          await client.query('VACUUM ANALYZE tickets');
-          // Pages that an open transaction of the service cannot see are not marked.
-          const { rows } = await client.query(
-            "SELECT relpages - relallvisible AS unmarked FROM pg_class WHERE oid = 'tickets'::regclass",
-          );
-          expect(rows).toEqual([{ unmarked: 0 }]);
-        });
-      }),
-    60_000,
-  );
-
-  test.each([
-    ['nothing', {}],
-    ['haulerId', { haulerId: HAULER }],
-    ['siteId', { siteId: SITE }],
-    ['ticketNumber', { ticketNumber: 'IN-4711' }],
-    ['an unknown ticketNumber', { ticketNumber: 'none' }],
-    ['ticketNumber and haulerId', { ticketNumber: 'IN-4711', haulerId: HAULER }],
-    ['haulerId and siteId', { haulerId: HAULER, siteId: SITE }],
-    ['from', { from: '2023-11-14T22:15:00.000000Z' }],
-    ['to', { to: '2023-11-14T22:13:25.000000Z' }],
-    [
-      'haulerId, from and to',
-      { haulerId: HAULER, from: '2023-11-14T22:14:00.000000Z', to: '2023-11-14T22:14:30.000000Z' },
-    ],
-    ['everything', { haulerId: HAULER, siteId: SITE, ticketNumber: 'IN-1', from: '2023-11-14T22:14:00.000000Z' }],
-  ])('filtered by %s, neither a page nor its total reads the whole table', async (_what, query) => {
-    const { sql, parameters } = filterSql(query);
-    const page = `WITH found AS ${'ticketNumber' in query ? 'MATERIALIZED' : 'NOT MATERIALIZED'} (${sql}) SELECT id FROM found ORDER BY id DESC LIMIT 20`;
-    for (const statement of [page, `SELECT count(*) FROM (${sql} LIMIT 1000001) AS counted`]) {
-      const rows = await service.dataSource.query<Record<string, string>[]>(`EXPLAIN ${statement}`, [...parameters]);
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      expect(plan).toMatch(/Index/);
-      expect(plan).not.toMatch(/Seq Scan on tickets/);
-    }
-  });
-
-  test('a search that most tickets match returns the newest of them, and their number', async () => {
-    const { data, pagination } = await list(`search=in-&haulerId=${HAULER}&pageSize=2`);
-    expect(data.map(({ inboundFlow }) => inboundFlow?.ticketNumber)).toEqual(['IN-99991', 'IN-99981']);
-    expect(pagination.totalItems).toBe(10_000);
   });
 });
 
@@ -425,22 +304,4 @@ describe('a large page', () => {
     jest.spyOn(manager, 'find').mockImplementationOnce(find).mockRejectedValueOnce(away);
     await expect(service.admin('GET', `/tickets/${id}/revisions`)).rejects.toThrow();
   });
-});
-
-describe('rows that are read together', () => {
-  const sizes = (...bytes: number[]) => bytes.map((each, i) => ({ id: i, bytes: each }));
-
-  test.each([
-    [[], []],
-    [[1, 1, 1], [[0, 1, 2]]],
-    [
-      [MAX_CHUNK_BYTES, 1, MAX_CHUNK_BYTES - 1, 1],
-      [[0], [1, 2], [3]],
-    ],
-    [
-      [3 * MAX_CHUNK_BYTES, 3 * MAX_CHUNK_BYTES],
-      [[0], [1]],
-    ],
-    [[0, MAX_CHUNK_BYTES, 0], [[0, 1, 2]]],
-  ])('of %j bytes: %j', (bytes, pieces) => expect(chunksOf(sizes(...bytes))).toEqual(pieces));
 });

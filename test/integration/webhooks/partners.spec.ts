@@ -42,45 +42,6 @@ const connect = async (kind: 'site' | 'vision') => {
 };
 
 describe('a partner', () => {
-  test('gets the tickets of its hauler, and no other topic than its key opens', async () => {
-    const { status, body } = await create(own.key);
-    expect([status, body]).toEqual([201, expect.objectContaining({ haulerId: house.haulerId, keyPrefix: own.prefix })]);
-    const refused = await create(own.key, { topics: ['backup.unverified', 'account.created', 'sync.held'] });
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining('does not open')]);
-    expect((await create(own.key, { format: 'email', url: 'mailto:a@example.com' })).status).toBe(400);
-    const other = await ScaleHouse.open(service);
-    await other.expectAccepted({});
-    const ticketId = await house.expectAccepted({});
-    await eventually(async () => {
-      const list = await call<{ data: WebhookDelivery[] }>(own.key, 'GET', '/webhook-deliveries');
-      const data = list.body.data.map((each) => (JSON.parse(each.body) as { data: object }).data);
-      expect(data).toEqual([{ haulerId: house.haulerId, ticketId }]);
-    });
-  });
-
-  test('does not see, change, test or repeat what is not its own', async () => {
-    const operators = await service.admin<WebhookEndpoint>('POST', '/webhook-endpoints', {
-      url: URL,
-      topics: ['ticket.created'],
-    });
-    const stranger = await issueKey(service, ['scale'], { haulerId: house.haulerId });
-    const { id } = (await create(own.key)).body;
-    for (const each of [id, operators.body.id]) {
-      const path = `/webhook-endpoints/${each}`;
-      const calls = [
-        call(stranger.key, 'GET', path),
-        call(stranger.key, 'PATCH', path, { enabled: false }),
-        call(stranger.key, 'POST', `${path}/test`),
-        call(stranger.key, 'POST', `${path}/rotate-secret`, {}),
-        call(stranger.key, 'DELETE', path),
-      ];
-      expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-    }
-    const [delivery] = (await call<{ data: WebhookDelivery[] }>(own.key, 'GET', '/webhook-deliveries')).body.data;
-    expect((await call(stranger.key, 'POST', `/webhook-deliveries/${delivery?.id}/retry`)).status).toBe(404);
-    expect((await call<{ data: object[] }>(stranger.key, 'GET', '/webhook-endpoints')).body.data).toEqual([]);
-  });
-
   test('keeps its endpoints when its key is rotated, and they end with its last key', async () => {
     const first = await issueKey(service, ['scale'], { haulerId: house.haulerId });
     const { id } = (await create(first.key)).body;

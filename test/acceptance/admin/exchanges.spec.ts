@@ -1,0 +1,329 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
+import { json, refuses } from '../../support/scripted-partner.js';
+import { idOf, material, site } from '../../support/site-data.js';
+import {
+  type ErrorBody,
+  flow,
+  Hauler,
+  ONE_SITE,
+  PARTNER_KEY,
+  type Plain,
+  SITES_ROUTE,
+  TICKET,
+} from '../support/hauler.js';
+import { admin, administer, call } from '../support/target.js';
+
+interface Body {
+  readonly text?: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly truncated: boolean;
+}
+interface Exchange extends Plain {
+  readonly id: string;
+  readonly status: number | null;
+  readonly reason?: string;
+  readonly references: readonly { readonly kind: string; readonly value: string }[];
+  readonly request: { readonly headers: Record<string, string>; readonly body?: Body };
+  readonly response: { readonly headers: Record<string, string>; readonly body?: Body } | null;
+  readonly explanation: string;
+}
+
+type Filter = Readonly<Record<string, string>>;
+const query = (filter: Filter) => new URLSearchParams(filter).toString();
+
+/** The exchanges of a filter, the newest first, when there are as many as expected. */
+const found = (filter: Filter, count = 1): Promise<Exchange[]> =>
+  eventually(async () => {
+    const { data } = await administer<{ data: Exchange[] }>('GET', `/exchanges?${query(filter)}`);
+    expect(data.length).toBe(count);
+    return data;
+  });
+
+async function inFull(filter: Filter): Promise<Exchange> {
+  const [one] = await found(filter);
+  return administer<Exchange>('GET', `/exchanges/${one?.id ?? ''}`);
+}
+
+const pushText = async (hauler: Hauler, body: string, headers: Filter = {}) =>
+  call<{ disposalTicketId: string } & ErrorBody>('POST', '/platform-api/v1/tickets', {
+    headers: { 'PLATFORM-API-KEY': await hauler.key(), ...headers },
+    body,
+  });
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const unknownMaterial = (id: string = randomUUID()) => ({ materials: [{ ...TICKET.materials[0], id }] });
+
+describe('an accepted push', () => {
+  test('is found by its number, ticket, site and key, with its request, answer and explanation (operating.md, Exchanges)', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const ticketNumber = `IN-${randomUUID()}`;
+    const text = JSON.stringify({ ...TICKET, inboundFlow: flow(ticketNumber) });
+    const idempotencyKey = randomUUID();
+    const reply = await pushText(hauler, text, { 'Idempotency-Key': idempotencyKey });
+    const exchange = await inFull({ reference: `ticketNumber:${ticketNumber}` });
+    expect(exchange).toMatchObject({
+      ...{ direction: 'inbound', interface: 'scale', route: 'createTicket', method: 'POST', status: 200 },
+      ...{ path: '/platform-api/v1/tickets', haulerId: hauler.id, connectionId: null, result: 'created' },
+      ...{ requestId: reply.headers.get('x-request-id'), requestBytes: text.length },
+    });
+    expect(exchange.request.body).toEqual({ text, sizeBytes: text.length, sha256: sha256(text), truncated: false });
+    expect(exchange.request.headers['platform-api-key']).toBe('[redacted]');
+    expect(exchange.response?.headers['ticket-result']).toBe('created');
+    expect(exchange.explanation).toContain('A new record was created.');
+    const references = [
+      `ticketId:${reply.body.disposalTicketId}`,
+      `siteId:${TICKET.siteId}`,
+      `idempotencyKey:${idempotencyKey}`,
+    ];
+    for (const reference of references) {
+      expect((await found({ haulerId: hauler.id, reference }))[0]?.id).toBe(exchange.id);
+    }
+    for (const reference of ['ticketNumber:*', 'ticketNumber:%', `ticketNumber:${ticketNumber.slice(0, -1)}`]) {
+      await found({ haulerId: hauler.id, reference }, 0);
+    }
+  });
+
+  test('is shown whole, however long it is; a refused one is cut at EXCHANGE_BODY_LIMIT with the hash of the whole', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const ticketNumber = `IN-${randomUUID()}`;
+    const materials = Array.from({ length: 90 }, () => ({ ...TICKET.materials[0], name: 'x'.repeat(200) }));
+    const text = JSON.stringify({ ...TICKET, materials, inboundFlow: flow(ticketNumber) });
+    expect((await pushText(hauler, text)).status).toBe(200);
+    expect((await inFull({ reference: `ticketNumber:${ticketNumber}` })).request.body).toMatchObject({ text });
+    const refused = text.replace(`"siteId":"${TICKET.siteId}"`, '"siteId":"no-id"');
+    expect((await pushText(hauler, refused)).status).toBe(400);
+    const { request } = await inFull({ haulerId: hauler.id, status: '400' });
+    expect(request.body).toMatchObject({ truncated: true, sizeBytes: refused.length, sha256: sha256(refused) });
+    expect(request.body?.text?.length).toBeLessThanOrEqual(16_384);
+  });
+
+  test.failing('is shown byte for byte: white space, repeated names and escapes (issue 46, row 18)', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const text = JSON.stringify({ ...TICKET }).replace('"siteId"', ' "note":"\\u0041", "note":"B",\n "siteId"');
+    const reply = await pushText(hauler, text);
+    const { request } = await inFull({ reference: `ticketId:${reply.body.disposalTicketId}` });
+    expect(request.body?.text).toBe(text);
+  });
+});
+
+describe('no secret is shown (decision 59)', () => {
+  test('names of one list are redacted before a body is cut, in any case and with - and _', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const names = ['apiKey', 'API_KEY', 'next-api-key', 'token', 'Secret', 'password'];
+    const secrets = names.map((name) => [name, `secret-value-of-${name}`] as const);
+    const text = JSON.stringify({
+      siteId: 'x',
+      deep: [{ ...Object.fromEntries(secrets) }],
+      filler: 'x'.repeat(20_000),
+    });
+    expect((await pushText(hauler, text)).status).toBe(400);
+    const { request } = await inFull({ haulerId: hauler.id, status: '400' });
+    expect(request.body).toMatchObject({ redacted: true, sha256: sha256(text) });
+    for (const [, secret] of secrets) expect(request.body?.text).not.toContain(secret);
+    expect(request.body?.text?.split('[redacted]').length).toBe(names.length + 1);
+  });
+
+  test('a partner that echoes our key is stored without it', async () => {
+    const hauler = await Hauler.create();
+    const { partner, connectionId } = await hauler.siteConnection();
+    partner.on(SITES_ROUTE, json({ success: true, data: { sites: [{ ...site('a'), name: PARTNER_KEY }] } }));
+    await hauler.sync();
+    const exchange = await inFull({ connectionId });
+    const sent = Object.entries(exchange.request.headers).map(([name, value]) => [name.toLowerCase(), value]);
+    expect(sent).toContainEqual(['api-key', '[redacted]']);
+    expect(JSON.stringify(exchange)).not.toContain(PARTNER_KEY);
+  });
+});
+
+describe('a push explains itself in one call (decisions 21, 24, 66)', () => {
+  const says: Readonly<Record<string, string[]>> = {
+    created: ['received 200', 'A new record was created. It is stored'],
+    updated: ['this push updated it. Its contents are those of this push'],
+    unchanged: ['already had exactly this content', 'nothing is left to do'],
+    stale: ['changed no contents', 'send it again with a newer updatedAt'],
+    malformed: ['received 400', 'Nothing was stored.', 'siteId must be a UUID', 'Correct the request'],
+    'of an unknown site': ['received 422', 'Nothing was stored.', 'siteId must be the id, in your own system'],
+    'of an unknown material': ['received 422', 'materials[0].id must be the id, in your own system'],
+    'with a used Idempotency-Key': ['received 422', 'a new request needs a new key'],
+    repeated: ['this is the first response again, and nothing was done twice'],
+    lost: ['received no response', 'A new record was created. It is stored', 'nothing is stored twice'],
+  };
+  const explanations = new Map<string, string>();
+  beforeAll(async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const key = { 'Idempotency-Key': randomUUID() };
+    const pushes: readonly [name: string, ticket: Plain, headers?: Filter][] = [
+      ['created', { inboundFlow: flow('E-1', 1) }],
+      ['updated', { inboundFlow: flow('E-1', 2), customFields: { a: 'b' } }],
+      ['unchanged', { inboundFlow: flow('E-1', 2), customFields: { a: 'b' } }],
+      ['stale', { inboundFlow: flow('E-1', 0), customFields: { a: 'c' } }],
+      ['malformed', { siteId: 'x' }],
+      ['of an unknown site', { siteId: randomUUID() }],
+      ['of an unknown material', unknownMaterial()],
+      ['with its key', { inboundFlow: flow('E-2') }, key],
+      ['repeated', { inboundFlow: flow('E-2') }, key],
+      ['with a used Idempotency-Key', { inboundFlow: flow('E-3') }, key],
+      ['lost', { inboundFlow: flow('E-4') }, { 'Sandbox-Scenario': 'answer-lost' }],
+    ];
+    for (const [name, ticket, headers] of pushes) {
+      const requestId = randomUUID();
+      const text = JSON.stringify({ ...TICKET, ...ticket });
+      await pushText(hauler, text, { ...headers, 'X-Request-Id': requestId }).catch(() => undefined);
+      explanations.set(name, (await inFull({ requestId })).explanation);
+    }
+  });
+
+  test.each(Object.entries(says))('one that is %s', (name, words) => {
+    const explanation = explanations.get(name) ?? '';
+    for (const each of words) expect(explanation).toContain(each);
+    expect(explanation).not.toMatch(/undefined|null/);
+  });
+});
+
+describe('the list', () => {
+  let hauler: Hauler;
+  const material = randomUUID();
+  beforeAll(async () => {
+    hauler = await Hauler.create({ sites: ONE_SITE });
+    for (let n = 0; n < 3; n++) await hauler.push({ ...unknownMaterial(material), inboundFlow: flow(`L-${n}`) });
+    await hauler.push({ siteId: 'x' });
+    await hauler.push();
+    const { partner } = await hauler.siteConnection();
+    partner.on(SITES_ROUTE, refuses(401, 'UNAUTHORIZED'));
+    await hauler.sync();
+    await found({ haulerId: hauler.id, direction: 'inbound' }, 5);
+  });
+
+  test.each<[Filter, number]>([
+    [{ direction: 'inbound' }, 5],
+    [{ direction: 'outbound', status: '4xx' }, 1],
+    [{ interface: 'scale', status: '422' }, 3],
+    [{ status: '200', direction: 'inbound' }, 1],
+    [{ errorCode: 'INVALID_PAYLOAD' }, 1],
+    [{ reason: 'materialExists' }, 3],
+    [{ direction: 'inbound', failed: 'false' }, 1],
+    [{ reference: 'ticketNumber:L-1' }, 1],
+    [{ from: '2999-01-01T00:00:00Z' }, 0],
+    [{ status: 'none' }, 0],
+  ])('has for %j the exchanges of the filter: %i', async (filter, count) => {
+    await found({ haulerId: hauler.id, ...filter }, count);
+  });
+
+  test.each([
+    [{ colour: 'red' }, 'colour'],
+    [{ status: 'nice' }, 'status'],
+    [{ reference: 'colour:red' }, 'reference'],
+    [{ from: 'today' }, 'from'],
+    [{ pageSize: '101' }, 'pageSize'],
+  ])('refuses %j with the field', async (filter, path) => {
+    const reply = await admin<ErrorBody>('GET', `/exchanges?${query(filter as unknown as Filter)}`);
+    expect([reply.status, reply.body.error.details?.violations?.map((each) => each.path)]).toEqual([400, [path]]);
+  });
+
+  test('is counted by reason, and each reason names its exchanges', async () => {
+    interface Reasons {
+      readonly data: readonly { reason: string; count: number; sentence: string }[];
+    }
+    const path = `/exchanges/reasons?${query({ haulerId: hauler.id, direction: 'inbound' })}`;
+    const { data } = await administer<Reasons>('GET', path);
+    expect(data.map(({ reason, count }) => [reason, count])).toEqual([
+      ['materialExists', 3],
+      ['isUuid', 1],
+    ]);
+    expect(data[0]?.sentence).toBe('The platform has no material with this id for your hauler.');
+  });
+
+  test('a cursor of another filter is refused', async () => {
+    const filter = { haulerId: hauler.id, pageSize: '1' };
+    const { next } = await administer<{ next: string }>('GET', `/exchanges?${query(filter)}`);
+    expect((await admin('GET', `/exchanges?${query({ ...filter, cursor: next })}`)).status).toBe(200);
+    expect((await admin('GET', `/exchanges?${query({ ...filter, cursor: next, status: '200' })}`)).status).toBe(400);
+  });
+});
+
+describe('a replay', () => {
+  interface Replayed {
+    readonly exchangeId: string;
+    readonly status: number;
+  }
+
+  test('sends a refused push again as it was, under a new request id, and shows both answers', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const headers = { 'Idempotency-Key': randomUUID() };
+    await hauler.push({ ...unknownMaterial(idOf('later')), inboundFlow: flow('R-1') }, { headers });
+    const first = await inFull({ haulerId: hauler.id, status: '422' });
+    const materials = [...ONE_SITE.materials!, material('later', { siteId: idOf('yard') })];
+    await hauler.sync({ ...ONE_SITE, materials });
+    const reply = await admin<Replayed>('POST', `/exchanges/${first.id}/replay`, {});
+    expect([reply.status, reply.body.status]).toEqual([201, 200]);
+    const again = await inFull({ haulerId: hauler.id, reference: 'ticketNumber:R-1', status: '200' });
+    expect(again).toMatchObject({ id: reply.body.exchangeId, replayOf: first.id, result: 'created' });
+    expect(again.request.body).toEqual(first.request.body);
+    expect(again['requestId']).not.toBe(first['requestId']);
+  });
+
+  test('of an accepted push makes no second ticket, also for another hauler only one', async () => {
+    const [hauler, other] = [await Hauler.create({ sites: ONE_SITE }), await Hauler.create({ sites: ONE_SITE })];
+    await hauler.push({}, { headers: { 'Idempotency-Key': 'once' } });
+    const [first] = await found({ haulerId: hauler.id, reference: 'idempotencyKey:once' });
+    const path = `/exchanges/${first?.id ?? ''}/replay`;
+    expect((await admin('POST', path)).status).toBe(201);
+    expect((await admin('POST', path, { haulerId: other.id })).status).toBe(201);
+    const count = async ({ id }: Hauler) =>
+      (await administer<{ data: unknown[] }>('GET', `/tickets?haulerId=${id}`)).data.length;
+    expect([await count(hauler), await count(other)]).toEqual([1, 1]);
+    for (const haulerId of [randomUUID(), 'x']) expect((await admin('POST', path, { haulerId })).status).toBe(400);
+  });
+
+  test('by filter counts in a dry run, then sends each once; a filter that names nothing is refused', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    for (const number of ['M-1', 'M-2']) await hauler.push({ ...unknownMaterial(), inboundFlow: flow(number) });
+    await found({ haulerId: hauler.id, status: '422' }, 2);
+    const replay = (more: Plain) => admin('POST', '/exchanges/replay', { haulerId: hauler.id, status: '422', ...more });
+    expect(await replay({ dryRun: true })).toMatchObject({ status: 200, body: { matched: 2, replayed: 0 } });
+    await found({ haulerId: hauler.id, status: '422' }, 2);
+    expect(await replay({})).toMatchObject({ status: 200, body: { matched: 2, replayed: 2 } });
+    await found({ haulerId: hauler.id, status: '422' }, 4);
+    expect((await replay({ dryRun: 'yes' })).status).toBe(400);
+    expect((await admin('POST', '/exchanges/replay', {})).status).toBe(400);
+  });
+
+  test('of an outbound GET is sent again; an outbound POST, and a push whose body is not whole, is 409', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const { partner, connectionId } = await hauler.siteConnection();
+    const before = partner.asked.length;
+    const [sites] = await found({ connectionId });
+    expect((await admin('POST', `/exchanges/${sites?.id ?? ''}/replay`)).status).toBe(201);
+    expect(partner.asked.length).toBe(before + 1);
+    expect((await pushText(hauler, JSON.stringify({ siteId: 'x', filler: 'x'.repeat(20_000) }))).status).toBe(400);
+    const [long] = await found({ haulerId: hauler.id, status: '400' });
+    const refused = await admin<ErrorBody>('POST', `/exchanges/${long?.id ?? ''}/replay`);
+    expect([refused.status, refused.body.error.message]).toEqual([409, expect.stringContaining('not kept whole')]);
+  });
+});
+
+describe('a ticket', () => {
+  test('keeps its accepted pushes with key, request, exchange and changes; the history has the refused ones (decision 23)', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const number = `H-${randomUUID()}`;
+    const { body } = await hauler.push({ inboundFlow: flow(number, 1) });
+    await hauler.push({ inboundFlow: flow(number, 2), customFields: { truck: '7' } });
+    await hauler.push({ inboundFlow: flow(number, 0) });
+    await hauler.push({ ...unknownMaterial(), inboundFlow: flow(number, 3) });
+    await found({ reference: `ticketNumber:${number}` }, 4);
+    const path = `/tickets/${body.disposalTicketId}`;
+    const { data } = await administer<{ data: Plain[] }>('GET', `${path}/revisions`);
+    expect(data.map(({ revision, result, changes }) => [revision, result, changes])).toEqual([
+      [1, 'created', expect.anything()],
+      [2, 'updated', ['customFields', 'inboundFlow']],
+      [3, 'stale', expect.anything()],
+    ]);
+    expect(data[0]).toMatchObject({ requestId: expect.any(String), exchangeId: expect.any(String) });
+    expect((await hauler.key()).startsWith(data[0]?.['keyPrefix'] as string)).toBe(true);
+    const history = await administer<{ data: Plain[] }>('GET', `${path}/history`);
+    expect(JSON.stringify(history.data)).toContain('422');
+  });
+});

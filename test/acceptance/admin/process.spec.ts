@@ -1,0 +1,196 @@
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
+import { held } from '../../support/held.js';
+import { type ErrorBody, Hauler, ONE_SITE } from '../support/hauler.js';
+import { type OwnService, ownDatabase, startOwnService } from '../support/service.js';
+import { administer, admin, call, target } from '../support/target.js';
+
+describe('open paths', () => {
+  test.each([
+    ['/docs', 'text/html'],
+    ...['scale', 'account', 'site', 'vision', 'partner', 'admin'].map((name) => [`/docs/${name}.json`, 'json']),
+    ['/docs/scale.yaml', 'yaml'],
+    ...['/docs/errors', '/docs/changelog', '/docs/interfaces', '/docs/guides/admin', '/console/'].map((path) => [
+      path,
+      'text/html',
+    ]),
+    ['/docs/conformance.mjs', 'javascript'],
+    ['/health/live', 'json'],
+    ['/health/ready', 'json'],
+  ])('%s is served without a credential as %s (decision 14)', async (path, type) => {
+    const { status, headers } = await call('GET', path);
+    expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining(type)]);
+    expect(headers.get('x-powered-by')).toBeNull();
+    expect(headers.get('x-request-id')).not.toBeNull();
+  });
+
+  test('JSON has the security headers and is not stored; pages have their own policy (decision 14)', async () => {
+    const json = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+    const policy = "default-src 'none'; frame-ancestors 'none'";
+    for (const path of ['/health/live', '/nope', '/platform-api/v1/tickets', '/partner/v1/me']) {
+      const { headers } = await call('GET', path);
+      expect(Object.fromEntries(headers)).toMatchObject({ ...json, 'content-security-policy': policy });
+      expect(headers.get('strict-transport-security')).not.toBeNull();
+    }
+    for (const path of ['/docs', '/console/']) {
+      const { headers } = await call('GET', path);
+      expect(headers.get('content-security-policy')).toContain("script-src 'self'");
+    }
+  });
+
+  test.each([
+    ['abc-123!', true],
+    ['x'.repeat(128), true],
+    ['x'.repeat(129), false],
+    ['a b', false],
+  ])('the request id %j of a caller is echoed: %s (decision 14)', async (id, isEchoed) => {
+    const { headers } = await call('GET', '/health/live', { headers: { 'X-Request-Id': id } });
+    const answered = headers.get('x-request-id') ?? '';
+    expect([answered === id, isEchoed || /^[0-9a-f-]{36}$/.test(answered)]).toEqual([isEchoed, true]);
+  });
+
+  test('/metrics takes the admin token, and counts requests by route and status', async () => {
+    expect((await call('GET', '/metrics')).status).toBe(401);
+    await admin('GET', '/haulers?pageSize=1');
+    const headers = { Authorization: `Bearer ${target.adminToken}` };
+    const { status, text, headers: sent } = await call('GET', '/metrics', { headers });
+    expect([status, sent.get('content-type')]).toEqual([200, expect.stringMatching(/^text\/plain; version=0\.0\.4/)]);
+    expect(text).toMatch(
+      /http_request_duration_seconds_count\{method="GET",route="\/admin\/v1\/haulers",status="200"\} \d/,
+    );
+  });
+});
+
+test.failing('/metrics counts what needs attention by kind and severity (decision 69, issue 50)', async () => {
+  const { text } = await call('GET', '/metrics', { headers: { Authorization: `Bearer ${target.adminToken}` } });
+  expect(text).toMatch(/^attention_items/m);
+});
+
+describe('a stop', () => {
+  test('is first 503 on /health/ready while requests are served for SHUTDOWN_DRAIN, then exits with 0 (decision 62)', async () => {
+    const service = await startOwnService({ env: { SHUTDOWN_DRAIN: '2s' } });
+    const hauler = await Hauler.create({ service, sites: ONE_SITE });
+    await hauler.key();
+    const ended = service.end();
+    await eventually(async () => expect((await call('GET', '/health/ready', {}, service)).status).toBe(503), 5_000);
+    expect((await hauler.push()).status).toBe(200);
+    expect((await call('GET', '/health/live', {}, service)).status).toBe(200);
+    expect(await ended).toBe(0);
+  });
+});
+
+describe('behind a proxy', () => {
+  let service: OwnService;
+  beforeAll(async () => {
+    service = await startOwnService({ env: { TRUST_PROXY: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '3' } });
+  });
+
+  const wrong = (address: string, token: string, at: { url: string; adminToken: string } = service) =>
+    call('GET', '/admin/v1/haulers', { headers: { Authorization: `Bearer ${token}`, 'X-Forwarded-For': address } }, at);
+  const tries = async (count: number, ask: (n: number) => Promise<{ status: number }>) =>
+    (await Promise.all(Array.from({ length: count }, (_, n) => ask(n)))).map(({ status }) => status);
+
+  test('who guesses is refused by the address that TRUST_PROXY gives, and the right token always works (decision 63)', async () => {
+    const statuses = await tries(70, (n) => wrong('192.0.2.1', `${n}-wrong-token-0123456789`));
+    expect([statuses.filter((each) => each === 401).length, statuses.filter((each) => each === 429).length]).toEqual([
+      60, 10,
+    ]);
+    expect((await wrong('192.0.2.2', 'another-wrong-token-0123')).status).toBe(401);
+    expect((await wrong('192.0.2.1', service.adminToken)).status).toBe(200);
+  });
+
+  test('without TRUST_PROXY the header of a caller counts nothing (decision 63)', async () => {
+    const plain = await startOwnService();
+    const statuses = await tries(62, (n) => wrong(`198.51.100.${n}`, `${n}-wrong-token-0123456789`, plain));
+    expect(statuses.filter((each) => each === 429)).toHaveLength(2);
+    expect(await plain.end()).toBe(0);
+  });
+
+  test('RATE_LIMIT_PER_MINUTE counts by key, says what is left, and answers 429 with Retry-After (decision 15)', async () => {
+    const hauler = await Hauler.create({ service });
+    const replies = [];
+    for (let n = 0; n < 4; n++) replies.push(await hauler.createAccount({}));
+    expect(replies.map(({ status }) => status)).toEqual([400, 400, 400, 429]);
+    expect(replies.map(({ headers }) => /r=(\d)/.exec(headers.get('ratelimit') ?? '')?.[1])).toEqual([
+      '2',
+      '1',
+      '0',
+      '0',
+    ]);
+    expect(replies[0]?.headers.get('ratelimit-policy')).toMatch(/q=3; ?w=60/);
+    expect(Number(replies[3]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(replies[3]?.body.error.code).toBe('INTERNAL_ERROR');
+    expect((await (await Hauler.create({ service })).createAccount({})).status).toBe(400);
+  });
+});
+
+test('callers without a key use up nothing that callers with a key need (decision 58)', async () => {
+  const service = await startOwnService();
+  const hauler = await Hauler.create({ service, sites: ONE_SITE });
+  const { hostname, port } = new URL(service.url);
+  const sockets = Array.from({ length: 100 }, () => connect(Number(port), hostname));
+  held(async () => sockets.forEach((socket) => socket.destroy()));
+  const head = 'POST /platform-api/v1/tickets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+  for (const socket of sockets) {
+    socket.on('error', () => undefined);
+    socket.write(`${head}Content-Length: 1000000\r\n\r\n{`);
+  }
+  await delay(200);
+  const pushes = await Promise.all(Array.from({ length: 10 }, () => hauler.push()));
+  expect(pushes.map(({ status }) => status)).toEqual(pushes.map(() => 200));
+  for (const socket of sockets) socket.destroy();
+  for (let n = 0; n < 50; n++)
+    await call('POST', '/platform-api/v1/tickets', { body: { filler: 'x'.repeat(5_000) } }, service);
+  await eventually(async () => {
+    const { data } = await administer<{ data: { status: number; requestBytes: number }[] }>(
+      'GET',
+      `/exchanges?haulerId=${hauler.id}&status=200&pageSize=100`,
+      undefined,
+      service,
+    );
+    expect(data).toHaveLength(10);
+  });
+});
+
+describe('SECRETS_KEY', () => {
+  test.failing(
+    'another one than that of the database is refused at the start (decision 70, issue 50 step 2)',
+    async () => {
+      const database = await ownDatabase();
+      const first = await startOwnService({ databaseUrl: database.url });
+      expect(await first.end()).toBe(0);
+      const other = startOwnService({ databaseUrl: database.url, env: { SECRETS_KEY: 'b6'.repeat(32) } });
+      await expect(other).rejects.toThrow(/SECRETS_KEY/);
+    },
+  );
+});
+
+test('a copy with OUTBOUND=off calls no partner and says so (decision 70)', async () => {
+  const service = await startOwnService({ env: { OUTBOUND: 'off' } });
+  expect(await administer('GET', '/outbound', undefined, service)).toMatchObject({ enabled: false });
+  const hauler = await Hauler.create({ service });
+  const { partner, connectionId } = await hauler.siteConnection();
+  await admin('POST', `/connections/${connectionId}/sync`, undefined, service);
+  const { data } = await administer<{ data: { kind: string }[] }>('GET', '/attention', undefined, service);
+  expect(data.map(({ kind }) => kind).join()).toMatch(/outbound/);
+  expect(partner.asked).toEqual([]);
+  const refused = await admin<ErrorBody>('PUT', '/outbound', { enabled: true, reason: 'x' }, service);
+  expect([refused.status, refused.body.error.code]).toEqual([409, 'CONFLICT']);
+});
+
+test('a key begins with its cell, and a key of another cell is 401 with its name (decision 71)', async () => {
+  const [one, other] = await Promise.all([
+    startOwnService({ env: { CELL: 'a7' } }),
+    startOwnService({ env: { CELL: 'b' } }),
+  ]);
+  const hauler = await Hauler.create({ service: one });
+  const key = await hauler.key();
+  expect(key).toMatch(/^hb_a7_[0-9A-Za-z]{49}$/);
+  expect((await hauler.createAccount({ accountName: 'In its cell' })).status).toBe(200);
+  const headers = { 'PLATFORM-API-KEY': key };
+  const refused = await call<ErrorBody>('POST', '/platform-api/v1/accounts', { headers, body: {} }, other);
+  expect([refused.status, refused.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
+  expect(refused.body.error.message).toContain('a7');
+});
