@@ -77,6 +77,8 @@ export const ageReadings = (app: TestApp, hours: number): Promise<unknown> =>
     `UPDATE video_subscriptions SET read_until = now() - $1 * interval '1 hour' - interval '1 minute',
        last_read_at = now() - $1 * interval '1 hour'`,
     [hours],
+  );
+
 /** The next run of a connection is due in so many seconds; by default now. */
 export const makeConnectionDue = ({ dataSource }: TestApp, id: string, inSeconds = 0): Promise<unknown> =>
   dataSource.query('UPDATE connections SET due_at = now() + make_interval(secs => $2) WHERE id = $1', [id, inSeconds]);
@@ -105,6 +107,8 @@ export const ageSyncRuns = ({ dataSource }: TestApp, connectionId: string, minut
   dataSource.query(
     'UPDATE sync_runs SET created_at = created_at - make_interval(mins => $2) WHERE connection_id = $1',
     [connectionId, minutes],
+  );
+
 /** Makes the answers under an Idempotency-Key so old; of one path alone where one is given. */
 export const ageKey = (
   { dataSource }: Pick<TestApp, 'dataSource'>,
@@ -129,6 +133,8 @@ export const setCreation = (
     `UPDATE tickets SET created_at = CASE WHEN inbound_number = ANY ($2) THEN $3::timestamptz ELSE $4::timestamptz END
       WHERE hauler_id = $1`,
     [haulerId, inboundNumbers, at, otherwise],
+  );
+
 /** These files were stored so many days ago; without ids all. */
 export const ageFiles = (app: TestApp, days: number, ids: readonly string[] | null = null): Promise<unknown> =>
   app.dataSource.query(
@@ -168,6 +174,7 @@ export const hurryHostedClips = (app: TestApp, attempts: number | null = null): 
     'UPDATE reference_video_requests SET attempts = coalesce($1, attempts), due_at = now() WHERE due_at > now()',
     [attempts],
   );
+
 /** As the time would in which a killed instance renews nothing: another instance may take over its work at once. */
 export async function endLanes({ dataSource }: Pick<TestApp, 'dataSource'>): Promise<void> {
   await dataSource.query('UPDATE lanes SET owned_until = now()');
