@@ -22,8 +22,8 @@ async function run(
   });
   heldChild(child);
   child.stdin.end(input);
-  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  return { code: code as number, out, err };
+  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  return { code: child.exitCode, out, err };
 }
 
 /** With the target and its token in the environment, as an operator sets them. */

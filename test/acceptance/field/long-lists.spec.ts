@@ -104,7 +104,7 @@ describe('a long list of recordings', () => {
       followed = new Map(await Promise.all(ROWS.map(async (each) => [each, await follow(each.reply)] as const)));
     }, 120_000);
 
-    test.each(ROWS)('$name ($source; decision 38)', async (each) => {
+    test.each(ROWS)('$name, of $source (decision 38)', async (each) => {
       const of = followed.get(each) as Followed;
       await isRead(of);
       await eventually(async () => expect(await count(of)).toBe(each.recordings));

@@ -10,23 +10,23 @@ interface Endpoint {
   readonly path: string;
   readonly header: string;
   readonly row: string;
+  readonly section: string;
 }
 
 /** Each route of the four interfaces; each answers 400 to this request with a right key. */
-const ENDPOINTS: readonly Endpoint[] = [
-  { name: 'scale', method: 'POST', path: '/platform-api/v1/tickets', header: 'PLATFORM-API-KEY', row: 'Scale' },
-  { name: 'account', method: 'POST', path: '/platform-api/v1/accounts', header: 'PLATFORM-API-KEY', row: 'Account' },
-  { name: 'site', method: 'GET', path: '/scale-platform/v1/sites', header: 'API-KEY', row: 'Site' },
-  { name: 'vision', method: 'GET', path: '/video-platform/v1/videos', header: 'API-KEY', row: 'Vision' },
-  {
-    ...{ name: 'vision', method: 'GET', path: '/video-platform/v1/videos/continuous', header: 'API-KEY' },
-    row: 'Vision, rule 2',
-  },
-  {
-    ...{ name: 'vision', method: 'POST', path: '/video-platform/v1/videos/requests', header: 'API-KEY' },
-    row: 'Vision',
-  },
-];
+const ENDPOINTS: readonly Endpoint[] = (
+  [
+    ['scale', 'POST', '/platform-api/v1/tickets', 'Scale', '4.1'],
+    ['account', 'POST', '/platform-api/v1/accounts', 'Account', '4.2'],
+    ['site', 'GET', '/scale-platform/v1/sites', 'Site', '4.3'],
+    ['vision', 'POST', '/video-platform/v1/videos/requests', 'Vision', '4.4'],
+    ['vision', 'GET', '/video-platform/v1/videos', 'Vision', '4.5'],
+    ['vision', 'GET', '/video-platform/v1/videos/continuous', 'Vision, rule 2', '4.6'],
+  ] as const
+).map(([name, method, path, row, section]) => ({
+  ...{ name, method, path, row, section },
+  header: path.startsWith('/platform-api') ? 'PLATFORM-API-KEY' : 'API-KEY',
+}));
 
 const otherHeader = ({ header }: Endpoint) => (header === 'API-KEY' ? 'PLATFORM-API-KEY' : 'API-KEY');
 const lastChanged = (key: string) => key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
@@ -60,7 +60,7 @@ const opening = (...interfaces: Interface[]) => ({
 });
 
 describe.each(ENDPOINTS)('the key of $method $path', (endpoint) => {
-  const { name, method, path, header, row } = endpoint;
+  const { name, method, path, header, row, section } = endpoint;
   const json = method === 'POST' ? ['Content-Type', 'application/json'] : [];
   const body = method === 'POST' ? '{}' : undefined;
   const ask = (headers: readonly string[]) =>
@@ -82,7 +82,7 @@ describe.each(ENDPOINTS)('the key of $method $path', (endpoint) => {
   });
 
   test.each(REFUSED)(
-    `that is %s is 401 (section 5 ${row}, rule 1; section 7 401 all; decisions 2, 10)`,
+    `that is %s is 401 (section 5 ${row}, rule 1; section ${section} 401; section 7 401 all; decisions 2, 10)`,
     async (_what, headers) => expectRefused(headers(key, endpoint)),
   );
 

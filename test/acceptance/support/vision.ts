@@ -59,7 +59,7 @@ const FRONT = { truckId: 'TRUCK-7', cameraId: 'front' };
 
 interface VisionSceneOptions {
   readonly service?: Service;
-  readonly connection?: Plain;
+  readonly connection?: Plain & { readonly apiKey?: string };
   readonly hauler?: Hauler;
 }
 
@@ -73,17 +73,20 @@ export class VisionScene {
     readonly connectionId: string,
     /** The partner's key of the partner API. */
     readonly connectionKey: string,
+    /** The key of the connection, which the partner issued. */
+    private readonly partnerKey: string,
   ) {}
 
   /** Of a new hauler, unless one is given. */
   static async create({ service = target, connection = {}, hauler: known }: VisionSceneOptions = {}) {
     const hauler = known ?? (await Hauler.create({ service }));
     const partner = await startVisionPartner();
-    const body = { interface: 'vision', baseUrl: partner.url, customerId: 'customer-1', ...connection };
+    const apiKey = PARTNER_KEY;
+    const body = { interface: 'vision', baseUrl: partner.url, customerId: 'customer-1', apiKey, ...connection };
     const connectionId = await hauler.connect(body);
     const asked = { connectionId, name: 'poke' };
     const { key } = await administer<{ key: string }>('POST', '/api-keys', asked, hauler.service);
-    return new VisionScene(hauler, partner, connectionId, key);
+    return new VisionScene(hauler, partner, connectionId, key, body.apiKey);
   }
 
   /** Orders a clip, by default of five minutes of the front camera of TRUCK-7. Returns the id of the request. */
@@ -180,7 +183,7 @@ export class VisionScene {
     if (Date.now() - this.nudgedAt < NUDGE_MS) return;
     this.nudgedAt = Date.now();
     const { service } = this.hauler;
-    await admin('PATCH', `/connections/${this.connectionId}`, { apiKey: PARTNER_KEY }, service);
+    await admin('PATCH', `/connections/${this.connectionId}`, { apiKey: this.partnerKey }, service);
     const headers = { 'API-KEY': this.connectionKey };
     const body = requestId === undefined ? { truckId } : { requestId };
     await call('POST', '/partner/v1/pokes', { headers, body }, service);

@@ -142,13 +142,17 @@ const stories: Record<string, () => Promise<unknown>> = {
       lists('videos', () => []),
     );
     const ids = await Promise.all(cameras.map((cameraId) => vision.order({ cameraId })));
-    for (const id of ids) await vision.becomes(id, { status: 'processing' });
+    for (const id of ids)
+      await eventually(async () => expect(await vision.request(id)).toMatchObject({ status: 'processing' }));
     const clips = cameras.map((cameraId) => clip(vision, { cameraId, requestId: `r-${cameraId}` }));
     vision.partner.on(
       VIDEOS,
       lists('videos', () => clips),
     );
-    for (const id of ids) expect((await vision.becomes(id, { status: 'stored' })).recordingIds).toHaveLength(1);
+    // Without a poke, which would poll each by its own id.
+    for (const id of ids)
+      await eventually(async () => expect(await vision.request(id)).toMatchObject({ status: 'stored' }));
+    for (const id of ids) expect((await vision.request(id)).recordingIds).toHaveLength(1);
     expect(vision.partner.askedOf(VIDEOS).some(({ query }) => !query.has('requestId'))).toBe(true);
   },
 
