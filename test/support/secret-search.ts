@@ -170,7 +170,7 @@ async function partnerSecrets(client: pg.Client): Promise<string[]> {
   );
   if (tables[0]?.name == null) return [];
   const { rows } = await client.query<{ id: string; sealed: string | null }>(
-    `SELECT id, unnest(ARRAY[sealed_key, sealed_next_key]) AS sealed FROM connections`,
+    `SELECT id, unnest(ARRAY[sealed_key, sealed_next_key]) AS sealed FROM public.connections`,
   );
   const keys = rows.flatMap(({ id, sealed }) => {
     if (sealed === null) return [];

@@ -118,8 +118,9 @@ describe('footage that reaches the list late (decision 48)', () => {
       (await readWindows(vision.app)).filter(({ isReread, attempts }) => isReread && attempts > 0);
     await soon(async () => expect((await failed()).length).toBeGreaterThan(2));
     await subscriptions.reachesNow(id);
-    expect((await subscriptions.coverage(inHours(-30), inHours(-29)))[0]?.reason).toMatch(
-      /^The partner lists no recording; it was last asked at \S+Z\. Asking again failed: .*oops/,
+    const reason = /^The partner lists no recording; it was last asked at \S+Z\. Asking again failed: .*oops/;
+    await soon(async () =>
+      expect((await subscriptions.coverage(inHours(-30), inHours(-29)))[0]?.reason).toMatch(reason),
     );
     vision.partner.on(CONTINUOUS, within(listed));
     await subscriptions.isReadAgain();

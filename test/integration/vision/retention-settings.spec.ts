@@ -12,6 +12,8 @@ import { type Footage, insertFootage, videoConnection } from '../../support/held
 let app: TestApp;
 beforeAll(async () => {
   app = await startTestApp({ env: { VIDEO_RETENTION_DAYS: 30 }, ticks: false });
+  // The run of the start would take what the first test stores.
+  await app.app.get(Retention, { strict: false }).beforeApplicationShutdown();
 });
 afterAll(() => app.close());
 
