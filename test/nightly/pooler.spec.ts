@@ -9,7 +9,7 @@ import { type Pgbouncer, startPgbouncer } from './pgbouncer.js';
 import { requirePrograms } from '../support/programs.js';
 import { siteData } from '../support/site-data.js';
 import { ScaleHouse } from '../support/scale-house.js';
-import { setDefaults, UNUSUAL_DEFAULTS } from '../integration/field/support/database-defaults.js';
+import { setDefaults, UNUSUAL_DEFAULTS } from './databases/database-defaults.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const PUSHES = 20_000;

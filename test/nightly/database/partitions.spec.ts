@@ -6,7 +6,7 @@ import { PARTITIONED, partitionOf } from '../../../src/database/partitions.rules
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { useVision } from '../../support/vision-scene.js';
-import { Subscriptions } from '../vision/subscriptions.js';
+import { Subscriptions } from '../../integration/vision/subscriptions.js';
 
 let app: TestApp;
 beforeAll(async () => void (app = await startTestApp()));

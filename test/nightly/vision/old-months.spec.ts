@@ -10,7 +10,7 @@ import { sampleVideo } from '../../support/sample-video.js';
 import { accepts, element, POST } from '../../support/scripted-vision.js';
 import { ageFiles, ageRecordings } from '../../support/time.js';
 import { useVision } from '../../support/vision-scene.js';
-import { Subscriptions } from './subscriptions.js';
+import { Subscriptions } from '../../integration/vision/subscriptions.js';
 
 const vision = useVision({ VIDEO_RETENTION_DAYS: 30 });
 const subscriptions = new Subscriptions(vision);

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
-import { held } from '../../../support/held.js';
+import { held } from '../../support/held.js';
 
-const folder = join(import.meta.dirname, '../../../support/tls');
+const folder = join(import.meta.dirname, '../../support/tls');
 export const KEY_FILE = join(folder, 'key.pem');
 /** Signed by itself, for `localhost` and 127.0.0.1. */
 export const CERTIFICATE = join(folder, 'certificate.pem');

@@ -1,5 +1,5 @@
-import type { TestDatabase } from '../../../support/test-database.js';
-import { onServer } from '../../../support/test-run.js';
+import type { TestDatabase } from '../../support/test-database.js';
+import { onServer } from '../../support/test-run.js';
 
 export type Defaults = Readonly<Record<string, string>>;
 

@@ -3,10 +3,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { VARIABLES } from '../../../src/config/variables.js';
-import { serviceVersion } from '../../../src/config/version.js';
+import { VARIABLES } from '../../src/config/variables.js';
+import { serviceVersion } from '../../src/config/version.js';
 
-const ROOT = join(import.meta.dirname, '../../..');
+const ROOT = join(import.meta.dirname, '../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 
 interface Sbom {

@@ -1,19 +1,19 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readEnv } from '../../../src/config/env.js';
-import { Database } from '../../../src/database/database.js';
-import { Lane } from '../../../src/database/lane.js';
-import { migrate } from '../../../src/database/migrate.js';
-import { reasonOf } from '../../../src/database/reason.js';
-import { issueKey } from '../../support/api-keys.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
-import { asAdmin, DatabaseStage } from '../../support/database-stage.js';
-import { ScaleHouse } from '../../support/scale-house.js';
-import { startTcpProxy } from '../../support/tcp-proxy.js';
-import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
-import { type Defaults, setDefaults, UNUSUAL_DEFAULTS } from './support/database-defaults.js';
-import { CERTIFICATE, KEY_FILE, startTlsDatabase, type TlsDatabase } from './support/tls-database.js';
+import { readEnv } from '../../src/config/env.js';
+import { Database } from '../../src/database/database.js';
+import { Lane } from '../../src/database/lane.js';
+import { migrate } from '../../src/database/migrate.js';
+import { reasonOf } from '../../src/database/reason.js';
+import { issueKey } from '../support/api-keys.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { asAdmin, DatabaseStage } from '../support/database-stage.js';
+import { ScaleHouse } from '../support/scale-house.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
+import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { type Defaults, setDefaults, UNUSUAL_DEFAULTS } from './databases/database-defaults.js';
+import { CERTIFICATE, KEY_FILE, startTlsDatabase, type TlsDatabase } from './databases/tls-database.js';
 
 /** Databases as operators run them: what was reported, and what the service does. */
 let plain: TestDatabase;

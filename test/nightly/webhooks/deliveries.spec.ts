@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpo
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ScaleHouse } from '../../support/scale-house.js';
-import { Receiver, status } from './receiver.js';
+import { Receiver, status } from '../../integration/webhooks/receiver.js';
 
 let service: TestApp;
 let house: ScaleHouse;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Overview } from '../../../src/contracts/admin/overview.dto.js';
-import { DEMO } from '../../../src/demo/demo-data.js';
-import { type Demo, seedDemo } from '../../../src/demo/seed.js';
-import { ExchangeLog } from '../../../src/exchanges/exchange-log.service.js';
-import { startTestApp, type TestApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
-import { type SandboxScene, startSandboxScene } from '../../support/sandbox-scene.js';
-import { hurryVideo } from '../../support/time.js';
+import type { Overview } from '../../src/contracts/admin/overview.dto.js';
+import { DEMO } from '../../src/demo/demo-data.js';
+import { type Demo, seedDemo } from '../../src/demo/seed.js';
+import { ExchangeLog } from '../../src/exchanges/exchange-log.service.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
+import { type SandboxScene, startSandboxScene } from '../support/sandbox-scene.js';
+import { hurryVideo } from '../support/time.js';
 
 let scene: SandboxScene;
 beforeAll(async () => {
