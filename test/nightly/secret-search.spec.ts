@@ -1,12 +1,12 @@
 import { expect, test } from '@jest/globals';
 import { createKey } from '../../src/auth/api-key.js';
-import { startTestApp } from './app.js';
-import { issueKey } from './api-keys.js';
-import { searchSecrets } from './secret-search.js';
-import { holdTable, insertHaulers } from './rows.js';
-import { createTestDatabase } from './test-database.js';
-import { TEST_ADMIN_TOKEN } from './test-run.js';
-import { textCollector } from './written-text.js';
+import { startTestApp } from '../support/app.js';
+import { issueKey } from '../support/api-keys.js';
+import { searchSecrets } from '../support/secret-search.js';
+import { holdTable, insertHaulers } from '../support/rows.js';
+import { createTestDatabase } from '../support/test-database.js';
+import { TEST_ADMIN_TOKEN } from '../support/test-run.js';
+import { textCollector } from '../support/written-text.js';
 
 test('the search at the end of each database finds secrets in tables, logs and answers', async () => {
   const database = await createTestDatabase();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
-import { LogOutput } from '../../../src/observability/log-output.js';
-import { startTestApp } from '../../support/app.js';
-import { startServiceProcess } from '../../support/service-process.js';
+import { LogOutput } from '../../src/observability/log-output.js';
+import { startTestApp } from '../support/app.js';
+import { startServiceProcess } from '../support/service-process.js';
 
 const MEBIBYTE = 1024 * 1024;
 

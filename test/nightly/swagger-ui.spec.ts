@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
-import { startTestApp, type TestApp } from '../../support/app.js';
-import { startBrowser } from '../../support/browser.js';
+import { startTestApp, type TestApp } from '../support/app.js';
+import { startBrowser } from '../support/browser.js';
 
 let service: TestApp;
 let browser: Browser;

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { testServer } from '../../support/test-run.js';
+import { testServer } from '../support/test-run.js';
 
-const ROOT = join(import.meta.dirname, '../../..');
+const ROOT = join(import.meta.dirname, '../..');
 
 /** A folder with these sources, and the names of the rules of imports that they break. */
 function brokenRules(sources: Readonly<Record<string, string>>, rules: string): string[] {
