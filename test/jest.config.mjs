@@ -40,7 +40,7 @@ export default {
     project('unit'),
     project('integration', {
       ...postgres,
-      testMatch: ['<rootDir>/test/{integration,architecture,support}/**/*.spec.ts'],
+      testMatch: ['<rootDir>/test/{integration,support}/**/*.spec.ts'],
     }),
     project('acceptance', {
       globalSetup: '<rootDir>/test/acceptance/target.mjs',
