@@ -73,23 +73,22 @@ async function returnWithoutSession(page: Page, path = ''): Promise<void> {
 
 describe('a person who signs in at the identity provider', () => {
   test.each([
-    { login: 'otto', role: 'operator', open: ['Actions', 'Webhooks', 'Sandbox'], closed: ['Sessions'], may: 'start' },
-    { login: 'vera', role: 'viewer', open: ['Actions', 'Webhooks', 'Sandbox'], closed: ['Sessions'], may: 'read' },
-  ])('$login as $role sees the pages of the role, and may $may', async ({ login, role, open, closed, may }) => {
+    { login: 'otto', role: 'operator', may: 'start' },
+    { login: 'vera', role: 'viewer', may: 'read' },
+  ])('$login as $role sees the pages of the role, and may $may', async ({ login, role, may }) => {
     const page = await signedIn(login, 'haulers?search=x');
     expect(page.url()).toContain('/console/haulers?search=x');
     const header = page.getByRole('banner');
     await header.getByText(`Name of ${login}`, { exact: true }).waitFor();
     await header.getByText(role, { exact: true }).waitFor();
     const pages = await pagesOf(page);
-    expect(open.filter((title) => !pages.includes(title))).toEqual([]);
-    expect(closed.filter((title) => pages.includes(title))).toEqual([]);
+    expect(pages).toEqual(expect.arrayContaining(['Actions', 'Webhooks', 'Sandbox']));
+    expect(pages).not.toContain('Sessions');
     await page.goto('/console/haulers?new=1');
     const create = page.getByRole('button', { name: 'Create the hauler' });
     await create.waitFor();
-    expect(await create.isEnabled()).toBe(may.includes('create'));
-    const refusal = page.getByText(/^This needs the role admin; this session has the role /);
-    expect(await refusal.count()).toBe(may.includes('create') ? 0 : 1);
+    expect(await create.isEnabled()).toBe(false);
+    await page.getByText(`This needs the role admin; this session has the role ${role}.`).waitFor();
     await page.goto('/console/sandbox');
     const start = page.getByRole('switch').first();
     await start.waitFor();
