@@ -259,6 +259,8 @@ describe('the recordings', () => {
     await vision.recordingsBecome([{ status: 'stored' }]);
     await page.getByText('This recording is not stored').waitFor({ state: 'detached' });
 
+    // The player there would go on to load the file.
+    await visit('');
     await giveUp();
     await visit(`recordings?connectionId=${connectionId}&status=failed`);
     await page.getByRole('button', { name: 'Fetch all of these again' }).click();
