@@ -33,7 +33,7 @@ afterAll(() => scene.close());
 afterEach(async () => expect(await scene.endCase()).toEqual([]));
 
 describe('filters', () => {
-  it('keep a space between two words that are typed slowly', async () => {
+  it('keep a space between two words with a pause between them', async () => {
     const { page, visit } = scene;
     for (const accountName of ['Lone Star Demolition', 'Lone Pine']) await hauler.createAccount({ accountName });
     await visit(`accounts?haulerId=${hauler.id}`);
@@ -225,7 +225,7 @@ describe('a service that does not answer', () => {
     await visit('connections?new=1');
     await page.getByLabel('Address of the partner').fill('https://typed.example');
     await page.getByLabel('Key that the partner issued').fill('some-key');
-    await page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' }).waitFor({ state: 'attached' });
+    await page.getByLabel('Hauler').selectOption({ label: 'Demo Hauling' });
     await page.route('**/admin/v1/**', (route) => route.abort());
     await page.getByRole('button', { name: 'Create' }).click();
     await alert.first().waitFor();

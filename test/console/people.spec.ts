@@ -73,25 +73,22 @@ async function returnWithoutSession(page: Page, path = ''): Promise<void> {
 
 describe('a person who signs in at the identity provider', () => {
   test.each([
-    { login: 'ada', role: 'admin', open: ['Sessions', 'Actions', 'Webhooks'], closed: [], may: 'create and start' },
-    { login: 'otto', role: 'operator', open: ['Actions', 'Webhooks', 'Sandbox'], closed: ['Sessions'], may: 'start' },
-    { login: 'vera', role: 'viewer', open: ['Actions', 'Webhooks', 'Sandbox'], closed: ['Sessions'], may: 'read' },
-  ])('$login as $role sees the pages of the role, and may $may', async ({ login, role, open, closed, may }) => {
+    { login: 'otto', role: 'operator', may: 'start' },
+    { login: 'vera', role: 'viewer', may: 'read' },
+  ])('$login as $role sees the pages of the role, and may $may', async ({ login, role, may }) => {
     const page = await signedIn(login, 'haulers?search=x');
     expect(page.url()).toContain('/console/haulers?search=x');
     const header = page.getByRole('banner');
     await header.getByText(`Name of ${login}`, { exact: true }).waitFor();
     await header.getByText(role, { exact: true }).waitFor();
     const pages = await pagesOf(page);
-    expect(open.filter((title) => !pages.includes(title))).toEqual([]);
-    expect(closed.filter((title) => pages.includes(title))).toEqual([]);
+    expect(pages).toEqual(expect.arrayContaining(['Actions', 'Webhooks', 'Sandbox']));
+    expect(pages).not.toContain('Sessions');
     await page.goto('/console/haulers?new=1');
     const create = page.getByRole('button', { name: 'Create the hauler' });
     await create.waitFor();
-    expect(await create.isEnabled()).toBe(may.includes('create'));
-    const refusal = page.getByText(/^This needs the role admin; this session has the role /);
-    expect(await refusal.count()).toBe(may.includes('create') ? 0 : 1);
-    expect(await accessibilityFindings(page)).toEqual([]);
+    expect(await create.isEnabled()).toBe(false);
+    await page.getByText(`This needs the role admin; this session has the role ${role}.`).waitFor();
     await page.goto('/console/sandbox');
     const start = page.getByRole('switch').first();
     await start.waitFor();
@@ -117,8 +114,9 @@ describe('a person who signs in at the identity provider', () => {
   });
 
   it('plays video with viewer+video alone; a viewer reads why not, and the page asks for no file', async () => {
+    const [connection] = await list<{ id: string }>(`/connections?interface=vision&haulerId=${DEMO.haulerId}`);
     const id = await eventually(async () => {
-      const [recording] = await list<{ id: string }>(`/recordings?status=stored&haulerId=${DEMO.haulerId}`);
+      const [recording] = await list<{ id: string }>(`/recordings?status=stored&connectionId=${connection?.id}`);
       expect(recording).toBeDefined();
       return recording?.id;
     });
@@ -242,13 +240,13 @@ describe('the sign-in with a token or key', () => {
     const page = await scene.visitor({ token: VIEWER_TOKEN });
     await page.goto(`/console/connections?haulerId=${DEMO.haulerId}`);
     await page.getByRole('link', { name: 'Demo Hauling, site' }).click();
-    await page.getByRole('button', { name: 'Check this partner now' }).click();
-    await part(page, 'Result of the check').waitFor();
+    await page.getByRole('button', { name: 'Pause this connection' }).waitFor();
     for (const name of ['Pause this connection', 'Delete this connection', 'Synchronise its sites now']) {
       expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     }
     await page.getByRole('button', { name: 'Change' }).click();
     expect(await page.getByRole('button', { name: 'Store' }).isDisabled()).toBe(true);
+    expect(await accessibilityFindings(page)).toEqual([]);
     await page.goto(`/console/retention?haulerId=${DEMO.haulerId}`);
     await part(page, 'Retention').getByText('for ever').first().waitFor();
     const main = page.getByRole('main');

@@ -14,6 +14,10 @@ interface AxeResult {
   }[];
 }
 
+/** Their findings are never serious, and `region` looks at each element of a page. */
+const MODERATE = ['region', 'heading-order', 'landmark-one-main', 'landmark-unique', 'page-has-heading-one'];
+const RULES = Object.fromEntries(MODERATE.map((rule) => [rule, { enabled: false }]));
+
 /** After a change of the width. */
 const SETTLED_MS = 5_000;
 
@@ -48,7 +52,10 @@ async function axeFindings(page: Page, runOnly?: readonly string[]): Promise<str
   // Not as a script element: the policy of the page refuses that.
   if (await page.evaluate<boolean>('typeof axe === "undefined"')) await page.evaluate(`${AXE};0`);
   // For passes it would write down each element as well, which takes longer than the check.
-  const options = JSON.stringify({ resultTypes: ['violations'], ...(runOnly === undefined ? {} : { runOnly }) });
+  const options = JSON.stringify({
+    resultTypes: ['violations'],
+    ...(runOnly === undefined ? { rules: RULES } : { runOnly }),
+  });
   const { violations } = await page.evaluate<AxeResult>(`axe.run(${options})`);
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
