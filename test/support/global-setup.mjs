@@ -3,7 +3,8 @@ import { CACHE, registerTypeScript } from './typescript-hook.mjs';
 
 /** One PostgreSQL and one migrated template database for the whole run, whatever number of test files and workers. */
 export default async function globalSetup() {
-  // Several projects of a run have it.
+  // Several projects of a run use it; the last one to end stops it.
+  globalThis.testServerUsers = (globalThis.testServerUsers ?? 0) + 1;
   if (globalThis.testServer !== undefined) return;
   registerTypeScript();
   // For the workers of Jest, and for the programs that tests start.

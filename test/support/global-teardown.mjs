@@ -4,7 +4,7 @@ import { leftBehind } from './left-behind.mjs';
 
 /** Fails the run where a process of it is left. Prints what could not be searched for secrets, and how much that was. */
 export default async function globalTeardown() {
-  if (globalThis.testServer === undefined) return;
+  if (--globalThis.testServerUsers > 0 || globalThis.testServer === undefined) return;
   const { folder, stop } = globalThis.testServer;
   globalThis.testServer = undefined;
   // `secret-search.ts` writes it.

@@ -202,7 +202,7 @@ export async function signIn(service: Service): Promise<string> {
 export async function hostOwn(service: Service, { haulerId, mark, customerId, truckId, keys }: Fleet): Promise<void> {
   const data = { sites: [site(mark)], kiosks: [], materials: [] };
   await administer('PUT', `/hosted/haulers/${haulerId}/site-data`, data, service);
-  const where = { customerId, truckId, cameraId: 'front', startTime: inHours(-2), endTime: inHours(-1) };
+  const where = { customerId, truckId, cameraId: 'front', startTime: inHours(-2), endTime: inHours(-1.5) };
   const headers = { Authorization: `Bearer ${service.adminToken}`, 'Content-Type': 'video/mp4' };
   const path = `/admin/v1/hosted/recordings?${new URLSearchParams(where).toString()}`;
   expect((await call('POST', path, { headers, body: sampleVideo() }, service)).status).toBe(201);

@@ -68,16 +68,18 @@ const stories: Record<string, () => Promise<unknown>> = {
     async () => {
       const { vision, id } = await following(() => [], { startTime: inHours(-60) });
       await vision.isRead(id);
-      const [first, ...later] = queries(vision).slice(0, 3);
-      expect(Object.fromEntries(first ?? [])).toMatchObject({
+      const [first = new URLSearchParams()] = queries(vision);
+      expect(Object.fromEntries(first)).toMatchObject({
         ...{ customerId: 'customer-1', truckId: 'TRUCK-7', cameraId: 'front' },
         ...{ page: '1', pageSize: '100' },
       });
-      let end = timeOf(first ?? new URLSearchParams(), 'startTime');
-      for (const query of [first, ...later]) {
-        expect(timeOf(query ?? new URLSearchParams(), 'startTime')).toBe(end);
-        expect(timeOf(query ?? new URLSearchParams(), 'endTime') - end).toBeLessThanOrEqual(86_400_000);
-        end = timeOf(query ?? new URLSearchParams(), 'endTime');
+      // A window may be read twice: a poke makes the reading due again.
+      const windows = new Map(queries(vision).map((query) => [timeOf(query, 'startTime'), timeOf(query, 'endTime')]));
+      let end = timeOf(first, 'startTime');
+      for (const [start, windowEnd] of [...windows].sort(([one], [other]) => one - other).slice(0, 3)) {
+        expect(start).toBe(end);
+        expect(windowEnd - start).toBeLessThanOrEqual(86_400_000);
+        end = windowEnd;
       }
       expect(Date.now() - end).toBeGreaterThanOrEqual(59_000);
     },
