@@ -114,7 +114,7 @@ describe('a late or repeated push', () => {
     expect(await stored(id)).not.toHaveProperty('customFields');
   });
 
-  test('an older push is stale: kept in the history, not applied, and told the time that won (decisions 21, 23)', async () => {
+  test('an older push is stale: kept in the history, not applied, and the answer has the time that won (decisions 21, 23)', async () => {
     const { id } = await push({ in: ['A', 2], quantity: 2 });
     const late = await hauler.push(bodyOf({ in: ['A', 1] }));
     expect([late.status, resultOf(late)]).toEqual([200, { id, result: 'stale' }]);

@@ -115,7 +115,7 @@ describe('a ticket that comes before its master data', () => {
     expect(body.error.message).toContain('The hauler has no Site connection');
   });
 
-  test('is told when the last synchronisation was, and the partner is asked at most once a minute (decision 24)', async () => {
+  test('says in its message when the last synchronisation was, and the partner is asked at most once a minute (decision 24)', async () => {
     const early = await Hauler.create();
     const partner = await startScriptedPartner();
     partner.on(SITES_ROUTE, json({ success: true, data: { sites: [site('yard')] } }));
