@@ -79,7 +79,11 @@ async function writeFile(path: string, chunks: AsyncIterable<Buffer>, signal: Ab
 /** Makes a file, or the names in a folder, durable. */
 async function syncPath(path: string, flags: string): Promise<void> {
   const handle = await open(path, flags);
-  await handle.sync().finally(() => handle.close());
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }
 
 function objectPlace(object: S3Object, option: string): ArchivePlace {

@@ -128,7 +128,11 @@ export async function verify(
         if (!(error instanceof VerifiedSignal)) throw error;
       });
       const lane = backupLane(databaseUrl);
-      await lane.use((session) => recordVerification(session, manifest.createdAt)).finally(() => lane.close());
+      try {
+        await lane.use((session) => recordVerification(session, manifest.createdAt));
+      } finally {
+        await lane.close();
+      }
     });
     return { sentence: `verified ${summaryOf(manifest)}`, details: detailsOf(manifest) };
   });

@@ -50,7 +50,8 @@ export async function copyRows(manager: EntityManager, sql: string, rows: AsyncI
 
 /** The connection of the transaction of `manager`. */
 export async function sessionOf(manager: EntityManager): Promise<Session> {
-  return ((await manager.queryRunner?.connect()) as TypeOrmConnection).session;
+  const connection = (await manager.queryRunner?.connect()) as TypeOrmConnection;
+  return connection.session;
 }
 
 async function runOnce<T>(

@@ -139,7 +139,11 @@ async function move(from: string, to: string): Promise<void> {
 
 async function syncFile(path: string): Promise<void> {
   const handle = await open(path, 'r+');
-  await handle.datasync().finally(() => handle.close());
+  try {
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
 }
 
 /** What file systems answer that cannot make a folder durable, such as SMB: they log such changes themselves, or not at all. */
@@ -151,7 +155,11 @@ let hasWarned = false;
 async function syncFolder(path: string): Promise<void> {
   try {
     const handle = await open(path, 'r');
-    await handle.sync().finally(() => handle.close());
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
   } catch (error) {
     if (!NOT_SYNCED.has(errorCode(error) ?? '')) throw error;
     if (hasWarned || process.platform === 'win32') return;

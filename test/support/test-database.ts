@@ -28,7 +28,11 @@ export async function createTestDatabase(options: { migrated?: boolean } = {}): 
     },
     drop: held(async () => {
       await Promise.all(pools.filter((pool) => pool.isInitialized).map((pool) => pool.destroy()));
-      await reportSecrets(url).finally(drop);
+      try {
+        await reportSecrets(url);
+      } finally {
+        await drop();
+      }
     }),
   };
 }

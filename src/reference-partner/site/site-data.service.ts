@@ -41,28 +41,32 @@ export class ReferenceSiteData {
     const stream = new JsonRecordStream(KINDS);
     const submitted = new SubmittedRecords();
     const batches = batchesOf(stream, submitted, body);
-    // A slow caller of a small body must not hold a database connection.
-    const first = await batches.next();
-    return inTransaction(
-      this.dataSource,
-      async (manager) => {
-        const staged = await StagedRecords.create(manager);
-        for (let next = first; next.done !== true; next = await batches.next()) await staged.add(next.value);
-        for (const { kind, position, first: index } of await staged.repeated(MAX_FOUND)) {
-          submitted.addRepeated(kind, position, index);
-        }
-        for (const { kind, position, parent } of await staged.unknownParents(MAX_FOUND)) {
-          submitted.addUnknownParent(kind, position, parent);
-        }
-        submitted.assertValid();
-        const { counts } = submitted;
-        const isEmpty = counts.sites + counts.kiosks + counts.materials === 0;
-        const active = isEmpty ? await this.remove(manager, haulerId) : await this.store(manager, haulerId, staged);
-        return { haulerId, ...counts, active };
-      },
-      // The body can be read once only.
-      { statementTimeoutMs: STAGING_TIMEOUT_MS, attempts: 1 },
-    ).finally(() => batches.return(undefined));
+    try {
+      // A slow caller of a small body must not hold a database connection.
+      const first = await batches.next();
+      return await inTransaction(
+        this.dataSource,
+        async (manager) => {
+          const staged = await StagedRecords.create(manager);
+          for (let next = first; next.done !== true; next = await batches.next()) await staged.add(next.value);
+          for (const { kind, position, first: index } of await staged.repeated(MAX_FOUND)) {
+            submitted.addRepeated(kind, position, index);
+          }
+          for (const { kind, position, parent } of await staged.unknownParents(MAX_FOUND)) {
+            submitted.addUnknownParent(kind, position, parent);
+          }
+          submitted.assertValid();
+          const { counts } = submitted;
+          const isEmpty = counts.sites + counts.kiosks + counts.materials === 0;
+          const active = isEmpty ? await this.remove(manager, haulerId) : await this.store(manager, haulerId, staged);
+          return { haulerId, ...counts, active };
+        },
+        // The body can be read once only.
+        { statementTimeoutMs: STAGING_TIMEOUT_MS, attempts: 1 },
+      );
+    } finally {
+      await batches.return(undefined);
+    }
   }
 
   /** Undefined if the hauler has no records. If all records are inactive, the response has empty lists (decision 37). */

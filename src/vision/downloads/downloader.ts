@@ -241,9 +241,12 @@ class Transfer {
     if (draft?.isWhole === true && failure instanceof StorageUnavailableError)
       return this.order.onCheckpoint?.(wholeFile(draft, this.#identity?.validator));
     if (shouldKeepBytes(failure)) {
-      if (draft !== undefined && draft.length > 0 && this.#identity !== undefined)
-        return this.#saveCheckpoint(draft).finally(() => draft.close());
-      return draft?.discard();
+      if (draft === undefined || draft.length === 0 || this.#identity === undefined) return draft?.discard();
+      try {
+        return await this.#saveCheckpoint(draft);
+      } finally {
+        await draft.close();
+      }
     }
     await draft?.discard();
     if (this.order.resume === undefined) return;

@@ -91,11 +91,9 @@ const stories: Record<string, () => Promise<unknown>> = {
     });
     await vision.isRead(id);
     expect(await vision.recordings()).toHaveLength(130);
-    expect(
-      queries(vision)
-        .map((query) => query.get('page'))
-        .slice(0, 2),
-    ).toEqual(['1', '2']);
+    // A window may be read twice at once: a poke makes the reading due again.
+    const pages = new Set(queries(vision).map((query) => query.get('page')));
+    expect([...pages].sort()).toEqual(['1', '2']);
   },
 
   'the watermark skips no window that fails; those after it are read (section 4.6 400, 401, 404, 500; decision 48)':

@@ -131,10 +131,10 @@ test.each<[string, ExchangeFilter]>([
   ['an API key', { apiKeyId: KEY }],
   ['the API key of another hauler', { apiKeyId: KEY, haulerId: randomUUID() }],
 ])('a page of %s reads few blocks of a large table, and compiles nothing by default', async (_what, filter) => {
-  type Plan = { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
+  type Blocks = { readonly 'Shared Hit Blocks': number; readonly 'Shared Read Blocks': number };
   const rows = await db.transaction(async (manager) => {
     await manager.query('SET LOCAL jit = on');
-    return manager.query<[{ 'QUERY PLAN': [{ Plan: Plan; JIT?: object }] }]>(
+    return manager.query<[{ 'QUERY PLAN': [{ Plan: Blocks; JIT?: object }] }]>(
       `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${listSql(filter)}`,
       parametersOf(filter, 21),
     );
