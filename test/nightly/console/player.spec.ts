@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import type { Request } from 'playwright-core';
-import { PARTNER_KEY } from '../acceptance/support/hauler.js';
-import { VisionScene } from '../acceptance/support/vision.js';
-import { eventually } from '../support/eventually.js';
-import { failRecording, type Fleet, insertCameraName, insertChunks, insertTrucks } from '../support/rows.js';
-import { sampleVideo } from '../support/sample-video.js';
-import { CONTINUOUS, element, inHours, lists, POST } from '../support/scripted-vision.js';
-import { refuses } from '../support/scripted-partner.js';
+import { PARTNER_KEY } from '../../acceptance/support/hauler.js';
+import { VisionScene } from '../../acceptance/support/vision.js';
+import { eventually } from '../../support/eventually.js';
+import { failRecording, type Fleet, insertCameraName, insertChunks, insertTrucks } from '../../support/rows.js';
+import { sampleVideo } from '../../support/sample-video.js';
+import { CONTINUOUS, element, inHours, lists, POST } from '../../support/scripted-vision.js';
+import { refuses } from '../../support/scripted-partner.js';
 import {
   ask,
   type ConsoleScene,
@@ -18,9 +18,9 @@ import {
   part,
   startConsole,
   target,
-} from './support/console.js';
-import { demoVideo } from './support/demo.js';
-import { accessibilityFindings } from './support/page-checks.js';
+} from '../../console/support/console.js';
+import { demoVideo } from '../../console/support/demo.js';
+import { accessibilityFindings } from '../../console/support/page-checks.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
