@@ -34,6 +34,12 @@ const postgres = {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
 };
 
+/** The service with its demo, and one browser. */
+const consoleTarget = {
+  globalSetup: '<rootDir>/test/console/target.mjs',
+  globalTeardown: '<rootDir>/test/console/target-end.mjs',
+};
+
 export default {
   reporters: ['default', join(import.meta.dirname, 'acceptance/coverage-reporter.mjs')],
   projects: [
@@ -46,11 +52,9 @@ export default {
       globalSetup: '<rootDir>/test/acceptance/target.mjs',
       globalTeardown: '<rootDir>/test/acceptance/target-end.mjs',
     }),
-    project('console', {
-      globalSetup: '<rootDir>/test/console/target.mjs',
-      globalTeardown: '<rootDir>/test/console/target-end.mjs',
-    }),
-    project('nightly', postgres),
+    project('console', consoleTarget),
+    project('nightly', { ...postgres, testPathIgnorePatterns: ['<rootDir>/test/nightly/console/'] }),
+    project('nightly-console', { ...consoleTarget, testMatch: ['<rootDir>/test/nightly/console/**/*.spec.ts'] }),
   ],
   maxWorkers: '100%',
   workerIdleMemoryLimit: '1200MB',

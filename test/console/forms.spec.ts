@@ -1,14 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { flow, type Hauler, ONE_SITE, TICKET } from '../acceptance/support/hauler.js';
+import { flow, type Hauler, ONE_SITE } from '../acceptance/support/hauler.js';
 import { call } from '../acceptance/support/target.js';
 import { eventually } from '../support/eventually.js';
-import { insertActions } from '../support/rows.js';
 import {
   ask,
   type ConsoleScene,
-  database,
   exchanges,
   list,
   nameOf,
@@ -73,53 +71,6 @@ describe('filters', () => {
     await page.keyboard.press('Enter');
     await page.waitForURL(/truckId=TRUCK-7/);
     await page.getByRole('slider').waitFor();
-  });
-});
-
-describe('long lists', () => {
-  it('of the pushes of a ticket: any two can be compared, also those beyond the first hundred', async () => {
-    const { page, region, visit } = scene;
-    let id = '';
-    for (let quantity = 1; quantity <= 120; quantity++) {
-      const materials = [{ ...TICKET.materials[0], quantity }];
-      const { body } = await hauler.push({ inboundFlow: flow('IN-120', quantity), materials });
-      id = body.disposalTicketId;
-    }
-    await visit(`tickets?id=${id}`);
-    await page.getByText('Compare two pushes').click();
-    await page.getByRole('heading', { name: 'Push 119 and push 120' }).waitFor();
-    await page.getByLabel('Show push 3 on the left').check();
-    await region('History').getByRole('button', { name: 'Next' }).click();
-    await page.getByLabel('Show push 110 on the right').check();
-    await page.getByRole('heading', { name: 'Push 3 and push 110' }).waitFor();
-    const changed = page.getByRole('row', { name: /materials\[0\]\.quantity/ });
-    expect(await changed.innerText()).toMatch(/3\s+110/);
-  });
-
-  it('go on after row 10,000, and back', async () => {
-    const { page, visit } = scene;
-    const resource = `many-${hauler.id}`;
-    await insertActions(database, resource, 10_045);
-    await visit(`actions?resource=${resource}&page=500`);
-    const shows = async (text: string, firstAction: string) => {
-      await page.getByText(text, { exact: true }).waitFor();
-      await page.getByText(firstAction, { exact: true }).waitFor();
-    };
-    await shows('10,000+ records, page 500 of 500+', 'action 9981');
-    const next = page.getByRole('button', { name: 'Next', exact: true });
-    for (const [number, first] of [
-      [501, 'action 10001'],
-      [502, 'action 10021'],
-      [503, 'action 10041'],
-    ] as const) {
-      await next.click();
-      await shows(`10,000+ records, page ${number}`, first);
-    }
-    expect(await next.isDisabled()).toBe(true);
-    await page.goBack();
-    await shows('10,000+ records, page 502', 'action 10021');
-    await page.getByRole('button', { name: 'First page' }).click();
-    await shows('10,000+ records, page 1 of 500+', 'action 1');
   });
 });
 
@@ -294,54 +245,5 @@ describe('the sandbox', () => {
     await page.getByLabel('Scenarios of').selectOption({ label: 'Customer Demo Hauling' });
     await page.getByRole('button', { name: 'Move it on by 1 hour' }).click();
     await page.getByText(/^It is now/).waitFor();
-  });
-
-  it('asks by name before the calls of a real hauler are faulted, and switches nothing on at a "Cancel"', async () => {
-    const { page, visit } = scene;
-    await visit('sandbox');
-    await page.getByLabel('Scenarios of').selectOption({ label: `Hauler ${name}` });
-    await page.getByText('These calls are real').waitFor();
-    await toggle(page, 'unavailable').click();
-    const question = page.getByRole('group', { name: 'Confirm unavailable' });
-    await question.getByText(`faults the real calls of ${name} for 10 minutes`).waitFor();
-    expect(await accessibilityFindings(page)).toEqual([]);
-    await question.getByRole('button', { name: 'Cancel' }).click();
-    expect(await running(name)).toEqual([]);
-
-    await toggle(page, 'unavailable').click();
-    await question.getByRole('button', { name: `Switch unavailable on for ${name}` }).click();
-    await banner(page).getByText(`unavailable for ${name}`).waitFor();
-    expect(await running(name)).toMatchObject([{ name: 'unavailable' }]);
-    // The service knows it, not the page.
-    await page.reload();
-    await eventually(async () => expect(await toggle(page, 'unavailable').getAttribute('aria-checked')).toBe('true'));
-    await ask('DELETE', `/sandbox/haulers/${hauler.id}/scenarios/unavailable`);
-    await banner(page).getByText(`unavailable for ${name}`).waitFor({ state: 'detached' });
-    await eventually(async () => expect(await toggle(page, 'unavailable').getAttribute('aria-checked')).toBe('false'));
-  });
-
-  it('asks before the videos of a customer are faulted that a real hauler reads', async () => {
-    const { page, visit } = scene;
-    const customerId = `customer ${name}`;
-    const id = await hauler.connect({ interface: 'vision', baseUrl: target.url, customerId, enabled: false });
-    await visit('sandbox');
-    await page.getByLabel('Scenarios of').selectOption({ label: `Customer ${customerId} (${name})` });
-    await toggle(page, 'failed-clip').click();
-    await page.getByText(`faults the real calls of customer ${customerId} (${name})`).waitFor();
-    await ask('DELETE', `/connections/${id}`);
-  });
-
-  it('asks the partner of a real hauler too, names its own calls, and shows the end of a scenario', async () => {
-    const page = await scene.visitor({ apiKey: await hauler.key('scale') });
-    await page.goto('/console/sandbox');
-    await toggle(page, 'rule-violated').click();
-    await page.getByRole('button', { name: 'Switch rule-violated on for your own calls' }).click();
-    await banner(page).getByText('rule-violated for your own calls').waitFor();
-    await page.reload();
-    await rowOf(page, 'rule-violated').getByText(/^On:/).waitFor();
-    await ask('PUT', `/sandbox/haulers/${hauler.id}/scenarios/rule-violated`, { forSeconds: 3 });
-    await rowOf(page, 'rule-violated').getByText(/^On:/).waitFor({ state: 'detached' });
-    expect(await toggle(page, 'rule-violated').getAttribute('aria-checked')).toBe('false');
-    await banner(page).waitFor({ state: 'detached' });
   });
 });

@@ -17,7 +17,7 @@ const MAX_LINES = 30;
 const WARN = 40;
 const TIMEOUT_MS = 5_000;
 /** The variables that name the log of the service that a tier shares. */
-const TARGET_LOGS = { acceptance: 'ACCEPTANCE_LOG', console: 'CONSOLE_LOG' };
+const TARGET_LOGS = { acceptance: 'ACCEPTANCE_LOG', console: 'CONSOLE_LOG', 'nightly-console': 'CONSOLE_LOG' };
 /** What keeps a process from ending. A pipe does so too, but Jest's own come and go. */
 const WATCHED = ['ProcessWrap', 'TCPServerWrap', 'TCPSocketWrap', 'Timeout', 'MessagePort'];
 

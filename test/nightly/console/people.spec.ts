@@ -1,0 +1,166 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { startOwnService } from '../../acceptance/support/service.js';
+import { call } from '../../acceptance/support/target.js';
+import { startCellRouter } from '../../support/cell-router.js';
+import { eventually } from '../../support/eventually.js';
+import { identify, startIdentityProvider } from '../../support/identity-provider.js';
+import { ask, type ConsoleScene, list, part, press, startConsole, target } from '../../console/support/console.js';
+import { DEMO } from '../../console/support/demo.js';
+
+/** The roles of the groups stand in `support/target.ts`. */
+const groups = new Map([
+  ['ada', ['owners']],
+  ['otto', ['dispatch']],
+  ['vera', ['readers']],
+  ['wim', ['watchers']],
+  ['lea', ['demo']],
+]);
+
+let scene: ConsoleScene;
+let provider: Awaited<ReturnType<typeof startIdentityProvider>>;
+beforeAll(async () => {
+  const port = Number(new URL(target.issuer).port);
+  provider = await startIdentityProvider(target.url, groups, '127.0.0.1', port);
+  scene = await startConsole();
+}, 60_000);
+afterAll(async () => {
+  await scene.close();
+  await provider.close();
+});
+afterEach(async () => expect(await scene.endCase()).toEqual([]));
+
+/** A person who has signed in, on a page of the console. */
+async function signedIn(login: string, path = ''): Promise<Page> {
+  const page = await scene.visitor();
+  // The page of the provider wants a font of another host.
+  await page.context().route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css' }));
+  await page.goto(`/console/${path}`);
+  await page.getByRole('link', { name: 'Sign in with your account' }).click();
+  await identify(page, login);
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  return page;
+}
+
+const pagesOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
+
+async function endSessions(): Promise<void> {
+  const sessions = await list<{ id: string; kind: string }>('/sessions');
+  for (const { id } of sessions.filter(({ kind }) => kind === 'person')) await ask('DELETE', `/sessions/${id}`);
+}
+
+/** Ends the sessions while the page makes no call by itself, and opens an address of the console again in its tab. */
+async function returnWithoutSession(page: Page, path = ''): Promise<void> {
+  await page.goto('about:blank');
+  await endSessions();
+  await page.goto(`/console/${path}`, { waitUntil: 'commit' });
+}
+
+describe('a person who signs in at the identity provider', () => {
+  test.each([
+    { login: 'otto', role: 'operator', may: 'start' },
+    { login: 'vera', role: 'viewer', may: 'read' },
+  ])('$login as $role sees the pages of the role, and may $may', async ({ login, role, may }) => {
+    const page = await signedIn(login, 'haulers?search=x');
+    expect(page.url()).toContain('/console/haulers?search=x');
+    const header = page.getByRole('banner');
+    await header.getByText(`Name of ${login}`, { exact: true }).waitFor();
+    await header.getByText(role, { exact: true }).waitFor();
+    const pages = await pagesOf(page);
+    expect(pages).toEqual(expect.arrayContaining(['Actions', 'Webhooks', 'Sandbox']));
+    expect(pages).not.toContain('Sessions');
+    await page.goto('/console/haulers?new=1');
+    const create = page.getByRole('button', { name: 'Create the hauler' });
+    await create.waitFor();
+    expect(await create.isEnabled()).toBe(false);
+    await page.getByText(`This needs the role admin; this session has the role ${role}.`).waitFor();
+    await page.goto('/console/sandbox');
+    const start = page.getByRole('switch').first();
+    await start.waitFor();
+    await eventually(async () => expect(await start.isEnabled()).toBe(may.includes('start')));
+  });
+});
+
+describe('a session that has ended', () => {
+  it('of a person is renewed without a page where nothing was typed, and stays at its address', async () => {
+    const page = await signedIn('otto', 'tickets?search=IN');
+    await returnWithoutSession(page, 'tickets?search=IN');
+    await page.getByRole('banner').getByText('Name of otto').waitFor();
+    expect(page.url()).toMatch(/\/console\/tickets\?search=IN$/);
+    scene.expectErrors('401');
+  });
+
+  it('of a person is not renewed when the group was removed', async () => {
+    const page = await signedIn('otto');
+    groups.set('otto', []);
+    await returnWithoutSession(page);
+    await page.getByText('none of your groups has a role here').waitFor();
+    expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);
+    groups.set('otto', ['dispatch']);
+    scene.expectErrors('401');
+  });
+
+  it('of a token asks for it again, and keeps what was typed', async () => {
+    const page = await scene.visitor({ token: target.adminToken });
+    await page.goto('/console/connections?new=1');
+    await page.getByLabel('Address of the partner').fill('https://typed.example');
+    await page.getByLabel('Hauler').getByRole('option', { name: 'Demo Hauling' }).waitFor({ state: 'attached' });
+    await page.getByLabel('Key that the partner issued').fill('some-key');
+    await page.context().clearCookies();
+    await press(page.getByRole('button', { name: 'Create' }));
+    const dialog = page.getByRole('dialog', { name: 'Sign in again' });
+    await dialog.locator('input[name=secret]').fill(target.adminToken);
+    await dialog.getByRole('button', { name: 'Sign in' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await page.getByLabel('Address of the partner').inputValue()).toBe('https://typed.example');
+    scene.expectErrors('401');
+  });
+});
+
+describe('the sign-in with a token or key', () => {
+  it('of a partner opens the exchanges and the sandbox', async () => {
+    const headers = { 'API-KEY': target.keys.partner };
+    await call('GET', `/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`, { headers }, target);
+    const page = await scene.visitor();
+    await page.goto('/console');
+    await page.getByLabel('API key of a partner', { exact: true }).check();
+    await page.locator('input[name=secret]').fill(target.keys.partner);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: 'GET getSites' }).first().waitFor();
+    expect(await pagesOf(page)).toEqual(['Exchanges', 'Sandbox']);
+    await page.getByRole('link', { name: 'GET getSites' }).first().click();
+    await page.getByText(/^The call GET \/scale-platform\/v1\/sites/).waitFor();
+  });
+});
+
+it('each of two cells has a session of its own, which the browser sends to that cell alone', async () => {
+  const start = (CELL: string) => startOwnService({ env: { CELL, CELLS: 'a,b' } });
+  const [a, b] = await Promise.all([start('a'), start('b')]);
+  const router = await startCellRouter(() => ({ a, b }));
+  const page = await scene.visitor(undefined, router.url);
+  const signIn = async (cell: string) => {
+    await page.getByText(`This is cell ${cell}.`).waitFor();
+    await page.locator('input[name=secret]').fill(a.adminToken);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  };
+  const switchOf = page.getByRole('navigation', { name: 'Cells' });
+  await page.goto('/cells/a/console/');
+  await signIn('a');
+  await part(page, 'Other cells').getByRole('link', { name: 'Sign in to cell b' }).waitFor();
+  await switchOf.getByRole('link', { name: 'b', exact: true }).click();
+  await signIn('b');
+  expect(await switchOf.locator('[aria-current]').textContent()).toBe('b');
+  const cookies = (await page.context().cookies()).filter(({ name }) => name.startsWith('haulbridge_session'));
+  expect(cookies.map(({ name, path, httpOnly, sameSite }) => [name, path, httpOnly, sameSite]).sort()).toEqual([
+    ['haulbridge_session_a', '/cells/a', true, 'Strict'],
+    ['haulbridge_session_b', '/cells/b', true, 'Strict'],
+  ]);
+  await switchOf.getByRole('link', { name: 'a', exact: true }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  expect(await switchOf.locator('[aria-current]').textContent()).toBe('a');
+  scene.expectErrors('401');
+  await page.close();
+  await router.close();
+  for (const service of [a, b]) await service.end();
+});
