@@ -1,57 +1,276 @@
-"""The hand-written layer around the generated clients of this folder: errors, retries, timeouts and exact numbers.
+"""Client of the Scale, Account, Site and Vision interfaces: one file to copy, for Python 3.9 or newer. It needs nothing else.
 
-Copy this file with the client of your interface. It needs Python 3.9 or newer and httpx, as they do.
+    client = Client("https://platform.example", key)
+    answer = client.create_ticket(ticket)
+
+It sends a failed request again where that is safe, always with the same body and `Idempotency-Key`. `docs/openapi` has the
+bounds of all fields. A field is `unit_of_measure` here and `unitOfMeasure` on the wire.
 """
 
 from __future__ import annotations
 
 import asyncio
-import functools
+import http.client
 import json
 import logging
 import random
+import re
 import time
+import typing
+import urllib.error
+import urllib.parse
+import urllib.request
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
+from email.message import Message
 from email.utils import parsedate_to_datetime
-from typing import Any, Callable, Dict, List, Optional, TypeVar, Union
+from typing import Any, Dict, Generic, List, Optional, Type, TypeVar, Union
 
-import httpx
+TIMEOUT = 30.0
+"""Seconds to connect, to send, and to wait for the next bytes. `timeout` of the client or of a call replaces it."""
 
-DEFAULT_TIMEOUT = 30.0
-"""Seconds to connect, to send, and to wait for the answer. `timeout` of the client or of a call replaces it."""
-
-DEFAULT_RETRIES = 3
-"""Repetitions of a call with `retry=True`."""
+RETRIES = 3
+"""How often a failed call is sent again. `retries` of the client or of a call replaces it; 0 is never."""
 
 MAX_WAIT = 300.0
-"""The longest wait before a repetition, in seconds. A longer `Retry-After` ends the call with its error."""
+"""The longest wait before another attempt, in seconds. A longer `Retry-After` ends the call with its error."""
 
 MAX_BACKOFF = 30.0
 
 Number = Union[int, float, Decimal]
 """A number of a request. A `Decimal` is sent digit by digit."""
 
-Retry = Union[bool, int, Dict[str, Any], None]
-"""`True`, a number of repetitions, or a dict with `retries`, `retry_delay` (seconds before the first) and `max_wait`."""
-
-# Answers after which the guide says "send the same request again". 502 and 504 come from a gateway: the result is unknown.
+# Answers after which the same request can be sent again with its key. 502 and 504 come from a gateway: the result is unknown.
 _REPEATABLE = frozenset({408, 429, 500, 502, 503, 504})
-# A request that cannot be sent at all fails again in the same way.
-_FINAL_ERRORS = (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.TooManyRedirects)
-_KEY_HEADER = "Idempotency-Key"
-_HTTPX_DEFAULT = httpx.Timeout(5.0)
-_PHASES: Dict[Any, Any] = {
-    httpx.ConnectTimeout: ("connect", "no connection"),
-    httpx.WriteTimeout: ("write", "the request was not taken"),
-    httpx.PoolTimeout: ("pool", "no free connection"),
-}
+# Answers after which nothing was done.
+_NOTHING_DONE = frozenset({408, 429, 503})
+_KEY = "Idempotency-Key"
 
 _log = logging.getLogger("haulbridge")
 
-F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T")
+
+
+@dataclass
+class MaterialItem:
+    id: str
+    name: str
+    quantity: Number
+    unit_of_measure: str
+    unit_price_cents: Optional[Number] = None
+
+
+@dataclass
+class FlowData:
+    ticket_number: str
+    updated_at: str
+
+
+@dataclass
+class CreateScaleTicketRequest:
+    site_id: str
+    materials: List[MaterialItem]
+    inbound_flow: Optional[FlowData] = None
+    outbound_flow: Optional[FlowData] = None
+    custom_fields: Optional[Dict[str, str]] = None
+
+
+@dataclass
+class CreateScaleTicketResponse:
+    success: bool
+    disposal_ticket_id: str
+
+
+@dataclass
+class BillingAddress:
+    street: Optional[str] = None
+    unit: Optional[str] = None
+    city: Optional[str] = None
+    state: Optional[str] = None
+    country: Optional[str] = None
+    zip: Optional[str] = None
+
+
+@dataclass
+class PrimaryContact:
+    first_name: Optional[str] = None
+    last_name: Optional[str] = None
+    email: Optional[str] = None
+    phone: Optional[str] = None
+
+
+@dataclass
+class CreateAccountRequest:
+    account_name: str
+    billing_address: Optional[BillingAddress] = None
+    primary_contact: Optional[PrimaryContact] = None
+
+
+@dataclass
+class StoredBillingAddress(BillingAddress):
+    address_id: str = ""
+
+
+@dataclass
+class StoredPrimaryContact(PrimaryContact):
+    contact_id: str = ""
+
+
+@dataclass
+class CreateAccountResponse:
+    account_id: str
+    account_number: str
+    account_name: str
+    billing_address: Optional[StoredBillingAddress] = None
+    primary_contact: Optional[StoredPrimaryContact] = None
+
+
+@dataclass
+class Address:
+    line1: str
+    city: str
+    state: str
+    country: str
+    zip_code: str
+
+
+@dataclass
+class Site:
+    id: str
+    name: str
+    address: Optional[Address] = None
+    active: Optional[bool] = None
+    updated_at: Optional[str] = None
+
+
+@dataclass
+class Kiosk:
+    id: str
+    site_id: str
+    name: str
+    active: Optional[bool] = None
+    updated_at: Optional[str] = None
+
+
+@dataclass
+class Material:
+    id: str
+    material_type: str
+    measure_unit: str
+    site_id: Optional[str] = None
+    kiosk_id: Optional[str] = None
+    active: Optional[bool] = None
+    updated_at: Optional[str] = None
+
+
+@dataclass
+class SiteData:
+    """A list that is `None` says nothing about its records."""
+
+    sites: Optional[List[Site]] = None
+    kiosks: Optional[List[Kiosk]] = None
+    materials: Optional[List[Material]] = None
+
+
+@dataclass
+class GetSitesResponse:
+    success: bool
+    data: SiteData
+
+
+@dataclass
+class CreateVideoRequest:
+    customer_id: str
+    truck_id: str
+    camera_id: str
+    start_time: str
+    end_time: str
+
+
+@dataclass
+class CreateVideoResponse:
+    success: bool
+    request_id: str
+    status: str
+    message: Optional[str] = None
+
+
+@dataclass
+class Recording:
+    id: str
+    customer_id: str
+    truck_id: str
+    camera_id: str
+    start_time: str
+    end_time: str
+    duration_seconds: int
+    download_url: str
+    expires_at: Optional[str] = None
+
+
+@dataclass
+class ClipGap:
+    start_time: str
+    end_time: str
+
+
+@dataclass
+class Video(Recording):
+    """A clip. `gaps` are the parts of its range without footage."""
+
+    request_id: Optional[str] = None
+    gaps: Optional[List[ClipGap]] = None
+
+
+@dataclass
+class Pagination:
+    page: Optional[int] = None
+    page_size: Optional[int] = None
+    total_items: Optional[int] = None
+    total_pages: Optional[int] = None
+
+
+@dataclass
+class VideoRequestState:
+    request_id: str
+    status: str
+    message: Optional[str] = None
+
+
+@dataclass
+class VideoList:
+    videos: List[Video]
+    pagination: Pagination
+    request: Optional[VideoRequestState] = None
+
+
+@dataclass
+class ListVideosResponse:
+    success: bool
+    data: VideoList
+
+
+@dataclass
+class RecordingList:
+    recordings: Optional[List[Recording]] = None
+    pagination: Optional[Pagination] = None
+
+
+@dataclass
+class ContinuousResponse:
+    success: bool
+    data: RecordingList
+
+
+@dataclass(frozen=True)
+class Answer(Generic[T]):
+    """What came back. `body` is `None` after a 304. The names of headers have any case."""
+
+    status: int
+    headers: Message
+    body: T
 
 
 @dataclass(frozen=True)
@@ -64,33 +283,30 @@ class Violation:
 
 
 class CallError(Exception):
-    """A call that has failed, after its last repetition."""
+    """A call that has failed, after its last attempt."""
 
     attempts: int = 1
     idempotency_key: Optional[str] = None
-    """The key of the call: pass it to repeat the same request later without a second effect."""
+    """Pass it to send the same request again later, within 24 hours, without a second effect."""
+
+
+class ApiConnectionError(CallError):
+    """No whole answer: a lost or refused connection, or the time limit. The result is unknown. `__cause__` says why."""
+
+
+class ApiTimeoutError(ApiConnectionError):
+    """Nothing came for `timeout` seconds."""
 
 
 class ApiError(CallError):
     """An answer that is no success. `str()` of it has all that a log line or a request for help needs."""
 
-    def __init__(
-        self,
-        url: str,
-        status: int,
-        status_text: str,
-        body: Any,
-        headers: Optional[httpx.Headers] = None,
-        operation_id: str = "the call",
-        text: str = "",
-    ) -> None:
-        super().__init__(url, status, status_text, body, headers, operation_id, text)
-        self.url = url
+    def __init__(self, operation: str, status: int, headers: Message, body: Any, text: str) -> None:
+        super().__init__(operation, status)
+        self.operation = operation
         self.status = status
-        self.status_text = status_text
+        self.headers = headers
         self.body = body
-        self.headers = httpx.Headers() if headers is None else headers
-        self.operation_id = operation_id
         self.text = text
         error = _member(body, "error")
         self.code: Optional[str] = error.get("code")
@@ -98,17 +314,13 @@ class ApiError(CallError):
         self.details: Dict[str, Any] = _member(error, "details")
         self.reason: Optional[str] = self.details.get("reason")
         self.help: Optional[str] = self.details.get("help")
-        self.violations: List[Violation] = _violations(self.details.get("violations"))
-        self.request_id: Optional[str] = self.headers.get("X-Request-Id") or self.details.get("requestId")
-
-    @property
-    def retry_after(self) -> Optional[float]:
-        """Seconds until a repetition can succeed, of the header `Retry-After`."""
-        return _seconds(self.headers.get("Retry-After"))
+        self.violations = _violations(self.details.get("violations"))
+        self.request_id: Optional[str] = headers.get("X-Request-Id") or self.details.get("requestId")
+        self.retry_after = _seconds(headers.get("Retry-After"))
 
     def __str__(self) -> str:
-        what = " ".join(part for part in (str(self.status), self.code or self.status_text, self.reason) if part)
-        lines = [f"{self.operation_id}: {what}"]
+        what = " ".join(part for part in (str(self.status), self.code, self.reason) if part)
+        lines = [f"{self.operation}: {what}"]
         if self.violations:
             lines += [f"  {each.path or 'body'}: {each.message} ({each.rule})" for each in self.violations]
         elif self.message:
@@ -126,188 +338,221 @@ class ApiError(CallError):
         return "\n".join(lines)
 
 
-class ApiTimeoutError(CallError):
-    """No whole answer within `timeout` seconds. The result is unknown: repeat the request with the same key."""
+class Client:
+    """A client of one service with one key. A key may open several interfaces.
 
-    def __init__(self, operation_id: str, timeout: float, attempt: int, what: str = "no whole answer") -> None:
-        super().__init__(operation_id, timeout, attempt, what)
-        self.operation_id = operation_id
+    Each operation takes `retries`, `timeout` and `headers` of its own; those of the platform also take `idempotency_key`.
+    """
+
+    def __init__(self, url: str, key: str, *, retries: int = RETRIES, timeout: float = TIMEOUT) -> None:
+        self.url = url.rstrip("/")
+        self.key = key
+        self.retries = retries
         self.timeout = timeout
-        self.attempts = attempt
-        self.what = what
 
-    def __str__(self) -> str:
-        return f"{self.operation_id}: {self.what} within {self.timeout:g} s (attempt {self.attempts})"
+    def create_ticket(self, body: CreateScaleTicketRequest, **call: Any) -> Answer[CreateScaleTicketResponse]:
+        """Pushes a scale ticket (section 4.1). The header `Ticket-Result` says what became of it."""
+        return self._post("createTicket", "/platform-api/v1/tickets", CreateScaleTicketResponse, body, **call)
 
+    def create_account(self, body: CreateAccountRequest, **call: Any) -> Answer[CreateAccountResponse]:
+        """Creates an account (section 4.2). A 409 has the ids of the account with this name in `details`."""
+        return self._post("createAccount", "/platform-api/v1/accounts", CreateAccountResponse, body, **call)
 
-class ApiConnectionError(CallError):
-    """The connection failed, or ended before the whole answer. `__cause__` is the error of httpx."""
+    def get_sites(self, hauler_id: str, *, etag: Optional[str] = None, **call: Any) -> Answer[GetSitesResponse]:
+        """Reads the sites, kiosks and materials of a hauler (section 4.3). With the `ETag` of an earlier answer: 304."""
+        headers = {**(call.pop("headers", None) or {}), **({} if etag is None else {"If-None-Match": etag})}
+        query = {"hauler_id": hauler_id}
+        return self._get("getSites", "/scale-platform/v1/sites", GetSitesResponse, query, headers=headers, **call)
 
-    def __init__(self, operation_id: str, url: str, reason: str, attempt: int) -> None:
-        super().__init__(operation_id, url, reason, attempt)
-        self.operation_id = operation_id
-        self.url = url
-        self.reason = reason
-        self.attempts = attempt
+    def request_video(self, body: CreateVideoRequest, **call: Any) -> Answer[CreateVideoResponse]:
+        """Asks for a clip (section 4.4). It is sent again only after an answer that says that nothing was done."""
+        path = "/video-platform/v1/videos/requests"
+        return self._send("requestVideo", "POST", path, CreateVideoResponse, "API-KEY", body=body, **call)
 
-    def __str__(self) -> str:
-        return f"{self.operation_id}: no answer from {self.url}: {self.reason} (attempt {self.attempts})"
+    def list_videos(
+        self,
+        customer_id: str,
+        *,
+        truck_id: Optional[str] = None,
+        camera_id: Optional[str] = None,
+        request_id: Optional[str] = None,
+        start_time: Optional[str] = None,
+        end_time: Optional[str] = None,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        **call: Any,
+    ) -> Answer[ListVideosResponse]:
+        """Lists clips (section 4.5)."""
+        query = {
+            "customer_id": customer_id,
+            "truck_id": truck_id,
+            "camera_id": camera_id,
+            "request_id": request_id,
+            "start_time": start_time,
+            "end_time": end_time,
+            "page": page,
+            "page_size": page_size,
+        }
+        return self._get("listVideos", "/video-platform/v1/videos", ListVideosResponse, query, **call)
 
+    def list_continuous(
+        self,
+        customer_id: str,
+        truck_id: str,
+        start_time: str,
+        end_time: str,
+        *,
+        camera_id: Optional[str] = None,
+        page: Optional[int] = None,
+        page_size: Optional[int] = None,
+        **call: Any,
+    ) -> Answer[ContinuousResponse]:
+        """Lists continuous recordings (section 4.6)."""
+        query = {
+            "customer_id": customer_id,
+            "truck_id": truck_id,
+            "start_time": start_time,
+            "end_time": end_time,
+            "camera_id": camera_id,
+            "page": page,
+            "page_size": page_size,
+        }
+        return self._get("listContinuous", "/video-platform/v1/videos/continuous", ContinuousResponse, query, **call)
 
-def around(send: F) -> F:
-    """Wraps the request core of a generated client."""
+    def _get(self, operation: str, path: str, type_: Type[T], query: Dict[str, Any], **call: Any) -> Answer[T]:
+        given = {_wire(name): str(value) for name, value in query.items() if value is not None}
+        return self._send(operation, "GET", f"{path}?{urllib.parse.urlencode(given)}", type_, "API-KEY", **call)
 
-    @functools.wraps(send)
-    def call(client: Any, config: Dict[str, Any], op: Dict[str, Any], url: str, **words: Any) -> httpx.Response:
-        plan = _Call(client, config, op, url, words)
+    def _post(self, operation: str, path: str, type_: Type[T], body: Any, **call: Any) -> Answer[T]:
+        given = call.pop("headers", None) or {}
+        own = next((value for name, value in given.items() if name.lower() == _KEY.lower()), None)
+        headers = {name: value for name, value in given.items() if name.lower() != _KEY.lower()}
+        headers[_KEY] = call.pop("idempotency_key", None) or own or str(uuid.uuid4())
+        return self._send(operation, "POST", path, type_, "PLATFORM-API-KEY", body=body, headers=headers, **call)
+
+    def _send(
+        self,
+        operation: str,
+        method: str,
+        path: str,
+        type_: Type[T],
+        key_header: str,
+        *,
+        body: Any = None,
+        headers: Optional[Dict[str, str]] = None,
+        retries: Optional[int] = None,
+        timeout: Optional[float] = None,
+    ) -> Answer[T]:
+        sent = {"Accept": "application/json", key_header: self.key, **(headers or {})}
+        data = None
+        if method == "POST":
+            sent["Content-Type"] = "application/json"
+            data = to_json(body).encode()
+        limit = self.timeout if timeout is None else timeout
+        last = (self.retries if retries is None else retries) + 1
+        is_safe = method == "GET" or _KEY in sent
+        attempt = 1
         while True:
-            try:
-                response: httpx.Response = send(client, plan.config, op, url, **plan.words)
-            except (ApiTimeoutError, httpx.RequestError) as error:
-                time.sleep(plan.after_error(error))
-                continue
-            wait = plan.after(response)
-            if wait is None:
-                return response
+            request = urllib.request.Request(self.url + path, data, sent, method=method)
+            result = _attempt(operation, request, limit)
+            if isinstance(result, Answer):
+                return Answer(result.status, result.headers, _decoded(type_, result.body))
+            result.attempts = attempt
+            result.idempotency_key = sent.get(_KEY)
+            wait = _wait(result, attempt)
+            if attempt >= last or wait > MAX_WAIT or not _is_temporary(result, is_safe):
+                raise result
+            _log.info("%s; attempt %d follows in %.1f s", result, attempt + 1, wait)
             time.sleep(wait)
-
-    return call  # type: ignore[return-value]
-
-
-def around_async(send: F) -> F:
-    """Wraps the request core of a generated `AsyncClient`."""
-
-    @functools.wraps(send)
-    async def call(client: Any, config: Dict[str, Any], op: Dict[str, Any], url: str, **words: Any) -> httpx.Response:
-        plan = _Call(client, config, op, url, words)
-        while True:
-            try:
-                response: httpx.Response = await send(client, plan.config, op, url, **plan.words)
-            except (ApiTimeoutError, httpx.RequestError) as error:
-                await asyncio.sleep(plan.after_error(error))
-                continue
-            wait = plan.after(response)
-            if wait is None:
-                return response
-            await asyncio.sleep(wait)
-
-    return call  # type: ignore[return-value]
+            attempt += 1
 
 
-class _Limits(httpx.Timeout):
-    """The generated core reads a time limit as a number."""
+class AsyncClient:
+    """The operations of `Client` for `asyncio`, each in a thread of its own."""
 
-    def __float__(self) -> float:
-        return float(self.read or 0)
+    def __init__(self, url: str, key: str, *, retries: int = RETRIES, timeout: float = TIMEOUT) -> None:
+        self._client = Client(url, key, retries=retries, timeout=timeout)
 
+    async def create_ticket(self, body: CreateScaleTicketRequest, **call: Any) -> Answer[CreateScaleTicketResponse]:
+        return await asyncio.to_thread(self._client.create_ticket, body, **call)
 
-class _Call:
-    """One call with its repetitions: each sends the same bytes and the same key."""
+    async def create_account(self, body: CreateAccountRequest, **call: Any) -> Answer[CreateAccountResponse]:
+        return await asyncio.to_thread(self._client.create_account, body, **call)
 
-    def __init__(
-        self, client: Any, config: Dict[str, Any], op: Dict[str, Any], url: str, words: Dict[str, Any]
-    ) -> None:
-        self.operation_id = op.get("id", "the call")
-        self.url = url
-        self.attempt = 1
-        retry = _options(words.get("retry") if words.get("retry") is not None else config.get("retry"))
-        self.retries = retry["retries"]
-        self.delay = float(retry["retry_delay"])
-        self.max_wait = float(retry["max_wait"])
-        headers = {**(config.get("headers") or {}), **(words.get("headers") or {})}
-        method = words["method"].upper()
-        given = words.get("idempotency_key")
-        self.key = _key(given if given is not None else config.get("idempotency_key"), method, headers, self.retries)
-        self.can_repeat = method == "GET" or self.key is not None
-        timeout = words.get("timeout") if words.get("timeout") is not None else config.get("timeout")
-        # The time limit of an own `http_client` counts, unless it is the default of httpx.
-        if timeout is None and client.timeout == _HTTPX_DEFAULT:
-            timeout = DEFAULT_TIMEOUT
-        if timeout is not None:
-            timeout = _Limits(timeout)
-        self.limits = client.timeout if timeout is None else timeout
-        self.config = {**config, "headers": {}, "retry": {}, "idempotency_key": None, "timeout": None}
-        self.words = {**words, "headers": headers, "retry": None, "idempotency_key": self.key, "timeout": timeout}
-        if words.get("json_body") is not None:
-            self.words.update(content=to_json(words["json_body"]).encode(), content_type="application/json")
+    async def get_sites(self, hauler_id: str, **call: Any) -> Answer[GetSitesResponse]:
+        return await asyncio.to_thread(self._client.get_sites, hauler_id, **call)
 
-    def after(self, response: httpx.Response) -> Optional[float]:
-        """The seconds until the next attempt; `None` if the call has succeeded."""
-        body = _json_of(response)
-        if response.is_success and (body is not None or response.status_code == 204):
-            return None
-        error = ApiError(
-            self.url,
-            response.status_code,
-            response.reason_phrase,
-            body,
-            response.headers,
-            self.operation_id,
-            response.text,
+    async def request_video(self, body: CreateVideoRequest, **call: Any) -> Answer[CreateVideoResponse]:
+        return await asyncio.to_thread(self._client.request_video, body, **call)
+
+    async def list_videos(self, customer_id: str, **query: Any) -> Answer[ListVideosResponse]:
+        return await asyncio.to_thread(self._client.list_videos, customer_id, **query)
+
+    async def list_continuous(
+        self, customer_id: str, truck_id: str, start_time: str, end_time: str, **query: Any
+    ) -> Answer[ContinuousResponse]:
+        return await asyncio.to_thread(
+            self._client.list_continuous, customer_id, truck_id, start_time, end_time, **query
         )
-        is_temporary = response.is_success or response.status_code in _REPEATABLE
-        return self._next(error, is_temporary, error.retry_after)
 
-    def after_error(self, error: Exception) -> float:
-        """The seconds until the next attempt after no answer."""
-        if isinstance(error, ApiTimeoutError):
-            phase, what = _PHASES.get(type(error.__context__), ("read", "no whole answer"))
-            limit = getattr(self.limits, phase)
-            failure: CallError = ApiTimeoutError(self.operation_id, limit, self.attempt, what)
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect would take the key to another host."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirects)
+
+
+def _attempt(operation: str, request: urllib.request.Request, limit: float) -> Union[Answer[Any], CallError]:
+    failure: CallError
+    try:
+        try:
+            with _opener.open(request, timeout=limit) as response:
+                status, headers, data = response.status, response.headers, response.read()
+        except urllib.error.HTTPError as answer:
+            status, headers, data = answer.code, answer.headers, answer.read()
+    except (OSError, http.client.HTTPException) as error:
+        cause = error.reason if isinstance(error, urllib.error.URLError) else error
+        if isinstance(cause, TimeoutError) or str(cause) == "timed out":
+            failure = ApiTimeoutError(f"{operation}: no whole answer within {limit:g} s")
         else:
-            reason = str(error) or type(error).__name__
-            failure = ApiConnectionError(self.operation_id, self.url, reason, self.attempt)
-            failure.__cause__ = error
-        return self._next(failure, not isinstance(error, _FINAL_ERRORS), None)
-
-    def _next(self, failure: CallError, is_temporary: bool, retry_after: Optional[float]) -> float:
-        failure.attempts = self.attempt
-        failure.idempotency_key = self.key
-        wait: float = min(MAX_BACKOFF, self.delay * 2.0 ** (self.attempt - 1)) * random.uniform(0.5, 1)
-        if retry_after is not None:
-            wait = retry_after
-        if not is_temporary or not self.can_repeat or self.attempt > self.retries or wait > self.max_wait:
-            raise failure from failure.__cause__
-        _log.info("%s; attempt %d follows in %.1f s", failure, self.attempt + 1, wait)
-        self.attempt += 1
-        return wait
+            failure = ApiConnectionError(f"{operation}: no answer from {request.full_url}: {cause}")
+        failure.__cause__ = error
+        return failure
+    text = data.decode("utf-8", "replace")
+    body = _json_of(text)
+    if status == 304 or (200 <= status < 300 and body is not None):
+        return Answer(status, headers, body)
+    return ApiError(operation, status, headers, body, text)
 
 
-def _options(retry: Retry) -> Dict[str, Any]:
-    options: Dict[str, Any] = {"retries": 0, "retry_delay": 1.0, "max_wait": MAX_WAIT}
-    if isinstance(retry, bool):
-        options["retries"] = DEFAULT_RETRIES if retry else 0
-    elif isinstance(retry, int):
-        options["retries"] = retry
-    elif retry:
-        unknown = sorted(set(retry) - set(options))
-        if unknown:
-            raise TypeError(f"retry has no {', '.join(unknown)}: it knows {', '.join(options)}")
-        options.update({"retries": DEFAULT_RETRIES, **retry})
-    return options
+def _wait(failure: CallError, attempt: int) -> float:
+    retry_after = failure.retry_after if isinstance(failure, ApiError) else None
+    if retry_after is not None:
+        return retry_after
+    return min(MAX_BACKOFF, 2.0 ** (attempt - 1)) * random.uniform(0.5, 1)
 
 
-def _key(given: Any, method: str, headers: Dict[str, str], retries: int) -> Optional[str]:
-    """The idempotency key of the call: the caller's own, or a new one if the call may be repeated."""
-    own = next((value for name, value in headers.items() if name.lower() == _KEY_HEADER.lower()), None)
-    if own is not None or method != "POST" or given is False:
-        return own
-    key: Optional[str]
-    if isinstance(given, str):
-        key = given
-    elif callable(given):
-        key = str(given())
-    else:
-        key = str(uuid.uuid4()) if given or retries > 0 else None
-    if key is not None:
-        headers[_KEY_HEADER] = key
-    return key
+def _is_temporary(failure: CallError, is_safe: bool) -> bool:
+    if not isinstance(failure, ApiError):
+        return is_safe
+    if not is_safe:
+        return failure.status in _NOTHING_DONE
+    return failure.status < 300 or failure.status in _REPEATABLE
 
 
 def to_json(value: Any, path: str = "") -> str:
-    """JSON text. Numbers keep their digits: `Decimal("12.480")` is sent as `12.480`."""
+    """JSON text. Numbers keep their digits: `Decimal("12.480")` is sent as `12.480`. A field that is `None` is absent."""
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {_wire(each.name): getattr(value, each.name) for each in fields(value)}
+        return to_json({name: each for name, each in named.items() if each is not None}, path)
     if isinstance(value, dict):
-        members = (f"{json.dumps(str(name))}:{to_json(each, f'{path}.{name}'.lstrip('.'))}" for name, each in value.items())
+        members = (
+            f"{json.dumps(str(name))}:{to_json(each, f'{path}.{name}'.lstrip('.'))}" for name, each in value.items()
+        )
         return "{" + ",".join(members) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(to_json(each, f"{path}[{index}]") for index, each in enumerate(value)) + "]"
@@ -319,6 +564,26 @@ def to_json(value: Any, path: str = "") -> str:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
         raise ValueError(f"{path or 'body'}: {value!r} is not a JSON value") from None
+
+
+def _wire(name: str) -> str:
+    return re.sub(r"_(.)", lambda match: match.group(1).upper(), name)
+
+
+def _decoded(type_: Any, value: Any) -> Any:
+    """The dataclass of an answer. Fields that it does not know are ignored; one that is absent is `None`."""
+    origin = typing.get_origin(type_)
+    if value is None or type_ is Any:
+        return value
+    if origin is Union:
+        return _decoded(typing.get_args(type_)[0], value)
+    if origin is list and isinstance(value, list):
+        return [_decoded(typing.get_args(type_)[0], each) for each in value]
+    if is_dataclass(type_) and isinstance(value, dict):
+        hints = typing.get_type_hints(type_)
+        known = {each.name: _decoded(hints[each.name], value.get(_wire(each.name))) for each in fields(type_)}
+        return type_(**known)
+    return value
 
 
 def _seconds(retry_after: Optional[str]) -> Optional[float]:
@@ -346,8 +611,8 @@ def _violations(listed: Any) -> List[Violation]:
     return [Violation(*(str(item.get(name, "")) for name in ("path", "rule", "message"))) for item in each]
 
 
-def _json_of(response: httpx.Response) -> Any:
+def _json_of(text: str) -> Any:
     try:
-        return response.json()
+        return json.loads(text)
     except ValueError:
         return None

@@ -44,11 +44,11 @@ const issued = async () =>
 async function clipOf(cameraId: string, from = 0.25, to = 0.5) {
   const range = { customerId: CUSTOMER, truckId: 'TRUCK-7', cameraId, startTime: at(from), endTime: at(to) };
   const credential = { key: await (key ??= issued()) };
-  const { body } = await callClient<{ requestId: string }>('vision', 'requestVideo', { body: range, ...credential });
+  const { body } = await callClient<{ requestId: string }>('requestVideo', { given: range, ...credential });
   const query = { customerId: CUSTOMER, requestId: body.requestId };
   return eventually(
     async () => {
-      const list = await callClient<ClipList>('vision', 'listVideos', { query, ...credential });
+      const list = await callClient<ClipList>('listVideos', { given: query, ...credential });
       const { request, videos } = list.body.data;
       expect(request?.status).not.toBe('processing');
       const [clip] = videos;

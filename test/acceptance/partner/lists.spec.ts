@@ -111,9 +111,9 @@ describe('the list of clips', () => {
   );
 
   test('names all wrong parameters in the details (section 4.5 400; decision 11)', async () => {
-    const reply = await callClient<ErrorBody>('vision', 'listVideos', {
+    const reply = await callClient<ErrorBody>('listVideos', {
       key: customer.key,
-      query: { page: 0, pageSize: 101, startTime: 'x' },
+      given: { page: 0, pageSize: 101, startTime: 'x' },
     });
     expect([reply.status, reply.body.error.code]).toEqual([400, 'INVALID_PAYLOAD']);
     expect(paths(reply).sort()).toEqual(['customerId', 'page', 'pageSize', 'startTime']);
@@ -183,7 +183,7 @@ describe.each([
       const key = await issueKey({ interfaces: ['vision'], allCustomers: true });
       const range = { customerId: customer.id, truckId: TRUCK, startTime: at(0), endTime: at(1) };
       const query = { ...range, [name]: value };
-      const { status, body } = await callClient<ErrorBody>('vision', operation, { key, query });
+      const { status, body } = await callClient<ErrorBody>(operation, { key, given: query });
       expect([status, body.success, body.error.code]).toEqual([404, false, 'NOT_FOUND']);
       expect(body.error.message).toContain(name);
     },
@@ -193,8 +193,8 @@ describe.each([
     const site = await issueKey({ interfaces: ['site'] });
     const query = { customerId: customer.id, truckId: TRUCK, startTime: at(0), endTime: at(1) };
     const replies = await Promise.all([
-      callClient<ErrorBody>('vision', operation, { query }),
-      ...['wrong', site].map((key) => callClient<ErrorBody>('vision', operation, { key, query })),
+      callClient<ErrorBody>(operation, { given: query }),
+      ...['wrong', site].map((key) => callClient<ErrorBody>(operation, { key, given: query })),
     ]);
     for (const { status, body } of replies) expect([status, body.error.code]).toEqual([401, 'UNAUTHORIZED']);
   });
@@ -208,14 +208,14 @@ describe.each([
   test(`answers 404 to a key that is limited to another customer (decision 17)`, async () => {
     const { key } = await HostedCustomer.create();
     const query = { customerId: customer.id, truckId: TRUCK, startTime: at(0), endTime: at(1) };
-    const { status, body } = await callClient<ErrorBody>('vision', operation, { key, query });
+    const { status, body } = await callClient<ErrorBody>(operation, { key, given: query });
     expect([status, body.error.code]).toEqual([404, 'NOT_FOUND']);
   });
 
   test(`answers 500 in the common error body to an unexpected error (${section} 500; section 7 500 all, codes of Vision)`, async () => {
     const headers = { 'Sandbox-Scenario': 'server-error' };
     const query = { customerId: customer.id, truckId: TRUCK, startTime: at(0), endTime: at(1) };
-    const reply = await callClient<ErrorBody>('vision', operation, { key: customer.key, query, headers });
+    const reply = await callClient<ErrorBody>(operation, { key: customer.key, given: query, options: { headers } });
     expect([reply.status, reply.body.success, reply.body.error.code]).toEqual([500, false, 'INTERNAL_ERROR']);
   });
 

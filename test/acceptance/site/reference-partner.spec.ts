@@ -21,7 +21,7 @@ beforeAll(async () => {
 const path = (haulerId: string): string => `/hosted/haulers/${haulerId}/site-data`;
 const put = (data: unknown, haulerId = hauler.id) => admin<Plain & ErrorBody>('PUT', path(haulerId), data);
 const getSites = (query: Plain, of?: string, headers: Record<string, string> = {}): Promise<Answer<SitesBody>> =>
-  callClient('site', 'getSites', { query, headers, ...(of === undefined ? {} : { key: of }) });
+  callClient('getSites', { given: query, key: of, options: { headers } });
 const read = async (): Promise<SitesBody['data']> => (await getSites({ haulerId: hauler.id }, key)).body.data;
 
 /** A hauler with a key of its own, for a case that replaces the data. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { json, type ScriptedPartner, startScriptedPartner } from '../../support/scripted-partner.js';
 import { idOf, material, type PlainSiteData, site } from '../../support/site-data.js';
-import { type Answer, callClient, type CallOptions } from './clients.js';
+import type { CallOptions } from '../../../clients/typescript/haulbridge.js';
+import { type Answer, callClient } from './clients.js';
 import { administer, type Service, target } from './target.js';
 
 export const SITES_ROUTE = 'GET /scale-platform/v1/sites';
@@ -102,20 +103,13 @@ export class Hauler {
   }
 
   /** Pushes `TICKET` with the fields of `ticket`; a field that is `undefined` is absent. */
-  async push(ticket: Plain = {}, options?: CallOptions & { headers?: Record<string, string> }): Promise<TicketAnswer> {
-    const { headers, ...rest } = options ?? {};
-    const body = { ...TICKET, ...ticket };
-    const args = { body, key: await this.key(), service: this.service, ...(headers === undefined ? {} : { headers }) };
-    return callClient('scale', 'createTicket', args, rest);
+  async push(ticket: Plain = {}, options: CallOptions = {}): Promise<TicketAnswer> {
+    const given = { ...TICKET, ...ticket };
+    return callClient('createTicket', { given, key: await this.key(), service: this.service, options });
   }
 
-  async createAccount<Body = Plain & ErrorBody>(
-    account: Plain,
-    options?: CallOptions & { headers?: Record<string, string> },
-  ): Promise<Answer<Body>> {
-    const { headers, ...rest } = options ?? {};
-    const args = { body: account, key: await this.key(), service: this.service };
-    return callClient('account', 'createAccount', { ...args, ...(headers === undefined ? {} : { headers }) }, rest);
+  async createAccount<Body = Plain & ErrorBody>(given: Plain, options: CallOptions = {}): Promise<Answer<Body>> {
+    return callClient('createAccount', { given, key: await this.key(), service: this.service, options });
   }
 
   /** The scripted partner of the Site API and the paused connection to it, made at their first use. */

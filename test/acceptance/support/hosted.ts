@@ -6,6 +6,7 @@ import { eventually } from '../../support/eventually.js';
 import type { Reply } from '../../support/http.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import type { Element } from '../../support/scripted-vision.js';
+import type { Client } from '../../../clients/typescript/haulbridge.js';
 import { type Answer, callClient } from './clients.js';
 import type { ErrorBody, Plain } from './hauler.js';
 import { administer, call, type Service, target } from './target.js';
@@ -101,17 +102,17 @@ export class HostedCustomer {
   /** The list of continuous recordings of TRUCK-7, from 08:30 to 08:40 unless the query says otherwise. */
   continuous(query: Plain = {}, options: HostedCallOptions = {}): Promise<Answer<ListBody>> {
     const range = { customerId: this.id, truckId: TRUCK, startTime: at(0), endTime: at(10) };
-    return this.call('listContinuous', { query: { ...range, ...query } }, options);
+    return this.call('listContinuous', { ...range, ...query }, options);
   }
 
   videos(query: Plain = {}, options: HostedCallOptions = {}): Promise<Answer<ListBody>> {
-    return this.call('listVideos', { query: { customerId: this.id, ...query } }, options);
+    return this.call('listVideos', { customerId: this.id, ...query }, options);
   }
 
   /** Requests a clip of the first six seconds of the front camera of TRUCK-7, or what `fields` say. */
   request(fields: Plain = {}, options: HostedCallOptions = {}): Promise<Answer<Acknowledgement>> {
     const camera = { customerId: this.id, truckId: TRUCK, cameraId: 'front' };
-    return this.call('requestVideo', { body: { ...camera, startTime: at(0), endTime: at(0.1), ...fields } }, options);
+    return this.call('requestVideo', { ...camera, startTime: at(0), endTime: at(0.1), ...fields }, options);
   }
 
   /** Polls a request until it has ended. */
@@ -128,9 +129,8 @@ export class HostedCustomer {
     return administer('POST', `/sandbox/customers/${encodeURIComponent(this.id)}/clock`, body, this.service);
   }
 
-  private call<Body>(operation: string, args: Plain, { key = this.key, headers }: HostedCallOptions) {
-    const more = headers === undefined ? {} : { headers };
-    return callClient<Body>('vision', operation, { ...args, ...more, key, service: this.service });
+  private call<Body>(operation: keyof Client, given: Plain, { key = this.key, headers = {} }: HostedCallOptions) {
+    return callClient<Body>(operation, { given, key, service: this.service, options: { headers } });
   }
 }
 

@@ -92,8 +92,8 @@ describe('the documents that the service serves', () => {
     }
   });
 
-  it('have the address of the caller, or PUBLIC_URL, in every command and client', async () => {
-    for (const path of [...PAGES, '/docs/clients/python/scale_client.py', '/docs/clients/typescript/scale.ts']) {
+  it('have the address of the caller, or PUBLIC_URL, in every command', async () => {
+    for (const path of PAGES) {
       const { text } = await get(path);
       const other = await get(path, { Host: 'evil.example' }, partner);
       expect(text).not.toMatch(/127\.0\.0\.1:3000|https:\/\/(haulbridge|platform)\.example(?!\.com)|of-this-service/);
@@ -110,7 +110,7 @@ describe('the documents that the service serves', () => {
     [{ 'X-Forwarded-Host': '$(touch hit)' }],
     [{ 'X-Forwarded-Host': "x'; rm -rf ~ #" }],
   ])('take no address from %j', async (headers) => {
-    for (const path of ['/docs/guides/partner-calling', '/docs/clients/python/scale_client.py', '/docs/scale.json']) {
+    for (const path of ['/docs/guides/partner-calling', '/docs/scale.json']) {
       const { status, text } = await get(path, headers);
       expect(status).toBe(200);
       expect(text).not.toMatch(/<script>|\$\(touch|rm -rf/);
@@ -152,7 +152,6 @@ test('the kit and the clients that a partner downloads are those of the build, a
   expect(readdirSync(folder).sort()).toEqual([...clients, 'kit.mjs'].sort());
   const { stdout } = await run(process.execPath, ['kit.mjs', '--list', '--role', 'site-server'], { cwd: folder });
   expect(stdout).toContain('SITE-');
-  expect(readFileSync(join(folder, 'scale_client.py'), 'utf8')).toContain(`server_url: str = "${service.url}"`);
 });
 
 test('the README has the answer that the service gives to its example of wrong input', async () => {
