@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -44,14 +43,6 @@ export function requirePrograms(...programs: readonly Program[]): void {
 export function requiredProgram(program: Program): string {
   requirePrograms(program);
   return pathOf(program) ?? program;
-}
-
-/** The same for a package of Python. */
-export function requirePythonPackage(name: string): void {
-  requirePrograms('python3');
-  const { status, stderr } = spawnSync('python3', ['-c', `import ${name}`], { encoding: 'utf8' });
-  if (status !== 0)
-    throw new Error(`the Python package ${name} is absent: apt-get install python3-${name} (${stderr.trim()})`);
 }
 
 /** The same for what only Linux has: `/proc`, or addresses such as 127.0.0.2 without configuration. */
