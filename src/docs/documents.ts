@@ -13,6 +13,7 @@ import { VISION_API } from '../contracts/vision/vision.api.js';
 import { IGNORED_FIELDS_HEADER } from '../http/json-body.js';
 import { ADMIN_SECURITY } from '../http/route-documentation.js';
 import { GUIDES } from './guides.js';
+import { withSharedParts } from './shared-parts.js';
 
 /** One published document: `/docs/<name>.json` and `.yaml`. */
 export interface Publication {
@@ -113,12 +114,12 @@ export function documentOf(whole: OpenAPIObject, { api }: Publication): OpenAPIO
   // A partner's key of the other side.
   if (api.name === 'partner') builder.addSecurity('API-KEY', securityScheme({ ...api, keyHeader: 'API-KEY' }));
   const base = builder.build();
-  return {
+  return withSharedParts({
     ...base,
     paths,
     tags: tagsOf(paths, api),
     components: { ...whole.components, ...base.components, schemas: schemasOf(whole, paths, api) },
-  };
+  });
 }
 
 function operationsIn(paths: OpenAPIObject['paths']): Operation[] {

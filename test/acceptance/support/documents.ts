@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Ajv, type ValidateFunction } from 'ajv';
 import formats from 'ajv-formats';
 import type { Reply } from '../../support/http.js';
+import { wholeDocument } from '../../support/whole-document.js';
 
 export const DOCUMENTS = ['admin', 'partner', 'scale', 'account', 'site', 'vision'] as const;
 export type DocumentName = (typeof DOCUMENTS)[number];
@@ -52,7 +53,10 @@ export interface Operation extends DocumentedOperation {
 
 const FOLDER = join(import.meta.dirname, '../../../docs/openapi');
 const documents = new Map(
-  DOCUMENTS.map((name) => [name, JSON.parse(readFileSync(join(FOLDER, `${name}.json`), 'utf8')) as OpenApiDocument]),
+  DOCUMENTS.map((name) => {
+    const text = readFileSync(join(FOLDER, `${name}.json`), 'utf8');
+    return [name, wholeDocument(JSON.parse(text) as OpenApiDocument)];
+  }),
 );
 
 export const OPERATIONS: readonly Operation[] = [...documents].flatMap(([document, { paths }]) =>

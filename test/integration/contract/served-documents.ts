@@ -1,5 +1,6 @@
 import { PUBLICATIONS } from '../../../src/docs/documents.js';
 import type { TestApp } from '../../support/app.js';
+import { wholeDocument } from '../../support/whole-document.js';
 
 /** What of a served OpenAPI document the tests look at. */
 export interface ServedDocument {
@@ -58,7 +59,7 @@ export interface Documented {
 export async function servedDocuments(service: TestApp): Promise<ReadonlyMap<string, ServedDocument>> {
   const documents = PUBLICATIONS.map(async ({ api: { name } }) => {
     const { body } = await service.call<ServedDocument>('GET', `/docs/${name}.json`);
-    return [name, body] as const;
+    return [name, wholeDocument(body)] as const;
   });
   return new Map(await Promise.all(documents));
 }
