@@ -48,6 +48,6 @@ test('an unknown error of a check is said as it is, and logged once (decision 13
   await eventually(() => expect(linesWith(service.output(), message)).toBe(1));
 });
 
-test('every table has a key, so that a publication may send all changes', async () => {
+test('every table has a key, so that a publication may send all changes (issue 46)', async () => {
   expect(await tablesWithoutKey((await ownDatabase()).url)).toEqual([]);
 });
