@@ -119,8 +119,8 @@ export function redactJson(
 export const maskJson = (json: string): string =>
   maskSecrets(json) === json ? json : redactJson(json, maskSecrets, () => false);
 
-/** The same with another replacement in texts, and with other names. Values that are no JSON are copied. */
-export function redactValue(value: unknown, clean: (text: string) => string, isSecret = isSecretName): unknown {
+/** The same with another replacement in texts. Values that are no JSON are copied. */
+function redactValue(value: unknown, clean: (text: string) => string): unknown {
   const walk = (each: unknown, depth: number): unknown => {
     if (typeof each === 'string') return clean(each);
     if (typeof each !== 'object' || each === null) return each;
@@ -128,7 +128,7 @@ export function redactValue(value: unknown, clean: (text: string) => string, isS
     if (Array.isArray(each)) return each.map((element) => walk(element, depth + 1));
     const members = Object.entries(each).map(([name, member]) => [
       clean(name),
-      isSecret(name) ? REDACTED : walk(member, depth + 1),
+      isSecretName(name) ? REDACTED : walk(member, depth + 1),
     ]);
     return Object.fromEntries(members) as unknown;
   };
