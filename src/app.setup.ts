@@ -17,7 +17,7 @@ import { ExchangeLog } from './exchanges/exchange-log.service.js';
 import { captureInbound } from './exchanges/inbound-capture.js';
 import { stripCellPath } from './http/cell-path.js';
 import { HttpAdapter } from './http/express.adapter.js';
-import { inSequence, refuseInvalidHost, setRequestId, setCommonHeaders } from './http/headers.js';
+import { inSequence, refuseInvalidHost, setRequestId, setCommonHeaders, stripForwardedPorts } from './http/headers.js';
 import { SERVER_LIMITS } from './http/http-server.js';
 import { setFileLimits } from './http/send-file.js';
 import { decodePathLiterally, parseQuery } from './http/url.js';
@@ -55,6 +55,7 @@ export async function createApp(
   app.use(
     inSequence(
       ...(env.CELL === undefined ? [] : [stripCellPath(env.CELL)]),
+      ...(env.TRUST_PROXY === undefined ? [] : [stripForwardedPorts]),
       setRequestId,
       continueTrace,
       observeRequests(logger, app.get(Metrics), env),

@@ -94,7 +94,7 @@ export class ConsoleSessions {
   }
 
   /** The session of a request. A write needs `X-Console: 1`, which a page of another site cannot send. */
-  async of(request: Pick<Request, 'rawHeaders' | 'method'>): Promise<ConsoleSession | undefined> {
+  async of(request: Pick<Request, 'headers' | 'rawHeaders' | 'method'>): Promise<ConsoleSession | undefined> {
     const cookie = cookieOf(request, this.cookieName);
     if (cookie === undefined) return undefined;
     if (!READS.has(request.method) && soleHeader(request, 'x-console') !== '1') {
@@ -119,7 +119,7 @@ export class ConsoleSessions {
   }
 
   /** The hash of the cookie of a request, which identifies its session in a list. */
-  hashIn(request: Pick<Request, 'rawHeaders'>): Buffer | undefined {
+  hashIn(request: Pick<Request, 'headers'>): Buffer | undefined {
     const cookie = cookieOf(request, this.cookieName);
     return cookie === undefined ? undefined : Buffer.from(hashOf(cookie), 'base64url');
   }
@@ -130,7 +130,7 @@ export class ConsoleSessions {
   }
 
   /** Ends the session of a request, if it has one, and returns its ID token. */
-  private async end(request: Pick<Request, 'rawHeaders'>): Promise<string | undefined> {
+  private async end(request: Pick<Request, 'headers'>): Promise<string | undefined> {
     const cookie = cookieOf(request, this.cookieName);
     if (cookie === undefined) return undefined;
     const ended = await deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
@@ -155,7 +155,7 @@ export class ConsoleSessions {
 }
 
 /** The value of the cookie, if it has the form of one that this service sets. */
-function cookieOf(request: Pick<Request, 'rawHeaders'>, name: string): string | undefined {
+function cookieOf(request: Pick<Request, 'headers'>, name: string): string | undefined {
   const value = cookieValue(request, name);
   return value !== undefined && COOKIE.test(value) ? value : undefined;
 }

@@ -80,5 +80,5 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   webhook_endpoints:
     'connection_id created_at disabled_reason dropped enabled failing_since failures format former_secret_until hauler_id id key_id mailed_at paused_until sealed_former_secret sealed_secret topics updated_at url',
   webhook_states: 'endpoint_id subject topic',
-  write_probes: 'filler',
+  write_probes: 'filler id',
 };

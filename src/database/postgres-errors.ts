@@ -2,6 +2,7 @@ import { QueryFailedError } from 'typeorm';
 
 /** The SQLSTATEs that this service expects, by name (PostgreSQL manual, appendix A). */
 export const SQLSTATE = {
+  invalidParameterValue: '22023',
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',
   protocolViolation: '08P01',
@@ -141,6 +142,9 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   const state = sqlState(error);
   return state !== undefined && (UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.test(state));
 }
+
+/** True if PostgreSQL does not know a value, such as the name of a time zone. */
+export const isInvalidParameter = (error: unknown): boolean => sqlState(error) === SQLSTATE.invalidParameterValue;
 
 /** True if a statement waited longer than `lock_timeout`. Nothing was written. */
 export function isLockTimeout(error: unknown): boolean {

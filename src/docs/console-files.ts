@@ -7,7 +7,7 @@ import type { NextFunction, Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
 import { cellPath } from '../config/cell-path.js';
 import { cellInPath } from '../http/cell-path.js';
-import { sendStatic, type StaticFile, staticFile } from '../http/static-files.js';
+import { isMissing, readOnce, sendStatic, type StaticFile, staticFile } from '../http/static-files.js';
 
 /** The pages of the admin console below `/console`. All have the same file, whose script reads the address. */
 const CONSOLE_PAGES = [
@@ -56,8 +56,8 @@ const ASSET = { 'Cache-Control': 'public, max-age=31536000, immutable' };
 /** Serves the built admin console at `/console`. The files, under 1 MB, are read at the first request. */
 export function serveConsole(app: NestExpressApplication, ownCell: string | undefined): void {
   const adapter: HttpServer = app.getHttpAdapter();
-  let files: Promise<ReadonlyMap<string, StaticFile>> | undefined;
-  const open = async (name: string) => (await (files ??= readStaticFiles(ownCell))).get(name);
+  const files = readOnce(() => readStaticFiles(ownCell));
+  const open = async (name: string) => (await files()).get(name);
   const page = async (request: Request, response: Response) => {
     const cell = cellInPath(request);
     if (cell !== undefined) {
@@ -96,7 +96,10 @@ function pageOfCell(page: string, cell: string | undefined): Buffer {
 /** The files of the build by name; empty without a build. */
 async function readStaticFiles(cell: string | undefined): Promise<ReadonlyMap<string, StaticFile>> {
   const root = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'dist/console');
-  const names = await readdir(join(root, 'assets')).catch(() => []);
+  const names = await readdir(join(root, 'assets')).catch((error: unknown) => {
+    if (isMissing(error)) return [];
+    throw error;
+  });
   const paths = names.length === 0 ? [] : ['index.html', ...names.map((name) => `assets/${name}`)];
   const read = async (path: string) =>
     path === 'index.html'

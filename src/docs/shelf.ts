@@ -6,7 +6,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Request, Response } from 'express';
 import { AppError } from '../errors/app-error.js';
 import { PAGE_HEADERS } from '../http/headers.js';
-import { etagOf, sendShared } from '../http/static-files.js';
+import { etagOf, isMissing, readOnce, sendShared } from '../http/static-files.js';
 
 /** Stands for the address of the service in pages and clients: `scripts/build-docs.mjs` puts it there. */
 const PLACEHOLDER = 'https://address-of-this-service.invalid';
@@ -67,22 +67,25 @@ export function serveShelf(app: NestExpressApplication, addressOf: AddressOf): v
 }
 
 class Shelf {
-  private list: Promise<ReadonlyMap<string, ShelvedFile>> | undefined;
-  private readonly files = new Map<string, Promise<Shelved>>();
+  private readonly list = readOnce(() => this.readList());
+  private readonly files = new Map<string, () => Promise<Shelved>>();
 
   constructor(private readonly folder: string) {}
 
   /** Undefined if the build has no document at this address. */
   async open(path: string): Promise<Shelved | undefined> {
-    const listed = (await (this.list ??= this.readList())).get(path);
+    const listed = (await this.list()).get(path);
     if (listed === undefined) return undefined;
-    const file = this.files.get(path) ?? this.read(listed);
-    this.files.set(path, file);
-    return file;
+    const read = this.files.get(path) ?? readOnce(() => this.read(listed));
+    this.files.set(path, read);
+    return read();
   }
 
   private async readList(): Promise<ReadonlyMap<string, ShelvedFile>> {
-    const text = await readFile(join(this.folder, 'shelf.json'), 'utf8').catch(() => '{}');
+    const text = await readFile(join(this.folder, 'shelf.json'), 'utf8').catch((error: unknown) => {
+      if (isMissing(error)) return '{}';
+      throw error;
+    });
     return new Map(Object.entries(JSON.parse(text) as Record<string, ShelvedFile>));
   }
 

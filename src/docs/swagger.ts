@@ -3,7 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import type { Application, Request, RequestHandler, Response } from 'express';
 import type { Env } from '../config/env.js';
-import { etagOf, sendShared, sendStatic } from '../http/static-files.js';
+import { etagOf, readOnce, sendShared, sendStatic } from '../http/static-files.js';
 import { requestedOrigin } from '../http/url.js';
 import { readSwaggerPage, SWAGGER_FILES } from './swagger-page.js';
 import { serveShelf } from './shelf.js';
@@ -52,10 +52,10 @@ function serveSwaggerPage(app: NestExpressApplication, publications: readonly Pu
     name: `${api.title} ${api.version}`,
     url: `/docs/${api.name}.json`,
   }));
-  let files: ReturnType<typeof readSwaggerPage> | undefined;
+  const files = readOnce(() => readSwaggerPage(urls));
   for (const name of SWAGGER_FILES) {
     const send = async (request: Request, response: Response) => {
-      sendStatic(request, response, (await (files ??= readSwaggerPage(urls))).get(name)!);
+      sendStatic(request, response, (await files()).get(name)!);
     };
     adapter.get(`/docs/${name}`, send);
     if (name === 'index.html') adapter.get('/docs', send);
@@ -77,7 +77,10 @@ function cacheText(addressOf: (request: Request) => string): RequestHandler {
       sendShared(request, response, { parts: [before, Buffer.from(address), ...after], etag }, type);
     };
     if (cached !== undefined) return send(cached);
+    const { send: sendText } = response;
     response.send = (text: string) => {
+      // The answer to a failure is not the document.
+      if (response.statusCode !== 200) return sendText.call(response, text);
       const [before = '', ...after] = text.split(SERVER_PLACEHOLDER);
       const parts = [before, after.join(SERVER_PLACEHOLDER)].map((part) => Buffer.from(part));
       cached = { type: String(response.getHeader('Content-Type')), parts, digest: etagOf(text) };

@@ -32,7 +32,7 @@ export const STATUSES: Readonly<Record<number, string>> = {
   405: 'The path exists and takes another method.',
   408: 'The body did not arrive in time. Send the request again.',
   413: 'The body was larger than allowed, and was not read.',
-  415: 'The body must be sent as application/json in UTF-8.',
+  415: 'The body must be sent as application/json.',
   409: 'What is stored already stands against the request. This call stored nothing.',
   422: 'A business rule refused the request. Nothing was stored.',
   429: 'The key sent too many requests. The body was not read.',

@@ -9,7 +9,6 @@ import type { EncodedRequest } from '../http/body-reader.js';
 import { type BodyRequest, IGNORED_FIELDS_HEADER } from '../http/json-body.js';
 import type { FaultedRequest, RecordedRequest } from '../http/recorded-request.js';
 import { maskSecrets } from '../observability/known-secrets.js';
-import { isComplete } from '../observability/request-observer.js';
 import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { ExchangeLog } from './exchange-log.service.js';
 import type { KeptBody, Lane } from './exchange-record.js';
@@ -39,7 +38,6 @@ interface OpenCall {
   readonly response: Response;
   readonly path: string;
   readonly started: number;
-  readonly bytesBefore: number;
   readonly body: BodyCapture;
   /** Whether the caller had left before the answer began. */
   hasLeft: boolean;
@@ -68,7 +66,6 @@ function capture(operation: Operation, request: CapturedRequest, response: Respo
     response,
     path: request.originalUrl,
     started: performance.now(),
-    bytesBefore: request.socket.bytesWritten,
     body: new BodyCapture(isFile ? 0 : collectedBytes(log.maxBodyBytes)),
     hasLeft: false,
     isAnswered: false,
@@ -152,7 +149,7 @@ function record(call: OpenCall, log: ExchangeLog, outcome: Outcome): void {
     keyPrefix: principal?.keyId == null ? null : principal.keyPrefix,
     requestId: textOf(response.getHeader('X-Request-Id')) ?? null,
     status,
-    failure: !hasLeft && isComplete(request, response, call.bytesBefore) ? undefined : 'cut-off',
+    failure: !hasLeft && response.writableFinished ? undefined : 'cut-off',
     result: resultOf(route, outcome) ?? result,
     durationMs: Math.round((performance.now() - call.started) * 10) / 10,
     requestBytes:

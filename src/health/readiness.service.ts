@@ -1,9 +1,11 @@
-import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Database } from '../database/database.js';
 import { pendingMigrations } from '../database/migrate.js';
-import { outageSentence } from '../database/outage.js';
+import { outageOf, outageSentence } from '../database/outage.js';
 import { schemaFault } from '../database/schema-faults.js';
+import type { Session } from '../database/session.js';
 import { AppError, unavailable, withTimeout } from '../errors/app-error.js';
+import { redactText } from '../observability/redaction.js';
 import { commitNothing, isCommitWaiting, writePage } from './write-probe.repository.js';
 
 const TIMEOUT_MS = 2_000;
@@ -11,12 +13,17 @@ const TIMEOUT_MS = 2_000;
 /** How often a check writes a page. The others commit a few bytes. */
 const PAGE_INTERVAL_MS = 5_000;
 
+/** Errors that are logged once each; a message may name a changing value. */
+const MAX_REPORTED = 20;
+
 /**
  * Whether this instance can serve requests: the database takes the writes and commits of a push, this version can use its
  * tables, and the instance is not stopping.
  */
 @Injectable()
 export class ReadinessService implements BeforeApplicationShutdown {
+  private readonly logger = new Logger('Readiness');
+  private readonly reported = new Set<string>();
   private isStopping = false;
   private isSchemaChecked = false;
   private pageWrittenAt = -Infinity;
@@ -45,7 +52,9 @@ export class ReadinessService implements BeforeApplicationShutdown {
       await withTimeout(this.checkReading(), TIMEOUT_MS, 'the database does not answer');
       await withTimeout(this.checkWriting(), TIMEOUT_MS, 'the database does not complete a commit');
     } catch (error) {
-      throw error instanceof AppError ? error : unavailable(outageSentence(error), { cause: error });
+      if (error instanceof AppError) throw error;
+      const sentence = outageOf(error) === undefined ? this.reportUnknown(error) : outageSentence(error);
+      throw unavailable(sentence, { cause: error });
     }
   }
 
@@ -66,7 +75,30 @@ export class ReadinessService implements BeforeApplicationShutdown {
     if (await hot.use((session) => isCommitWaiting(session)))
       throw unavailable('commits wait for a synchronous standby of the database');
     const isPageDue = performance.now() - this.pageWrittenAt > PAGE_INTERVAL_MS;
-    await hot.use(isPageDue ? writePage : commitNothing);
-    if (isPageDue) this.pageWrittenAt = performance.now();
+    if (isPageDue) {
+      await this.probe(writePage);
+      this.pageWrittenAt = performance.now();
+    }
+    await this.probe(commitNothing);
+  }
+
+  /** What the database refuses to the probe alone, such as a privilege or by a trigger, it does not refuse to a push. */
+  private async probe(write: (session: Session) => Promise<void>): Promise<void> {
+    try {
+      await this.database.hot.use(write);
+    } catch (error) {
+      if (error instanceof AppError || outageOf(error) !== undefined) throw error;
+      this.reportUnknown(error);
+    }
+  }
+
+  /** Logs an error that is no outage, each one once, and returns the sentence about it. */
+  private reportUnknown(error: unknown): string {
+    const sentence = `a check of the database failed: ${redactText(error instanceof Error ? error.message : String(error))}`;
+    if (!this.reported.has(sentence) && this.reported.size < MAX_REPORTED) {
+      this.reported.add(sentence);
+      this.logger.warn({ err: error }, sentence);
+    }
+    return sentence;
   }
 }

@@ -40,6 +40,19 @@ export const setCommonHeaders: RequestHandler = (_request, response, next) => {
 /** Helmet's headers, for pages. Swagger UI must also work over plain HTTP in a closed network. */
 const helmetHeaders = helmet({ contentSecurityPolicy: { directives: { upgradeInsecureRequests: null } } });
 
+/** An address of `X-Forwarded-For` with its port, as Azure and some balancers write it. */
+const WITH_PORT = /^(?:\[([\da-f:.%]+)\](?::\d+)?|(\d+\.\d+\.\d+\.\d+):\d+)$/i;
+
+/** Express compares addresses as they are written: one with a port would be no trusted proxy, and a new caller each time. */
+export const stripForwardedPorts: RequestHandler = ({ headers }, _response, next) => {
+  const forwarded = headers['x-forwarded-for'];
+  if (forwarded !== undefined) {
+    const hops = String(forwarded).split(',');
+    headers['x-forwarded-for'] = hops.map((hop) => hop.trim().replace(WITH_PORT, '$1$2')).join(', ');
+  }
+  next();
+};
+
 class HeaderRecorder extends ServerResponse {
   readonly headers = new Map<string, string>();
 

@@ -65,6 +65,11 @@ const INVALID_REQUESTS: Readonly<Record<string, readonly [status: string, messag
 
 /** An HTTP server that limits slow clients, answers requests that are not HTTP, and closes without losing a response. */
 export class HttpServer extends Server {
+  /**
+   * A client may close its direction after the last request and still read the answers (RFC 9112, section 9.6). Node would
+   * close both. This is no documented API: ADR 12.
+   */
+  readonly httpAllowHalfOpen = true;
   private readonly open: Connections;
   /** Connections whose next request is waiting. */
   private readonly pipelined: Connection[] = [];
@@ -205,7 +210,9 @@ export class HttpServer extends Server {
    */
   private refuseInvalid(error: NodeJS.ErrnoException, socket: Socket): void {
     const connection = this.open.of(socket);
-    if (connection === undefined || error.code === 'ECONNRESET' || !socket.writable) {
+    // A client that has opened a connection early would take the 408 for the answer of its first request.
+    const isUnused = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0;
+    if (connection === undefined || error.code === 'ECONNRESET' || isUnused || !socket.writable) {
       socket.destroy();
       return;
     }

@@ -4,9 +4,12 @@ import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../contra
 import { AppError, invalid } from '../errors/app-error.js';
 import { bodyLimits, readBytes, readBytesWithoutKey, readChunks } from './body-reader.js';
 import { hasBody } from './http-server.js';
+import { mediaTypeOf } from './media-types.js';
 import { servedBy, type ServedRequest } from './recorded-request.js';
 import { type DtoClass, fieldPlans, type Nested } from '../contracts/common/fields/field.js';
 import { joinPath } from '../contracts/common/text.js';
+
+const JSON_MEDIA_TYPE = 'application/json';
 
 /** A request whose body `@JsonBody()` has read. `rawBody` is the body as sent, without its content coding. */
 export interface BodyRequest extends Request {
@@ -96,12 +99,10 @@ export function rawBodyOf({ rawBody }: BodyRequest): string {
   return rawBody;
 }
 
+/** The media type decides (decision 10): JSON is UTF-8, whatever its `charset` says. */
 function requireJson(contentType: string | undefined): void {
-  if (contentType === 'application/json') return;
-  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
-  const charset = parameters.map((parameter) => parameter.trim()).find((parameter) => parameter.startsWith('charset='));
-  if (type.trim() === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))) return;
-  throw new AppError('unsupportedMediaType', 'the body must be sent as Content-Type: application/json, in UTF-8');
+  if (contentType === JSON_MEDIA_TYPE || mediaTypeOf(contentType).type === JSON_MEDIA_TYPE) return;
+  throw new AppError('unsupportedMediaType', 'the body must be sent as Content-Type: application/json');
 }
 
 /** Names the fields of a request that the service ignored (decision 51). */

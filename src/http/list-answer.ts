@@ -8,6 +8,7 @@ import { invalid } from '../errors/app-error.js';
 import { maskJson } from '../observability/redaction.js';
 import { csvTexts } from './csv.js';
 import { elementsOf, type PageOf, streamedTexts } from './list-stream.js';
+import { acceptedTypes } from './media-types.js';
 import { servedBy, type ServedRequest } from './recorded-request.js';
 
 const JSON_TYPE = 'application/json';
@@ -59,6 +60,7 @@ export const acceptsStream = (request: ServedRequest): boolean => formOf(request
 function formOf(request: ServedRequest): ListForm | undefined {
   const { route } = servedBy(request);
   const forms = FORMS.filter((form) => form.isOf(route));
+  if (request.headers.accept !== undefined) request.headers.accept = acceptedTypes(request.headers.accept);
   const accepted = request.accepts([JSON_TYPE, ...forms.map(({ type }) => type)]);
   return forms.find(({ type }) => type === accepted);
 }

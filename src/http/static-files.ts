@@ -46,6 +46,21 @@ export async function staticFile(name: string, bytes: Buffer, headers: Headers):
   };
 }
 
+/** Reads at the first call and keeps what was read. A failure is not kept: the next call reads again. */
+export function readOnce<T>(read: () => Promise<T>): () => Promise<T> {
+  let kept: Promise<T> | undefined;
+  return () => {
+    const reading = (kept ??= read());
+    reading.catch(() => {
+      if (kept === reading) kept = undefined;
+    });
+    return reading;
+  };
+}
+
+/** Whether a file does not exist, unlike one that cannot be read now. */
+export const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
 /** Answers `GET` and `HEAD`. */
 export function sendStatic(request: Request, response: Response, file: StaticFile): void {
   const isCompressed = request.acceptsEncodings('gzip') === 'gzip';

@@ -48,64 +48,87 @@ export function decodedName(name: string): string {
  */
 export const redacted = (value: unknown): unknown => redactValue(value, redactText);
 
-/** TypeScript's library does not have them yet. */
-const { rawJSON, isRawJSON } = JSON as unknown as {
-  readonly rawJSON: (text: string) => unknown;
-  readonly isRawJSON: (value: unknown) => boolean;
-};
+/** The tokens of a JSON text, white space among them. */
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]|\s+|[^\s"{}[\]:,]+/gs;
 
-/** Like `JSON.parse`, but numbers keep their digits when the value becomes text again. */
-function parseExactly(json: string): unknown {
-  const reviver = (_name: string, value: unknown, context?: { readonly source?: string }): unknown =>
-    typeof value === 'number' && context?.source !== undefined ? rawJSON(context.source) : value;
-  return JSON.parse(json, reviver);
-}
+/** How a token changes the number of open objects and arrays. */
+const DEPTHS = new Map([
+  ['{', 1],
+  ['[', 1],
+  ['}', -1],
+  [']', -1],
+]);
 
-/**
- * JSON text with `clean` applied to its names and texts, and without the values of secret names. Byte for byte the same if
- * that changes nothing. Throws if it is no JSON.
- */
-export function redactJson(json: string, clean: (text: string) => string = redactText): string {
-  const value: unknown = JSON.parse(json);
-  try {
-    const isSame =
-      !hasHiddenMembers(json, value) && JSON.stringify(redactValue(value, clean)) === JSON.stringify(value);
-    return isSame ? json : JSON.stringify(redactValue(parseExactly(json), clean));
-  } catch (error) {
-    // Nested too deeply to be written again.
-    if (error instanceof RangeError) return JSON.stringify(REDACTED);
-    throw error;
+/** Reads the tokens of one JSON text, in their order. */
+class TokenRedactor {
+  /** The objects and arrays around the token, by their first character. */
+  private readonly open: string[] = [];
+  private isName = false;
+  private hasSecretName = false;
+  /** Objects and arrays around the token within a value that is left out. */
+  private leftOut = 0;
+
+  constructor(
+    private readonly clean: (text: string) => string,
+    private readonly isSecret: (name: string) => boolean,
+  ) {}
+
+  /** What stands for the token. */
+  read(token: string): string {
+    const depth = DEPTHS.get(token) ?? 0;
+    if (this.leftOut > 0) {
+      this.leftOut += depth;
+      return '';
+    }
+    const isValue = !this.isName && !/^[\s:,}\]]/.test(token);
+    if (isValue && (this.hasSecretName || (depth > 0 && this.open.length > MAX_DEPTH))) {
+      this.hasSecretName = false;
+      this.leftOut = depth;
+      return JSON.stringify(REDACTED);
+    }
+    const text = token.startsWith('"') ? this.textOf(token) : token;
+    if (depth > 0) this.open.push(token);
+    if (depth < 0) this.open.pop();
+    if (!/^\s/.test(token)) this.isName = (token === '{' || token === ',') && this.open.at(-1) === '{';
+    return text;
+  }
+
+  private textOf(token: string): string {
+    const text = JSON.parse(token) as string;
+    if (this.isName) this.hasSecretName = this.isSecret(text);
+    const cleaned = this.clean(text);
+    return cleaned === text ? token : JSON.stringify(cleaned);
   }
 }
 
-/** Of members with the same name, `JSON.parse` returns the last: the others are in the text alone. */
-function hasHiddenMembers(json: string, value: unknown): boolean {
-  const colons = json.replace(/"(?:[^"\\]|\\.)*"/gs, '').split(':').length - 1;
-  return colons !== membersIn(value);
-}
-
-function membersIn(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const inner = Object.values(value).reduce((sum: number, each: unknown) => sum + membersIn(each), 0);
-  return Array.isArray(value) ? inner : inner + Object.keys(value).length;
+/**
+ * JSON text with `clean` applied to its names and texts, and without the values of secret names. Every other byte stays as it
+ * is: white space, digits, escapes, repeated names. Throws if it is no JSON.
+ */
+export function redactJson(
+  json: string,
+  clean: (text: string) => string = redactText,
+  isSecret = isSecretName,
+): string {
+  JSON.parse(json);
+  const tokens = new TokenRedactor(clean, isSecret);
+  return Array.from(json.matchAll(TOKEN), ([token]) => tokens.read(token)).join('');
 }
 
 /** JSON text with secrets of ours masked. The values of secret names stay: they are data of the caller. */
-export function maskJson(json: string): string {
-  if (maskSecrets(json) === json) return json;
-  return JSON.stringify(redactValue(parseExactly(json), maskSecrets, () => false));
-}
+export const maskJson = (json: string): string =>
+  maskSecrets(json) === json ? json : redactJson(json, maskSecrets, () => false);
 
-/** The same with another replacement in texts, and with other names. Values that are no JSON are copied. */
-export function redactValue(value: unknown, clean: (text: string) => string, isSecret = isSecretName): unknown {
+/** The same with another replacement in texts. Values that are no JSON are copied. */
+function redactValue(value: unknown, clean: (text: string) => string): unknown {
   const walk = (each: unknown, depth: number): unknown => {
     if (typeof each === 'string') return clean(each);
-    if (typeof each !== 'object' || each === null || isRawJSON(each)) return each;
+    if (typeof each !== 'object' || each === null) return each;
     if (depth > MAX_DEPTH) return REDACTED;
     if (Array.isArray(each)) return each.map((element) => walk(element, depth + 1));
     const members = Object.entries(each).map(([name, member]) => [
       clean(name),
-      isSecret(name) ? REDACTED : walk(member, depth + 1),
+      isSecretName(name) ? REDACTED : walk(member, depth + 1),
     ]);
     return Object.fromEntries(members) as unknown;
   };

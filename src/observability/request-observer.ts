@@ -31,12 +31,11 @@ const HEALTH_PATH = '/health/';
 export function observeRequests(logger: Logger, metrics: Metrics, env: Pick<Env, 'LOG_ACCESS'>): RequestHandler {
   return (request: ObservedRequest, response, next) => {
     const started = performance.now();
-    const bytesBefore = request.socket.bytesWritten;
     // A closed connection has no address. A proxy may pass on any text.
     const address = request.ip?.slice(0, MAX_ADDRESS_LENGTH);
     response.on('close', () => {
       const milliseconds = performance.now() - started;
-      const status = isComplete(request, response, bytesBefore) ? response.statusCode : CALLER_GONE;
+      const status = response.writableFinished ? response.statusCode : CALLER_GONE;
       const { scenario } = request;
       if (scenario !== undefined) metrics.sandboxAnswers.inc({ scenario: scenario.name });
       else metrics.requests.observe({ method: request.method, route: routeOf(request), status }, milliseconds / 1000);
@@ -71,17 +70,6 @@ function reportUndeclared(request: ObservedRequest, response: Response, logger: 
   metrics.undeclaredAnswers.inc({ operation, status });
   const requestId = response.getHeader('X-Request-Id');
   logger.error({ requestId, operation, status }, 'the contract of the operation does not list this status');
-}
-
-/**
- * Whether the caller received the whole response. With `Content-Length` a caller may disconnect after the last byte,
- * before the service has ended the response. `bytesWritten` includes the head, so a caller that misses less than its size
- * counts as complete.
- */
-export function isComplete({ socket }: Request, response: Response, bytesBefore: number): boolean {
-  if (response.writableEnded) return response.writableFinished;
-  const length = Number(response.getHeader('Content-Length'));
-  return response.headersSent && socket.writableFinished && socket.bytesWritten - bytesBefore > length;
 }
 
 /** The pattern of the matched route, so that ids do not multiply the series. */

@@ -29,7 +29,7 @@ interface Range {
 const KEYS: Readonly<Record<TonnageGroup, string>> = {
   site: 't.site_id::text',
   material: 'm.id::text',
-  day: "to_char(t.created_at AT TIME ZONE $4::text, 'YYYY-MM-DD')",
+  day: "to_char(t.created_at AT TIME ZONE $4::text + $5::int * interval '1 minute', 'YYYY-MM-DD')",
   customField: "coalesce(t.custom_fields::json ->> $4::text, '')",
 };
 
@@ -66,7 +66,7 @@ export async function* tonnageParts(
   database: Querying,
   { haulerId, first, end }: Range,
   group: TonnageGroup,
-  parameters: readonly string[],
+  parameters: readonly (string | number)[],
 ): AsyncGenerator<TonnageSums[]> {
   for (let from: string | undefined = first; from !== undefined;) {
     const [next]: readonly { readonly id: string }[] = await database.query(

@@ -9,6 +9,8 @@ import {
   type TonnageRow,
 } from '../contracts/admin/report.dto.js';
 import { epochMillis } from '../contracts/common/instant.js';
+import { readTimeZone, timeZoneViolation } from '../contracts/common/time-zone.js';
+import { isInvalidParameter } from '../database/postgres-errors.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import { invalid } from '../errors/app-error.js';
 import { siteNames, type TonnageGroup, tonnageParts, type TonnageSums } from './tonnage.repository.js';
@@ -30,18 +32,21 @@ export class TonnageReport {
   constructor(private readonly dataSource: DataSource) {}
 
   async of({ haulerId, from, to, groupBy, timeZone = 'UTC' }: TonnageQuery): Promise<Tonnage> {
-    if (!isZone(timeZone)) {
-      const message = 'timeZone must be a time zone, such as America/Chicago';
-      throw invalid([{ path: 'timeZone', rule: 'isEnum', message }]);
-    }
+    const zone = readTimeZone(timeZone);
+    if (zone === undefined) throw invalid([timeZoneViolation('timeZone', timeZone)]);
     const field = groupBy.startsWith(CUSTOM_FIELD) ? groupBy.slice(CUSTOM_FIELD.length) : undefined;
     const group = field === undefined ? (groupBy as TonnageGroup) : 'customField';
-    const parameters = field !== undefined ? [field] : group === 'day' ? [timeZone] : [];
+    const parameters = field !== undefined ? [field] : group === 'day' ? [zone.name, zone.offsetMinutes] : [];
     const range = { haulerId, first: minUuidv7Of(epochMillis(from)), end: minUuidv7Of(epochMillis(to)) };
     const sums = new Map<string, Sum>();
-    for await (const part of tonnageParts(this.dataSource, range, group, parameters)) {
-      for (const each of part) add(sums, each);
-      if (sums.size > MAX_REPORT_ROWS) throw tooManyRows();
+    try {
+      for await (const part of tonnageParts(this.dataSource, range, group, parameters)) {
+        for (const each of part) add(sums, each);
+        if (sums.size > MAX_REPORT_ROWS) throw tooManyRows();
+      }
+    } catch (error) {
+      // A zone that is newer than the time zones of the database.
+      throw isInvalidParameter(error) ? invalid([timeZoneViolation('timeZone', timeZone)]) : error;
     }
     const names = group === 'site' ? await siteNames(this.dataSource, haulerId) : undefined;
     const nameOf = (key: string, { name }: Sum) => names?.get(key) ?? (group === 'material' ? name : key);
@@ -73,14 +78,6 @@ const exact = (sum: number): number => Number(sum.toPrecision(15));
 
 const byKey = (a: TonnageRow, b: TonnageRow): number => (a.key < b.key ? -1 : 1);
 const byTons = (a: TonnageRow, b: TonnageRow): number => b.tons - a.tons || byKey(a, b);
-
-function isZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 function tooManyRows() {
   const message = `groupBy has more than ${MAX_REPORT_ROWS} values in this time: choose a shorter time or another field`;

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CLIENT } from './identity-provider.js';
@@ -11,8 +11,12 @@ export interface Script {
   answer?: Record<string, string>;
   /** The issuer in the description. */
   issuer?: string;
+  /** Fields that replace those of the description. */
+  metadata?: Record<string, unknown>;
   /** Signs with a key that the issuer does not list. */
   hasForeignKey?: boolean;
+  /** The algorithm in the head of the ID token; one that begins with HS signs with the secret of the client. */
+  algorithm?: string;
   /** What each call of these paths answers. */
   calls?: Readonly<Record<string, (response: ServerResponse) => void>>;
 }
@@ -33,8 +37,12 @@ export async function startScriptedIssuer() {
   const idToken = (nonce: string | null, signer: { id: string; privateKey: KeyObject }): string => {
     const now = Math.floor(Date.now() / 1_000);
     const own = { iss: issuer, sub: 'dana', aud: CLIENT.clientId, iat: now, exp: now + 300, nonce, groups: ['ops'] };
-    const parts = `${text({ alg: 'RS256', kid: signer.id })}.${text({ ...own, ...script.claims })}`;
-    return `${parts}.${sign('sha256', Buffer.from(parts), signer.privateKey).toString('base64url')}`;
+    const alg = script.algorithm ?? 'RS256';
+    const parts = `${text({ alg, kid: signer.id })}.${text({ ...own, ...script.claims })}`;
+    const signature = alg.startsWith('HS')
+      ? createHmac('sha256', CLIENT.clientSecret).update(parts).digest()
+      : sign('sha256', Buffer.from(parts), signer.privateKey);
+    return `${parts}.${signature.toString('base64url')}`;
   };
 
   const answers: Record<string, (url: URL, body: URLSearchParams) => unknown> = {
@@ -45,6 +53,7 @@ export async function startScriptedIssuer() {
       jwks_uri: `${issuer}/keys`,
       authorization_response_iss_parameter_supported: true,
       id_token_signing_alg_values_supported: ['RS256'],
+      ...script.metadata,
     }),
     '/keys': () => ({ keys: [{ ...key.publicKey.export({ format: 'jwk' }), kid: key.id, alg: 'RS256', use: 'sig' }] }),
     '/authorize': ({ searchParams: query }) => {

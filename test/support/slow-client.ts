@@ -48,6 +48,12 @@ export class SlowClient {
     return this;
   }
 
+  /** Sends a last text and the end (FIN) with it, and still reads. */
+  sendLast(text: string | Buffer = ''): this {
+    this.socket.end(text);
+    return this;
+  }
+
   /** Reads nothing from now on. */
   stopReading(): this {
     this.socket.pause();
@@ -59,8 +65,9 @@ export class SlowClient {
     return this;
   }
 
+  /** Leaves: an end alone (FIN) would say only that nothing more is sent. */
   close(): void {
     clearInterval(this.drip);
-    this.socket.destroy();
+    this.socket.resetAndDestroy();
   }
 }

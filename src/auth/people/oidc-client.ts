@@ -1,8 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import type { Configuration, CustomFetch, IDToken, ServerMetadata } from 'openid-client';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { OidcSettings } from '../../config/oidc-settings.js';
 import type { Person } from '../admin-caller.js';
+import { BrokenAnswerError, NoAnswerError } from './oidc-faults.rules.js';
 import { groupsIn } from './role-mapping.rules.js';
 import type { SignInState } from './sign-in-state.js';
 
@@ -25,14 +26,27 @@ export interface Identity {
 
 type Library = typeof import('openid-client');
 
+interface Connected {
+  readonly library: Library;
+  readonly settings: OidcSettings;
+  readonly configuration: Configuration;
+}
+
 /** The calls to the identity provider (OpenID Connect). Their failures are those of `openid-client`. */
 @Injectable()
-export class OidcClient {
+export class OidcClient implements OnModuleInit {
   readonly settings: OidcSettings | undefined;
+  private readonly logger = new Logger(OidcClient.name);
+  private library: Library | undefined;
   private metadata: { readonly until: number; readonly read: Promise<ServerMetadata> } | undefined;
 
   constructor(@Inject(ENV) { OIDC }: Pick<ResolvedEnv, 'OIDC'>) {
     this.settings = OIDC;
+  }
+
+  /** At the start: Node keeps the failure of an import for ever, and a later one may have no file descriptor. */
+  async onModuleInit(): Promise<void> {
+    if (this.settings !== undefined) this.library = await import('openid-client');
   }
 
   newState(library: Library): Pick<SignInState, 'state' | 'nonce' | 'verifier'> {
@@ -41,8 +55,7 @@ export class OidcClient {
 
   /** Where a person signs in. A silent sign-in shows no page: it succeeds if the provider has a session of the person. */
   async begin(isSilent: boolean): Promise<{ readonly url: URL } & Pick<SignInState, 'state' | 'nonce' | 'verifier'>> {
-    const library = await import('openid-client');
-    const { settings, configuration } = await this.connect(library);
+    const { library, settings, configuration } = await this.connect();
     const parts = this.newState(library);
     const { scopes_supported: scopes = [] } = configuration.serverMetadata();
     const url = library.buildAuthorizationUrl(configuration, {
@@ -60,8 +73,7 @@ export class OidcClient {
 
   /** The person of an answer, `query` with its question mark. All that the sign-in began with is checked. */
   async finish(query: string, { state, nonce, verifier }: SignInState): Promise<Identity> {
-    const library = await import('openid-client');
-    const { settings, configuration } = await this.connect(library);
+    const { library, settings, configuration } = await this.connect();
     const tokens = await library.authorizationCodeGrant(configuration, new URL(settings.redirectUri + query), {
       expectedState: state,
       expectedNonce: nonce,
@@ -73,7 +85,10 @@ export class OidcClient {
     // Some providers have most claims only there.
     const isComplete = groups !== undefined && claims['name'] !== undefined && claims['email'] !== undefined;
     const isAsked = !isComplete && configuration.serverMetadata().userinfo_endpoint !== undefined;
-    const more = isAsked ? await library.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
+    const asking = isAsked
+      ? library.fetchUserInfo(configuration, tokens.access_token, claims.sub)
+      : Promise.resolve<Record<string, unknown>>({});
+    const more = await (groups === undefined ? asking : this.optional(asking));
     return {
       person: personOf({ ...more, ...claims }),
       groups: groups ?? groupsIn(more, settings.roleClaim) ?? [],
@@ -83,8 +98,7 @@ export class OidcClient {
 
   /** Where a person's session at the provider is ended: that of an ID token. Undefined if the provider has no such page. */
   async signOutUrl(idToken: string | undefined): Promise<URL | undefined> {
-    const library = await import('openid-client');
-    const { settings, configuration } = await this.connect(library);
+    const { library, settings, configuration } = await this.connect();
     if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
     return library.buildEndSessionUrl(configuration, {
       post_logout_redirect_uri: settings.consoleUrl,
@@ -92,11 +106,22 @@ export class OidcClient {
     });
   }
 
-  private async connect(
-    library: Library,
-  ): Promise<{ readonly settings: OidcSettings; readonly configuration: Configuration }> {
-    const { settings } = this;
-    if (settings === undefined) throw new Error('OIDC_ISSUER is not set');
+  /** The name and the address of a person whose groups are known: without them the person has its subject. */
+  private async optional<T extends object>(asking: Promise<T>): Promise<T | Record<string, never>> {
+    try {
+      return await asking;
+    } catch (error) {
+      this.logger.warn(
+        { err: error },
+        'the identity provider did not say the name of a person, who signs in without it',
+      );
+      return {};
+    }
+  }
+
+  private async connect(): Promise<Connected> {
+    const { library, settings } = this;
+    if (library === undefined || settings === undefined) throw new Error('OIDC_ISSUER is not set');
     if (this.metadata === undefined || this.metadata.until < Date.now()) {
       const read = this.discover(library, settings);
       this.metadata = { until: Date.now() + METADATA_MS, read };
@@ -118,7 +143,7 @@ export class OidcClient {
     configuration[library.customFetch] = fetchBounded;
     library.enableNonRepudiationChecks(configuration);
     if (settings.isInsecure) library.allowInsecureRequests(configuration);
-    return { settings, configuration };
+    return { library, settings, configuration };
   }
 
   private async discover(library: Library, { issuer, clientId, isInsecure }: OidcSettings): Promise<ServerMetadata> {
@@ -133,19 +158,33 @@ export class OidcClient {
   }
 }
 
-/** `fetch` of at most `MAX_BYTES`. The address is the operator's own setting, so it may be private. */
+/**
+ * `fetch` of at most `MAX_BYTES`. The address is the operator's own setting, so it may be private. Throws `NoAnswerError` if no
+ * answer began, and `BrokenAnswerError` if it did not end.
+ */
 const fetchBounded: CustomFetch = async (url, options) => {
-  const response = await fetch(url, options);
+  const response = await fetch(url, options).catch((error: unknown) => {
+    throw new NoAnswerError('the identity provider does not answer', { cause: error });
+  });
+  const body = await bodyOf(response).catch((error: unknown) => {
+    if (options.signal?.aborted === true)
+      throw new NoAnswerError('the identity provider is too slow', { cause: error });
+    throw error instanceof BrokenAnswerError ? error : new BrokenAnswerError('its answer broke off', { cause: error });
+  });
+  const { status, statusText, headers } = response;
+  return new Response(body.length === 0 ? null : body, { status, statusText, headers });
+};
+
+async function bodyOf({ body }: Response): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.length;
-    if (length > MAX_BYTES) throw new Error(`the answer of the identity provider is larger than ${MAX_BYTES} bytes`);
+    if (length > MAX_BYTES) throw new BrokenAnswerError(`its answer is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
-  const { status, statusText, headers } = response;
-  return new Response(length === 0 ? null : Buffer.concat(chunks), { status, statusText, headers });
-};
+  return Buffer.concat(chunks);
+}
 
 /** In an address: a longer one is refused by many servers, and the provider then asks the person. */
 const MAX_HINT = 6_000;

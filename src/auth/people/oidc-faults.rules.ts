@@ -9,20 +9,50 @@ const NEEDS_A_PAGE = new Set([
   'account_selection_required',
 ]);
 
-/** What `openid-client` found wrong in an answer that did arrive. */
-const INVALID = new Set([
-  'OAUTH_INVALID_RESPONSE',
-  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
-  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
-  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
-  'OAUTH_KEY_SELECTION_FAILED',
-]);
+/** The identity provider could not be reached, or did not answer in time. */
+export class NoAnswerError extends Error {}
 
-/** The fault of a sign-in by the error of `openid-client`; an error of another kind means that the provider is away. */
-export function faultOf(error: unknown): SignInFault {
+/** An answer of the identity provider that began and is not whole. */
+export class BrokenAnswerError extends Error {}
+
+export interface SignInFailure {
+  readonly fault: SignInFault;
+  /** The algorithm of the ID token, if it is the fault. */
+  readonly algorithm?: string;
+}
+
+/** Names of algorithms are short words (RFC 7518). */
+const ALGORITHM = /^[\w-]{1,20}$/;
+
+/**
+ * The failure of a sign-in by the error of `openid-client`; undefined for an error that is none of the provider. Only a provider
+ * that gave no answer is away.
+ */
+export function failureOf(error: unknown): SignInFailure | undefined {
+  const causes = causesOf(error);
+  if (causes.some((cause) => cause instanceof NoAnswerError)) return { fault: 'provider-away' };
+  if (causes.some((cause) => cause instanceof BrokenAnswerError)) return { fault: 'invalid' };
   const [code, reason] = [ownField(error, 'code'), ownField(error, 'error')];
-  if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR') return NEEDS_A_PAGE.has(String(reason)) ? 'silent' : 'refused';
+  if (typeof code !== 'string' || !code.startsWith('OAUTH_')) return undefined;
+  if (code === 'OAUTH_TIMEOUT' || code === 'OAUTH_ABORT') return { fault: 'provider-away' };
+  if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR')
+    return { fault: NEEDS_A_PAGE.has(String(reason)) ? 'silent' : 'refused' };
   // The code of the answer was used before, or is too old.
-  if (code === 'OAUTH_RESPONSE_BODY_ERROR') return reason === 'invalid_grant' ? 'stale' : 'refused';
-  return INVALID.has(String(code)) ? 'invalid' : 'provider-away';
+  if (code === 'OAUTH_RESPONSE_BODY_ERROR') return { fault: reason === 'invalid_grant' ? 'stale' : 'refused' };
+  const algorithm = causes.map(algorithmIn).find((each) => each !== undefined);
+  return algorithm === undefined ? { fault: 'invalid' } : { fault: 'algorithm', algorithm };
+}
+
+/** The error and what caused it. */
+function causesOf(error: unknown): unknown[] {
+  const causes: unknown[] = [];
+  for (let each = error; each !== undefined && causes.length < 10; each = ownField(each, 'cause')) causes.push(each);
+  return causes;
+}
+
+/** `openid-client` names the algorithm that it refuses beside its head, or with what it expected. */
+function algorithmIn(cause: unknown): string | undefined {
+  const header = ownField(cause, 'expected') === undefined ? cause : ownField(cause, 'header');
+  const algorithm = ownField(header, 'alg');
+  return typeof algorithm === 'string' && ALGORITHM.test(algorithm) ? algorithm : undefined;
 }

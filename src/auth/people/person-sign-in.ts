@@ -1,11 +1,10 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
-import type { SignInFault } from '../../contracts/admin/people.dto.js';
 import { AppError } from '../../errors/app-error.js';
 import { ConsoleSessions } from '../console-sessions.js';
 import { OidcClient } from './oidc-client.js';
-import { faultOf } from './oidc-faults.rules.js';
+import { failureOf, type SignInFailure } from './oidc-faults.rules.js';
 import { People } from './people.js';
 import { consolePathOf, SignInStates } from './sign-in-state.js';
 
@@ -32,32 +31,29 @@ export class PersonSignIn {
     this.requireOn();
     const returnTo = consolePathOf(request.query['return']);
     const isSilent = request.query['silent'] === '1';
-    try {
-      const { url, ...parts } = await this.client.begin(isSilent);
-      this.states.remember({ ...parts, returnTo, isSilent }, request, response);
-      response.redirect(url.href);
-    } catch (error) {
-      this.fail(response, faultOf(error), returnTo, error);
-    }
+    const begun = await this.client.begin(isSilent).catch((error: unknown) => this.failed(response, returnTo, error));
+    if (begun === undefined) return;
+    const { url, ...parts } = begun;
+    this.states.remember({ ...parts, returnTo, isSilent }, request, response);
+    response.redirect(url.href);
   }
 
   async finish(request: Request, response: Response): Promise<void> {
     this.requireOn();
     const { state } = request.query;
     const begun = typeof state === 'string' ? this.states.take(state, request, response) : undefined;
-    if (begun === undefined) return this.fail(response, 'stale', '/console/');
+    if (begun === undefined) return this.fail(response, { fault: 'stale' }, '/console/');
     const { returnTo } = begun;
-    try {
-      const query = request.originalUrl.slice(request.originalUrl.indexOf('?'));
-      const { person, groups, ...hint } = await this.client.finish(query, begun);
-      const caller = this.people.callerOf(person, groups);
-      if (caller === undefined) return this.fail(response, 'no-role', returnTo);
-      await this.sessions.signIn({ ...caller, ...hint }, request, response);
-      response.redirect(this.addressOf(returnTo));
-    } catch (error) {
-      if (error instanceof AppError) throw error;
-      this.fail(response, faultOf(error), returnTo, error);
-    }
+    const query = request.originalUrl.slice(request.originalUrl.indexOf('?'));
+    const found = await this.client
+      .finish(query, begun)
+      .catch((error: unknown) => this.failed(response, returnTo, error));
+    if (found === undefined) return;
+    const { person, groups, ...hint } = found;
+    const caller = this.people.callerOf(person, groups);
+    if (caller === undefined) return this.fail(response, { fault: 'no-role' }, returnTo);
+    await this.sessions.signIn({ ...caller, ...hint }, request, response);
+    response.redirect(this.addressOf(returnTo));
   }
 
   /** Ends the session here first, then leads to the page that ends it at the provider. */
@@ -66,8 +62,8 @@ export class PersonSignIn {
     const idToken = await this.sessions.signOut(request, response);
     const url = await this.client.signOutUrl(idToken).catch((error: unknown) => {
       this.logger.warn(
-        error,
-        'the identity provider does not answer: a sign-out ended the session of the console alone',
+        { err: error },
+        'a sign-out ended the session of the console, and not that of the identity provider',
       );
       return undefined;
     });
@@ -78,10 +74,19 @@ export class PersonSignIn {
     if (!this.isOn) throw new AppError('notFound', 'people cannot sign in: OIDC_ISSUER is not set');
   }
 
-  private fail(response: Response, fault: SignInFault, returnTo: string, error?: unknown): void {
+  /** Leads to the sign-in page. An error that is none of the provider is thrown again. */
+  private failed(response: Response, returnTo: string, error: unknown): undefined {
+    const failure = failureOf(error);
+    if (failure === undefined) throw error;
+    this.fail(response, failure, returnTo, error);
+  }
+
+  private fail(response: Response, { fault, algorithm }: SignInFailure, returnTo: string, error?: unknown): void {
+    const named = algorithm === undefined ? fault : `the ID token is signed ${algorithm}, and needs an asymmetric key`;
     // A silent sign-in without a session at the provider is no incident.
-    if (fault !== 'silent') this.logger.warn(error ?? {}, `a person could not sign in: ${fault}`);
-    const query = new URLSearchParams({ fault, return: returnTo });
+    if (fault !== 'silent')
+      this.logger.warn(error === undefined ? {} : { err: error }, `a person could not sign in: ${named}`);
+    const query = new URLSearchParams({ fault, ...(algorithm === undefined ? {} : { algorithm }), return: returnTo });
     response.redirect(this.addressOf(`/console/?${query.toString()}`));
   }
 

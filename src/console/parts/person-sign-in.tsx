@@ -1,11 +1,17 @@
 import { PERSON_SIGN_IN } from '../client/session.js';
 import type { SignInFault } from '../../contracts/admin/people.dto.js';
 
-const FAULTS: Readonly<Record<SignInFault, string>> = {
+/** `query` may name the algorithm. */
+const algorithmIn = (query: URLSearchParams): string =>
+  /^[\w-]{1,20}$/.exec(query.get('algorithm') ?? '')?.[0] ?? 'another way';
+
+const FAULTS: Readonly<Record<SignInFault, string | ((query: URLSearchParams) => string)>> = {
   'provider-away': 'The identity provider does not answer. Try again later, or sign in with a token.',
   refused: 'The identity provider refused the sign-in.',
   stale: 'This sign-in has expired or was used before. Sign in again.',
   invalid: 'The answer of the identity provider is not valid. The log of the service says why.',
+  algorithm: (query) =>
+    `The identity provider signs its ID tokens with ${algorithmIn(query)}, which is not accepted. Set a signing key there (RS256, or another algorithm with a public key).`,
   'no-role': 'You are signed in at the identity provider, but none of your groups has a role here. Ask an admin.',
   silent: 'Your session has ended. Sign in again.',
 };
@@ -16,14 +22,15 @@ const isFault = (name: string): name is SignInFault => Object.hasOwn(FAULTS, nam
 export function PersonSignIn({ isExpired }: { readonly isExpired: boolean }) {
   const query = new URLSearchParams(location.search);
   const fault = query.get('fault') ?? '';
+  const sentence = isFault(fault) ? FAULTS[fault] : undefined;
   const returnTo = isExpired
     ? '/console/'
     : (query.get('return') ?? location.pathname + (isFault(fault) ? '' : location.search));
   return (
     <section class="person">
-      {isFault(fault) && (
+      {sentence !== undefined && (
         <p class="notice" role="alert">
-          {FAULTS[fault]}
+          {typeof sentence === 'string' ? sentence : sentence(query)}
         </p>
       )}
       <a

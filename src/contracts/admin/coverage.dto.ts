@@ -231,7 +231,8 @@ export class FleetCoverageQuery extends ListQuery {
   to!: Instant;
 
   @TextField({
-    description: 'Time zone whose days are counted; `UTC` by default',
+    description:
+      'Time zone whose days are counted, by its IANA name with the region, or as an offset such as `-06:00`; `UTC` by default',
     min: 1,
     max: 100,
     optional: true,

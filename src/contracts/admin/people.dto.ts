@@ -4,7 +4,7 @@ import { ADMIN_ROLES, type AdminRole } from '../common/roles.js';
 import { CellsView } from './cells-view.dto.js';
 
 /** Why a person is not signed in, as the sign-in page shows it. */
-export const SIGN_IN_FAULTS = ['provider-away', 'refused', 'stale', 'invalid', 'no-role', 'silent'] as const;
+export const SIGN_IN_FAULTS = ['provider-away', 'refused', 'stale', 'invalid', 'algorithm', 'no-role', 'silent'] as const;
 export type SignInFault = (typeof SIGN_IN_FAULTS)[number];
 
 /** The ways to sign in to the console. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { AbsentCamera, FleetCoverageQuery, TruckCoverage } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { readTimeZone, timeZoneViolation } from '../../contracts/common/time-zone.js';
 import { positionedPage } from '../../database/list-page.js';
 import { filteredHauler } from '../../database/hauler-limit.js';
 import { invalid } from '../../errors/app-error.js';
@@ -9,7 +10,7 @@ import { CoverageBuckets } from './coverage-sums.repository.js';
 import { FleetSums } from './fleet-sums.repository.js';
 import { type CoveredCamera, CoverageRepository, type FleetTruck, type TruckCamera } from './coverage.repository.js';
 import { type BucketGrid, rangeViolations, type StateSeconds, sumOf } from './coverage.rules.js';
-import { isZone, type LocalDay, localDays } from './local-days.rules.js';
+import { type LocalDay, localDays } from './local-days.rules.js';
 
 const DAY_MS = 86_400_000;
 
@@ -29,16 +30,10 @@ export class FleetCoverage {
 
   /** The worst truck first. Reads the recordings of the page's trucks only. */
   async list(query: FleetCoverageQuery): Promise<List<TruckCoverage>> {
-    const { zone = 'UTC' } = query;
+    const zone = readTimeZone(query.zone ?? 'UTC');
     const violations = rangeViolations(query);
-    if (!isZone(zone)) {
-      violations.push({
-        path: 'zone',
-        rule: 'isEnum',
-        message: 'zone must be a time zone, such as America/Chicago',
-      });
-    }
-    if (violations.length > 0) throw invalid(violations);
+    if (zone === undefined) violations.push(timeZoneViolation('zone', query.zone ?? ''));
+    if (zone === undefined || violations.length > 0) throw invalid(violations);
     const haulerId = filteredHauler(query.haulerId);
     const trucks = await this.coverage.trucks({
       ...query,

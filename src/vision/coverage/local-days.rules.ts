@@ -1,14 +1,8 @@
+import type { TimeZone } from '../../contracts/common/time-zone.js';
+
 const MINUTE_MS = 60_000;
 /** No local day is longer. */
 const LONGEST_DAY = 36 * 60;
-
-export function isZone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-}
 
 export interface LocalDay {
   /** For example `2026-01-31`. */
@@ -19,14 +13,15 @@ export interface LocalDay {
 }
 
 /** The days of a range as a calendar in the zone has them: of 23 or 25 hours where the clocks change. */
-export function localDays(from: number, to: number, zone: string): LocalDay[] {
-  const format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, dateStyle: 'short' });
+export function localDays(from: number, to: number, { name, offsetMinutes }: TimeZone): LocalDay[] {
+  const format = new Intl.DateTimeFormat('en-CA', { timeZone: name, dateStyle: 'short' });
+  const dayOf = (time: number) => format.format(time + offsetMinutes * MINUTE_MS);
   const days: LocalDay[] = [];
   for (let start = from; start < to;) {
-    const day = format.format(start);
+    const day = dayOf(start);
     const end = Math.min(
       to,
-      nextDay(start, (minute) => format.format(minute * MINUTE_MS) === day),
+      nextDay(start, (minute) => dayOf(minute * MINUTE_MS) === day),
     );
     days.push({ day, start, end });
     start = end;

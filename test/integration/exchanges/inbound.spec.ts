@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -93,7 +95,7 @@ describe('a refused push', () => {
     const requestId = randomUUID();
     const head = ['POST /platform-api/v1/tickets HTTP/1.1', 'Host: x', `PLATFORM-API-KEY: ${scene.platformKey}`];
     const rest = [`X-Request-Id: ${requestId}`, 'Content-Type: application/json', 'Content-Length: 100', '', '{"a'];
-    socket.write([...head, ...rest].join('\r\n'), () => setTimeout(() => socket.destroy(), 50));
+    socket.write([...head, ...rest].join('\r\n'), () => setTimeout(() => socket.resetAndDestroy(), 50));
     await eventually(async () => {
       const { body } = await listExchanges(scene.service, { requestId, status: 'none' });
       expect(body.data).toMatchObject([{ status: null, failure: 'cut-off' }]);
@@ -118,8 +120,10 @@ describe('other calls', () => {
       const requestId = randomUUID();
       const keys = { 'PLATFORM-API-KEY': slow.platformKey, 'API-KEY': slow.partnerKey };
       const all = { 'Content-Type': 'application/json', 'X-Request-Id': requestId, ...keys, ...headers };
-      const options = { method: 'POST', headers: all, body: JSON.stringify(body), signal: AbortSignal.timeout(300) };
-      await expect(fetch(slow.service.url + path, options)).rejects.toThrow();
+      const sent = request(slow.service.url + path, { method: 'POST', headers: all });
+      sent.end(JSON.stringify(body));
+      setTimeout(() => sent.socket?.resetAndDestroy(), 300);
+      await expect(once(sent, 'response')).rejects.toThrow();
       return eventually(async () => {
         const { data } = (await listExchanges(slow.service, { requestId })).body;
         expect(data).toHaveLength(1);
@@ -176,8 +180,8 @@ describe('other calls', () => {
 
     test('a video request has its id', async () => {
       const range = { startTime: at(0), endTime: at(1) };
-      const request = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', ...range };
-      const found = await leave('/video-platform/v1/videos/requests', request);
+      const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', ...range };
+      const found = await leave('/video-platform/v1/videos/requests', body);
       expect(found).toMatchObject({ ...left, route: 'requestVideo' });
       expect(found.references).toContainEqual({ kind: 'partnerRequestId', value: expect.any(String) });
     });

@@ -72,9 +72,9 @@ it('is refused by an issuer that describes another one', async () => {
   await fresh.close();
 });
 
-describe('an issuer that is away', () => {
+describe('an issuer that does not answer as it should', () => {
   const all = '/.well-known/openid-configuration';
-  it.each<[string, Script]>([
+  it.each<[string, Script, fault?: string]>([
     ['answers 500', { calls: { [all]: (response) => response.writeHead(500).end() } }],
     ['answers HTML', { calls: { [all]: (response) => response.end('<h1>Maintenance</h1>') } }],
     [
@@ -86,7 +86,7 @@ describe('an issuer that is away', () => {
         },
       },
     ],
-    ['cuts the connection', { calls: { [all]: (response) => response.destroy() } }],
+    ['cuts the connection', { calls: { [all]: (response) => response.destroy() } }, 'provider-away'],
     ['answers no token', { calls: { '/token': (response) => response.writeHead(503).end() } }],
     [
       'answers tokens of 10 MB',
@@ -96,10 +96,10 @@ describe('an issuer that is away', () => {
         },
       },
     ],
-  ])('is named on the sign-in page when it %s, and tokens work', async (_, script) => {
+  ])('is named on the sign-in page when it %s, and tokens work', async (_, script, expected = 'invalid') => {
     // An instance that has not read the description yet.
     const fresh = await startTestApp({ on: service });
-    expect(await fault(script, fresh)).toBe('provider-away');
+    expect(await fault(script, fresh)).toBe(expected);
     expect((await fresh.admin('GET', '/haulers')).status).toBe(200);
     expect(await fault({}, fresh)).toBeUndefined();
     await fresh.close();

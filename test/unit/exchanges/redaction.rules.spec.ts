@@ -15,11 +15,11 @@ const SECRET = 's3cr3t-Value/4711+=';
 describe('members with secret names', () => {
   test.each([
     ['{"apiKey":"s3cret","a":1.50}', '{"apiKey":"[redacted]","a":1.50}'],
-    ['{"a":[{"nextApiKey" : "s"}]}', '{"a":[{"nextApiKey":"[redacted]"}]}'],
+    ['{"a":[{"nextApiKey" : "s"}]}', '{"a":[{"nextApiKey" : "[redacted]"}]}'],
     ['{"token":12345,"n":12345678901234567890}', '{"token":"[redacted]","n":12345678901234567890}'],
     ['{"secret":{"a":["x",{"b":"}"}]},"c":1}', '{"secret":"[redacted]","c":1}'],
     ['{"password":["a","b"],"key":null}', '{"password":"[redacted]","key":"[redacted]"}'],
-    ['{"\\u0061piKey":"s"}', '{"apiKey":"[redacted]"}'],
+    ['{"\\u0061piKey":"s"}', '{"\\u0061piKey":"[redacted]"}'],
     ['{"key":"a\\"b","c":2}', '{"key":"[redacted]","c":2}'],
     ['\ufeff{"key":"a"}', '{"key":"[redacted]"}'],
     [
@@ -27,7 +27,7 @@ describe('members with secret names', () => {
       '{"keyed":"stays","monkey":"stays","keyPrefix":"stays" }',
     ],
     ['{"a":"key","b":"token"}', '{"a":"key","b":"token"}'],
-    ['{"a":{"password":"s"},"a":1}', '{"a":1}'],
+    ['{"a":{"password":"s"},"a":1}', '{"a":{"password":"[redacted]"},"a":1}'],
     ['{"a":1,"apiKey":"s3cr', '{"a":1,"apiKey":"[redacted]"'],
     ['{"apiKey":"s3cret" "broken', '{"apiKey":"[redacted]" "broken'],
     ['{"\\u0061pi_key":"s3cret" "broken', '{"\\u0061pi_key":"[redacted]" "broken'],

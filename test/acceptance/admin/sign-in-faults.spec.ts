@@ -1,0 +1,141 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
+import { freePort } from '../../support/free-port.js';
+import { held } from '../../support/held.js';
+import { CLIENT, FormBrowser } from '../../support/identity-provider.js';
+import { type Script, startScriptedIssuer } from '../../support/scripted-issuer.js';
+import { type OwnService, startOwnService } from '../support/service.js';
+
+let issuer: Awaited<ReturnType<typeof startScriptedIssuer>>;
+let first: OwnService;
+beforeAll(async () => {
+  issuer = await startScriptedIssuer();
+  held(issuer.close);
+  first = await startAt(await freePort());
+});
+
+/** Each instance reads the description of the issuer once a minute: a script of it needs a fresh one. */
+async function startAt(port: number, issuerUrl = issuer.issuer): Promise<OwnService> {
+  const env = {
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    OIDC_ISSUER: issuerUrl,
+    OIDC_CLIENT_ID: CLIENT.clientId,
+    OIDC_CLIENT_SECRET: CLIENT.clientSecret,
+    OIDC_ROLES: 'operator=ops',
+  };
+  return startOwnService({ env, ...(first === undefined ? {} : { beside: first }) });
+}
+
+interface SignIn {
+  readonly fault: string | null;
+  readonly algorithm: string | null;
+  readonly session: { readonly name?: string; readonly role?: string };
+}
+
+async function signIn(script: Script, service = first): Promise<SignIn> {
+  issuer.play(script);
+  const browser = new FormBrowser();
+  const isEnd = ({ href, pathname }: URL) => href.startsWith(service.url) && !pathname.startsWith('/console/api/');
+  const { searchParams } = await browser.walk(`${service.url}/console/api/oidc/sign-in`, 'dana', isEnd);
+  const session = await browser.request(`${service.url}/console/api/session`);
+  return {
+    ...{ fault: searchParams.get('fault'), algorithm: searchParams.get('algorithm') },
+    session: session.status === 200 ? ((await session.json()) as SignIn['session']) : {},
+  };
+}
+
+const html: NonNullable<Script['calls']>[string] = (response) =>
+  void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Maintenance</h1>');
+const now = () => Math.floor(Date.now() / 1_000);
+
+describe('a sign-in that fails names its cause (issue 46; operating.md, OIDC_ISSUER)', () => {
+  test.each([
+    ['the algorithm HS256, which the issuer does not announce', ['RS256']],
+    ['the algorithm HS256, which it announces', ['HS256']],
+    ['the algorithm HS256 beside others', ['RS256', 'HS256']],
+  ])('%s', async (_what, supported) => {
+    const service = await startAt(await freePort());
+    const script = { algorithm: 'HS256', metadata: { id_token_signing_alg_values_supported: supported } };
+    expect(await signIn(script, service)).toEqual({ fault: 'algorithm', algorithm: 'HS256', session: {} });
+    await eventually(() => expect(service.output()).toContain('the ID token is signed HS256'));
+    expect(await service.end()).toBe(0);
+  });
+
+  test.each<[string, Script, string]>([
+    ['no signature at all', { algorithm: 'none' }, 'algorithm'],
+    ['another audience', { claims: { aud: 'another-client' } }, 'invalid'],
+    ['an expired token', { claims: { iat: now() - 900, exp: now() - 600 } }, 'invalid'],
+    ['an unknown key', { hasForeignKey: true }, 'invalid'],
+    ['keys that are HTML', { calls: { '/keys': html } }, 'invalid'],
+    ['tokens that are HTML', { calls: { '/token': html } }, 'invalid'],
+    ['503 for the tokens', { calls: { '/token': (response) => void response.writeHead(503).end() } }, 'invalid'],
+    ['a client that is refused', { calls: { '/token': refusesClient } }, 'refused'],
+    ['no answer for the tokens', { calls: { '/token': (response) => void response.destroy() } }, 'provider-away'],
+  ])('%s', async (_what, script, fault) => {
+    expect(await signIn(script)).toMatchObject({ fault, session: {} });
+  });
+
+  const description = '/.well-known/openid-configuration';
+  test.each<[string, Script, string]>([
+    ['a description that is HTML', { calls: { [description]: html } }, 'invalid'],
+    ['no description', { calls: { [description]: (response) => void response.writeHead(404).end() } }, 'invalid'],
+    ['a description that breaks off', { calls: { [description]: breaksOff } }, 'invalid'],
+    ['a description of another issuer', { issuer: 'https://evil.example' }, 'invalid'],
+    ['a description that is cut', { calls: { [description]: (response) => void response.destroy() } }, 'provider-away'],
+  ])('%s', async (_what, script, fault) => {
+    const service = await startAt(await freePort());
+    expect(await signIn(script, service)).toMatchObject({ fault, session: {} });
+    // It is not kept: the next sign-in reads it again.
+    expect(await signIn({}, service)).toMatchObject({ fault: null, session: { role: 'operator' } });
+    expect(await service.end()).toBe(0);
+  });
+});
+
+describe('the user info of a person (issue 46)', () => {
+  const withUserInfo = (userInfo: NonNullable<Script['calls']>[string], claims = {}): Script => ({
+    metadata: { userinfo_endpoint: `${issuer.issuer}/userinfo` },
+    calls: { '/userinfo': userInfo },
+    claims,
+  });
+  const says = (body: object) => (response: Parameters<typeof html>[0]) =>
+    void response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  let service: OwnService;
+  beforeAll(async () => {
+    service = await startAt(await freePort());
+  });
+
+  test('gives the name that the ID token has not', async () => {
+    const { fault, session } = await signIn(withUserInfo(says({ sub: 'dana', name: 'Dana D.' })), service);
+    expect([fault, session]).toMatchObject([null, { role: 'operator', name: 'Dana D.' }]);
+  });
+
+  test.each<[string, NonNullable<Script['calls']>[string]]>([
+    ['is HTML', html],
+    ['is refused', (response) => void response.writeHead(403).end()],
+    ['is that of another person', says({ sub: 'eve', name: 'Eve' })],
+    ['does not come', (response) => void response.destroy()],
+  ])('that %s does not decide over a person whose groups are known', async (_what, userInfo) => {
+    const { fault, session } = await signIn(withUserInfo(userInfo), service);
+    expect([fault, session]).toMatchObject([null, { role: 'operator' }]);
+    expect(session.name).not.toBe('Eve');
+  });
+
+  test('that is HTML is named where it alone has the groups', async () => {
+    expect((await signIn(withUserInfo(html, { groups: undefined }), service)).fault).toBe('invalid');
+    const groups = says({ sub: 'dana', groups: ['ops'] });
+    expect(await signIn(withUserInfo(groups, { groups: undefined }), service)).toMatchObject({
+      fault: null,
+      session: { role: 'operator' },
+    });
+  });
+});
+
+function refusesClient(response: Parameters<typeof html>[0]): void {
+  response.writeHead(401, { 'Content-Type': 'application/json' }).end('{"error":"invalid_client"}');
+}
+
+function breaksOff(response: Parameters<typeof html>[0]): void {
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': '1000' });
+  response.write('{"issuer":', () => setTimeout(() => response.destroy(), 50));
+}
