@@ -31,7 +31,7 @@ import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
-import { addRepairOptions, type RepairOptions, repairStorage, sumsLine } from './storage-repair.js';
+import { addRepairOptions, type RepairOptions, repairStorage, sumsLine, unreadLines } from './storage-repair.js';
 import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
@@ -278,10 +278,15 @@ async function openFile(file: string, maxBytes: number): Promise<NonNullable<Adm
   return { content: createReadStream(file), sizeBytes: found.size };
 }
 
-function reportDifferences({ examined, data, sums = [], advice }: StorageCheck, json: boolean, streams: Streams): void {
+function reportDifferences(
+  { examined, data, unread = [], sums = [], advice }: StorageCheck,
+  json: boolean,
+  streams: Streams,
+): void {
   if (advice !== undefined && !json) streams.out(`${visibleText(advice)}\n`);
   const differences = data.length === 1 ? '1 difference' : `${data.length} differences`;
   if (sums.length > 0 && !json) streams.out(render({ data: sums.map(sumsLine) }, false));
+  if (unread.length > 0 && !json) streams.out(unreadLines(unread));
   const days = sums.length === 1 ? '1 day of a truck' : `${sums.length} days of trucks`;
   const wrong = [
     ...(data.length === 0 ? [] : [`${differences} between storage and database`]),

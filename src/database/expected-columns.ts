@@ -55,6 +55,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
     'active city connection_id country created_at deactivated_at external_id flagged_reason hauler_id id line1 name partner_updated_at state updated_at zip_code',
   storage_roots: 'root',
   stored_hours: 'connection_id hauler_id hour recordings',
+  storing_files: 'id name renewed_at',
   sync_changes: 'after before change external_id hauler_id kind name position run_id',
   sync_holds: 'connection_id external_id hauler_id kind rejected',
   sync_issues: 'hauler_id kind path position raw reason rule run_id severity',

@@ -123,8 +123,8 @@ export class ErasureJob implements OnModuleInit {
     const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
     const exchanges = await redactByReference(manager, haulerId, references);
     await this.storage.removeDrafts(recordingFile(id));
-    await this.storage.delete(recordingFile(id));
-    return { recordings: 1, bytes: Number(bytes ?? 0), exchanges };
+    const { versionsLeft } = await this.storage.delete(recordingFile(id));
+    return { recordings: 1, bytes: Number(bytes ?? 0), versionsLeft: versionsLeft ? 1 : 0, exchanges };
   }
 
   /** An account that is gone was erased before, with its counts. */

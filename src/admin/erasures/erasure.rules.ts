@@ -1,11 +1,12 @@
 import type { CreateErasure, EndsByItself, Erasure, ErasureCounts } from '../../contracts/admin/erasure.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
+import { KEEPS_VERSIONS } from '../../storage/storage.js';
 import { rangeViolations } from '../../vision/holds/holds.service.js';
 import type { ErasureRow, ErasureTarget } from './erasures.repository.js';
 
 const NOTHING: ErasureCounts = {
-  ...{ accounts: 0, recordings: 0, bytes: 0, exchanges: 0 },
+  ...{ accounts: 0, recordings: 0, bytes: 0, versionsLeft: 0, exchanges: 0 },
   ...{ tickets: 0, revisions: 0, findings: 0 },
 };
 
@@ -41,11 +42,19 @@ export function formViolations(request: CreateErasure): Violation[] {
 }
 
 const NOT_REACHED = [
-  'Backups: each has the data of its time until you delete it, and a restore brings it back: erase again after it.',
+  'Backups and snapshots: each has the data of its time until you delete it, and a restore brings it back: erase again after it.',
   'What partners, receivers of webhooks and readers of exports have stored.',
   'The write-ahead log, replicas that lag, and free pages of the database, until PostgreSQL has written over them.',
   'The action log, where somebody has typed a name into a filter or a reason.',
 ];
+
+const notReachedOf = ({ versionsLeft = 0 }: Partial<ErasureCounts>): string[] =>
+  versionsLeft === 0
+    ? NOT_REACHED
+    : [
+        `Old versions of ${versionsLeft} deleted ${versionsLeft === 1 ? 'file' : 'files'} remain. ${KEEPS_VERSIONS}`,
+        ...NOT_REACHED,
+      ];
 
 /** For how many days other records are kept that may name what was erased, whoever wrote them. */
 export interface KeptDays {
@@ -99,7 +108,7 @@ export function toErasureDto(row: ErasureRow, kept: KeptDays): Erasure {
     ...targetDto(row),
     status: row.status,
     erased: countsOf(row.erased),
-    notReached: NOT_REACHED,
+    notReached: notReachedOf(row.erased),
     endsByItself: endsByItself(kept, row.finished_at ?? new Date()),
     ...(reason === null ? {} : { reason }),
     createdAt: formatInstant(row.created_at),

@@ -66,6 +66,7 @@ const TITLES: Readonly<Record<keyof ErasureCounts, string>> = {
   accounts: 'Accounts',
   recordings: 'Recordings, with their files',
   bytes: 'Size of these files',
+  versionsLeft: 'Files with old versions that remain',
   exchanges: 'Exchanges, redacted',
   tickets: 'Tickets that named it',
   revisions: 'Stored pushes that named it',

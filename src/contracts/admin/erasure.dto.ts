@@ -88,6 +88,9 @@ export class ErasureCounts {
   @count('Bytes of these files')
   bytes!: number;
 
+  @count('Of these files: those whose old versions remain in the bucket, because they could not be deleted')
+  versionsLeft!: number;
+
   @count('Exchanges whose bodies and references were redacted')
   exchanges!: number;
 
@@ -141,7 +144,7 @@ export class Erasure extends ErasureTarget {
 
   @TextListField({
     description: 'Where copies may remain that an erasure does not reach',
-    maxLength: 300,
+    maxLength: 1_000,
     example: ['Backups: each has the data of its time until you delete it.'],
   })
   notReached!: string[];
