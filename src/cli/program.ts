@@ -278,6 +278,9 @@ async function openFile(file: string, maxBytes: number): Promise<NonNullable<Adm
   return { content: createReadStream(file), sizeBytes: found.size };
 }
 
+/** A folder or file of the service, and not of another program. */
+const OF_THE_SERVICE = /^[a-z-]+(\/\d{4}-\d{2}-\d{2})?(\/[0-9a-f]{2}(\/[^/]+\.mp4)?)?$/;
+
 function reportDifferences(
   { examined, data, unread = [], sums = [], advice }: StorageCheck,
   json: boolean,
@@ -292,6 +295,9 @@ function reportDifferences(
     ...(data.length === 0 ? [] : [`${differences} between storage and database`]),
     ...(sums.length === 0 ? [] : [`the sums of ${days} differ from the recordings: run storage check --repair`]),
   ];
+  const missed = unread.filter(({ place }) => OF_THE_SERVICE.test(place));
+  if (missed.length > 0)
+    wrong.push(`${missed.length} of its places in the storage cannot be read, and were not compared`);
   if (wrong.length > 0) throw new CommandError(wrong.join('; '), FAILURE);
   if (!json) streams.out(`storage and database agree: examined ${examined} rows and files\n`);
 }

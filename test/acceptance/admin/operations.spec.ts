@@ -197,7 +197,7 @@ describe('an erasure (decision 68)', () => {
     expect(await actions(`connection:${id}`)).toEqual(before);
   });
 
-  test('has dryRun as its preview (issue 46, row 1; decision 68)', async () => {
+  test('has dryRun as its preview (decision 68)', async () => {
     const hauler = await Hauler.create();
     const { body } = await hauler.createAccount({ accountName: 'Kept' });
     const request = { haulerId: hauler.id, accountId: body['accountId'], dryRun: true };

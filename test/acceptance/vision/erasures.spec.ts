@@ -148,7 +148,7 @@ describe('an erasure of an account', () => {
   const NAMES = ['True', 'Name', 'Site', 'Mesa', '1', 'null', 'success', 'Mesa "West"', 'C:\\Mesa', 'É', 'enabled'];
 
   test.each(NAMES)(
-    'named %j changes nothing of another hauler, and of its own only what has this exact value (issue 46, row 1; decision 68)',
+    'named %j changes nothing of another hauler, and of its own only what has this exact value (decision 68)',
     async (accountName) => {
       const [hauler, neighbour] = [await Hauler.create({ sites: ONE_SITE }), await Hauler.create({ sites: ONE_SITE })];
       const { body: account } = await hauler.createAccount<{ accountId: string }>({ accountName });
@@ -191,7 +191,7 @@ describe('an erasure of an account', () => {
     },
   );
 
-  test('ends whatever a push has, and leaves its other bytes as they were sent (issue 46, row 1; decision 68)', async () => {
+  test('ends whatever a push has, and leaves its other bytes as they were sent (decision 68)', async () => {
     const hauler = await Hauler.create({ sites: ONE_SITE });
     const { body: account } = await hauler.createAccount<{ accountId: string }>({ accountName: 'Vast' });
     const fields = String.raw`{"Customer":"V\u0061st" , "9":"x","Gate":"north"}`.replace('\\\\', '\\');

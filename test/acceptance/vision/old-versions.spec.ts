@@ -25,7 +25,7 @@ describe.each(['open', 'closed'] as const)('in a bucket whose old versions are %
 
   const ask = <Body>(method: string, path: string, body?: Plain) => administer<Body>(method, path, body, service);
 
-  test('an erasure deletes them, or names in its receipt that they remain and how to delete them (issue 46, row 15; decision 68)', async () => {
+  test('an erasure deletes them, or names in its receipt that they remain and how to delete them (decision 68)', async () => {
     const footage = await Footage.create({ service });
     await footage.add({ from: 0, to: 10 }, { from: 20, to: 30 });
     const before = await s3.versions();
@@ -46,7 +46,7 @@ describe.each(['open', 'closed'] as const)('in a bucket whose old versions are %
     ]);
   });
 
-  test('what needs attention has that they remain, and so has the check of the storage (issue 46, row 15; decision 69)', async () => {
+  test('what needs attention has that they remain, and so has the check of the storage (decision 69)', async () => {
     const { data } = await ask<{ data: { kind: string; sentence: string }[] }>('GET', '/attention');
     const sentences = data.filter(({ kind }) => kind === 'kept-versions').map(({ sentence }) => sentence);
     const { advice = '' } = await ask<{ advice?: string }>('GET', '/doctor');
