@@ -188,13 +188,20 @@ const sourceOf = (compiled) => compiled.replace(`${NEW_BUILD}/`, '').replace(/\.
 function run(root, command, parameters, path) {
   const { status, signal, error } = spawnSync(command, parameters, {
     cwd: root,
-    env: { ...process.env, PATH: path },
+    env: { ...withoutSecrets(process.env), PATH: path },
     stdio: 'inherit',
   });
   if (error !== undefined) say(`cannot run ${command}: ${error.message}`);
   else if (status !== 0) say(`${command} ${parameters[0]} failed${signal ? ` (${signal})` : ''}`);
   return status ?? 1;
 }
+
+/** The service reads these. Installers and compilers, which are the code of others, need none of them. */
+const SECRETS =
+  /^(DATABASE_URL|ADMIN_TOKENS?|ADMIN_READ_TOKEN|SECRETS_KEY|SOURCE_SECRETS_KEY|OIDC_CLIENT_SECRET|SMTP_URL|HAULBRIDGE_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN))(_FILE)?$/;
+
+const withoutSecrets = (environment) =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !SECRETS.test(name)));
 
 /** Paths, sizes and times of files, as text. */
 function stateOf(root, paths) {

@@ -42,6 +42,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'console_sessions',
     'lanes',
     'storage_roots',
+    'storing_files',
     'schema_version',
     'write_probes',
     'backup_verifications',

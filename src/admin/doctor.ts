@@ -6,6 +6,7 @@ import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
   MAX_STORAGE_FINDINGS,
+  MAX_UNREAD,
   StorageCheck,
   StorageCheckQuery,
   type StorageFinding,
@@ -14,8 +15,9 @@ import {
 import { unavailable } from '../errors/app-error.js';
 import { referenceInventories } from '../reference-partner/vision/stored-videos.repository.js';
 import type { Inventory, InventoryFile } from '../storage/inventory.repository.js';
-import { ifNotStored, StorageUnavailableError } from '../storage/storage-errors.js';
-import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
+import { ifNotStored, StorageUnavailableError, UnreadableError } from '../storage/storage-errors.js';
+import { placesOf, STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
+import { announcedFiles } from '../storage/storing-files.repository.js';
 import { sumsSentence } from '../vision/recordings/coverage-days.rules.js';
 import { CoverageDays, type WrongTruckDay } from '../vision/recordings/coverage-days.service.js';
 import { recordingInventory } from '../vision/recordings/recordings.repository.js';
@@ -47,11 +49,12 @@ export class Doctor {
   }
 
   async examine({ checksums = false }: StorageCheckQuery = {}): Promise<StorageCheck> {
-    const result: StorageCheck = { examined: 0, trucks: 0, data: [], sums: [], ...(await this.advice()) };
+    const result: StorageCheck = { examined: 0, trucks: 0, data: [], unread: [], sums: [], ...(await this.advice()) };
     try {
       for (const inventory of this.inventories) {
-        await this.examineRows(inventory, checksums, result);
+        // Rows of a folder that cannot be read are then known not to be lost.
         await this.examineFiles(inventory, result);
+        await this.examineRows(inventory, checksums, result);
       }
     } catch (error) {
       // An admin may read the reason, which other callers may not.
@@ -85,7 +88,7 @@ export class Doctor {
       batch = await inventory.after(batch.at(-1)?.id, BATCH);
       result.examined += batch.length;
       for (let i = 0; i < batch.length; i += CONCURRENCY) {
-        const examined = batch.slice(i, i + CONCURRENCY).map((file) => this.examineRow(file, checksums));
+        const examined = batch.slice(i, i + CONCURRENCY).map((file) => this.examineReadable(file, checksums, result));
         const findings = (await Promise.all(examined)).filter((finding) => finding !== undefined);
         if (findings.length === 0) continue;
         await this.assertMounted(inventory, findings);
@@ -107,6 +110,21 @@ export class Doctor {
       if (!(error instanceof StorageUnavailableError)) return ifNotStored(error);
       const advice = `Mount ${folder}; if its files are permanently lost, create an empty folder and run the check again.`;
       throw new StorageUnavailableError(error.trouble, `${error.message} ${advice}`, error);
+    }
+  }
+
+  /** A file that cannot be read, or whose folder cannot, is named as unread: it is not lost. */
+  private async examineReadable(
+    row: InventoryFile,
+    checksums: boolean,
+    result: StorageCheck,
+  ): Promise<RowFinding | undefined> {
+    try {
+      const found = await this.examineRow(row, checksums);
+      return found?.finding === 'file-lost' && isWithinUnread(row.name, result) ? undefined : found;
+    } catch (error) {
+      addUnread(result, error);
+      return undefined;
     }
   }
 
@@ -134,22 +152,44 @@ export class Doctor {
 
   private async examineFiles(inventory: Inventory, result: StorageCheck): Promise<void> {
     let batch: StoredFile[] = [];
-    for await (const file of this.storage.list(inventory.folder)) {
-      if (result.data.length >= MAX_STORAGE_FINDINGS) return;
-      batch.push(file);
-      if (batch.length < BATCH) continue;
-      await this.compareFiles(inventory, batch, result);
-      batch = [];
+    try {
+      for await (const file of this.storage.list(inventory.folder, (error) => addUnread(result, error))) {
+        if (result.data.length >= MAX_STORAGE_FINDINGS) return;
+        batch.push(file);
+        if (batch.length < BATCH) continue;
+        await this.compareFiles(inventory, batch, result);
+        batch = [];
+      }
+    } catch (error) {
+      addUnread(result, error);
     }
     await this.compareFiles(inventory, batch, result);
   }
 
+  /** Whether the file has no row, and nobody is storing it. */
+  async isOrphan({ table, id, file }: StorageFinding): Promise<boolean> {
+    const inventory = this.inventories.find((each) => each.table === table);
+    return inventory !== undefined && (await this.orphansOf(inventory, [file])).has(id);
+  }
+
+  /** The ids in the names of files that have no row, and that nobody is storing. */
+  private async orphansOf(inventory: Inventory, names: readonly string[]): Promise<ReadonlySet<string>> {
+    const announced = await announcedFiles(this.dataSource);
+    const ids = names.filter((name) => !announced.has(name)).map(idInName);
+    const expected = await inventory.expected(ids);
+    return new Set(ids.filter((id) => !expected.has(id)));
+  }
+
   private async compareFiles(inventory: Inventory, files: readonly StoredFile[], result: StorageCheck): Promise<void> {
-    const held = await inventory.existing(files.map(({ name }) => idInName(name)));
+    const old = files.filter(({ modifiedAt }) => Date.now() - modifiedAt.getTime() >= MIN_AGE_MS);
+    const orphans = await this.orphansOf(
+      inventory,
+      old.map(({ name }) => name),
+    );
     const { table } = inventory;
-    for (const { name, modifiedAt } of files) {
+    for (const { name } of old) {
       const id = idInName(name);
-      if (held.has(id) || Date.now() - modifiedAt.getTime() < MIN_AGE_MS) continue;
+      if (!orphans.has(id)) continue;
       result.data.push({ finding: 'row-lost', table, id, file: name, message: 'the file exists, its row does not' });
     }
     result.examined += files.length;
@@ -163,6 +203,16 @@ const toSumsFinding = (found: WrongTruckDay): SumsFinding => ({
   day: found.day,
   message: sumsSentence(found),
 });
+
+/** Throws any other error. */
+function addUnread({ unread }: StorageCheck, error: unknown): void {
+  if (!(error instanceof UnreadableError)) throw error;
+  const { place, reason } = error;
+  if (unread.length < MAX_UNREAD && !unread.some((each) => each.place === place)) unread.push({ place, reason });
+}
+
+const isWithinUnread = (name: string, { unread }: StorageCheck): boolean =>
+  placesOf(name).some((at) => unread.some(({ place }) => at === place || at.startsWith(`${place}/`)));
 
 const idInName = (name: string): string => (name.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '');
 

@@ -32,7 +32,7 @@ export class StorageRepairs {
     dryRun = false,
     removeOrphans = false,
   }: StorageRepairRequest): Promise<StorageRepair> {
-    const { examined, data, sums } = await this.doctor.examine({ checksums });
+    const { examined, data, unread, sums } = await this.doctor.examine({ checksums });
     const counts: Record<StorageRemedy, number> = { fetchedAgain: 0, removed: 0, none: 0 };
     const repaired = [];
     for (const finding of data) {
@@ -44,7 +44,7 @@ export class StorageRepairs {
     }
     if (!dryRun && counts.fetchedAgain > 0) this.contents.fetchDue();
     const sumsCorrected = dryRun ? sums.length : await this.correct(sums);
-    return { dryRun, examined, ...counts, sumsCorrected, data: repaired, sums };
+    return { dryRun, examined, ...counts, sumsCorrected, data: repaired, unread, sums };
   }
 
   /** Each truck and day in a transaction of its own. One that is right by now is not counted. */
@@ -57,11 +57,13 @@ export class StorageRepairs {
     return corrected;
   }
 
-  /** Returns false if the row has changed in the meantime. */
-  private async apply({ id, file }: StorageFinding, remedy: StorageRemedy): Promise<boolean> {
-    if (remedy === 'fetchedAgain') return this.contents.fetchAgain(id);
+  /** Returns false if the row has changed in the meantime, or somebody stores the file. */
+  private async apply(finding: StorageFinding, remedy: StorageRemedy): Promise<boolean> {
+    if (remedy === 'fetchedAgain') return this.contents.fetchAgain(finding.id);
     try {
-      if (remedy === 'removed') await this.storage.delete(file);
+      if (remedy !== 'removed') return true;
+      if (!(await this.doctor.isOrphan(finding))) return false;
+      await this.storage.delete(finding.file);
     } catch (error) {
       throw error instanceof StorageUnavailableError ? unavailable(error.message, { cause: error }) : error;
     }

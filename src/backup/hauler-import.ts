@@ -6,10 +6,12 @@ import type { Lane } from '../database/lane.js';
 import { MIGRATIONS } from '../database/migrations.js';
 import { SQLSTATE, sqlState } from '../database/postgres-errors.js';
 import type { Session } from '../database/session.js';
+import type { Querying } from '../database/sql.js';
 import { openKey, sealKey } from '../partner-client/connection-keys.service.js';
 import { openStorage } from '../storage/open-storage.js';
 import { knownRoots } from '../storage/storage-roots.repository.js';
 import type { Storage } from '../storage/storage.js';
+import { whileAnnounced } from '../storage/storing-files.repository.js';
 import { type ArchivedTable, fingerprintOf, type Manifest } from './archive-format.js';
 import type { ArchivePlace } from './archive-place.js';
 import { BackupError } from './backup-error.js';
@@ -121,9 +123,17 @@ async function assertAbsent(lane: Lane, id: string): Promise<void> {
   });
 }
 
-async function stored(input: Import, id: string): Promise<CommandResult> {
+/** The rows follow after all files, so that any file may be one of the import. */
+const stored = (input: Import, id: string): Promise<CommandResult> =>
+  whileAnnounced(queryingOf(input.lane), undefined, () => storedWhole(input, id));
+
+const queryingOf = (lane: Lane): Querying => ({
+  query: (sql, values) => lane.use((session) => session.query(sql, values)),
+});
+
+async function storedWhole(input: Import, id: string): Promise<CommandResult> {
   const { env, lane, place, manifest, context } = input;
-  const roots = knownRoots({ query: (sql, values) => lane.use((session) => session.query(sql, values)) });
+  const roots = knownRoots(queryingOf(lane));
   const storage = await openStorage(env.STORAGE_URL, { roots });
   try {
     await createPartitions(input);

@@ -21,9 +21,9 @@ import { backupLane } from './load-archive.js';
 const SETTLE_MS = 10_000;
 const DRAIN_STEP_MS = 250;
 
-/** Two connections: one holds the lock of the command, the other works. */
+/** Three connections: one holds the lock of the command, one works, and one renews what is announced meanwhile. */
 export async function withHauler<T>(databaseUrl: string, id: string, work: (lane: Lane) => Promise<T>): Promise<T> {
-  const lane = backupLane(databaseUrl, 2);
+  const lane = backupLane(databaseUrl, 3);
   try {
     return await lane.use((session) =>
       session.transaction(

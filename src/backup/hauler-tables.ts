@@ -72,6 +72,7 @@ export const TABLE_FATES: readonly TableFate[] = [
   { table: 'webhook_states', staysBecause: 'the other cell announces the states that last' },
   { table: 'lanes', staysBecause: OF_THE_INSTALLATION },
   { table: 'storage_roots', staysBecause: OF_THE_INSTALLATION },
+  { table: 'storing_files', staysBecause: 'says what the processes of the cell are storing at the moment' },
   { table: 'schema_version', staysBecause: OF_THE_INSTALLATION },
   { table: 'write_probes', staysBecause: OF_THE_INSTALLATION },
   { table: 'backup_verifications', staysBecause: OF_THE_INSTALLATION },

@@ -173,7 +173,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   erasure: {
     description: 'erasure of an account or of footage by request',
-    commands: { create: 'createErasure', list: 'listErasures', show: 'getErasure', confirm: 'confirmErasure' },
+    commands: { create: 'createErasure', list: 'listErasures', show: 'getErasure' },
   },
   retention: {
     description: 'deletion of stored video by age',

@@ -31,7 +31,7 @@ import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
-import { addRepairOptions, type RepairOptions, repairStorage, sumsLine } from './storage-repair.js';
+import { addRepairOptions, type RepairOptions, repairStorage, sumsLine, unreadLines } from './storage-repair.js';
 import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
@@ -278,15 +278,26 @@ async function openFile(file: string, maxBytes: number): Promise<NonNullable<Adm
   return { content: createReadStream(file), sizeBytes: found.size };
 }
 
-function reportDifferences({ examined, data, sums = [], advice }: StorageCheck, json: boolean, streams: Streams): void {
+/** A folder or file of the service, and not of another program. */
+const OF_THE_SERVICE = /^[a-z-]+(\/\d{4}-\d{2}-\d{2})?(\/[0-9a-f]{2}(\/[^/]+\.mp4)?)?$/;
+
+function reportDifferences(
+  { examined, data, unread = [], sums = [], advice }: StorageCheck,
+  json: boolean,
+  streams: Streams,
+): void {
   if (advice !== undefined && !json) streams.out(`${visibleText(advice)}\n`);
   const differences = data.length === 1 ? '1 difference' : `${data.length} differences`;
   if (sums.length > 0 && !json) streams.out(render({ data: sums.map(sumsLine) }, false));
+  if (unread.length > 0 && !json) streams.out(unreadLines(unread));
   const days = sums.length === 1 ? '1 day of a truck' : `${sums.length} days of trucks`;
   const wrong = [
     ...(data.length === 0 ? [] : [`${differences} between storage and database`]),
     ...(sums.length === 0 ? [] : [`the sums of ${days} differ from the recordings: run storage check --repair`]),
   ];
+  const missed = unread.filter(({ place }) => OF_THE_SERVICE.test(place));
+  if (missed.length > 0)
+    wrong.push(`${missed.length} of its places in the storage cannot be read, and were not compared`);
   if (wrong.length > 0) throw new CommandError(wrong.join('; '), FAILURE);
   if (!json) streams.out(`storage and database agree: examined ${examined} rows and files\n`);
 }

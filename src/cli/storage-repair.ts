@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AdminClient } from '../contracts/admin/admin.client.js';
-import type { StorageRepair, SumsFinding } from '../contracts/admin/storage.dto.js';
+import type { StorageRepair, SumsFinding, UnreadPlace } from '../contracts/admin/storage.dto.js';
 import { exactValue, render } from './output.js';
 import type { Streams } from './program.js';
 
@@ -29,6 +29,9 @@ export const sumsLine = ({ connectionId, truckId, day, message }: SumsFinding) =
   message,
 });
 
+export const unreadLines = (unread: readonly UnreadPlace[]): string =>
+  `not compared, because it cannot be read:\n${render({ data: unread.map(({ place, reason }) => ({ place, reason })) }, false)}`;
+
 /** Runs the repair of the service, and prints what it did. */
 export async function repairStorage(
   client: AdminClient,
@@ -41,6 +44,7 @@ export async function repairStorage(
   const {
     data,
     sums = [],
+    unread = [],
     examined,
     fetchedAgain,
     removed,
@@ -50,6 +54,7 @@ export async function repairStorage(
   if (data.length > 0)
     out(render({ data: data.map(({ table, id, message, remedy }) => ({ remedy, table, id, message })) }, false));
   if (sums.length > 0) out(render({ data: sums.map(sumsLine) }, false));
+  if (unread.length > 0) out(unreadLines(unread));
   const would = dryRun ? 'would be ' : '';
   out(
     `examined ${examined} rows and files: ${fetchedAgain} recordings ${would}fetched again, ${removed} files ${would}removed, ${none} differences left as they are\n`,

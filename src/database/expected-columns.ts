@@ -15,7 +15,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   console_sessions: 'cookie_hash created_at expires_at haulers id id_token key_id person role token_mac',
   coverage_days: 'camera_id connection_id day hauler_id is_shared milliseconds truck_id',
   erasures:
-    'account_id attempts camera_id code confirmed_at confirmed_by connection_id created_at created_by due_at end_time erased finished_at hauler_id id last_error preview reason start_time started_at status truck_id',
+    'account_id attempts camera_id connection_id created_at created_by due_at end_time erased finished_at hauler_id id last_error reason start_time started_at status truck_id',
   exchange_days: 'bytes day keyless_bytes',
   exchange_hours: 'count direction error_code hour interface last_id result route status',
   exchanges:
@@ -55,6 +55,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
     'active city connection_id country created_at deactivated_at external_id flagged_reason hauler_id id line1 name partner_updated_at state updated_at zip_code',
   storage_roots: 'root',
   stored_hours: 'connection_id hauler_id hour recordings',
+  storing_files: 'id name renewed_at',
   sync_changes: 'after before change external_id hauler_id kind name position run_id',
   sync_holds: 'connection_id external_id hauler_id kind rejected',
   sync_issues: 'hauler_id kind path position raw reason rule run_id severity',

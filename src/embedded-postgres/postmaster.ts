@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { childEnv } from '../config/child-env.js';
 import { StartupError } from '../config/startup-error.js';
 
 /** The contents of `postmaster.pid`, which a running server writes into its data folder. */
@@ -68,7 +69,7 @@ function serves(pid: number, folder: string): boolean {
 function commandOf(pid: number): string {
   try {
     if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    return execFileSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8', env: childEnv() });
   } catch {
     return '';
   }

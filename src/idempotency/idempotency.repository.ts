@@ -30,8 +30,10 @@ export interface KeptAnswer {
   readonly answer: Answer;
 }
 
-/** How long an answer is kept (decision 16), as PostgreSQL reads it. */
-export const KEPT_FOR = '24 hours';
+/** How long an answer is kept (decision 16). */
+export const KEPT_DAYS = 1;
+/** As PostgreSQL reads it. */
+export const KEPT_FOR = `${KEPT_DAYS * 24} hours`;
 
 const REPLAYED = { 'Content-Type': JSON_TYPE, [REPLAYED_HEADER]: 'true' };
 

@@ -6,9 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import type { DiskSpace, Reservation } from './disk-space.js';
 import { DraftReplacedError, errorCode, fileFailure } from './storage-errors.js';
-import { type DraftPoint, type Published, safeName, type Storage } from './storage.js';
+import { type DraftPoint, isStorageName, type Published, safeName, type Storage } from './storage.js';
 
 const BUFFER_BYTES = 1024 * 1024;
+const PART = '.part';
 
 /** The folder of all drafts of a storage, on a local disk. */
 export interface DraftFolder {
@@ -173,7 +174,7 @@ async function createDraft(drafts: DraftFolder, name: string, size?: number): Pr
     await drafts.within(() => makeEmptyFolder(folder));
     const reservation = await drafts.space.reserve(size ?? 0);
     try {
-      const id = `${randomBytes(8).toString('hex')}.part`;
+      const id = `${randomBytes(8).toString('hex')}${PART}`;
       const handle = await open(join(folder, id), 'wx+', PRIVATE_FILE);
       return new Draft(drafts, name, id, handle, reservation);
     } catch (error) {
@@ -236,12 +237,15 @@ async function storeStream(draft: Draft, source: AsyncIterable<Buffer>): Promise
 /** Each name has a folder of its own, so that starting from zero removes the drafts of that name only. */
 const draftsOf = ({ path }: DraftFolder, name: string): string => join(path, name.replaceAll('/', '~'));
 
+/** Whether it is the folder of the drafts of a name. */
+export const isDraftFolder = (entry: string): boolean => isStorageName(entry.replaceAll('~', '/'));
+
 async function makeEmptyFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: PRIVATE_FOLDER });
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
-    for (const entry of await readdir(path)) await rm(join(path, entry), { force: true });
+    for (const entry of await readdir(path)) if (entry.endsWith(PART)) await rm(join(path, entry), { force: true });
   }
 }
 

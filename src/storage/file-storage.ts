@@ -6,6 +6,7 @@ import {
   type FileHandle,
   mkdir,
   open,
+  opendir,
   readdir,
   rename,
   rm,
@@ -19,18 +20,28 @@ import { Logger } from '@nestjs/common';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
 import { deleteEach } from './delete-each.js';
 import { DiskSpace } from './disk-space.js';
-import { draftCalls, type DraftFolder } from './draft.js';
+import { draftCalls, type DraftFolder, isDraftFolder } from './draft.js';
 import {
   type ByteRange,
   isStorageDay,
+  isSpreadFolder,
   isStorageName,
   placesOf,
   safeFolder,
+  safeName,
   type Storage,
   type StorageHealth,
   type StoredFile,
 } from './storage.js';
-import { errorCode, fileFailure, ifNotStored, isAbsent, NotStoredError, sentenceOf } from './storage-errors.js';
+import {
+  errorCode,
+  fileFailure,
+  ifNotStored,
+  isAbsent,
+  NotStoredError,
+  sentenceOf,
+  UnreadableError,
+} from './storage-errors.js';
 import { DRAFT_FOLDER, type KnownRoots, StorageRoot } from './storage-root.js';
 
 /**
@@ -52,19 +63,22 @@ export function fileStorage(rootPath: string, roots?: KnownRoots): Storage {
     ...draftCalls(drafts),
     stat: (name) => statFile(root, name),
     read: (name, range) => readFile(rootPath, name, range),
-    delete: (name) => deleteFile(rootPath, name),
-    deleteMany: (names) => deleteEach(names, (name) => deleteFile(rootPath, name)),
-    list: (folder) => listFiles(root, folder),
+    delete: async (name) => {
+      await deleteFile(rootPath, name);
+      return { versionsLeft: false };
+    },
+    deleteMany: async (names) => deleteEach(names.map(safeName), (name) => deleteFile(rootPath, name)),
+    list: (folder, onUnreadable) => listFiles(root, folder, onUnreadable),
     check: () => checkFiles(root),
     sweep: (olderThanMs) => sweepDrafts(root.draftPath, olderThanMs),
     close: () => undefined,
   };
 }
 
-/** Removes drafts that were not touched for `olderThanMs`. Returns how many were removed. */
+/** Removes drafts that were not touched for `olderThanMs`, and nothing of other programs. Returns how many were removed. */
 export async function sweepDrafts(draftPath: string, olderThanMs: number): Promise<number> {
   let removed = 0;
-  for (const entry of await entriesOf(draftPath)) {
+  for (const entry of (await entriesOf(draftPath)).filter(isDraftOrProbe)) {
     const path = join(draftPath, entry);
     if (Date.now() - (await newestChange(path)) < olderThanMs) continue;
     await rm(path, { recursive: true, force: true }).catch(absentAs(undefined));
@@ -72,6 +86,10 @@ export async function sweepDrafts(draftPath: string, olderThanMs: number): Promi
   }
   return removed;
 }
+
+const PROBE = '.probe-';
+
+const isDraftOrProbe = (entry: string): boolean => entry.startsWith(PROBE) || isDraftFolder(entry);
 
 /** Another process that deletes the last file of a folder removes the folder too, between its creation and the move. */
 const MAX_MOVES = 10;
@@ -183,7 +201,7 @@ async function readFile(root: string, name: string, range: ByteRange = { start: 
   const stream = (await openFile(root, name)).createReadStream({ ...range, highWaterMark: 256 * 1024 });
   // The first bytes are read before a response begins, so that a failing disk can still be reported.
   await once(stream, 'readable').catch((error: unknown) => {
-    throw fileFailure(error);
+    throw fileFailure(error, name);
   });
   return stream;
 }
@@ -231,34 +249,80 @@ async function removeEmptyDay(root: string, name: string): Promise<void> {
   }
 }
 
-async function* listFiles(root: StorageRoot, folder: string): AsyncGenerator<StoredFile> {
+type OnUnreadable = (error: UnreadableError) => void;
+
+async function* listFiles(root: StorageRoot, folder: string, onUnreadable?: OnUnreadable): AsyncGenerator<StoredFile> {
   safeFolder(folder);
-  yield* filesIn(root, folder);
+  const entries = await readdir(join(root.path, folder)).catch(absentAs<string[]>([], folder));
+  yield* filesIn(root, folder, entries, (error) => {
+    if (onUnreadable === undefined) throw error;
+    onUnreadable(error);
+  });
   // If the mount disappeared meanwhile, the list is not complete.
   await root.expectMount();
 }
 
-async function* filesIn(root: StorageRoot, folder: string): AsyncGenerator<StoredFile> {
-  for (const entry of await entriesOf(join(root.path, folder))) {
-    if (isStorageDay(entry)) {
-      yield* filesIn(root, `${folder}/${entry}`);
-      continue;
-    }
-    for (const file of await entriesOf(join(root.path, folder, entry))) {
-      const name = `${folder}/${entry}/${file}`;
-      const found = isStorageName(name) ? await statAt(root, name) : undefined;
-      if (found !== undefined) yield found;
-    }
+/** Folders of other programs, such as `lost+found`, are not entered; one that cannot be read is named. */
+async function* filesIn(
+  root: StorageRoot,
+  folder: string,
+  entries: readonly string[],
+  onUnreadable: OnUnreadable,
+): AsyncGenerator<StoredFile> {
+  const isOfDay = isStorageDay(basename(folder));
+  for (const entry of entries) {
+    const place = `${folder}/${entry}`;
+    const isOurs = isSpreadFolder(entry) || (!isOfDay && isStorageDay(entry));
+    const inside = await (isOurs ? ourEntries(root, place) : foreignEntries(root, place)).catch(
+      ifUnreadable(onUnreadable),
+    );
+    if (inside === undefined) continue;
+    if (isStorageDay(entry)) yield* filesIn(root, place, inside, onUnreadable);
+    else yield* filesOf(root, place, inside, onUnreadable);
   }
 }
 
+async function* filesOf(
+  root: StorageRoot,
+  folder: string,
+  entries: readonly string[],
+  onUnreadable: OnUnreadable,
+): AsyncGenerator<StoredFile> {
+  for (const entry of entries) {
+    const name = `${folder}/${entry}`;
+    if (!isStorageName(name)) continue;
+    const found = await statAt(root, name).catch(ifUnreadable(onUnreadable));
+    if (found !== undefined) yield found;
+  }
+}
+
+/** Of a folder of ours, which may have been removed with its last file. A file in its place cannot be read as a folder. */
+const ourEntries = (root: StorageRoot, place: string): Promise<string[]> =>
+  readdir(join(root.path, place)).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return [];
+    throw fileFailure(error, place);
+  });
+
+/** Nothing: whether it can be read is all that is asked. Other programs may keep files here too. */
+async function foreignEntries(root: StorageRoot, place: string): Promise<string[]> {
+  await opendir(join(root.path, place)).then((folder) => folder.close(), absentAs<void>(undefined, place));
+  return [];
+}
+
+const ifUnreadable =
+  (onUnreadable: OnUnreadable) =>
+  (error: unknown): undefined => {
+    if (!(error instanceof UnreadableError)) throw error;
+    onUnreadable(error);
+  };
+
 async function statAt(root: StorageRoot, name: string): Promise<StoredFile | undefined> {
-  const found = await stat(join(root.path, name)).catch(absentAs(undefined));
+  const found = await stat(join(root.path, name)).catch(absentAs(undefined, name));
   return found?.isFile() === true ? { name, size: found.size, modifiedAt: found.mtime } : undefined;
 }
 
 async function checkFiles(root: StorageRoot): Promise<StorageHealth> {
-  const probe = join(root.draftPath, `.probe-${randomBytes(6).toString('hex')}`);
+  const probe = join(root.draftPath, `${PROBE}${randomBytes(6).toString('hex')}`);
   try {
     const handle = await root.within(() => open(probe, 'wx', PRIVATE_FILE));
     try {
@@ -276,7 +340,7 @@ async function checkFiles(root: StorageRoot): Promise<StorageHealth> {
 
 /** The file has a row, so its folder existed: a missing folder means a missing mount. */
 async function absence(root: string, name: string, error: unknown): Promise<unknown> {
-  if (!isAbsent(error)) return fileFailure(error);
+  if (!isAbsent(error)) return fileFailure(error, name);
   const [folder = ''] = name.split('/');
   const hasFolder = await stat(join(root, folder)).then(
     (found) => found.isDirectory(),
@@ -287,10 +351,10 @@ async function absence(root: string, name: string, error: unknown): Promise<unkn
 
 /** For `catch`: the given value if the file or folder is absent; any other error is a failure of the storage. */
 const absentAs =
-  <T>(absent: T) =>
+  <T>(absent: T, place?: string) =>
   (error: unknown): T => {
     if (isAbsent(error)) return absent;
-    throw fileFailure(error);
+    throw fileFailure(error, place);
   };
 
 const entriesOf = (path: string): Promise<string[]> => readdir(path).catch(absentAs<string[]>([]));

@@ -17,6 +17,8 @@ export interface Inventory {
   after(id: string | undefined, limit: number, owner?: string): Promise<readonly InventoryFile[]>;
   /** Those of the ids whose row has a file. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Those whose row has a file, or waits for one that is being stored. */
+  expected(ids: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 interface InventoryTable {
@@ -24,6 +26,8 @@ interface InventoryTable {
   readonly folder: string;
   /** Selects the rows that have a file. */
   readonly where: string;
+  /** Selects the rows that wait for their file too. */
+  readonly expectedWhere?: string;
   /** The column with the hauler or the customer. */
   readonly owner: 'hauler_id' | 'customer_id';
 }
@@ -37,7 +41,14 @@ interface Row {
 /**
  * The inventory of a table with the columns `id uuid`, `size_bytes` and `sha256`. Names and SQL are constants of the code.
  */
-export function inventoryOf(runner: Querying, { table, folder, where, owner: column }: InventoryTable): Inventory {
+export function inventoryOf(
+  runner: Querying,
+  { table, folder, where, expectedWhere = where, owner: column }: InventoryTable,
+): Inventory {
+  const idsOf = async (ids: readonly string[], condition: string) => {
+    const sql = `SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) AND ${condition}`;
+    return new Set((await runner.query<Pick<Row, 'id'>[]>(sql, [ids])).map(({ id }) => id));
+  };
   return {
     folder,
     table,
@@ -49,9 +60,7 @@ export function inventoryOf(runner: Querying, { table, folder, where, owner: col
       );
       return rows.map(({ size, ...row }) => ({ ...row, name: storageName(folder, row.id), size: Number(size) }));
     },
-    async existing(ids) {
-      const sql = `SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) AND ${where}`;
-      return new Set((await runner.query<Pick<Row, 'id'>[]>(sql, [ids])).map(({ id }) => id));
-    },
+    existing: (ids) => idsOf(ids, where),
+    expected: (ids) => idsOf(ids, expectedWhere),
   };
 }

@@ -5,6 +5,9 @@ import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailableErr
 /** For every call but those that move a file. A call has three attempts, so a server that is silent fails in 8 s. */
 export const SHORT = { requestTimeout: 2500 };
 
+/** What S3 deletes in one call. */
+export const KEYS_PER_CALL = 1_000;
+
 export interface S3Place {
   readonly client: S3Client;
   readonly bucket: string;
@@ -32,13 +35,14 @@ export function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): 
 }
 
 /** Sends a body, once more with a checksum if it was refused: a bucket with Object Lock takes none without. */
-export async function withBody(place: S3Place, send: (checksum: Checksum) => Promise<unknown>): Promise<void> {
+export async function withBody<T>(place: S3Place, send: (checksum: Checksum) => Promise<T>): Promise<T> {
   try {
-    await send(place.checksum);
+    return await send(place.checksum);
   } catch (error) {
     if (statusOf(error) !== 400 || place.checksum.ChecksumAlgorithm !== undefined) throw error;
-    await send({ ChecksumAlgorithm: 'CRC32' });
+    const sent = await send({ ChecksumAlgorithm: 'CRC32' });
     place.checksum = { ChecksumAlgorithm: 'CRC32' };
+    return sent;
   }
 }
 

@@ -1,22 +1,28 @@
 import { DeleteObjectCommand, DeleteObjectsCommand } from '@aws-sdk/client-s3';
 import { deleteEach, type DeleteFailures } from './delete-each.js';
-import { type S3Place, SHORT, statusOf, viaS3 } from './s3-client.js';
-import { placesOf } from './storage.js';
+import { KEYS_PER_CALL, type S3Place, SHORT, statusOf, viaS3 } from './s3-client.js';
+import { deleteVersions, deleteVersionsOfMany } from './s3-versions.js';
+import { type Deleted, placesOf } from './storage.js';
 import { StorageUnavailableError } from './storage-errors.js';
-
-/** What S3 deletes in one call. */
-const KEYS_PER_CALL = 1_000;
 
 /** A server answers one of these to a call that it does not know, or whose checksum it does not know. */
 const NOT_KNOWN = new Set([400, 405, 411, 501]);
 
-export async function deleteObject({ client, bucket, prefix }: S3Place, name: string): Promise<void> {
-  for (const place of placesOf(name)) {
-    await viaS3(() => client.send(new DeleteObjectCommand({ Bucket: bucket, Key: prefix + place }), SHORT));
+/** With its versions, in a bucket that keeps them. */
+export async function deleteObject(place: S3Place, name: string): Promise<Deleted> {
+  const { client, bucket, prefix } = place;
+  let versionsLeft = false;
+  for (const at of placesOf(name)) {
+    const Key = prefix + at;
+    await viaS3(async () => {
+      const { DeleteMarker } = await client.send(new DeleteObjectCommand({ Bucket: bucket, Key }), SHORT);
+      if (DeleteMarker === true && !(await deleteVersions(place, Key))) versionsLeft = true;
+    });
   }
+  return { versionsLeft };
 }
 
-/** A call for up to 1,000 objects, or one for each where the server has no such call. */
+/** A call for up to 1,000 objects, or one for each where the server has no such call. Versions are deleted as by `deleteObject`. */
 export async function deleteObjects(place: S3Place, names: readonly string[]): Promise<DeleteFailures> {
   const failures = new Map<string, Error>();
   const keys = names.flatMap((name) => placesOf(name).map((at) => [place.prefix + at, name] as const));
@@ -30,7 +36,7 @@ export async function deleteObjects(place: S3Place, names: readonly string[]): P
 /** `byKey` has the name of the file for each key. */
 async function deleteSome(place: S3Place, byKey: ReadonlyMap<string, string>): Promise<DeleteFailures> {
   const { client, bucket } = place;
-  const Delete = { Objects: [...byKey.keys()].map((Key) => ({ Key })), Quiet: true };
+  const Delete = { Objects: [...byKey.keys()].map((Key) => ({ Key })) };
   const answer = await viaS3(() =>
     client.send(new DeleteObjectsCommand({ Bucket: bucket, Delete }), SHORT).catch((error: unknown) => {
       if (!NOT_KNOWN.has(statusOf(error) ?? 0)) throw error;
@@ -38,6 +44,13 @@ async function deleteSome(place: S3Place, byKey: ReadonlyMap<string, string>): P
     }),
   );
   if (answer === undefined) return deleteEach([...new Set(byKey.values())], (name) => deleteObject(place, name));
+  const marked = (answer.Deleted ?? []).filter(({ DeleteMarker }) => DeleteMarker === true);
+  await viaS3(() =>
+    deleteVersionsOfMany(
+      place,
+      marked.map(({ Key = '' }) => Key),
+    ),
+  );
   const failures = new Map<string, Error>();
   for (const { Key = '', Code = 'no reason' } of answer.Errors ?? []) {
     const name = byKey.get(Key);

@@ -20,6 +20,7 @@ import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
 import { deleteObject, deleteObjects } from './s3-delete.js';
+import { deleteVersions } from './s3-versions.js';
 import {
   type Checksum,
   expectAnswer,
@@ -28,6 +29,7 @@ import {
   type S3Place,
   s3Place,
   SHORT,
+  statusOf,
   viaS3,
   withBody,
 } from './s3-client.js';
@@ -39,8 +41,9 @@ import {
   type Storage,
   type StorageHealth,
   type StoredFile,
+  KEEPS_VERSIONS,
 } from './storage.js';
-import { ifNotStored, NotStoredError, sentenceOf } from './storage-errors.js';
+import { ifNotStored, NotStoredError, sentenceOf, UnreadableError } from './storage-errors.js';
 
 /** Two parts are in memory while a file is uploaded. S3 accepts 10,000 parts, so 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;
@@ -78,10 +81,12 @@ async function upload(place: S3Place, path: string, name: string): Promise<void>
   const at = { Bucket: bucket, Key: prefix + name };
   await viaS3(async () => {
     await expectAnswer(client, at);
-    await withBody(place, (checksum) => {
+    const { VersionId } = await withBody(place, (checksum) => {
       const params = { ...at, ...checksum, ContentType: 'video/mp4', Body: createReadStream(path) };
       return new Upload({ client, params, partSize: PART_BYTES, queueSize: 2 }).done();
     });
+    // The file replaces an earlier one, which the bucket keeps.
+    if (VersionId !== undefined) await deleteVersions(place, at.Key, VersionId);
   });
   await rm(dirname(path), { recursive: true, force: true });
 }
@@ -92,7 +97,8 @@ async function statObject(place: S3Place, name: string): Promise<StoredFile | un
     for (const at of placesOf(name)) {
       const command = new HeadObjectCommand({ Bucket: bucket, Key: prefix + at });
       const found = await client.send(command, SHORT).catch((error: unknown) => {
-        if (!isAbsent(error)) throw error;
+        if (!isAbsent(error))
+          throw statusOf(error) === 403 ? new UnreadableError(name, 'access denied (HTTP 403)', error) : error;
         return undefined;
       });
       if (found !== undefined)
@@ -137,13 +143,22 @@ async function checkBucket(place: S3Place): Promise<StorageHealth> {
   const { client, bucket, prefix } = place;
   const at = { Bucket: bucket, Key: `${prefix}.probe-${randomBytes(6).toString('hex')}` };
   try {
-    await viaS3(async () => {
+    const keepsVersions = await viaS3(async () => {
       const put = (checksum: Checksum) =>
         client.send(new PutObjectCommand({ ...at, ...checksum, Body: 'probe' }), SHORT);
-      await withBody(place, put);
+      const { VersionId } = await withBody(place, put);
       await client.send(new DeleteObjectCommand(at), SHORT);
+      return VersionId !== undefined && !(await deleteVersions(place, at.Key));
     });
-    return { writable: true, ...(place.checksum.ChecksumAlgorithm === undefined ? {} : { advice: CHECKSUMS }) };
+    const advice = [
+      ...(place.checksum.ChecksumAlgorithm === undefined ? [] : [CHECKSUMS]),
+      ...(keepsVersions ? [KEEPS_VERSIONS] : []),
+    ];
+    return {
+      writable: true,
+      ...(keepsVersions ? { keepsVersions } : {}),
+      ...(advice.length === 0 ? {} : { advice: advice.join(' ') }),
+    };
   } catch (error) {
     return { writable: false, reason: sentenceOf(error) };
   }

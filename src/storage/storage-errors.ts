@@ -17,6 +17,19 @@ export class StorageUnavailableError extends Error {
   }
 }
 
+/** A file or folder cannot be read, such as one of another program or a damaged one. Others may be. */
+export class UnreadableError extends StorageUnavailableError {
+  constructor(
+    /** Its name in the storage. */
+    readonly place: string,
+    readonly reason: string,
+    cause?: unknown,
+  ) {
+    super('failed', `The video storage failed: ${reason}.`, cause);
+    this.name = 'UnreadableError';
+  }
+}
+
 /** There is no file of that name. */
 export class NotStoredError extends Error {
   constructor(readonly file: string) {
@@ -56,11 +69,12 @@ export const sentenceOf = (error: unknown): string => (isErrorLike(error) ? erro
 export const fullDisk = (detail: string, cause?: unknown): StorageUnavailableError =>
   new StorageUnavailableError('full', `The video storage is full: ${detail}.`, cause);
 
-/** Converts a system error, without its path; returns any other error unchanged. */
-export function fileFailure(error: unknown): unknown {
+/** Converts a system error, without its path; returns any other error unchanged. `place`: what was read, as the storage names it. */
+export function fileFailure(error: unknown, place?: string): unknown {
   const code = errorCode(error);
   if (code === undefined || !isErrorLike(error) || !('errno' in error)) return error;
   const words = `${getSystemErrorMessage(Number(error.errno))} (${code})`;
   if (code === 'ENOSPC' || code === 'EDQUOT') return fullDisk(words, error);
+  if (place !== undefined) return new UnreadableError(place, words, error);
   return new StorageUnavailableError('failed', `The video storage failed: ${words}.`, error);
 }

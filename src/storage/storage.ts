@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import type { DeleteFailures } from './delete-each.js';
 import type { Draft } from './draft.js';
+import type { UnreadableError } from './storage-errors.js';
 
 /** Injection token of the `Storage` that `STORAGE_URL` names. */
 export const STORAGE = Symbol('STORAGE');
@@ -25,6 +26,19 @@ export interface StorageHealth {
   readonly reason?: string;
   /** What is different about this storage: a sentence. */
   readonly advice?: string;
+  /** Deleted and replaced files remain as versions that this service may not delete. */
+  readonly keepsVersions?: boolean;
+}
+
+/** What to do where `keepsVersions`. */
+export const KEEPS_VERSIONS =
+  'The bucket keeps the old versions of deleted and replaced files, and the credentials of STORAGE_URL may not list or delete them, ' +
+  'so that deleted video remains there. Allow s3:ListBucketVersions and s3:DeleteObjectVersion, and delete the versions that are ' +
+  'there: by a lifecycle rule with NoncurrentVersionExpiration, or by `aws s3api list-object-versions` and `delete-object --version-id`.';
+
+export interface Deleted {
+  /** The bucket keeps versions of the file that this service may not delete. */
+  readonly versionsLeft: boolean;
 }
 
 /** Size and checksum of a published file. */
@@ -68,12 +82,15 @@ export interface Storage {
    * caller must consume or destroy the stream.
    */
   read(name: string, range?: ByteRange): Promise<Readable>;
-  /** Succeeds if there is no such file, unless its mount is missing. */
-  delete(name: string): Promise<void>;
+  /** With its earlier versions, where they can be deleted. Succeeds if there is no such file, unless its mount is missing. */
+  delete(name: string): Promise<Deleted>;
   /** As `delete`, for many. Returns why some could not be deleted; the others are. */
   deleteMany(names: readonly string[]): Promise<DeleteFailures>;
-  /** Every published file of a folder (`recordings`), in no particular order. */
-  list(folder: string): AsyncIterable<StoredFile>;
+  /**
+   * Every published file of a folder (`recordings`), in no particular order. Files and folders of other programs are left out. Calls
+   * `onUnreadable` for each part that cannot be read, and goes on; rejects without it, and where the whole folder cannot be read.
+   */
+  list(folder: string, onUnreadable?: (error: UnreadableError) => void): AsyncIterable<StoredFile>;
   /** Writes and removes a probe file; never rejects. */
   check(): Promise<StorageHealth>;
   /** Removes drafts and uploads that were not touched for `olderThanMs`. Returns how many were removed. */
@@ -117,6 +134,9 @@ export function placesOf(name: string): readonly string[] {
 }
 
 export const isStorageName = (name: string): boolean => NAME.test(name);
+
+/** A folder of files, within that of a table or of a day. */
+export const isSpreadFolder = (name: string): boolean => /^[0-9a-f]{2}$/.test(name);
 
 /** The folder of a day, within that of a table. */
 export const isStorageDay = (name: string): boolean => DAY_NAME.test(name);

@@ -32,6 +32,8 @@ export interface BuiltServiceOptions {
   /** Shared by several instances on one database. */
   readonly dataDir?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Options of Node.js, as an operator may add them. */
+  readonly nodeOptions?: readonly string[];
   /** The output is also appended to this file. */
   readonly logFile?: string;
   /** Required for `liveMemory`. */
@@ -49,7 +51,7 @@ export const canMount = (): boolean => spawnSync('unshare', [UNSHARE, 'true']).s
 /** Resolves when the service listens. Rejects with its output if it ends. `npm test` builds it before. */
 export async function startService(options: BuiltServiceOptions): Promise<BuiltService> {
   const dataDir = options.dataDir ?? mkdtempSync(join(testServer().folder, 'service-'));
-  const node = [process.execPath, ...imports(options), join(ROOT, 'dist/src/main.js')];
+  const node = [process.execPath, ...(options.nodeOptions ?? []), ...imports(options), join(ROOT, 'dist/src/main.js')];
   const [program = '', ...parameters] = options.smallDisk === undefined ? node : onSmallDisk(options.smallDisk, node);
   const child = spawn(program, parameters, {
     stdio: ['pipe', 'pipe', 'pipe'],

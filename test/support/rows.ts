@@ -644,32 +644,6 @@ export async function hasMonth(app: TestApp, time: string): Promise<boolean> {
   return row.name !== null;
 }
 
-interface WrittenDelivery {
-  readonly data: object;
-  /** What the receiver answered. */
-  readonly answer: string | null;
-}
-
-/** Deliveries to a webhook endpoint that is gone. */
-export const addDeliveries = (
-  app: TestApp,
-  haulerId: string,
-  endpointId: string,
-  rows: readonly WrittenDelivery[],
-): Promise<unknown> =>
-  app.dataSource.query(
-    `INSERT INTO webhook_deliveries (id, endpoint_id, hauler_id, topic, data, status, due_at, response_status, response_body)
-     SELECT gen_random_uuid(), $1, $2, 'ticket.created', data, 'delivered', NULL, 200, body
-     FROM unnest($3::text[], $4::text[]) AS row (data, body)`,
-    [endpointId, haulerId, rows.map(({ data }) => JSON.stringify(data)), rows.map(({ answer }) => answer)],
-  );
-
-/** All that is stored of the deliveries to an endpoint. */
-export async function readDeliveries(app: TestApp, endpointId: string): Promise<string[]> {
-  const sql = 'SELECT d::text AS text FROM webhook_deliveries AS d WHERE endpoint_id = $1';
-  return (await app.dataSource.query<{ text: string }[]>(sql, [endpointId])).map(({ text }) => text);
-}
-
 /** Findings about parts of a partner's lists, as they were received. */
 export const addRawFindings = (
   app: TestApp,
@@ -769,9 +743,19 @@ export const addHold = (
     [haulerId, connectionId, from, to, caseId],
   );
 
-/** Starts a confirmed erasure. */
-export const startErasure = (app: TestApp, id: string): Promise<unknown> =>
-  app.dataSource.query("UPDATE erasures SET status = 'running', due_at = now() WHERE id = $1", [id]);
+/** An erasure of TRUCK-7 that was requested without a look at holds. Returns its id. */
+export async function addErasure(
+  app: TestApp,
+  { haulerId, connectionId }: { haulerId: string; connectionId: string },
+  { from, to }: { from: string; to: string },
+): Promise<string> {
+  const [row] = await app.dataSource.query<[{ id: string }]>(
+    `INSERT INTO erasures (hauler_id, id, connection_id, truck_id, start_time, end_time, status, created_by, due_at)
+     VALUES ($1, gen_random_uuid(), $2, 'TRUCK-7', $3, $4, 'running', 'admin', now()) RETURNING id`,
+    [haulerId, connectionId, from, to],
+  );
+  return row.id;
+}
 
 /** The file of a recording was deleted. */
 export const endRecording = (app: TestApp, id: string): Promise<unknown> =>
@@ -871,16 +855,6 @@ export async function countByTruck({ dataSource }: Rows): Promise<string[]> {
     `SELECT concat_ws(' ', truck_id, status, count(*)) AS line FROM recordings GROUP BY truck_id, status ORDER BY 1`,
   );
   return rows.map(({ line }) => line);
-}
-
-/** Delivered events about recordings. */
-export async function insertDeliveries({ dataSource }: Rows, haulerId: string, recordingIds: string[]): Promise<void> {
-  await dataSource.query(
-    `INSERT INTO webhook_deliveries (id, endpoint_id, hauler_id, topic, data, status, due_at)
-     SELECT gen_random_uuid(), gen_random_uuid(), $1, 'recording.failed', json_build_object('recordingId', id), 'delivered', NULL
-     FROM unnest($2::uuid[]) AS id`,
-    [haulerId, recordingIds],
-  );
 }
 
 /** Sets the retention without starting it, as the admin API would. */

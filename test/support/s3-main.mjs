@@ -2,7 +2,7 @@
 // the folder of its one bucket, and how it differs from Amazon's. It prints its port. It knows one key and checks no signature.
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -13,11 +13,14 @@ import { crc32 } from 'node:zlib';
 /**
  * `perPage` objects or uploads are listed at once. A `plain` server cannot list or abort uploads, or delete many objects by one call. One that is `locked` takes no body
  * without a checksum, as a bucket with Object Lock. An `old` one refuses the checksums that it does not know, and a `busy` one
- * every second request. One that deletes in `bulk` refuses to delete a single object.
+ * every second request. One that deletes in `bulk` refuses to delete a single object. One that keeps `versions` lets them be listed
+ * and deleted if they are `open`, and not if they are `closed`.
  */
-const { folder, bucket, accessKey, plain, perPage, locked, old, busy, bulk } = JSON.parse(process.argv[2]);
-const [objects, uploads] = [join(folder, 'objects'), join(folder, 'uploads')];
-await Promise.all([objects, uploads].map((path) => mkdir(path, { recursive: true })));
+const { folder, bucket, accessKey, plain, perPage, locked, old, busy, bulk, versions } = JSON.parse(process.argv[2]);
+const [objects, uploads, kept] = ['objects', 'uploads', 'versions'].map((name) => join(folder, name));
+await Promise.all([objects, uploads, kept].map((path) => mkdir(path, { recursive: true })));
+/** By key, the newest last: `{ id, isMarker }`. */
+const history = new Map();
 
 const refusal = (status, code) => Object.assign(new Error(code), { status, code });
 const escaped = (text) => text.replace(/[<>&"]/g, (character) => `&#${character.codePointAt(0)};`);
@@ -52,6 +55,41 @@ async function publish(path, source) {
   await pipeline(source, createWriteStream(draft));
   await rename(draft, path);
   return `"${basename(draft)}"`;
+}
+
+/** Keeps the object of a key, or the marker of its deletion, as the newest version. Returns the headers of the response. */
+async function keep(key, isMarker) {
+  if (versions === undefined) return {};
+  const id = randomUUID();
+  if (!isMarker) await copyFile(pathOf(key), join(kept, id));
+  history.set(key, [...(history.get(key) ?? []), { id, isMarker }]);
+  return { 'x-amz-version-id': id, ...(isMarker ? { 'x-amz-delete-marker': 'true' } : {}) };
+}
+
+/** The newest version that is left is the object. */
+async function removeVersion(key, id) {
+  if (versions !== 'open') throw refusal(403, 'AccessDenied');
+  const left = (history.get(key) ?? []).filter((version) => version.id !== id);
+  history.set(key, left);
+  await rm(join(kept, id), { force: true });
+  const newest = left.at(-1);
+  if (newest === undefined || newest.isMarker) await rm(pathOf(key), { force: true });
+  else await copyFile(join(kept, newest.id), pathOf(key));
+}
+
+function listVersions(query) {
+  if (versions !== 'open') throw refusal(403, 'AccessDenied');
+  const all = [...history].flatMap(([Key, list]) => list.map(({ id, isMarker }) => ({ Key, VersionId: id, isMarker })));
+  const [prefix, after] = [query.get('prefix') ?? '', query.get('version-id-marker')];
+  const found = all.filter(({ Key }) => Key.startsWith(prefix));
+  const rest = after === null ? found : found.slice(found.findIndex(({ VersionId }) => VersionId === after) + 1);
+  const page = rest.slice(0, perPage);
+  const IsTruncated = rest.length > perPage;
+  const last = IsTruncated ? page.at(-1) : undefined;
+  const of = (marker) =>
+    page.filter(({ isMarker }) => isMarker === marker).map(({ Key, VersionId }) => ({ Key, VersionId }));
+  const next = { NextKeyMarker: last?.Key, NextVersionIdMarker: last?.VersionId };
+  return { ListVersionsResult: { IsTruncated, ...next, Version: of(false), DeleteMarker: of(true) } };
 }
 
 /** A page of what a list names, in the order of `rankOf`, and whether there is more. */
@@ -133,11 +171,28 @@ async function begin(key, UploadId = randomUUID()) {
 /** As Amazon: with a checksum, at most 1,000 keys, and a word about each that stays. A folder in place of an object stays. */
 async function deleteObjects(request, response) {
   const isChecked = Object.keys(request.headers).some((name) => /^(content-md5|x-amz-checksum-)/.test(name));
-  const keys = [...String(await bodyOf(request, response)).matchAll(/<Key>([^<]*)<\/Key>/g)].map(([, key]) => key);
-  if (!isChecked || keys.length === 0 || keys.length > 1000) throw refusal(400, 'MalformedXML');
-  const gone = await Promise.allSettled(keys.map((key) => rm(pathOf(key), { force: true })));
-  const stuck = keys.filter((_, i) => gone[i].status === 'rejected');
-  return { DeleteResult: { Error: stuck.map((Key) => ({ Key, Code: 'InternalError' })) } };
+  const text = String(await bodyOf(request, response));
+  const named = [...text.matchAll(/<Key>([^<]*)<\/Key>(?:<VersionId>([^<]*)<)?/g)].map(([, key, id]) => ({ key, id }));
+  if (!isChecked || named.length === 0 || named.length > 1000) throw refusal(400, 'MalformedXML');
+  const remove = async ({ key, id }) => {
+    if (id !== undefined) return removeVersion(key, id).then(() => ({}));
+    await rm(pathOf(key), { force: true });
+    return keep(key, true);
+  };
+  const gone = await Promise.allSettled(named.map(remove));
+  const codeOf = (reason) => (reason.code === 'AccessDenied' ? reason.code : 'InternalError');
+  const isQuiet = text.includes('<Quiet>true<');
+  const members = named.map(({ key: Key }, i) => {
+    const { status, value, reason } = gone[i];
+    if (status === 'rejected') return { Error: { Key, Code: codeOf(reason) } };
+    return { Deleted: isQuiet ? undefined : { Key, DeleteMarker: value['x-amz-delete-marker'] } };
+  });
+  return {
+    DeleteResult: {
+      Error: members.flatMap(({ Error }) => Error ?? []),
+      Deleted: members.flatMap(({ Deleted }) => Deleted ?? []),
+    },
+  };
 }
 
 async function answer(request, response) {
@@ -152,6 +207,7 @@ async function answer(request, response) {
   if (query.has('list-type')) return sendXml(response, 200, await listObjects(query));
   if (query.has('delete') && !plain) return sendXml(response, 200, await deleteObjects(request, response));
   if (isOfUploads) return sendXml(response, 200, await (method === 'GET' ? listUploads(query) : begin(key)));
+  if (query.has('versions')) return sendXml(response, 200, listVersions(query));
   if (method === 'GET' || method === 'HEAD') return send(request, response, key);
   const place = id === null ? pathOf(key) : join(uploads, id);
   if (id !== null && !existsSync(place)) throw refusal(404, 'NoSuchUpload');
@@ -159,13 +215,20 @@ async function answer(request, response) {
     const body = await bodyOf(request, response);
     if (existsSync(join(folder, 'full'))) throw refusal(507, 'XMinioStorageFull');
     const ETag = await publish(id === null ? place : join(place, query.get('partNumber')), Readable.from([body]));
-    return response.writeHead(200, { ETag }).end();
+    return response.writeHead(200, { ETag, ...(id === null ? await keep(key, false) : {}) }).end();
   }
-  if (method === 'POST') await complete(request, place, pathOf(key));
+  if (method === 'POST') {
+    await complete(request, place, pathOf(key));
+    for (const [name, value] of Object.entries(await keep(key, false))) response.setHeader(name, value);
+  }
   if (bulk && method === 'DELETE' && id === null) throw refusal(403, 'AccessDenied');
+  if (method === 'DELETE' && query.has('versionId')) {
+    await removeVersion(key, query.get('versionId'));
+    return response.writeHead(204).end();
+  }
   // A part may be on its way into an upload.
   await rm(place, { recursive: true, force: true, maxRetries: 5 });
-  if (method === 'DELETE') return response.writeHead(204).end();
+  if (method === 'DELETE') return response.writeHead(204, id === null ? await keep(key, true) : {}).end();
   sendXml(response, 200, { CompleteMultipartUploadResult: { Key: key } });
 }
 

@@ -16,6 +16,8 @@ export interface S3Server {
   readonly directory: string;
   /** Keys of the unfinished uploads, in no order. */
   keysOfUploads(): Promise<string[]>;
+  /** How many versions it keeps that have bytes, also of objects that were deleted. */
+  versions(): Promise<number>;
   /** It takes no more bytes until `makeRoom`. */
   fill(): Promise<void>;
   makeRoom(): Promise<void>;
@@ -46,6 +48,8 @@ interface S3ServerOptions {
   readonly busy?: boolean;
   /** It deletes many objects by one call, and refuses to delete a single one. */
   readonly bulk?: boolean;
+  /** It keeps old versions: `open` to the credentials, or `closed`. */
+  readonly versions?: 'open' | 'closed';
 }
 
 async function keysOfUploads(directory: string): Promise<string[]> {
@@ -72,6 +76,7 @@ export async function startS3Server({ perPage = 1000, ...options }: S3ServerOpti
     credentials: CREDENTIALS,
     directory,
     keysOfUploads: () => keysOfUploads(directory),
+    versions: async () => (await readdir(join(directory, 'versions'))).length,
     fill: () => writeFile(join(directory, 'full'), ''),
     makeRoom: () => rm(join(directory, 'full')),
     suspend: () => child.kill('SIGSTOP'),

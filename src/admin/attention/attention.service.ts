@@ -12,7 +12,7 @@ import { listedHaulers, withoutLimit } from '../../database/hauler-limit.js';
 import { AppError, withTimeout } from '../../errors/app-error.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { ReadinessService } from '../../health/readiness.service.js';
-import { STORAGE, type Storage } from '../../storage/storage.js';
+import { KEEPS_VERSIONS, STORAGE, type Storage, type StorageHealth } from '../../storage/storage.js';
 import { consolePage, counted, keyNotice, type Notice, ranked, toItem } from './attention.rules.js';
 
 const DAY_MS = 86_400_000;
@@ -48,7 +48,7 @@ export class AttentionService {
   ) {
     this.checks = [
       { kinds: ['database-trouble'], find: (now) => this.databaseTrouble(now) },
-      { kinds: ['storage-trouble'], find: (now) => this.storageTrouble(now) },
+      { kinds: ['storage-trouble', 'kept-versions'], find: (now) => this.storageTrouble(now) },
       {
         kinds: ['expiring-keys'],
         find: async (now) => (await endingKeys(dataSource)).map((key) => keyNotice(key, now)),
@@ -122,12 +122,15 @@ export class AttentionService {
   }
 
   private async storageTrouble(now: number): Promise<Notice[]> {
-    const health = await withTimeout(this.storage.check(), STORAGE_TIMEOUT_MS, 'the storage does not answer').catch(
-      (error: unknown) => ({
-        writable: false,
-        reason: error instanceof Error ? `${error.message}.` : undefined,
-      }),
-    );
+    const health: StorageHealth = await withTimeout(
+      this.storage.check(),
+      STORAGE_TIMEOUT_MS,
+      'the storage does not answer',
+    ).catch((error: unknown) => ({
+      writable: false,
+      ...(error instanceof Error ? { reason: `${error.message}.` } : {}),
+    }));
+    if (health.keepsVersions === true) return [keptVersions(now)];
     if (health.writable) return [];
     const reason = health.reason ?? 'It does not say why.';
     return [trouble('storage-trouble', 'video storage', now, `The video storage takes no files. ${reason}`)];
@@ -148,6 +151,13 @@ export class AttentionService {
     return [{ ...common, count, since, sentence, page: consolePage('exchanges', {}) }];
   }
 }
+
+/** What retention and erasures have deleted is still in the bucket. */
+const keptVersions = (now: number): Notice => ({
+  ...trouble('kept-versions', 'video storage', now, KEEPS_VERSIONS),
+  severity: 'watch',
+  page: consolePage('retention', {}),
+});
 
 function trouble(kind: AttentionKind, subject: string, now: number, sentence: string): Notice {
   return {

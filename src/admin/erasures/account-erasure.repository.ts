@@ -1,7 +1,7 @@
 import type { Querying } from '../../database/sql.js';
 
 /** What names a person or company in the account. */
-export interface AccountTexts {
+export interface AccountValues {
   readonly id: string;
   readonly account_number: string;
   readonly account_name: string;
@@ -9,80 +9,91 @@ export interface AccountTexts {
   readonly phone: string | null;
 }
 
-export async function findAccount(database: Querying, haulerId: string, id: string): Promise<AccountTexts | undefined> {
-  const [row] = await database.query<AccountTexts[]>(
+export async function findAccount(
+  database: Querying,
+  haulerId: string,
+  id: string,
+): Promise<AccountValues | undefined> {
+  const [row] = await database.query<AccountValues[]>(
     'SELECT id, account_number, account_name, email, phone FROM accounts WHERE hauler_id = $1 AND id = $2',
     [haulerId, id],
   );
   return row;
 }
 
-const MENTIONED = (column: string, texts: string): string =>
-  `EXISTS (SELECT FROM unnest(${texts}::text[]) AS text WHERE strpos(lower(${column}), text) > 0)`;
+/** A whole value, in any case; never a part of one. */
+const isErased = (value: string): string =>
+  `lower(${value}) IN (SELECT lower(sought) FROM unnest($2::text[]) AS sought)`;
 
-/** The members of custom fields that are the account's id, number, name or address; all others stay. */
-const FIELDS = (json: string): string => `(
-  SELECT json_object_agg(key, CASE WHEN lower(value) = ANY ($2::text[]) THEN '[erased]' ELSE value END)::text
-  FROM json_each_text(${json}))`;
-
-const NAMING = 'EXISTS (SELECT FROM json_each_text(custom_fields::json) WHERE lower(value) = ANY ($2::text[]))';
-const SENT = `body::json #> '{customFields}'`;
-const PUSHED = `CASE WHEN json_typeof(${SENT}) = 'object' THEN ${SENT} ELSE '{}' END`;
-const NAMING_PUSH = `${MENTIONED('body', '$2')}
-  AND EXISTS (SELECT FROM json_each_text(${PUSHED}) WHERE lower(value) = ANY ($2::text[]))`;
-const ANSWERS = `hauler_id = $1 AND ${MENTIONED('body', '$2')}`;
-const DELIVERIES = `hauler_id = $1 AND (${MENTIONED('data', '$2')} OR ${MENTIONED("coalesce(response_body, '')", '$2')})`;
-const ACTIONS = `(resource = 'account:' || $1::text OR ${MENTIONED('changes', '$2')})`;
-
-const STATEMENTS = {
-  tickets: [
-    `SELECT count(*)::float8 AS count FROM tickets WHERE hauler_id = $1 AND custom_fields IS NOT NULL AND ${NAMING}`,
-    `UPDATE tickets SET custom_fields = ${FIELDS('custom_fields::json')}
-     WHERE hauler_id = $1 AND custom_fields IS NOT NULL AND ${NAMING}`,
-  ],
-  revisions: [
-    `SELECT count(*)::float8 AS count FROM ticket_revisions WHERE hauler_id = $1 AND ${NAMING_PUSH}`,
-    `UPDATE ticket_revisions
-     SET body = jsonb_set(body::jsonb, '{customFields}', ${FIELDS(PUSHED)}::jsonb)::text
-     WHERE hauler_id = $1 AND ${NAMING_PUSH}`,
-  ],
-  answers: [
-    `SELECT count(*)::float8 AS count FROM idempotency_keys WHERE ${ANSWERS}`,
-    `DELETE FROM idempotency_keys WHERE ${ANSWERS}`,
-  ],
-  // As a whole: what is left of one could be sent again.
-  deliveries: [
-    `SELECT count(*)::float8 AS count FROM webhook_deliveries WHERE ${DELIVERIES}`,
-    `DELETE FROM webhook_deliveries WHERE ${DELIVERIES}`,
-  ],
-  actions: [
-    `SELECT count(*)::float8 AS count FROM actions WHERE changes IS NOT NULL AND ${ACTIONS}`,
-    `UPDATE actions SET changes = '{"erased":true}' WHERE changes IS NOT NULL AND ${ACTIONS}`,
-  ],
-} as const;
-
-export type AccountPlace = keyof typeof STATEMENTS;
-export const ACCOUNT_PLACES = Object.keys(STATEMENTS) as AccountPlace[];
-
-/** `owner`: the hauler, and for actions the account. Texts are in lower case. */
-export async function countIn(
+/** The tickets of the hauler with a custom field that is one of the values. Locks nothing. */
+export async function findTickets(
   database: Querying,
-  place: AccountPlace,
-  owner: string,
-  texts: readonly string[],
-): Promise<number> {
-  const [row] = await database.query<[{ count: number }]>(STATEMENTS[place][0], [owner, texts]);
-  return row.count;
+  haulerId: string,
+  values: readonly string[],
+): Promise<readonly string[]> {
+  const rows = await database.query<{ id: string }[]>(
+    `SELECT id FROM tickets WHERE hauler_id = $1 AND custom_fields IS NOT NULL
+       AND EXISTS (SELECT FROM json_each_text(custom_fields::json) AS field WHERE ${isErased('field.value')})`,
+    [haulerId, values],
+  );
+  return rows.map(({ id }) => id);
 }
 
-export async function eraseIn(
+/** Replaces those custom fields; all others stay. */
+export async function eraseInTickets(
   database: Querying,
-  place: AccountPlace,
-  owner: string,
-  texts: readonly string[],
-): Promise<number> {
-  const [, count] = await database.query<[unknown[], number]>(STATEMENTS[place][1], [owner, texts]);
-  return count;
+  haulerId: string,
+  values: readonly string[],
+  ids: readonly string[],
+): Promise<void> {
+  await database.query(
+    `UPDATE tickets SET custom_fields = (
+       SELECT json_object_agg(field.key, CASE WHEN ${isErased('field.value')} THEN '[erased]' ELSE field.value END
+         ORDER BY field.place)::text
+       FROM json_each_text(custom_fields::json) WITH ORDINALITY AS field (key, value, place))
+     WHERE hauler_id = $1 AND id = ANY ($3::uuid[]) AND custom_fields IS NOT NULL`,
+    [haulerId, values, ids],
+  );
+}
+
+/** A kept push of a ticket. */
+export interface KeptPush {
+  readonly ticket_id: string;
+  readonly revision: number;
+  /** As it was sent. */
+  readonly body: string;
+}
+
+/**
+ * Pushes of the hauler after another one, of which some have one of the values: the caller compares their fields. A body with an
+ * escape sequence may spell a value in another way.
+ */
+export function findPushes(
+  database: Querying,
+  haulerId: string,
+  values: readonly string[],
+  after: KeptPush | undefined,
+  limit: number,
+): Promise<KeptPush[]> {
+  return database.query(
+    `SELECT ticket_id, revision, body FROM ticket_revisions
+     WHERE hauler_id = $1 AND ($3::uuid IS NULL OR (ticket_id, revision) > ($3, $4::integer))
+       AND (strpos(body, '\\') > 0
+         OR EXISTS (SELECT FROM unnest($2::text[]) AS sought WHERE strpos(lower(body), lower(sought)) > 0))
+     ORDER BY ticket_id, revision LIMIT $5`,
+    [haulerId, values, after?.ticket_id ?? null, after?.revision ?? null, limit],
+  );
+}
+
+export async function storePush(
+  database: Querying,
+  haulerId: string,
+  { ticket_id, revision, body }: KeptPush,
+): Promise<void> {
+  await database.query(
+    'UPDATE ticket_revisions SET body = $4 WHERE hauler_id = $1 AND ticket_id = $2 AND revision = $3',
+    [haulerId, ticket_id, revision, body],
+  );
 }
 
 export async function deleteAccount(database: Querying, haulerId: string, id: string): Promise<number> {

@@ -10,12 +10,13 @@ import { lockRemoval } from '../../vision/holds/holds.repository.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
 import type { Next, Run } from '../../work/run.js';
 import { WorkService } from '../../work/work.service.js';
-import { ACCOUNT_PLACES, deleteAccount, eraseIn, findAccount } from './account-erasure.repository.js';
-import { accountReferences, mentionsOf, sumOf } from './erasure.rules.js';
+import { eraseAccount } from './account-erasure.js';
+import { findAccount } from './account-erasure.repository.js';
+import { countsOf, sumOf } from './erasure.rules.js';
 import { type ErasureRow, ErasuresRepository } from './erasures.repository.js';
 import { ERASE } from './erasures.service.js';
-import { deleteDeliveries, namingFindings, redactFindings } from './trace-erasure.repository.js';
-import { redactAccount, redactByReference } from './exchange-erasure.repository.js';
+import { redactByReference } from './exchange-erasure.repository.js';
+import { namingFindings, redactFindings } from './finding-erasure.repository.js';
 import { deleteRecording, type ErasedRecording, findFootage } from './footage-erasure.repository.js';
 
 interface Key {
@@ -36,8 +37,8 @@ export class ErasurePlaces {
 }
 
 /**
- * Does confirmed erasures. Each step is a transaction with its count, so that a process that is killed at any line goes on
- * where it was.
+ * Erases. An account is one transaction, and each recording is one with its count, so that a process that is killed at any line goes
+ * on where it was.
  */
 @Injectable()
 export class ErasureJob implements OnModuleInit {
@@ -75,9 +76,7 @@ export class ErasureJob implements OnModuleInit {
 
   private async eraseFootage(run: Run<Key>, row: ErasureRow): Promise<Next> {
     await this.places.log.flushForReader();
-    // While the recordings are known by which these name them.
     let erased = await this.footageStep(run, row, row.erased, async (manager) => ({
-      deliveries: await deleteDeliveries(manager, row),
       findings: await redactFindings(manager, row, await namingFindings(manager, row)),
     }));
     const next = () => findFootage(this.dataSource, row, BATCH);
@@ -124,34 +123,21 @@ export class ErasureJob implements OnModuleInit {
     const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
     const exchanges = await redactByReference(manager, haulerId, references);
     await this.storage.removeDrafts(recordingFile(id));
-    await this.storage.delete(recordingFile(id));
-    return { recordings: 1, bytes: Number(bytes ?? 0), exchanges };
+    const { versionsLeft } = await this.storage.delete(recordingFile(id));
+    return { recordings: 1, bytes: Number(bytes ?? 0), versionsLeft: versionsLeft ? 1 : 0, exchanges };
   }
 
-  /** The account is deleted last: until then a process that begins again knows what to look for. */
+  /** An account that is gone was erased before, with its counts. */
   private async eraseAccount(run: Run<Key>, row: ErasureRow, accountId: string): Promise<Next> {
     const { hauler_id: haulerId } = row;
-    const account = await findAccount(this.dataSource, haulerId, accountId);
-    let erased: Partial<ErasureCounts> = row.erased;
-    const step = async (name: keyof ErasureCounts, work: (manager: EntityManager) => Promise<number>) => {
-      run.signal.throwIfAborted();
-      erased = await this.bulk(async (manager) => {
-        const counts = sumOf(erased, { [name]: await work(manager) });
-        await run.update({ erased: counts }, manager);
-        return counts;
-      });
-    };
-    if (account !== undefined) {
-      const texts = mentionsOf(account);
-      await this.places.log.flushForReader();
-      await step('exchanges', (manager) => redactAccount(manager, haulerId, accountReferences(account), texts));
-      for (const place of ACCOUNT_PLACES) {
-        const owner = place === 'actions' ? accountId : haulerId;
-        await step(place, (manager) => eraseIn(manager, place, owner, texts));
-      }
-      await step('accounts', (manager) => deleteAccount(manager, haulerId, accountId));
-    }
-    await run.finish('done', { status: 'done', finished_at: new Date(), erased });
+    await this.places.log.flushForReader();
+    await this.bulk(async (manager) => {
+      const account = await findAccount(manager, haulerId, accountId);
+      if (account === undefined) return;
+      const erased = await eraseAccount(manager, { haulerId, account, dryRun: false, signal: run.signal });
+      await run.update({ erased: countsOf(erased) }, manager);
+    });
+    await run.finish('done', { status: 'done', finished_at: new Date() });
     return 'done';
   }
 

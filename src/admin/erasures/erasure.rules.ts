@@ -1,30 +1,25 @@
-import { randomInt } from 'node:crypto';
-import type { CreateErasure, Erasure, ErasureCounts } from '../../contracts/admin/erasure.dto.js';
+import type { CreateErasure, EndsByItself, Erasure, ErasureCounts } from '../../contracts/admin/erasure.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
+import { KEEPS_VERSIONS } from '../../storage/storage.js';
 import { rangeViolations } from '../../vision/holds/holds.service.js';
-import type { AccountTexts } from './account-erasure.repository.js';
-import { CONFIRMABLE_MS, type ErasureRow } from './erasures.repository.js';
+import type { ErasureRow, ErasureTarget } from './erasures.repository.js';
 
 const NOTHING: ErasureCounts = {
-  ...{ accounts: 0, recordings: 0, bytes: 0, exchanges: 0 },
-  ...{ answers: 0, tickets: 0, revisions: 0, actions: 0 },
-  ...{ deliveries: 0, findings: 0 },
+  ...{ accounts: 0, recordings: 0, bytes: 0, versionsLeft: 0, exchanges: 0 },
+  ...{ tickets: 0, revisions: 0, findings: 0 },
 };
 
-export const countsOf = (counts: Partial<ErasureCounts>): ErasureCounts => ({ ...NOTHING, ...counts });
+const NAMES = Object.keys(NOTHING) as (keyof ErasureCounts)[];
+
+/** With a number for each; those of an earlier version are left out. */
+export const countsOf = (counts: Partial<ErasureCounts>): ErasureCounts =>
+  Object.fromEntries(NAMES.map((name) => [name, counts[name] ?? 0])) as unknown as ErasureCounts;
 
 export function sumOf(one: Partial<ErasureCounts>, other: Partial<ErasureCounts>): ErasureCounts {
   const [a, b] = [countsOf(one), countsOf(other)];
-  return Object.fromEntries(
-    (Object.keys(NOTHING) as (keyof ErasureCounts)[]).map((name) => [name, a[name] + b[name]]),
-  ) as unknown as ErasureCounts;
+  return Object.fromEntries(NAMES.map((name) => [name, a[name] + b[name]])) as unknown as ErasureCounts;
 }
-
-/** Without letters and digits that look alike. */
-const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
-
-export const newCode = (): string => Array.from({ length: 6 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
 
 const FORMS = {
   account: ['haulerId', 'accountId'],
@@ -46,50 +41,93 @@ export function formViolations(request: CreateErasure): Violation[] {
   return violations.length > 0 || from === undefined || to === undefined ? violations : rangeViolations(from, to);
 }
 
-/** In lower case, as they stand in JSON. Shorter ones would be found everywhere. */
-export function mentionsOf(account: AccountTexts): string[] {
-  const { id, account_number: number, account_name: name, email, phone } = account;
-  return [id, number, name, email, phone]
-    .filter((text): text is string => text !== null && text.length >= 4)
-    .map((text) => JSON.stringify(text.toLowerCase()).slice(1, -1));
-}
-
-export const accountReferences = ({ id, account_name: name }: AccountTexts): string[] => [
-  `accountId:${id}`,
-  `accountName:${name}`,
-];
-
 const NOT_REACHED = [
-  'Backups: each has the data of its time until you delete it, and a restore brings it back: erase again after it.',
+  'Backups and snapshots: each has the data of its time until you delete it, and a restore brings it back: erase again after it.',
   'What partners, receivers of webhooks and readers of exports have stored.',
   'The write-ahead log, replicas that lag, and free pages of the database, until PostgreSQL has written over them.',
+  'The action log, where somebody has typed a name into a filter or a reason.',
 ];
 
-export function toErasureDto(row: ErasureRow): Erasure {
-  const { account_id: accountId, connection_id: connectionId, truck_id: truckId, camera_id: cameraId } = row;
+const notReachedOf = ({ versionsLeft = 0 }: Partial<ErasureCounts>): string[] =>
+  versionsLeft === 0
+    ? NOT_REACHED
+    : [
+        `Old versions of ${versionsLeft} deleted ${versionsLeft === 1 ? 'file' : 'files'} remain. ${KEEPS_VERSIONS}`,
+        ...NOT_REACHED,
+      ];
+
+/** For how many days other records are kept that may name what was erased, whoever wrote them. */
+export interface KeptDays {
+  readonly exchanges: number;
+  readonly answers: number;
+  readonly deliveries: number;
+}
+
+const DAY_MS = 86_400_000;
+
+/** What an erasure leaves, because it ends by itself (decision 68). `at`: when the erasure ended, or now. */
+function endsByItself(kept: KeptDays, at: Date): EndsByItself[] {
+  const until = (days: number) => new Date(at.getTime() + days * DAY_MS).toISOString().slice(0, 10);
+  return [
+    {
+      what: 'The exchange log, where it names the erased in another way than by a reference.',
+      until: until(kept.exchanges),
+    },
+    {
+      what: 'Stored answers of the Idempotency-Key: a retried push gets its first answer.',
+      until: until(kept.answers),
+    },
+    { what: 'Webhook deliveries that have ended: they have ids alone.', until: until(kept.deliveries) },
+  ];
+}
+
+/** Of a dry run: it has no id, because nothing is stored of it. */
+export function toPreviewDto(
+  target: ErasureTarget,
+  counts: Partial<ErasureCounts>,
+  by: string,
+  kept: KeptDays,
+): Erasure {
+  const now = new Date();
+  return {
+    ...targetDto(target),
+    status: 'previewed',
+    preview: countsOf(counts),
+    erased: NOTHING,
+    notReached: NOT_REACHED,
+    endsByItself: endsByItself(kept, now),
+    createdAt: formatInstant(now),
+    createdBy: by,
+  };
+}
+
+export function toErasureDto(row: ErasureRow, kept: KeptDays): Erasure {
   const reason = row.reason ?? (row.status === 'running' ? row.last_error : null);
   return {
     id: row.id,
-    haulerId: row.hauler_id,
-    kind: accountId === null ? 'footage' : 'account',
+    ...targetDto(row),
+    status: row.status,
+    erased: countsOf(row.erased),
+    notReached: notReachedOf(row.erased),
+    endsByItself: endsByItself(kept, row.finished_at ?? new Date()),
+    ...(reason === null ? {} : { reason }),
+    createdAt: formatInstant(row.created_at),
+    createdBy: row.created_by,
+    ...(row.finished_at === null ? {} : { finishedAt: formatInstant(row.finished_at) }),
+  };
+}
+
+function targetDto(target: ErasureTarget) {
+  const { account_id: accountId, connection_id: connectionId, truck_id: truckId, camera_id: cameraId } = target;
+  const kind: Erasure['kind'] = accountId === null ? 'footage' : 'account';
+  return {
+    haulerId: target.hauler_id,
+    kind,
     ...(accountId === null ? {} : { accountId }),
     ...(connectionId === null ? {} : { connectionId }),
     ...(truckId === null ? {} : { truckId }),
     ...(cameraId === null ? {} : { cameraId }),
-    ...(row.from === null ? {} : { from: formatInstant(row.from) }),
-    ...(row.to === null ? {} : { to: formatInstant(row.to) }),
-    status: row.status,
-    ...(row.status === 'previewed'
-      ? { confirmationCode: row.code, expiresAt: formatInstant(new Date(row.created_at.getTime() + CONFIRMABLE_MS)) }
-      : {}),
-    preview: countsOf(row.preview),
-    erased: countsOf(row.erased),
-    notReached: NOT_REACHED,
-    ...(reason === null ? {} : { reason }),
-    createdAt: formatInstant(row.created_at),
-    createdBy: row.created_by,
-    ...(row.confirmed_at === null ? {} : { confirmedAt: formatInstant(row.confirmed_at) }),
-    ...(row.confirmed_by === null ? {} : { confirmedBy: row.confirmed_by }),
-    ...(row.finished_at === null ? {} : { finishedAt: formatInstant(row.finished_at) }),
+    ...(target.from === null ? {} : { from: formatInstant(target.from) }),
+    ...(target.to === null ? {} : { to: formatInstant(target.to) }),
   };
 }

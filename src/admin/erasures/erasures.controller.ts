@@ -3,7 +3,7 @@ import { actorOf } from '../../auth/action-log.interceptor.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import { ConfirmErasure, CreateErasure, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
+import { CreateErasure, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
 import { IdParam } from '../../contracts/admin/list.dto.js';
 import { JsonBody } from '../../http/json-body.js';
 import { Erasures } from './erasures.service.js';
@@ -25,14 +25,5 @@ export class ErasuresController {
   @Route(ADMIN_API, 'getErasure')
   get(@Param() { id }: IdParam) {
     return this.erasures.get(id);
-  }
-
-  @Route(ADMIN_API, 'confirmErasure')
-  confirm(
-    @Param() { id }: IdParam,
-    @JsonBody() { confirmationCode }: ConfirmErasure,
-    @Req() call: AuthenticatedRequest,
-  ) {
-    return this.erasures.confirm(id, confirmationCode, actorOf(call));
   }
 }

@@ -20,15 +20,11 @@ export interface ErasureTarget {
 export interface ErasureRow extends ErasureTarget {
   readonly id: string;
   readonly status: Erasure['status'];
-  readonly code: string;
-  readonly preview: ErasureCounts;
   readonly erased: Partial<ErasureCounts>;
   readonly reason: string | null;
   readonly last_error: string | null;
   readonly created_at: Date;
   readonly created_by: string;
-  readonly confirmed_at: Date | null;
-  readonly confirmed_by: string | null;
   readonly finished_at: Date | null;
 }
 
@@ -39,35 +35,24 @@ export interface BlockingHold {
 }
 
 const COLUMNS = `hauler_id, id, account_id, connection_id, truck_id, camera_id, ${instantSql('start_time')} AS "from",
-  ${instantSql('end_time')} AS "to", status, code, preview, erased, reason, last_error, created_at, created_by,
-  confirmed_at, confirmed_by, finished_at`;
-
-/** How long a preview can be confirmed. */
-export const CONFIRMABLE_MS = 3_600_000;
+  ${instantSql('end_time')} AS "to", status, erased, reason, last_error, created_at, created_by, finished_at`;
 
 @Injectable()
 export class ErasuresRepository {
   constructor(private readonly dataSource: DataSource) {}
 
-  async insert(manager: EntityManager, target: ErasureTarget, code: string, by: string): Promise<ErasureRow> {
+  /** Due at once. */
+  async insert(manager: EntityManager, target: ErasureTarget, by: string): Promise<ErasureRow> {
     const [row] = await manager.query<[ErasureRow]>(
       `INSERT INTO erasures (hauler_id, id, account_id, connection_id, truck_id, camera_id, start_time, end_time, status,
-         code, preview, created_by)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'previewed', $9, '{}', $10) RETURNING ${COLUMNS}`,
+         created_by, due_at)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9, now()) RETURNING ${COLUMNS}`,
       [
         ...[target.hauler_id, uuidv7(), target.account_id, target.connection_id, target.truck_id, target.camera_id],
-        ...[target.from, target.to, code, by],
+        ...[target.from, target.to, by],
       ],
     );
     return row;
-  }
-
-  async storePreview(manager: EntityManager, { hauler_id, id }: ErasureRow, counts: ErasureCounts): Promise<void> {
-    await manager.query('UPDATE erasures SET preview = $3 WHERE hauler_id = $1 AND id = $2', [
-      hauler_id,
-      id,
-      JSON.stringify(counts),
-    ]);
   }
 
   async find(database: Querying, id: string): Promise<ErasureRow | undefined> {
@@ -85,16 +70,6 @@ export class ErasuresRepository {
       order: 'DESC',
     } as const;
     return listPage(this.dataSource, list, query);
-  }
-
-  /** Makes a preview due. Returns false if it is none any more. */
-  async start(manager: EntityManager, { hauler_id, id }: ErasureRow, by: string): Promise<boolean> {
-    const [, count] = await manager.query<[unknown[], number]>(
-      `UPDATE erasures SET status = 'running', confirmed_at = now(), confirmed_by = $3, due_at = now()
-       WHERE hauler_id = $1 AND id = $2 AND status = 'previewed'`,
-      [hauler_id, id, by],
-    );
-    return count > 0;
   }
 
   /** The active holds over the range of an erasure, and those of recordings that are partly within it. */

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { CreateErasure, Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
@@ -7,68 +8,84 @@ import { Database } from '../../database/database.js';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
+import { KEPT_DAYS } from '../../idempotency/idempotency.repository.js';
 import { unknownConnection } from '../../vision/client/vision-connections.repository.js';
 import { HoldsRepository, lockRemoval } from '../../vision/holds/holds.repository.js';
 import { WorkService } from '../../work/work.service.js';
-import { ACCOUNT_PLACES, type AccountTexts, countIn, findAccount } from './account-erasure.repository.js';
-import { accountReferences, countsOf, formViolations, mentionsOf, newCode, toErasureDto } from './erasure.rules.js';
-import { CONFIRMABLE_MS, type ErasureRow, ErasuresRepository, type ErasureTarget } from './erasures.repository.js';
-import { countAccountExchanges } from './exchange-erasure.repository.js';
-import { countDeliveries, namingFindings } from './trace-erasure.repository.js';
+import { eraseAccount } from './account-erasure.js';
+import { type AccountValues, findAccount } from './account-erasure.repository.js';
+import { formViolations, type KeptDays, toErasureDto, toPreviewDto } from './erasure.rules.js';
+import { type ErasureRow, ErasuresRepository, type ErasureTarget } from './erasures.repository.js';
+import { namingFindings } from './finding-erasure.repository.js';
 import { countFootage, countFootageExchanges } from './footage-erasure.repository.js';
 
 /** The kind of work. */
 export const ERASE = 'erasures';
 
-/** Erasures by request: a preview, its confirmation, and the receipt. */
+/** Erasures by request, and their receipts. */
 @Injectable()
 export class Erasures {
+  private readonly kept: KeptDays;
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly database: Database,
     private readonly erasures: ErasuresRepository,
     private readonly holds: HoldsRepository,
     private readonly work: WorkService,
-  ) {}
+    @Inject(ENV) env: Pick<ResolvedEnv, 'EXCHANGE_RETENTION_DAYS' | 'WEBHOOK_RETENTION_DAYS'>,
+  ) {
+    this.kept = { exchanges: env.EXCHANGE_RETENTION_DAYS, answers: KEPT_DAYS, deliveries: env.WEBHOOK_RETENTION_DAYS };
+  }
 
-  /** Changes nothing but the preview itself. 409 where a hold keeps footage of the range. */
+  /**
+   * Starts an erasure; a dry run only counts what it would erase, and stores nothing. 409 where a hold keeps footage of the range.
+   */
   async create(request: CreateErasure, by: string): Promise<Erasure> {
     const violations = formViolations(request);
     if (violations.length > 0) throw invalid(violations);
-    return this.reading(async (manager) => {
-      const { target, account } = await this.target(manager, request);
-      const row = await this.erasures.insert(manager, target, newCode(), by);
-      if (account === undefined) await this.refuseHeld(manager, row);
-      const preview =
-        account === undefined ? await footageCounts(manager, row) : await accountCounts(manager, row, account);
-      await this.erasures.storePreview(manager, row, preview);
-      return toErasureDto({ ...row, preview });
-    });
-  }
-
-  /** Starts the job. 409 for a wrong code, an old preview, and where a hold was created meanwhile. */
-  async confirm(id: string, code: string, by: string): Promise<Erasure> {
-    await inTransaction(this.dataSource, async (manager) => {
-      await lockRemoval(manager);
-      const row = await this.find(id, manager);
-      if (row.status !== 'previewed') throw conflict(`the erasure ${id} is ${row.status}`);
-      if (row.code !== code.trim().toUpperCase()) throw conflict('the confirmation code is not that of the preview');
-      if (Date.now() > row.created_at.getTime() + CONFIRMABLE_MS)
-        throw conflict(`the preview ${id} is older than an hour: make a new one`);
-      if (row.account_id === null) await this.refuseHeld(manager, row);
-      if (!(await this.erasures.start(manager, row, by))) throw conflict(`the erasure ${id} was confirmed meanwhile`);
+    if (request.dryRun === true) return this.preview(request, by);
+    const row = await inTransaction(this.dataSource, async (manager) => {
+      const { target } = await this.target(manager, request);
+      return this.insert(manager, target, by);
     });
     this.work.runDue(ERASE);
-    return this.get(id);
+    return toErasureDto(row, this.kept);
   }
 
   async get(id: string): Promise<Erasure> {
-    return toErasureDto(await this.find(id));
+    return toErasureDto(await this.find(id), this.kept);
   }
 
   async list(query: ErasureQuery): Promise<List<Erasure>> {
     const { rows, pagination } = await this.erasures.list(query);
-    return { data: rows.map(toErasureDto), pagination };
+    return { data: rows.map((row) => toErasureDto(row, this.kept)), pagination };
+  }
+
+  /** A hauler may have more tickets than a request can search. The row by which footage is found is rolled back. */
+  private async preview(request: CreateErasure, by: string): Promise<Erasure> {
+    let counted: Erasure | undefined;
+    const work = async (manager: EntityManager): Promise<never> => {
+      const { target, account } = await this.target(manager, request);
+      const counts =
+        account === undefined
+          ? await footageCounts(manager, await this.insert(manager, target, by))
+          : await eraseAccount(manager, { haulerId: target.hauler_id, account, dryRun: true });
+      counted = toPreviewDto(target, counts, by, this.kept);
+      throw new CountedSignal();
+    };
+    await inTransaction(this.dataSource, work, { lane: this.database.bulk }).catch((error: unknown) => {
+      if (!(error instanceof CountedSignal)) throw error;
+    });
+    return counted as Erasure;
+  }
+
+  /** 409 where a hold keeps any of its footage. */
+  private async insert(manager: EntityManager, target: ErasureTarget, by: string): Promise<ErasureRow> {
+    await lockRemoval(manager);
+    const row = await this.erasures.insert(manager, target, by);
+    if (row.account_id === null) await this.refuseHeld(manager, row);
+    return row;
   }
 
   private async find(id: string, database: Querying = this.dataSource): Promise<ErasureRow> {
@@ -80,7 +97,7 @@ export class Erasures {
   private async target(
     manager: EntityManager,
     request: CreateErasure,
-  ): Promise<{ readonly target: ErasureTarget; readonly account?: AccountTexts }> {
+  ): Promise<{ readonly target: ErasureTarget; readonly account?: AccountValues }> {
     const { haulerId = '', accountId, connectionId = '', truckId, cameraId, from, to } = request;
     if (accountId !== undefined) {
       const account = await findAccount(manager, haulerId, accountId);
@@ -104,33 +121,15 @@ export class Erasures {
       details: { holdIds: holds.map(({ id }) => id) },
     });
   }
-
-  /** A hauler may have more tickets than a request can search. */
-  private reading<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work, { lane: this.database.bulk });
-  }
 }
 
 const NO_FOOTAGE = { connection_id: null, truck_id: null, camera_id: null, from: null, to: null };
 
-const conflict = (message: string) => apiError(ADMIN_API, 'conflict', message);
+/** Ends the transaction of a dry run. */
+class CountedSignal extends Error {}
 
-async function footageCounts(manager: EntityManager, row: ErasureRow): Promise<ErasureCounts> {
-  return countsOf({
-    ...(await countFootage(manager, row)),
-    exchanges: await countFootageExchanges(manager, row),
-    deliveries: await countDeliveries(manager, row),
-    findings: (await namingFindings(manager, row)).length,
-  });
-}
-
-async function accountCounts(manager: EntityManager, row: ErasureRow, account: AccountTexts): Promise<ErasureCounts> {
-  const texts = mentionsOf(account);
-  const exchanges = await countAccountExchanges(manager, row.hauler_id, accountReferences(account), texts);
-  let counts = countsOf({ accounts: 1, exchanges });
-  for (const place of ACCOUNT_PLACES) {
-    const owner = place === 'actions' ? account.id : row.hauler_id;
-    counts = { ...counts, [place]: await countIn(manager, place, owner, texts) };
-  }
-  return counts;
-}
+const footageCounts = async (manager: EntityManager, row: ErasureRow): Promise<Partial<ErasureCounts>> => ({
+  ...(await countFootage(manager, row)),
+  exchanges: await countFootageExchanges(manager, row),
+  findings: (await namingFindings(manager, row)).length,
+});

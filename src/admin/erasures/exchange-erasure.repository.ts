@@ -24,33 +24,15 @@ export async function redactByReference(
   return count;
 }
 
-/** `text` occurs in a body; JSON as it was sent, in any case. */
-const MENTIONS = `interface = 'account' AND EXISTS (SELECT FROM unnest($3::text[]) AS text
-  WHERE strpos(lower(request_body), text) > 0 OR strpos(lower(response_body), text) > 0)`;
-
-/** Also those account pushes without a reference that mention one of these texts, such as refused ones. */
-export async function redactAccount(
+/** How many `redactByReference` would redact. */
+export async function countByReference(
   database: Querying,
   haulerId: string,
   references: readonly string[],
-  texts: readonly string[],
-): Promise<number> {
-  const [, count] = await database.query<[unknown[], number]>(
-    `UPDATE exchanges SET ${REDACTED} WHERE hauler_id = $1 AND (refs && $2::text[] OR ${MENTIONS})`,
-    [haulerId, references, texts],
-  );
-  return count;
-}
-
-export async function countAccountExchanges(
-  database: Querying,
-  haulerId: string,
-  references: readonly string[],
-  texts: readonly string[],
 ): Promise<number> {
   const [row] = await database.query<[{ count: number }]>(
-    `SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND (refs && $2::text[] OR ${MENTIONS})`,
-    [haulerId, references, texts],
+    'SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && $2::text[]',
+    [haulerId, references],
   );
   return row.count;
 }

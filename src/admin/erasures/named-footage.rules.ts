@@ -1,10 +1,13 @@
 import { type Instant, parseInstant, strictTime } from '../../contracts/common/instant.js';
 
-/** How a part of a list names a truck: partners send the name as text, some as a number. */
-export const truckTexts = (truckId: string): string[] => {
-  const quoted = JSON.stringify(truckId);
-  return /^\d+$/.test(truckId) ? [quoted, `:${truckId},`, `:${truckId}}`] : [quoted];
-};
+const TRUCKS = /"truckId":("[^"\\]*(?:\\.[^"\\]*)*"|-?[\d.eE+-]+)(?=[,}])/g;
+
+/**
+ * Whether a part of a list has the truck as its `truckId`, whole: a text, or a number as some partners send it. The part is JSON as the
+ * service writes it, and may be cut.
+ */
+export const isOfTruck = (raw: string, truckId: string): boolean =>
+  [...raw.matchAll(TRUCKS)].some(([, value = '']) => String(JSON.parse(value)) === truckId);
 
 const TIMES = /"(startTime|endTime)":"([^"]*)"/g;
 

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
+import type { Erasure } from '../../contracts/admin/erasure.dto.js';
 import { change, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useHaulers } from '../client/haulers.js';
 import { fieldText, Form, Input, Options, Select } from '../parts/forms.js';
+import { Receipt } from './erasure-receipt.js';
 import { instantText, useVisionChoices } from './hold-form.js';
 
 const KINDS = [
@@ -10,20 +12,26 @@ const KINDS = [
   ['account', 'An account, with all that names it'],
 ] as const;
 
-/** A preview of an erasure: nothing is erased before it is confirmed. */
+type ErasureRequest = ReturnType<typeof accountOf> | ReturnType<typeof footageOf>;
+
+interface Counted {
+  readonly request: ErasureRequest;
+  readonly erasure: Erasure;
+}
+
+const close = () => change({ new: undefined, accountId: undefined });
+
+/** Counts what an erasure would erase, and erases it when that is confirmed. */
 export function ErasureForm({ query, haulerId }: PageProps & { haulerId: string | undefined }) {
   const [kind, setKind] = useState<string>(query.has('accountId') ? 'account' : 'footage');
-  const prepare = async (values: FormData) => {
-    const { id } = await send('POST', '/erasures', kind === 'account' ? accountOf(values) : footageOf(values));
-    change({ new: undefined, accountId: undefined, erasure: id });
+  const [counted, setCounted] = useState<Counted>();
+  const count = async (values: FormData) => {
+    const request = kind === 'account' ? accountOf(values) : footageOf(values);
+    setCounted({ request, erasure: await send('POST', '/erasures', { ...request, dryRun: true }) });
   };
+  if (counted !== undefined) return <Confirmation {...counted} />;
   return (
-    <Form
-      title="New erasure"
-      submit="Preview the erasure"
-      work={prepare}
-      onCancel={() => change({ new: undefined, accountId: undefined })}
-    >
+    <Form title="New erasure" submit="Preview the erasure" work={count} onCancel={close}>
       <p class="hint">Nothing is erased yet: the next step shows what would be, in numbers.</p>
       <label class="field">
         <span>What to erase</span>
@@ -37,6 +45,20 @@ export function ErasureForm({ query, haulerId }: PageProps & { haulerId: string 
         <FootageFields />
       )}
     </Form>
+  );
+}
+
+function Confirmation({ request, erasure }: Counted) {
+  const erase = async () => {
+    const { id } = await send('POST', '/erasures', request);
+    change({ new: undefined, accountId: undefined, erasure: id });
+  };
+  return (
+    <Receipt erasure={erasure}>
+      <Form title="Confirm the erasure" submit="Erase for ever" work={erase} onCancel={close}>
+        <p class="notice bad">This cannot be undone.</p>
+      </Form>
+    </Receipt>
   );
 }
 

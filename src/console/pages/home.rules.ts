@@ -19,6 +19,7 @@ export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
   'database-trouble': { title: 'Database', none: 'The database takes writes' },
   'missing-partitions': { title: 'Partitions', none: 'Every table has partitions for the time to come' },
   'storage-trouble': { title: 'Video storage', none: 'The video storage takes files' },
+  'kept-versions': { title: 'Old versions of video', none: 'Deleted video leaves no old version in the bucket' },
   'refused-keys': { title: 'Refused key', none: 'No partner refused our key at its last call' },
   'failing-calls': { title: 'Failing calls', none: 'Every partner answered the last call of each operation' },
   'held-runs': { title: 'Held synchronisation', none: 'No run waits for a decision' },

@@ -76,7 +76,7 @@ export const ADMIN_SUBJECTS: ReadonlyMap<string, string> = new Map([
   ['shares', 'Links by which people without an account see a recording'],
   ['coverage', 'The stored, available, missing and expired video of a truck over time'],
   ['holds', 'Footage that a case needs: it is kept until the hold is released'],
-  ['erasures', 'Erasure of an account or of footage by request: preview, confirmation, receipt'],
+  ['erasures', 'Erasure of an account or of footage by request: dry run and receipt'],
   ['vision-findings', "Errors in partners' video lists"],
   ['exchanges', 'HTTP exchanges in both directions: search, explanation, replay'],
   ['webhook-endpoints', 'Addresses that get signed messages, notes in Slack or e-mails about what happens'],

@@ -18,6 +18,7 @@ export const ATTENTION_KINDS = [
   'database-trouble',
   'missing-partitions',
   'storage-trouble',
+  'kept-versions',
   'retention-stopped',
   'refused-keys',
   'failing-calls',

@@ -1,4 +1,4 @@
-import { ConfirmErasure, CreateErasure, Erasure, ERASURE_EXAMPLES, ErasureQuery } from './erasure.dto.js';
+import { CreateErasure, Erasure, ERASURE_EXAMPLES, ErasureQuery } from './erasure.dto.js';
 import { CreateHold, Hold, HoldDetails, HoldQuery, ReleaseHold } from './hold.dto.js';
 import { BUNDLE_PROBLEMS, HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from './hold-bundle.dto.js';
 import { IdParam } from './list.dto.js';
@@ -112,12 +112,15 @@ export const KEEPING_ROUTES = {
     returns: 'The recordings that would be deleted',
   },
   createErasure: {
-    ...create(Erasure, 'preview'),
+    method: 'POST',
+    status: 200,
+    response: Erasure,
+    returns: 'The erasure, or what a dry run has counted',
     path: '/erasures',
     role: 'admin',
-    summary: 'Prepare an erasure',
+    summary: 'Erase an account or footage',
     description:
-      'Of an account with all that names it, or of the footage of a truck in a range. Nothing is erased before the preview is confirmed.',
+      'Erases an account with what it left, or the footage of a truck in a range. It cannot be undone: send `dryRun` first, which counts what would be erased. A job does it, and goes on after a restart: `GET /admin/v1/erasures/{id}` is the receipt. Erased footage is not fetched again when the partner lists it.',
     body: CreateErasure,
     examples: ERASURE_EXAMPLES,
     fails: { conflict: 'A hold keeps footage of the range; `details.holdIds` names the holds' },
@@ -127,7 +130,7 @@ export const KEEPING_ROUTES = {
     path: '/erasures',
     role: 'viewer',
     summary: 'List erasures',
-    description: 'Newest first: previews and receipts.',
+    description: 'Newest first.',
     query: ErasureQuery,
   },
   getErasure: {
@@ -135,24 +138,6 @@ export const KEEPING_ROUTES = {
     path: '/erasures/{id}',
     role: 'viewer',
     summary: 'Read an erasure',
-    description: 'The preview, the progress, and then the receipt: numbers and times, without what was erased.',
-  },
-  confirmErasure: {
-    method: 'POST',
-    path: '/erasures/{id}/confirm',
-    role: 'admin',
-    summary: 'Confirm an erasure',
-    description:
-      'It cannot be undone. A job does it, and goes on after a restart. Erased footage is not fetched again when the partner lists it.',
-    params: IdParam,
-    body: ConfirmErasure,
-    status: 202,
-    response: Erasure,
-    returns: 'The erasure',
-    fails: {
-      notFound: 'No erasure has this id',
-      conflict:
-        'The code is wrong, the preview is older than an hour or confirmed, or a hold keeps footage of the range',
-    },
+    description: 'The progress, and then the receipt: numbers and times, without what was erased.',
   },
 } as const satisfies AdminRoutes;

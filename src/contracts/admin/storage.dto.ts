@@ -14,6 +14,8 @@ const count = { min: 0, max: Number.MAX_SAFE_INTEGER, example: 0 };
 /** More findings than this point to one cause, such as a wrong STORAGE_URL. */
 export const MAX_STORAGE_FINDINGS = 10_000;
 
+export const MAX_UNREAD = 1_000;
+
 export class StorageCheckQuery {
   @BooleanField({ description: 'Read every file and compare its SHA-256', optional: true, inQuery: true })
   checksums?: boolean;
@@ -42,6 +44,15 @@ export class StorageFinding {
 
   @TextField({ description: 'The difference, in a sentence', max: 2000 })
   message!: string;
+}
+
+/** A file or folder of the storage that could not be read. It was not compared, and a repair leaves it as it is. */
+export class UnreadPlace {
+  @TextField({ description: 'Its name in the storage', max: 1024, example: 'recordings/2026-11-26/ab' })
+  place!: string;
+
+  @TextField({ description: 'Why it could not be read', max: 2000, example: 'permission denied (EACCES)' })
+  reason!: string;
 }
 
 /** A day of a truck whose sums, from which the coverage of a fleet is shown, are not those of its recordings. */
@@ -76,6 +87,13 @@ export class StorageCheck {
   })
   data!: StorageFinding[];
 
+  @ArrayField(() => UnreadPlace, {
+    description: `What could not be read, and was not compared; at most ${MAX_UNREAD}`,
+    max: MAX_UNREAD,
+    example: [],
+  })
+  unread!: UnreadPlace[];
+
   @ArrayField(() => SumsFinding, {
     description: `The days of trucks whose sums differ from the recordings; the check stops at ${MAX_STORAGE_FINDINGS}`,
     max: MAX_STORAGE_FINDINGS,
@@ -85,7 +103,7 @@ export class StorageCheck {
 
   @TextField({
     description: 'What the database lacks, and how to add it; absent where it lacks nothing',
-    max: 1_000,
+    max: 2_000,
     optional: true,
     example: 'PostgreSQL has no index for the search of accounts.',
   })
@@ -142,6 +160,13 @@ export class StorageRepair {
     example: [],
   })
   data!: RepairedFinding[];
+
+  @ArrayField(() => UnreadPlace, {
+    description: `What could not be read, and was left as it is; at most ${MAX_UNREAD}`,
+    max: MAX_UNREAD,
+    example: [],
+  })
+  unread!: UnreadPlace[];
 
   @ArrayField(() => SumsFinding, {
     description: `The days of trucks whose sums differed; a repair stops at ${MAX_STORAGE_FINDINGS}, and the next one goes on`,

@@ -10,6 +10,7 @@ import type { Changes, Next, Run } from '../../work/run.js';
 import { WorkService } from '../../work/work.service.js';
 import { defineStates } from '../../work/states.js';
 import { type Published, STORAGE, type Storage } from '../../storage/storage.js';
+import { whileAnnounced } from '../../storage/storing-files.repository.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { insertClip, videoFileName } from './stored-videos.repository.js';
@@ -107,6 +108,10 @@ export class ClipPreparationJob implements OnModuleInit {
   /** Stores the file first, then its row and the final state in one transaction, so that listed clips have their file. */
   private async publish(run: Run<RequestRow>, clip: Clip, file: ClipFile): Promise<void> {
     const id = uuidv7();
+    await whileAnnounced(this.dataSource, videoFileName('clips', id), () => this.store(run, id, clip, file));
+  }
+
+  private async store(run: Run<RequestRow>, id: string, clip: Clip, file: ClipFile): Promise<void> {
     const bytes = 'path' in file ? createReadStream(file.path) : await this.storage.read(file.stored);
     const stored = await this.storage.store(videoFileName('clips', id), bytes, clip.sizeBytes);
     try {

@@ -14,6 +14,7 @@ import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { errorCode } from '../../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
+import { whileAnnounced } from '../../storage/storing-files.repository.js';
 import { ReferenceCameras } from './cameras.repository.js';
 import { hasRecordingAt, insertRecording, MAX_RECORDING_MS, videoFileName } from './stored-videos.repository.js';
 
@@ -36,19 +37,25 @@ export class ReferenceRecordings {
     const camera = { ...query, cameraId };
     if (await hasRecordingAt(this.dataSource, camera)) throw startConflict(camera);
     const id = uuidv7();
-    const { size, sha256 } = await this.storage
-      .store(videoFileName('recordings', id), checked(body))
-      .catch((error: unknown) => {
-        throw errorCode(error) === 'ECONNRESET'
-          ? apiError(ADMIN_API, 'invalid', 'the upload was interrupted: send the complete file again', { cause: error })
-          : error;
-      });
+    const name = videoFileName('recordings', id);
+    return whileAnnounced(this.dataSource, name, () => this.store(id, query, body)).catch((error: unknown) => {
+      throw isUniqueViolation(error, 'reference_recordings_start_key') ? startConflict(camera) : error;
+    });
+  }
+
+  private async store(id: string, query: HostedRecordingQuery, body: AsyncIterable<Buffer>): Promise<HostedRecording> {
+    const name = videoFileName('recordings', id);
+    const { size, sha256 } = await this.storage.store(name, checked(body)).catch((error: unknown) => {
+      throw errorCode(error) === 'ECONNRESET'
+        ? apiError(ADMIN_API, 'invalid', 'the upload was interrupted: send the complete file again', { cause: error })
+        : error;
+    });
     try {
       await this.insertRecording(id, query, size, sha256);
     } catch (error) {
       // The commit may have succeeded, and a row must have its file. `storage check` reports a file without a row.
-      if (!isDatabaseUnavailable(error)) await this.storage.delete(videoFileName('recordings', id));
-      throw isUniqueViolation(error, 'reference_recordings_start_key') ? startConflict(camera) : error;
+      if (!isDatabaseUnavailable(error)) await this.storage.delete(name);
+      throw error;
     }
     return { id, sizeBytes: size, sha256 };
   }

@@ -101,7 +101,7 @@ const erasedPiece = (start: number, end: number, reason: string): Piece => ({
 /** The other names of a camera are among its own. */
 const hasName = ({ names }: CoveredCamera, name: string): boolean => [...names].some((own) => isSameCamera(own, name));
 
-const erasedReason = ({ id, confirmed_at: at }: ErasedRow): string =>
+const erasedReason = ({ id, created_at: at }: ErasedRow): string =>
   `Erased at ${formatInstant(at)} (erasure ${id}). It is not fetched again.`;
 
 const tooManyRecordings = (): Violation => ({

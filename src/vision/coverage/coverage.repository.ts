@@ -44,7 +44,7 @@ export interface ErasedRow {
   readonly camera_id: string | null;
   readonly start_time: Date;
   readonly end_time: Date;
-  readonly confirmed_at: Date;
+  readonly created_at: Date;
 }
 
 export interface CoverageSubscriptionRow {
@@ -140,7 +140,7 @@ export class CoverageRepository {
   /** The ranges of the truck that erasures have closed. */
   erased({ connectionId, truckId, from, to }: TruckRange): Promise<ErasedRow[]> {
     return this.dataSource.query(
-      `SELECT id, camera_id, start_time, end_time, confirmed_at FROM erasures
+      `SELECT id, camera_id, start_time, end_time, created_at FROM erasures
        WHERE connection_id = $1 AND truck_id = $2 AND status IN ('running', 'done') AND start_time < $4 AND end_time > $3`,
       [connectionId, truckId, from, to],
     );

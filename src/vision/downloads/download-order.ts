@@ -41,5 +41,5 @@ export interface DownloadStorage {
   createDraft(name: string, size?: number): Promise<DownloadDraft>;
   openDraft(name: string, point: DraftPoint): Promise<DownloadDraft | undefined>;
   removeDrafts(name: string): Promise<void>;
-  delete(name: string): Promise<void>;
+  delete(name: string): Promise<unknown>;
 }

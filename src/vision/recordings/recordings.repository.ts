@@ -221,6 +221,7 @@ export const recordingInventory = (dataSource: Querying): Inventory =>
     table: 'recordings',
     folder: RECORDINGS_FOLDER,
     where: "status = 'stored'",
+    expectedWhere: "status IN ('stored', 'available', 'downloading')",
     owner: 'hauler_id',
   });
 

@@ -69,7 +69,10 @@ export async function createFleet(service: Service, haulerId: string, mark: stri
   const [share = ''] = await each(() =>
     made(`/recordings/${watched.recording}/shares`, { reason: `Dispute ${mark}`, maxViews: 10 }),
   );
-  const [erasure = ''] = await each(() => made('/erasures', { haulerId, accountId }));
+  const [erasure = ''] = await each(async (n) => {
+    const erased = await createAccount(hauler, issued.key, `Erased ${mark} ${n}`);
+    return made('/erasures', { haulerId, accountId: erased });
+  });
   const first = async (path: string): Promise<string> =>
     eventually(async () => {
       const all = await listed<Identified>(path, service);

@@ -29,8 +29,8 @@ export class Footage {
 
   private constructor(readonly vision: VisionScene) {}
 
-  static async create(): Promise<Footage> {
-    const footage = new Footage(await VisionScene.create());
+  static async create(options: Parameters<typeof VisionScene.create>[0] = {}): Promise<Footage> {
+    const footage = new Footage(await VisionScene.create(options));
     footage.vision.partner.on(
       CONTINUOUS,
       lists('recordings', () => footage.listed),

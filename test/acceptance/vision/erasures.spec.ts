@@ -2,26 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { Footage, minute } from '../support/footage.js';
-import { type ErrorBody, Hauler, ONE_SITE, paths, type Plain } from '../support/hauler.js';
-import { admin, administer, listed } from '../support/target.js';
+import { type ErrorBody, Hauler, ONE_SITE, paths, type Plain, TICKET } from '../support/hauler.js';
+import { admin, administer, listed, target } from '../support/target.js';
 
 interface Erasure extends ErrorBody {
   readonly id: string;
   readonly status: string;
-  readonly confirmationCode: string;
-  readonly preview: Readonly<Record<string, number>>;
+  readonly preview?: Readonly<Record<string, number>>;
   readonly erased: Readonly<Record<string, number>>;
   readonly notReached: readonly string[];
+  readonly endsByItself: readonly { readonly what: string; readonly until: string }[];
 }
 
-const prepare = (body: Plain) => admin<Erasure>('POST', '/erasures', body);
-const confirm = (id: string, confirmationCode: string) =>
-  admin<Erasure>('POST', `/erasures/${id}/confirm`, { confirmationCode });
+const request = (body: Plain) => admin<Erasure>('POST', '/erasures', body);
+const preview = (body: Plain) => request({ ...body, dryRun: true });
 
-/** Prepares and confirms an erasure; returns its receipt. */
+/** Erases; returns the receipt. */
 async function erase(body: Plain): Promise<Erasure> {
-  const { id, confirmationCode } = (await prepare(body)).body;
-  expect((await confirm(id, confirmationCode)).status).toBe(202);
+  const { id } = await administer<Erasure>('POST', '/erasures', body);
   return eventually(async () => {
     const receipt = await administer<Erasure>('GET', `/erasures/${id}`);
     expect(receipt.status).toBe('done');
@@ -37,18 +35,16 @@ describe('an erasure of footage', () => {
     await footage.add({ from: 0, to: 10 }, { from: 25, to: 35 }, { from: 40, to: 50 });
     const ids = await Promise.all([0, 25, 40].map((from) => footage.idOf(from)));
     const range = { ...footage.truck, ...RANGE };
-    const { status, body } = await prepare(range);
+    const { status, body } = await preview(range);
     expect([status, body]).toMatchObject([
-      201,
+      200,
       { status: 'previewed', kind: 'footage', preview: { recordings: 2, bytes: 2_000 } },
     ]);
-    expect((await confirm(body.id, 'WRONG1')).status).toBe(409);
     expect((await admin('GET', `/recordings/${ids[0]}`)).status).toBe(200);
 
     const receipt = await erase(range);
     expect(receipt.erased).toMatchObject({ recordings: 2, bytes: 2_000 });
     expect(receipt.notReached.join()).toContain('Backups');
-    expect((await confirm(receipt.id, body.confirmationCode)).status).toBe(409);
     const statuses = await Promise.all(ids.map(async (id) => (await admin('GET', `/recordings/${id}`)).status));
     expect(statuses).toEqual([404, 404, 200]);
     expect((await admin('GET', `/recordings/${ids[0]}/content`)).status).toBe(404);
@@ -64,34 +60,33 @@ describe('an erasure of footage', () => {
     expect(left.map(({ startTime }) => startTime).sort()).toEqual([minute(40), minute(60)]);
   });
 
-  test('is refused where a hold keeps any of it, before and after its preview (decision 68)', async () => {
+  test('is refused where a hold keeps any of it, as its dry run is (decision 68)', async () => {
     const footage = await Footage.create();
     await footage.add({ from: 20, to: 30 });
     const range = { ...footage.truck, ...RANGE };
-    const { body } = await prepare(range);
     const held = await administer<{ id: string }>('POST', '/holds', {
       ...{ caseId: 'CLAIM-1', reason: 'collision', ...footage.truck },
       ...{ from: minute(29), to: minute(40) },
     });
     const refusals = [
-      await confirm(body.id, body.confirmationCode),
-      await prepare(range),
+      await request(range),
+      await preview(range),
       // A recording is erased as a whole, with its held part.
-      await prepare({ ...range, to: minute(25) }),
+      await request({ ...range, to: minute(25) }),
     ];
     for (const refused of refusals) {
       expect([refused.status, refused.body.error.details]).toEqual([409, { holdIds: [held.id] }]);
     }
     await administer('POST', `/holds/${held.id}/release`, { reason: 'settled' });
-    expect((await confirm(body.id, body.confirmationCode)).status).toBe(202);
+    expect((await erase(range)).erased).toMatchObject({ recordings: 1 });
   });
 
   test('may name the hauler of the connection, and no other one (decisions 1, 68)', async () => {
     const footage = await Footage.create();
     const range = { ...footage.truck, ...RANGE };
-    expect((await prepare({ ...range, haulerId: footage.vision.hauler.id })).status).toBe(201);
+    expect((await preview({ ...range, haulerId: footage.vision.hauler.id })).status).toBe(200);
     const other = await Hauler.create();
-    expect((await prepare({ ...range, haulerId: other.id })).status).toBe(400);
+    expect((await request({ ...range, haulerId: other.id })).status).toBe(400);
   });
 
   test.each<[string, Plain, string[]]>([
@@ -102,7 +97,7 @@ describe('an erasure of footage', () => {
     ['an unknown connection', { connectionId: randomUUID(), truckId: 'T', ...RANGE }, ['connectionId']],
     ['an empty range', { connectionId: randomUUID(), truckId: 'T', ...RANGE, to: RANGE.from }, ['to']],
   ])('is refused for %s', async (_, body, expected) => {
-    const reply = await prepare(body);
+    const reply = await request(body);
     expect([reply.status, paths(reply)]).toEqual([400, expected]);
   });
 });
@@ -115,21 +110,17 @@ describe('an erasure of an account', () => {
       primaryContact: { firstName: 'Dana', email },
     });
     const erasedAccount = named('Erased Recycling', 'dana@erased.example');
-    const options = { idempotencyKey: randomUUID() };
-    const { body: account } = await hauler.createAccount<{ accountId: string; accountNumber: string }>(
-      erasedAccount,
-      options,
-    );
+    const { body: account } = await hauler.createAccount<{ accountId: string; accountNumber: string }>(erasedAccount);
     const { body: other } = await hauler.createAccount<{ accountId: string }>(named('Other', 'kim@other.example'));
     const { body: same } = await neighbour.createAccount<{ accountId: string }>(erasedAccount);
     const { body: ticket } = await hauler.push({ customFields: { Customer: account.accountNumber, Gate: 'north' } });
 
     const subject = { haulerId: hauler.id, accountId: account.accountId };
-    await eventually(async () =>
-      expect((await prepare(subject)).body.preview).toMatchObject({ accounts: 1, tickets: 1, answers: 1 }),
-    );
+    const counts = { accounts: 1, tickets: 1, revisions: 1 };
+    expect((await preview(subject)).body.preview).toMatchObject(counts);
+    expect((await admin('GET', `/accounts/${account.accountId}`)).status).toBe(200);
     const receipt = await erase(subject);
-    expect(receipt.erased).toMatchObject({ accounts: 1, tickets: 1, answers: 1 });
+    expect(receipt.erased).toMatchObject(counts);
     expect(JSON.stringify(receipt)).not.toMatch(/Erased Recycling|dana@/);
     const statuses = [account, other, same].map(
       async (each) => (await admin('GET', `/accounts/${each.accountId}`)).status,
@@ -152,4 +143,97 @@ describe('an erasure of an account', () => {
     const accounts = await listed<{ accountName: string }>(`/accounts?haulerId=${hauler.id}`);
     expect(accounts.map(({ accountName }) => accountName).sort()).toEqual(['Erased Recycling', 'Other']);
   });
+
+  /** Names that are words of JSON, of our own fields and routes, or a part of another one's. */
+  const NAMES = ['True', 'Name', 'Site', 'Mesa', '1', 'null', 'success', 'Mesa "West"', 'C:\\Mesa', 'É', 'enabled'];
+
+  test.each(NAMES)(
+    'named %j changes nothing of another hauler, and of its own only what has this exact value (decision 68)',
+    async (accountName) => {
+      const [hauler, neighbour] = [await Hauler.create({ sites: ONE_SITE }), await Hauler.create({ sites: ONE_SITE })];
+      const { body: account } = await hauler.createAccount<{ accountId: string }>({ accountName });
+      const owners = await Promise.all(
+        [hauler, neighbour].map(async (owner) => {
+          const { connectionId } = await owner.siteConnection();
+          await administer('PATCH', `/connections/${connectionId}`, { enabled: false, intervalSeconds: 3_600 });
+          const longer = { accountName: `${accountName} Red Hauling` };
+          const key = randomUUID();
+          const sent = {
+            customFields: { Customer: `${accountName} Red`, Other: `x${accountName}`, [accountName]: 'x' },
+          };
+          const ticket = await owner.push(sent, { idempotencyKey: key });
+          return {
+            owner,
+            connectionId,
+            key,
+            sent,
+            ticket: ticket.body.disposalTicketId,
+            longer: await owner.createAccount(longer),
+          };
+        }),
+      );
+      const { body: equal } = await neighbour.push({ customFields: { Customer: accountName } });
+      const { body: named } = await hauler.push({ customFields: { Customer: accountName.toUpperCase(), Gate: '7' } });
+      const before = await Promise.all(owners.map(({ connectionId }) => actionsOf(connectionId)));
+      expect(before[1]?.length).toBeGreaterThan(0);
+
+      const receipt = await erase({ haulerId: hauler.id, accountId: account.accountId });
+      expect(receipt.erased).toMatchObject({ accounts: 1, tickets: 1, revisions: 1 });
+      expect(await Promise.all(owners.map(({ connectionId }) => actionsOf(connectionId)))).toEqual(before);
+      for (const { owner, key, sent, ticket, longer } of owners) {
+        const again = await owner.push(sent, { idempotencyKey: key });
+        expect([again.body.disposalTicketId, again.headers.get('idempotency-replayed')]).toEqual([ticket, 'true']);
+        expect(await fieldsOf(ticket)).toEqual([sent.customFields, sent.customFields]);
+        expect((await admin('GET', `/accounts/${String(longer.body['accountId'])}`)).status).toBe(200);
+      }
+      expect(await fieldsOf(equal.disposalTicketId)).toEqual(Array(2).fill({ Customer: accountName }));
+      expect(await fieldsOf(named.disposalTicketId)).toEqual(Array(2).fill({ Customer: '[erased]', Gate: '7' }));
+    },
+  );
+
+  test('ends whatever a push has, and leaves its other bytes as they were sent (decision 68)', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const { body: account } = await hauler.createAccount<{ accountId: string }>({ accountName: 'Vast' });
+    const fields = String.raw`{"Customer":"V\u0061st" , "9":"x","Gate":"north"}`.replace('\\\\', '\\');
+    const shadowed = `"note":${'['.repeat(20_000)}${']'.repeat(20_000)},"note":"\\u0000","note":null`;
+    const rest = JSON.stringify(TICKET).slice(1);
+    const text = `{ "weight" : 1e200000, "small":-0.0,${shadowed}, "customFields": ${fields},${rest}`;
+    const headers = { 'PLATFORM-API-KEY': await hauler.key(), 'Content-Type': 'application/json' };
+    const pushed = await fetch(`${target.url}/platform-api/v1/tickets`, { method: 'POST', headers, body: text });
+    expect(pushed.status).toBe(200);
+    const { disposalTicketId } = (await pushed.json()) as { disposalTicketId: string };
+
+    const receipt = await erase({ haulerId: hauler.id, accountId: account.accountId });
+    expect(receipt.erased).toMatchObject({ tickets: 1, revisions: 1 });
+    const fieldsNow = { Customer: '[erased]', '9': 'x', Gate: 'north' };
+    expect(await fieldsOf(disposalTicketId)).toEqual([fieldsNow, fieldsNow]);
+  });
+
+  test('names in its receipt what ends by itself, with the day, and keeps an answer for its retry (decisions 16, 68)', async () => {
+    const hauler = await Hauler.create();
+    const options = { idempotencyKey: randomUUID() };
+    const sent = { accountName: 'Retried' };
+    const { body: account } = await hauler.createAccount<{ accountId: string }>(sent, options);
+    const subject = { haulerId: hauler.id, accountId: account.accountId };
+    const { endsByItself } = await erase(subject);
+    expect((await preview(subject)).status).toBe(400);
+    const text = endsByItself.map(({ what }) => what).join();
+    expect(text).toMatch(/exchange log.*Idempotency-Key.*[Dd]eliveries/);
+    const days = endsByItself.map(({ until }) => (Date.parse(until) - Date.now()) / 86_400_000);
+    for (const each of days) expect(Math.ceil(each)).toBeGreaterThanOrEqual(1);
+    // A retry creates it not again.
+    const again = await hauler.createAccount<{ accountId: string }>(sent, options);
+    expect([again.body.accountId, again.headers.get('idempotency-replayed')]).toEqual([account.accountId, 'true']);
+    expect(await listed(`/accounts?haulerId=${hauler.id}`)).toEqual([]);
+  });
 });
+
+const actionsOf = (connectionId: string) =>
+  listed<Plain>(`/actions?resource=${encodeURIComponent(`connection:${connectionId}`)}`);
+
+/** The custom fields of a ticket, and of its first push. */
+async function fieldsOf(ticketId: string): Promise<unknown[]> {
+  const ticket = await administer<Plain>('GET', `/tickets/${ticketId}`);
+  const { data } = await administer<{ data: { body: Plain }[] }>('GET', `/tickets/${ticketId}/revisions`);
+  return [ticket['customFields'], data[0]?.body['customFields']];
+}

@@ -259,6 +259,7 @@ describe('keys, pushes and the storage', () => {
       expect(checked.map(({ kind }) => kind).sort()).toEqual([
         'database-trouble',
         'expiring-keys',
+        'kept-versions',
         'lost-exchanges',
         'storage-trouble',
       ]);

@@ -19,8 +19,8 @@ let operations: readonly Documented[];
 const ids: Record<string, string> = {};
 let visionConnection = '';
 const connectionKeys = { site: '', vision: '' };
-/** Of the example of an erasure, which an example cannot know. */
-const erasure = { accountId: '', confirmationCode: '' };
+/** Of the examples of an erasure, which an example cannot know. */
+let erasedAccountId = '';
 
 /** The state of the demo: its hauler, its sites, a recorded minute, and connections of the service to itself. */
 beforeAll(async () => {
@@ -60,12 +60,9 @@ beforeAll(async () => {
   const held = { connectionId: visionConnection, truckId: DEMO.truckId, from: at(0), to: at(1) };
   ids['holds'] = await made('/holds', { ...held, caseId: 'CASE-1', reason: 'Held' });
   const { body: account } = await client.send(operation('createAccount'), { body: erasedAccount() });
-  erasure.accountId = (account as { accountId: string }).accountId;
-  const { body: preview } = await client.send(operation('createErasure'), {
-    body: { haulerId, accountId: erasure.accountId },
-  });
-  erasure.confirmationCode = (preview as { confirmationCode: string }).confirmationCode;
-  ids['erasures'] = (preview as { id: string }).id;
+  erasedAccountId = (account as { accountId: string }).accountId;
+  const range = { connectionId: visionConnection, truckId: 'NONE', from: at(0), to: at(1) };
+  ids['erasures'] = await made('/erasures', range);
 });
 afterAll(() => service.close());
 
@@ -98,11 +95,10 @@ const erasedAccount = () => ({
   externalId: 'ERASED',
 });
 
-/** Sets the connection, the endpoint, the account or the code, which an example cannot know. */
+/** Sets the connection, the endpoint or the account, which an example cannot know. */
 function connected(body: unknown): unknown {
   if (body === null || typeof body !== 'object') return body;
-  if ('confirmationCode' in body) return { ...body, confirmationCode: erasure.confirmationCode };
-  if ('accountId' in body) return { ...body, accountId: erasure.accountId };
+  if ('accountId' in body) return { ...body, accountId: erasedAccountId };
   if ('endpointId' in body) return { ...body, endpointId: ids['webhook-endpoints'] };
   return 'connectionId' in body ? { ...body, connectionId: visionConnection } : body;
 }
@@ -339,7 +335,6 @@ describe('the documented errors', () => {
       'GET /holds/{id}/bundle',
       'POST /api-keys/{id}/rotate',
       'POST /erasures',
-      'POST /erasures/{id}/confirm',
       'POST /exchanges/replay',
       'POST /exchanges/{id}/replay',
       'POST /haulers',

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { extname, join } from 'node:path';
+import { childEnv, childEnvWithS3 } from '../../../config/child-env.js';
 import { fullDisk, NotStoredError, StorageUnavailableError } from '../../../storage/storage-errors.js';
 import type { Clip } from './cut-clip.js';
 import type { CutTask, MediaReply } from './media-child.js';
@@ -30,6 +31,9 @@ const MIN_BYTES_PER_MS = 2 * 1024;
 /** `.js` in the build, `.ts` in the tests, where processes load TypeScript by an inherited `--import`. */
 const CHILD = join(import.meta.dirname, `media-child${extname(import.meta.url)}`);
 
+/** None of the build: options such as `--env-file` and `--require` may load secrets into the environment of the child. */
+const INHERITED_OPTIONS = extname(import.meta.url) === '.ts' ? process.execArgv : [];
+
 export const limitsFor = (totalBytes: number): MediaLimits => ({
   maxRssBytes: MAX_RSS_BYTES,
   timeoutMs: BASE_TIMEOUT_MS + Math.ceil(totalBytes / MIN_BYTES_PER_MS),
@@ -47,7 +51,9 @@ export async function cutClipInProcess(
   signal.throwIfAborted();
   const startedAt = systemNow();
   const child = fork(CHILD, [String(limits.maxRssBytes)], {
-    execArgv: [...process.execArgv, '--max-semi-space-size=8', `--max-old-space-size=${MAX_HEAP_MIB}`],
+    execArgv: [...INHERITED_OPTIONS, '--max-semi-space-size=8', `--max-old-space-size=${MAX_HEAP_MIB}`],
+    // It reads what strangers have made, so it gets no secret but the key of the bucket, where there is one.
+    env: task.storageUrl.startsWith('file:') ? childEnv() : childEnvWithS3(),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });

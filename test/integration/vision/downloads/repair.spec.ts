@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StorageRepair } from '../../../../src/contracts/admin/storage.dto.js';
 import { type Storage, STORAGE, storageName } from '../../../../src/storage/storage.js';
+import { whileAnnounced } from '../../../../src/storage/storing-files.repository.js';
 import { recordingFile } from '../../../../src/vision/recordings/recording.rules.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { commandsBeside, runCommand } from '../../../support/command-line.js';
@@ -106,5 +108,15 @@ describe('doctor --repair --remove-orphans', () => {
     expect(await repair('--remove-orphans', '--dry-run')).toMatchObject({ data: [{ ...orphan, remedy: 'removed' }] });
     expect(await repair('--remove-orphans')).toMatchObject({ removed: 1, none: 0 });
     expect(await repair('--remove-orphans')).toMatchObject({ removed: 0, data: [] });
+  });
+
+  test('leaves a file that an instance is storing, however old it is (issue 46, row 3)', async () => {
+    await addOrphan(fileURLToPath(app.env.STORAGE_URL));
+    await whileAnnounced(app.dataSource, storageName('recordings', ORPHAN), async () => {
+      expect(await repair('--remove-orphans')).toMatchObject({ removed: 0, none: 0, data: [] });
+    });
+    await whileAnnounced(app.dataSource, storageName('recordings', randomUUID()), async () => {
+      expect(await repair('--remove-orphans')).toMatchObject({ removed: 1, none: 0 });
+    });
   });
 });

@@ -1,0 +1,68 @@
+import type { EntityManager } from 'typeorm';
+import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
+import {
+  type AccountValues,
+  deleteAccount,
+  eraseInTickets,
+  findPushes,
+  findTickets,
+  type KeptPush,
+  storePush,
+} from './account-erasure.repository.js';
+import { withoutValues } from './erased-push.rules.js';
+import { countByReference, redactByReference } from './exchange-erasure.repository.js';
+
+const BATCH = 500;
+
+interface Erased {
+  readonly haulerId: string;
+  readonly account: AccountValues;
+  /** Only counts: nothing is changed or locked. */
+  readonly dryRun: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * What an account left, by exact values in its own hauler (decision 68), in one transaction. Tickets are searched before any is
+ * changed, so that a push of one waits for no search.
+ */
+export async function eraseAccount(
+  manager: EntityManager,
+  { haulerId, account, dryRun, signal }: Erased,
+): Promise<Partial<ErasureCounts>> {
+  const { id, account_number: number, account_name: name, email, phone } = account;
+  const values = [id, number, name, email, phone].filter((value): value is string => value !== null && value !== '');
+  const references = [`accountId:${id}`, `accountName:${name}`];
+  const revisions = await erasePushes(manager, haulerId, values, { dryRun, signal });
+  const tickets = await findTickets(manager, haulerId, values);
+  if (dryRun)
+    return {
+      ...{ accounts: 1, revisions, tickets: tickets.length },
+      exchanges: await countByReference(manager, haulerId, references),
+    };
+  await eraseInTickets(manager, haulerId, values, tickets);
+  const exchanges = await redactByReference(manager, haulerId, references);
+  return { revisions, tickets: tickets.length, exchanges, accounts: await deleteAccount(manager, haulerId, id) };
+}
+
+/** Returns how many have one of the values. */
+async function erasePushes(
+  manager: EntityManager,
+  haulerId: string,
+  values: readonly string[],
+  { dryRun, signal }: Pick<Erased, 'dryRun'> & { readonly signal: AbortSignal | undefined },
+): Promise<number> {
+  const sought = new Set(values.map((value) => value.toLowerCase()));
+  const next = (after?: KeptPush) => findPushes(manager, haulerId, values, after, BATCH);
+  let erased = 0;
+  for (let batch = await next(); batch.length > 0; batch = await next(batch.at(-1))) {
+    signal?.throwIfAborted();
+    for (const push of batch) {
+      const body = withoutValues(push.body, sought);
+      if (body === undefined) continue;
+      erased += 1;
+      if (!dryRun) await storePush(manager, haulerId, { ...push, body });
+    }
+  }
+  return erased;
+}
