@@ -1,5 +1,6 @@
 import { AddressRefusedError } from './address-guard.js';
-import { learnParseError } from './lenient-hosts.js';
+import { MAX_HEAD_BYTES } from '../contracts/common/answer-limits.js';
+import { HEAD_TOO_LARGE, learnParseError } from './lenient-hosts.js';
 
 /** Why an outbound call has no whole response. */
 export interface NetworkFailure {
@@ -30,7 +31,9 @@ export function networkFailure(error: unknown, host: string, hasResponse: boolea
   const refused = addressRefusedIn(error);
   if (refused !== undefined) return { kind: 'addressRefused', message: refused.message };
   const { code } = error as { readonly code?: unknown };
-  if (learnParseError(host, { code }))
+  if (code === HEAD_TOO_LARGE)
+    return { kind: 'broken', message: `The head of the answer of ${host} is larger than ${MAX_HEAD_BYTES / 1024} KB.` };
+  if (learnParseError(host, error as NodeJS.ErrnoException))
     return { kind: 'broken', message: `${host} sent invalid HTTP (${String(code)}).` };
   // A connection that was kept open since an earlier call may break before the first byte of this response.
   if (hasResponse || code === 'ECONNRESET' || code === 'EPIPE')

@@ -1,5 +1,8 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { HeadObjectCommand, type PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import type { S3StorageConfig } from '../config/storage-url.js';
+import { readLargeHeads } from '../outbound/large-heads.js';
 import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailableError } from './storage-errors.js';
 
 /** For every call but those that move a file. A call has three attempts, so a server that is silent fails in 8 s. */
@@ -16,6 +19,9 @@ export interface S3Place {
 
 export type Checksum = Pick<PutObjectCommandInput, 'ChecksumAlgorithm'>;
 
+/** As the client's own agents have it. */
+const CONNECTIONS = { keepAlive: true, maxSockets: 50 };
+
 /** Credentials come from the usual places of the AWS SDK: environment, profile, role of the machine. */
 export function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): S3Place {
   const client = new S3Client({
@@ -26,7 +32,13 @@ export function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): 
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
     // 120 s, because joining the parts of a large file may take that long.
-    requestHandler: { connectionTimeout: 5000, requestTimeout: 120_000, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: 5000,
+      requestTimeout: 120_000,
+      throwOnRequestTimeout: true,
+      httpAgent: readLargeHeads(new HttpAgent(CONNECTIONS)),
+      httpsAgent: readLargeHeads(new HttpsAgent(CONNECTIONS)),
+    },
   });
   return { client, bucket, prefix, checksum: {} };
 }

@@ -74,6 +74,8 @@ export class HttpSender {
       agent,
       method: 'POST',
       signal,
+      // What curl reads is an answer (decision 64): a delivery that was taken must not be sent again. No other answer follows on it.
+      insecureHTTPParser: true,
       headers: {
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(body)),

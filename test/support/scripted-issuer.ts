@@ -13,6 +13,8 @@ export interface Script {
   issuer?: string;
   /** Signs with a key that the issuer does not list. */
   hasForeignKey?: boolean;
+  /** Headers of every answer to the service. */
+  headers?: Readonly<Record<string, string>>;
   /** What each call of these paths answers. */
   calls?: Readonly<Record<string, (response: ServerResponse) => void>>;
 }
@@ -70,6 +72,7 @@ export async function startScriptedIssuer() {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
       const url = new URL(request.url ?? '', issuer);
+      if (url.pathname !== '/authorize') response.setHeaders(new Map(Object.entries(script.headers ?? {})));
       const scripted = script.calls?.[url.pathname];
       if (scripted !== undefined) return scripted(response);
       const answer = answers[url.pathname]?.(url, new URLSearchParams(body));

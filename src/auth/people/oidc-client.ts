@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Configuration, CustomFetch, IDToken, ServerMetadata } from 'openid-client';
+import type { Configuration, IDToken, ServerMetadata } from 'openid-client';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { OidcSettings } from '../../config/oidc-settings.js';
 import type { Person } from '../admin-caller.js';
+import { fetchBounded } from './oidc-fetch.js';
 import { groupsIn } from './role-mapping.rules.js';
 import type { SignInState } from './sign-in-state.js';
 
 /** Of each answer of the identity provider. */
 const TIMEOUT_SECONDS = 10;
-const MAX_BYTES = 1_048_576;
 
 /** The description of the provider is read again after this time. Its keys are read at each sign-in, so that new ones count at once. */
 const METADATA_MS = 60_000;
@@ -132,20 +132,6 @@ export class OidcClient {
     return Object.fromEntries(fields) as unknown as ServerMetadata;
   }
 }
-
-/** `fetch` of at most `MAX_BYTES`. The address is the operator's own setting, so it may be private. */
-const fetchBounded: CustomFetch = async (url, options) => {
-  const response = await fetch(url, options);
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    length += chunk.length;
-    if (length > MAX_BYTES) throw new Error(`the answer of the identity provider is larger than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  const { status, statusText, headers } = response;
-  return new Response(length === 0 ? null : Buffer.concat(chunks), { status, statusText, headers });
-};
 
 /** In an address: a longer one is refused by many servers, and the provider then asks the person. */
 const MAX_HINT = 6_000;
