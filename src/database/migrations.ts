@@ -50,6 +50,7 @@ import { CreateErasures1795670001000 } from '../../migrations/1795670001000-crea
 import { SumCoverageByDay1795680000000 } from '../../migrations/1795680000000-sum-coverage-by-day.js';
 import { KeepIdTokens1795720000000 } from '../../migrations/1795720000000-keep-id-tokens.js';
 import { DropOldRecordings1795700000000 } from '../../migrations/1795700000000-drop-old-recordings.js';
+import { ReadNamesAsShown1795730000000 } from '../../migrations/1795730000000-read-names-as-shown.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -104,4 +105,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   SumCoverageByDay1795680000000,
   DropOldRecordings1795700000000,
   KeepIdTokens1795720000000,
+  ReadNamesAsShown1795730000000,
 ];
