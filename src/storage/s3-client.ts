@@ -2,6 +2,8 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { HeadObjectCommand, type PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import type { S3StorageConfig } from '../config/storage-url.js';
+import { NETWORK_CAUSES } from '../contracts/common/network-causes.js';
+import { networkCause } from '../outbound/network-errors.js';
 import { readLargeHeads } from '../outbound/large-heads.js';
 import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailableError } from './storage-errors.js';
 
@@ -84,7 +86,12 @@ function s3Failure(error: unknown): unknown {
   const status = statusOf(error);
   // A system error of the local draft: `Draft` converts it.
   if (status === undefined && 'path' in error) return error;
-  const words = [errorCode(error) ?? nameOf(error), ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ');
+  const cause = status === undefined ? networkCause(error) : undefined;
+  const code = errorCode(error) ?? nameOf(error);
+  const words =
+    cause === undefined
+      ? [code, ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ')
+      : `${NETWORK_CAUSES[cause]} (${code})`;
   if (FULL.has(nameOf(error)) || status === 507) return fullDisk(words, error);
   return new StorageUnavailableError('failed', `The video storage (S3) failed: ${words}.`, error);
 }

@@ -55,7 +55,8 @@ export class HttpSender {
       if (timeout.aborted) return { reason: 'timed-out' };
       const { code } = error as { readonly code?: unknown };
       if (code === 'ETIMEDOUT') return { reason: 'timed-out' };
-      return { reason: FAILURES[networkFailure(error, url.host, false).kind] };
+      const { kind, cause } = networkFailure(error, url.host, false);
+      return { reason: cause ?? FAILURES[kind] };
     }
   }
 

@@ -1,4 +1,6 @@
 import type { SignInFault } from '../../contracts/admin/people.dto.js';
+import type { NetworkCause } from '../../contracts/common/network-causes.js';
+import { networkCause } from '../../outbound/network-errors.js';
 import { ownField } from '../../contracts/common/json.js';
 
 /** The provider would have to show a page (OpenID Connect Core). */
@@ -18,11 +20,16 @@ const INVALID = new Set([
   'OAUTH_KEY_SELECTION_FAILED',
 ]);
 
+/** The provider may be back soon. Every other cause is one that somebody must fix. */
+const IS_AWAY: ReadonlySet<NetworkCause> = new Set(['connection-refused', 'no-route']);
+
 /** The fault of a sign-in by the error of `openid-client`; an error of another kind means that the provider is away. */
 export function faultOf(error: unknown): SignInFault {
   const [code, reason] = [ownField(error, 'code'), ownField(error, 'error')];
   if (code === 'OAUTH_AUTHORIZATION_RESPONSE_ERROR') return NEEDS_A_PAGE.has(String(reason)) ? 'silent' : 'refused';
   // The code of the answer was used before, or is too old.
   if (code === 'OAUTH_RESPONSE_BODY_ERROR') return reason === 'invalid_grant' ? 'stale' : 'refused';
-  return INVALID.has(String(code)) ? 'invalid' : 'provider-away';
+  if (INVALID.has(String(code))) return 'invalid';
+  const cause = networkCause(error);
+  return cause === undefined || IS_AWAY.has(cause) ? 'provider-away' : cause;
 }
