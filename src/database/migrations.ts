@@ -51,6 +51,7 @@ import { SumCoverageByDay1795680000000 } from '../../migrations/1795680000000-su
 import { KeepIdTokens1795720000000 } from '../../migrations/1795720000000-keep-id-tokens.js';
 import { DropOldRecordings1795700000000 } from '../../migrations/1795700000000-drop-old-recordings.js';
 import { ReadNamesAsShown1795730000000 } from '../../migrations/1795730000000-read-names-as-shown.js';
+import { NoticeAbsentLists1795731000000 } from '../../migrations/1795731000000-notice-absent-lists.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -106,4 +107,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   DropOldRecordings1795700000000,
   KeepIdTokens1795720000000,
   ReadNamesAsShown1795730000000,
+  NoticeAbsentLists1795731000000,
 ];

@@ -24,6 +24,7 @@ export const ATTENTION_KINDS = [
   'held-runs',
   'failing-runs',
   'quarantined-records',
+  'absent-lists',
   'held-at-risk',
   'downloads-at-risk',
   'unread-windows',
