@@ -52,6 +52,7 @@ import { KeepIdTokens1795720000000 } from '../../migrations/1795720000000-keep-i
 import { DropOldRecordings1795700000000 } from '../../migrations/1795700000000-drop-old-recordings.js';
 import { ReadNamesAsShown1795730000000 } from '../../migrations/1795730000000-read-names-as-shown.js';
 import { NoticeAbsentLists1795731000000 } from '../../migrations/1795731000000-notice-absent-lists.js';
+import { IndexLongIds1795732000000 } from '../../migrations/1795732000000-index-long-ids.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -108,4 +109,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   KeepIdTokens1795720000000,
   ReadNamesAsShown1795730000000,
   NoticeAbsentLists1795731000000,
+  IndexLongIds1795732000000,
 ];

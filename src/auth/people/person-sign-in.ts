@@ -80,7 +80,8 @@ export class PersonSignIn {
 
   private fail(response: Response, fault: SignInFault, returnTo: string, error?: unknown): void {
     // A silent sign-in without a session at the provider is no incident.
-    if (fault !== 'silent') this.logger.warn(error ?? {}, `a person could not sign in: ${fault}`);
+    if (fault !== 'silent')
+      this.logger.warn(`a person could not sign in: ${fault}`, ...(error === undefined ? [] : [error]));
     const query = new URLSearchParams({ fault, return: returnTo });
     response.redirect(this.addressOf(`/console/?${query.toString()}`));
   }

@@ -13,7 +13,7 @@ export const NETWORK_CAUSES = {
   'certificate-of-another-host': 'its certificate is for another host',
   'certificate-revoked': 'its certificate was revoked',
   'certificate-invalid': 'its certificate is not accepted',
-  'no-tls': 'it does not speak TLS',
+  'no-tls': 'it does not speak TLS, or no TLS that is accepted here',
   'tls-failed': 'both sides agree on no version or cipher of TLS',
 } as const satisfies Readonly<Record<string, string>>;
 
