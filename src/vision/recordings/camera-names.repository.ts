@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Querying } from '../../database/sql.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { areIndexable } from './indexed-names.rules.js';
+import { areIndexable } from '../client/indexed-names.rules.js';
 import { isSameCamera, mayBeAliases, type NamePair, namesOf } from './camera-names.rules.js';
 
 export interface RequestedCamera {
