@@ -113,7 +113,8 @@ module.exports = {
     },
     {
       name: 'console-is-a-client',
-      comment: 'the console runs in a browser and takes only types from the contracts, the order of the roles, and the words of network causes',
+      comment:
+        'the console runs in a browser and takes only types from the contracts, the order of the roles, and the words of network causes',
       severity: 'error',
       from: { path: '^src/console/' },
       to: {
