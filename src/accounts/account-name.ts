@@ -1,14 +1,19 @@
 import { hash } from 'node:crypto';
 
-const WHITE_SPACE = /[\p{White_Space}\uFEFF]+/gu;
+const WHITE_SPACE = /\p{White_Space}+/gu;
+
+/** What Unicode says is not shown: zero width, direction marks, soft hyphens, variation selectors, fillers. */
+const NOT_SHOWN = /\p{Default_Ignorable_Code_Point}+/gu;
 
 /**
- * Two names are the same if this form of them is equal (decision 27): NFKC, case folded, white space as one blank between
- * words. The upper case of the lower case is Unicode's full case folding: `ß` and `ẞ` become `SS`, both sigmas become one, and
+ * Two names are the same if this form of them is equal (decision 27): NFKC, case folded, without characters that are not shown,
+ * white space as one blank between words. The upper case of the lower case is Unicode's full case folding: `ß` and `ẞ` become `SS`, both sigmas become one, and
  * `İ` does not become `I`. The dotless `ı` is excluded: it folds to itself, but its upper case is `I`.
  */
 export function normaliseName(name: string): string {
-  const folded = name.normalize('NFKC').replace(/[^ı]+/g, (part) => part.toLowerCase().toUpperCase());
+  // Before NFKC, which composes what they separate, and behind it, because it makes such characters of others.
+  const shown = name.replace(NOT_SHOWN, '').normalize('NFKC').replace(NOT_SHOWN, '');
+  const folded = shown.replace(/[^ı]+/g, (part) => part.toLowerCase().toUpperCase());
   return folded.normalize('NFKC').replace(WHITE_SPACE, ' ').trim();
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request as httpRequest } from 'node:http';
 import { Agent as TlsAgent, request as httpsRequest } from 'node:https';
+import { MAX_HEAD_BYTES } from '../contracts/common/answer-limits.js';
 import { type KitAnswer, type KitRequest, NoAnswerError } from './exchange.js';
 
 /** Sends one request, and returns its answer once the head has arrived. */
@@ -29,6 +30,7 @@ export async function openRequest(request: KitRequest, url: URL, agents: Agents,
     headers: headersOf(request),
     agent: agents[isTls ? 'https:' : 'http:'],
     signal,
+    maxHeaderSize: MAX_HEAD_BYTES,
   });
   // An error after the response also reaches the reader of the body.
   let late: Error | undefined;

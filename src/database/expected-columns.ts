@@ -60,7 +60,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   sync_holds: 'connection_id external_id hauler_id kind rejected',
   sync_issues: 'hauler_id kind path position raw reason rule run_id severity',
   sync_runs:
-    'attempts connection_id counts created_at error finished_at guard has_changes hauler_id id note refusals started_at status',
+    'absent_lists attempts connection_id counts created_at error finished_at guard has_changes hauler_id id note refusals started_at status',
   ticket_footage: 'cameras connection_id hauler_id truck_field updated_at',
   ticket_revisions: 'api_key_id body exchange_id hauler_id received_at request_id result revision ticket_id',
   tickets:

@@ -50,9 +50,12 @@ import { CreateErasures1795670001000 } from '../../migrations/1795670001000-crea
 import { SumCoverageByDay1795680000000 } from '../../migrations/1795680000000-sum-coverage-by-day.js';
 import { KeepIdTokens1795720000000 } from '../../migrations/1795720000000-keep-id-tokens.js';
 import { KeyWriteProbes1795730000000 } from '../../migrations/1795730000000-key-write-probes.js';
-import { EraseAtOnce1795730500000 } from '../../migrations/1795730500000-erase-at-once.js';
+import { EraseAtOnce1795730000500 } from '../../migrations/1795730000500-erase-at-once.js';
 import { AnnounceFiles1795730001000 } from '../../migrations/1795730001000-announce-files.js';
 import { DropOldRecordings1795700000000 } from '../../migrations/1795700000000-drop-old-recordings.js';
+import { ReadNamesAsShown1795730002000 } from '../../migrations/1795730002000-read-names-as-shown.js';
+import { NoticeAbsentLists1795731000000 } from '../../migrations/1795731000000-notice-absent-lists.js';
+import { IndexLongIds1795732000000 } from '../../migrations/1795732000000-index-long-ids.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -108,6 +111,9 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   DropOldRecordings1795700000000,
   KeepIdTokens1795720000000,
   KeyWriteProbes1795730000000,
-  EraseAtOnce1795730500000,
+  EraseAtOnce1795730000500,
   AnnounceFiles1795730001000,
+  ReadNamesAsShown1795730002000,
+  NoticeAbsentLists1795731000000,
+  IndexLongIds1795732000000,
 ];

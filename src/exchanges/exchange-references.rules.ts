@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { parseReference, type Reference, type ReferenceKind } from '../contracts/common/references.js';
 
 /** Names that many haulers give to different things. */
@@ -26,7 +27,12 @@ export const soughtElement = (reference: Reference, haulerId: string | undefined
 export const shownReferences = (elements: readonly string[] | null): Reference[] =>
   (elements ?? []).flatMap((element) => (element.startsWith(SCOPED) ? [] : (parseReference(element) ?? [])));
 
-const elementOf = ({ kind, value }: Reference): string => `${kind}:${value}`;
+/** PostgreSQL indexes no value of more than 2,704 bytes. */
+const MAX_LENGTH = 512;
+const MAX_SHOWN = 400;
+
+const elementOf = ({ kind, value }: Reference): string =>
+  `${kind}:${value.length <= MAX_LENGTH ? value : `${value.slice(0, MAX_SHOWN).toWellFormed()}… ${hash('sha256', value)}`}`;
 
 const scopedElement = (haulerId: string, reference: Reference): string =>
   `${SCOPED}${haulerId}:${elementOf(reference)}`;

@@ -1,19 +1,17 @@
 import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import type { Reference, ReferenceKind } from '../contracts/common/references.js';
+import { MAX_PARTNER_ID } from '../contracts/common/partner-ids.js';
 import { isStorableText, isUuid } from '../contracts/common/text.js';
 
 /** Further values of one exchange are not indexed. A page of recordings names some hundred. */
 const MAX_REFERENCES = 200;
 const MAX_MATERIALS = 20;
 
-/** Longer values are no ids or names. */
-const MAX_LENGTH = 512;
-
 /** The values of a request and of its response by which the exchange is found. Each is listed once. */
 export function referencesOf(input: unknown, output: unknown, others: readonly Reference[]): Reference[] {
   const found: Reference[] = [];
   const add = (kind: ReferenceKind, value: unknown): void => {
-    if (typeof value !== 'string' || value === '' || value.length > MAX_LENGTH || !isStorableText(value)) return;
+    if (typeof value !== 'string' || value === '' || value.length > MAX_PARTNER_ID || !isStorableText(value)) return;
     if (found.length >= MAX_REFERENCES) return;
     // Ids that are uuids have one spelling.
     const lower = value.toLowerCase();

@@ -3,13 +3,14 @@ import { Agent as HttpAgent, type AgentOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { LookupFunction, Socket } from 'node:net';
 import { allowedAddresses, type OutboundPolicy } from './address-guard.js';
+import { readLargeHeads } from './large-heads.js';
 import { NameError } from './name-resolver.js';
 
 const DEFAULT_CONNECT_MS = 5_000;
 
 /**
- * Agents for all calls to partners and for their files. They check the addresses after every name resolution, and limit
- * the time to connect. They ignore proxy variables of the environment, because a proxy would resolve the name itself. Use
+ * Agents for all calls to partners and for their files. They check the addresses after every name resolution, limit the
+ * time to connect, and read large heads. They ignore proxy variables of the environment, because a proxy would resolve the name itself. Use
  * them with `http.request` and `https.request`, or with axios and `proxy: false, maxRedirects: 0`.
  */
 export function guardedAgents(
@@ -25,8 +26,8 @@ export function guardedAgents(
     autoSelectFamilyAttemptTimeout: Math.ceil((connectMs * 2) / 3),
   };
   return {
-    httpAgent: limitConnecting(new HttpAgent(guarded), 'connect', connectMs),
-    httpsAgent: limitConnecting(new HttpsAgent(guarded), 'secureConnect', connectMs),
+    httpAgent: limitConnecting(readLargeHeads(new HttpAgent(guarded)), 'connect', connectMs),
+    httpsAgent: limitConnecting(readLargeHeads(new HttpsAgent(guarded)), 'secureConnect', connectMs),
   };
 }
 

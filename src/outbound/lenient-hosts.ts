@@ -8,9 +8,14 @@ const lenientHosts = new LRUCache<string, true>({ max: 1_000, ttl: 24 * 3_600_00
 
 export const isLenientHost = (host: string): boolean => lenientHosts.has(host);
 
+/** The head of the answer is larger than `MAX_HEAD_BYTES`. No parser would read it. */
+export const HEAD_TOO_LARGE = 'HPE_HEADER_OVERFLOW';
+
+export const isParseError = ({ code }: NodeJS.ErrnoException): boolean => code?.startsWith('HPE_') === true;
+
 /** Whether the bytes could not be read as HTTP. The next call of the host is then read leniently. */
-export function learnParseError(host: string, { code }: { readonly code?: unknown }): boolean {
-  if (typeof code !== 'string' || !code.startsWith('HPE_')) return false;
+export function learnParseError(host: string, error: NodeJS.ErrnoException): boolean {
+  if (!isParseError(error) || error.code === HEAD_TOO_LARGE) return false;
   lenientHosts.set(host, true);
   return true;
 }

@@ -1,5 +1,7 @@
 import { AddressRefusedError } from './address-guard.js';
-import { learnParseError } from './lenient-hosts.js';
+import { NETWORK_CAUSES, type NetworkCause } from '../contracts/common/network-causes.js';
+import { MAX_HEAD_BYTES } from '../contracts/common/answer-limits.js';
+import { HEAD_TOO_LARGE, learnParseError } from './lenient-hosts.js';
 
 /** Why an outbound call has no whole response. */
 export interface NetworkFailure {
@@ -7,41 +9,91 @@ export interface NetworkFailure {
   readonly kind: 'addressRefused' | 'unreachable' | 'broken';
   /** A sentence for an admin. It contains no path and no query. */
   readonly message: string;
+  readonly cause?: NetworkCause | undefined;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'it refuses connections',
-  ENOTFOUND: 'its name is not known',
-  EAI_AGAIN: 'its name cannot be resolved at the moment',
-  EHOSTUNREACH: 'no route to host',
-  ENETUNREACH: 'no route to host',
-  ETIMEDOUT: 'it does not answer',
-  CERT_HAS_EXPIRED: 'its certificate has expired',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is self-signed',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate cannot be verified',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
-  EPROTO: 'it does not speak TLS',
+/** Libraries wrap the error of Node.js. */
+const MAX_CAUSES = 5;
+
+const CAUSES: Readonly<Record<string, NetworkCause>> = {
+  ECONNREFUSED: 'connection-refused',
+  ENOTFOUND: 'name-unknown',
+  ENODATA: 'name-unknown',
+  EAI_AGAIN: 'name-unresolved',
+  EAI_FAIL: 'name-unresolved',
+  ESERVFAIL: 'name-unresolved',
+  ETIMEOUT: 'name-unresolved',
+  EHOSTUNREACH: 'no-route',
+  ENETUNREACH: 'no-route',
+  CERT_HAS_EXPIRED: 'certificate-expired',
+  CERT_NOT_YET_VALID: 'certificate-not-yet-valid',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'certificate-self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'certificate-untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'certificate-untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'certificate-untrusted',
+  CERT_UNTRUSTED: 'certificate-untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'certificate-incomplete',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate-of-another-host',
+  ERR_TLS_CERT_ALTNAME_FORMAT: 'certificate-of-another-host',
+  HOSTNAME_MISMATCH: 'certificate-of-another-host',
+  CERT_REVOKED: 'certificate-revoked',
+  CERT_CHAIN_TOO_LONG: 'certificate-invalid',
+  CERT_REJECTED: 'certificate-invalid',
+  CERT_SIGNATURE_FAILURE: 'certificate-invalid',
+  INVALID_CA: 'certificate-invalid',
+  INVALID_PURPOSE: 'certificate-invalid',
+  PATH_LENGTH_EXCEEDED: 'certificate-invalid',
+  EPROTO: 'no-tls',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'no-tls',
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: 'no-tls',
 };
+
+/** `originalCode` is that of Node.js where nodemailer has one of its own. */
+interface Wrapped {
+  readonly code?: unknown;
+  readonly originalCode?: unknown;
+  readonly cause?: Wrapped;
+}
+
+/** Why no connection was made, by the code of an error of Node.js; undefined for any other. */
+export function networkCause(error: unknown): NetworkCause | undefined {
+  for (let cause = error as Wrapped | undefined, depth = 0; cause != null && depth < MAX_CAUSES; depth++) {
+    const { code, originalCode } = cause;
+    cause = cause.cause;
+    for (const each of [originalCode, code]) {
+      if (typeof each !== 'string') continue;
+      const known = CAUSES[each] ?? (each.startsWith('ERR_SSL_') ? 'tls-failed' : undefined);
+      if (known !== undefined) return known;
+    }
+  }
+  return undefined;
+}
 
 /** Of an error of Node.js or axios, before the response or during it (`hasResponse`). */
 export function networkFailure(error: unknown, host: string, hasResponse: boolean): NetworkFailure {
   const refused = addressRefusedIn(error);
   if (refused !== undefined) return { kind: 'addressRefused', message: refused.message };
   const { code } = error as { readonly code?: unknown };
-  if (learnParseError(host, { code }))
+  if (code === HEAD_TOO_LARGE)
+    return { kind: 'broken', message: `The head of the answer of ${host} is larger than ${MAX_HEAD_BYTES / 1024} KB.` };
+  if (learnParseError(host, error as NodeJS.ErrnoException))
     return { kind: 'broken', message: `${host} sent invalid HTTP (${String(code)}).` };
   // A connection that was kept open since an earlier call may break before the first byte of this response.
   if (hasResponse || code === 'ECONNRESET' || code === 'EPIPE')
     return { kind: 'broken', message: `The connection to ${host} broke before its whole answer had come.` };
-  const reason = typeof code === 'string' ? (REASONS[code] ?? `the connection failed (${code})`) : undefined;
-  return { kind: 'unreachable', message: `${host} could not be reached: ${reason ?? 'the connection failed'}.` };
+  const cause = networkCause(error);
+  return { kind: 'unreachable', message: `${host} could not be reached: ${reasonOf(cause, code)}.`, cause };
+}
+
+function reasonOf(cause: NetworkCause | undefined, code: unknown): string {
+  if (code === 'ETIMEDOUT') return 'it does not answer';
+  if (cause !== undefined) return NETWORK_CAUSES[cause];
+  return typeof code === 'string' ? `the connection failed (${code})` : 'the connection failed';
 }
 
 /** axios and Node.js wrap the error of the address guard. */
 function addressRefusedIn(error: unknown): AddressRefusedError | undefined {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < MAX_CAUSES; cause = cause.cause, depth++) {
     if (cause instanceof AddressRefusedError) return cause;
   }
   return undefined;

@@ -1,5 +1,10 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { HeadObjectCommand, type PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import type { S3StorageConfig } from '../config/storage-url.js';
+import { NETWORK_CAUSES } from '../contracts/common/network-causes.js';
+import { networkCause } from '../outbound/network-errors.js';
+import { readLargeHeads } from '../outbound/large-heads.js';
 import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailableError } from './storage-errors.js';
 
 /** For every call but those that move a file. A call has three attempts, so a server that is silent fails in 8 s. */
@@ -19,6 +24,9 @@ export interface S3Place {
 
 export type Checksum = Pick<PutObjectCommandInput, 'ChecksumAlgorithm'>;
 
+/** As the client's own agents have it. */
+const CONNECTIONS = { keepAlive: true, maxSockets: 50 };
+
 /** Credentials come from the usual places of the AWS SDK: environment, profile, role of the machine. */
 export function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): S3Place {
   const client = new S3Client({
@@ -29,7 +37,13 @@ export function s3Place({ bucket, prefix, endpoint, region }: S3StorageConfig): 
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 3,
     // 120 s, because joining the parts of a large file may take that long.
-    requestHandler: { connectionTimeout: 5000, requestTimeout: 120_000, throwOnRequestTimeout: true },
+    requestHandler: {
+      connectionTimeout: 5000,
+      requestTimeout: 120_000,
+      throwOnRequestTimeout: true,
+      httpAgent: readLargeHeads(new HttpAgent(CONNECTIONS)),
+      httpsAgent: readLargeHeads(new HttpsAgent(CONNECTIONS)),
+    },
   });
   return { client, bucket, prefix, checksum: {} };
 }
@@ -76,7 +90,12 @@ function s3Failure(error: unknown): unknown {
   const status = statusOf(error);
   // A system error of the local draft: `Draft` converts it.
   if (status === undefined && 'path' in error) return error;
-  const words = [errorCode(error) ?? nameOf(error), ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ');
+  const cause = status === undefined ? networkCause(error) : undefined;
+  const code = errorCode(error) ?? nameOf(error);
+  const words =
+    cause === undefined
+      ? [code, ...(status === undefined ? [] : [`HTTP ${status}`])].join(', ')
+      : `${NETWORK_CAUSES[cause]} (${code})`;
   if (FULL.has(nameOf(error)) || status === 507) return fullDisk(words, error);
   return new StorageUnavailableError('failed', `The video storage (S3) failed: ${words}.`, error);
 }

@@ -1,6 +1,8 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
+import { DELIVERY_REASONS, type DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
 import { inTransaction } from '../database/transaction.js';
 import type { Next, Run } from '../work/run.js';
 import { WorkService } from '../work/work.service.js';
@@ -47,6 +49,10 @@ type DeliveryRun = Run<DeliveryRow>;
 /** Delivers what the outbox has written, in one lane for each endpoint. */
 @Injectable()
 export class DeliveryJob implements OnModuleInit {
+  private readonly logger = new Logger(DeliveryJob.name);
+  /** The last failure of each endpoint that was logged. */
+  private readonly reported = new LRUCache<string, DeliveryReason>({ max: 1_000, ttl: 24 * 3_600_000 });
+
   constructor(
     private readonly work: WorkService,
     private readonly dataSource: DataSource,
@@ -119,6 +125,7 @@ export class DeliveryJob implements OnModuleInit {
       attempts: run.attempt,
       ...responseOf(attempt),
     });
+    this.reported.delete(endpoint.id);
     if (endpoint.failing_since !== null || endpoint.paused_until !== null) {
       await recordSuccess(this.dataSource, endpoint.id);
     }
@@ -174,6 +181,7 @@ export class DeliveryJob implements OnModuleInit {
   }
 
   private async failed(run: DeliveryRun, endpoint: EndpointRow, attempt: Attempt, ended?: 'key-ended'): Promise<Next> {
+    this.report(endpoint, attempt);
     await inTransaction(this.dataSource, async (manager) => {
       const state = await recordFailure(manager, endpoint.id);
       const decided = nextTry(attempt, run.attempt, state ?? { failures: 0, failing_ms: 0 }, Math.random());
@@ -189,6 +197,17 @@ export class DeliveryJob implements OnModuleInit {
       if (disable !== undefined) await this.disable(manager, endpoint, disable);
     });
     return 'done';
+  }
+
+  /** The first failure of an endpoint, and each of another kind: a receiver that is away is tried for days. */
+  private report({ id }: EndpointRow, { reason, response }: Attempt): void {
+    if (reason === undefined || this.reported.get(id) === reason) return;
+    this.reported.set(id, reason);
+    const status = response === undefined ? {} : { status: response.status };
+    this.logger.warn(
+      { endpoint: id, reason, ...status },
+      `a delivery to the endpoint ${id} failed: ${DELIVERY_REASONS[reason]}`,
+    );
   }
 
   /** Once, with one notice to each other endpoint of the operator. */

@@ -1,4 +1,5 @@
 import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
+import type { DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
 import type { TopicName } from '../contracts/webhooks/topics.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
@@ -219,11 +220,15 @@ export async function releaseMail(database: Querying, id: string): Promise<void>
 export function troubledEndpoints(database: Querying): Promise<
   (Pick<EndpointRow, 'id' | 'hauler_id' | 'disabled_reason' | 'failing_since' | 'updated_at'> & {
     readonly waiting: number;
+    /** Of the newest delivery that failed. */
+    readonly reason: DeliveryReason | null;
   })[]
 > {
   return database.query(
     `SELECT id, hauler_id, disabled_reason, failing_since, updated_at, (
-         SELECT count(*)::float8 FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.status <> 'delivered') AS waiting
+         SELECT count(*)::float8 FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.status <> 'delivered') AS waiting, (
+         SELECT reason FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND reason IS NOT NULL AND reason <> 'disabled'
+         ORDER BY id DESC LIMIT 1) AS reason
      FROM webhook_endpoints AS e
      WHERE disabled_reason IN ('gone', 'failing') OR enabled AND failing_since < now() - interval '1 hour'`,
     [],

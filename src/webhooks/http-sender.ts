@@ -55,7 +55,8 @@ export class HttpSender {
       if (timeout.aborted) return { reason: 'timed-out' };
       const { code } = error as { readonly code?: unknown };
       if (code === 'ETIMEDOUT') return { reason: 'timed-out' };
-      return { reason: FAILURES[networkFailure(error, url.host, false).kind] };
+      const { kind, cause } = networkFailure(error, url.host, false);
+      return { reason: cause ?? FAILURES[kind] };
     }
   }
 
@@ -74,6 +75,8 @@ export class HttpSender {
       agent,
       method: 'POST',
       signal,
+      // What curl reads is an answer (decision 64): a delivery that was taken must not be sent again. No other answer follows on it.
+      insecureHTTPParser: true,
       headers: {
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(body)),

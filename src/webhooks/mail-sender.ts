@@ -2,6 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { createTransport } from 'nodemailer';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { storableText } from '../contracts/common/text.js';
+import type { DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
+import { networkCause } from '../outbound/network-errors.js';
 import { redactText } from '../observability/redaction.js';
 import { ANSWER_MS } from './http-sender.js';
 import type { Attempt } from './delivery.rules.js';
@@ -51,12 +53,18 @@ export class MailSender {
       return { response: replyOf(response) };
     } catch (error) {
       const { responseCode, response } = error as { readonly responseCode?: number; readonly response?: string };
-      if (responseCode === undefined) return { reason: 'mail-unreachable' };
+      if (responseCode === undefined) return { reason: unsentReason(error) };
       return { reason: 'mail-refused', response: replyOf(response ?? '', responseCode) };
     } finally {
       transport.close();
     }
   }
+}
+
+function unsentReason(error: unknown): DeliveryReason {
+  const cause = networkCause(error);
+  if (cause !== undefined) return cause;
+  return (error as NodeJS.ErrnoException).code === 'ETIMEDOUT' ? 'timed-out' : 'mail-unreachable';
 }
 
 function replyOf(text: string, code = Number.parseInt(text, 10)): NonNullable<Attempt['response']> {

@@ -2,6 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { consolePage, counted, type Notice } from '../admin/attention/attention.rules.js';
 import { AttentionService } from '../admin/attention/attention.service.js';
+import { DELIVERY_REASONS } from '../contracts/webhooks/delivery-reasons.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { troubledEndpoints } from './endpoints.repository.js';
 
@@ -23,12 +24,13 @@ export class WebhookAttention implements OnModuleInit {
     const endpoints = await troubledEndpoints(this.dataSource);
     return endpoints.map((endpoint) => {
       const { id, hauler_id: haulerId, disabled_reason: reason, failing_since: failing, waiting } = endpoint;
+      const cause = endpoint.reason === null ? '' : ` ${DELIVERY_REASONS[endpoint.reason]}`;
       const since = failing ?? endpoint.updated_at;
       const undelivered = `${counted(waiting, 'delivery', 'deliveries')} did not arrive.`;
       const sentence =
         reason === 'gone' || reason === 'failing'
-          ? `The webhook endpoint ${id} was disabled: ${WHY[reason]}. ${undelivered} Enable it when the receiver works.`
-          : `The webhook endpoint ${id} has failed since ${formatInstant(since)}. ${undelivered}`;
+          ? `The webhook endpoint ${id} was disabled: ${WHY[reason]}. ${undelivered}${cause} Enable it when the receiver works.`
+          : `The webhook endpoint ${id} has failed since ${formatInstant(since)}. ${undelivered}${cause}`;
       return {
         kind: 'failing-webhooks',
         severity: reason === null ? 'soon' : 'now',

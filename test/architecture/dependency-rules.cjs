@@ -113,12 +113,13 @@ module.exports = {
     },
     {
       name: 'console-is-a-client',
-      comment: 'the console runs in a browser and takes only types from the contracts, and the order of the roles',
+      comment:
+        'the console runs in a browser and takes only types from the contracts, the order of the roles, and the words of network causes',
       severity: 'error',
       from: { path: '^src/console/' },
       to: {
         path: '^(src|node_modules)/',
-        pathNot: '^(src/console/|src/contracts/common/roles\\.ts$|node_modules/preact/)',
+        pathNot: '^(src/console/|src/contracts/common/(roles|network-causes)\\.ts$|node_modules/preact/)',
         dependencyTypesNot: ['type-only'],
       },
     },

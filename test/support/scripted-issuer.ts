@@ -17,6 +17,8 @@ export interface Script {
   hasForeignKey?: boolean;
   /** The algorithm in the head of the ID token; one that begins with HS signs with the secret of the client. */
   algorithm?: string;
+  /** Headers of every answer to the service. */
+  headers?: Readonly<Record<string, string>>;
   /** What each call of these paths answers. */
   calls?: Readonly<Record<string, (response: ServerResponse) => void>>;
 }
@@ -79,6 +81,7 @@ export async function startScriptedIssuer() {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
       const url = new URL(request.url ?? '', issuer);
+      if (url.pathname !== '/authorize') response.setHeaders(new Map(Object.entries(script.headers ?? {})));
       const scripted = script.calls?.[url.pathname];
       if (scripted !== undefined) return scripted(response);
       const answer = answers[url.pathname]?.(url, new URLSearchParams(body));

@@ -11,7 +11,8 @@ import { timeOfUuidv7 } from '../../database/uuid.js';
 import type { EndingKey } from '../../auth/access-lists.repository.js';
 import type { FailingCalls } from '../../exchanges/failing-calls.repository.js';
 import { reasonSentence } from '../../exchanges/reasons.rules.js';
-import type { TroubledRun } from '../../site-sync/sync/run-attention.repository.js';
+import { absentSentence, noticedLists } from '../../site-sync/sync/absent-lists.rules.js';
+import type { RunOfAbsentLists, TroubledRun } from '../../site-sync/sync/run-attention.repository.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -114,6 +115,22 @@ export function runNotice(run: TroubledRun, now: number): Notice {
     count: quarantined,
     since: run.finished_at,
     sentence: `${number(quarantined)} of ${counted(sum('received'), 'record')} could not be stored as sent.`,
+  };
+}
+
+/** Records stay as they are while their list is absent, so nobody would see that they are no longer updated. */
+export function absentNotice(run: RunOfAbsentLists): Notice {
+  const lists = noticedLists(run.absent_lists);
+  return {
+    kind: 'absent-lists',
+    severity: 'soon',
+    count: lists.reduce((total, [, { records }]) => total + records, 0),
+    haulerId: run.hauler_id,
+    connection: { id: run.connection_id, interface: 'site' },
+    subject: lists.map(([kind]) => kind).join(', '),
+    since: new Date(Math.min(...lists.map(([, { since }]) => Date.parse(since)))),
+    sentence: lists.map(([kind, list]) => absentSentence(kind, list)).join(' '),
+    page: consolePage('sync', { run: run.run_id, connectionId: run.connection_id }),
   };
 }
 

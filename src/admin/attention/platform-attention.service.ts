@@ -4,7 +4,7 @@ import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { FailingCallsRepository } from '../../exchanges/failing-calls.repository.js';
 import { RunAttentionRepository } from '../../site-sync/sync/run-attention.repository.js';
 import { FootageAttentionRepository } from '../../vision/recordings/footage-attention.repository.js';
-import { callNotice, type Notice, refusalNotice, runNotice } from './attention.rules.js';
+import { absentNotice, callNotice, type Notice, refusalNotice, runNotice } from './attention.rules.js';
 import { AttentionService, CannotCheckError } from './attention.service.js';
 import { clipsNotice, lossNotice, riskNotice, unreadNotice } from './footage-attention.rules.js';
 
@@ -30,6 +30,7 @@ export class PlatformAttention implements OnModuleInit {
         kinds: ['held-runs', 'failing-runs', 'quarantined-records'],
         find: async (now) => (await runs.find()).map((run) => runNotice(run, now)),
       },
+      { kinds: ['absent-lists'], find: async () => (await runs.absentLists()).map(absentNotice) },
       { kinds: ['refused-keys', 'failing-calls'], find: () => this.failingCalls() },
       {
         kinds: ['downloads-at-risk'],

@@ -1,12 +1,10 @@
 import type { FootageFlow, FootageRange, FootageReason } from '../../contracts/admin/footage.dto.js';
+import { MAX_PARTNER_ID } from '../../contracts/common/partner-ids.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import type { FootageSpan } from '../../vision/footage/missing-clips.rules.js';
 
 /** Shown and requested before and after each weighing. */
 export const AROUND_MS = 10 * 60_000;
-
-/** Of a truck of the Vision interface. */
-const MAX_TRUCK_LENGTH = 255;
 
 export interface TicketSpan extends FootageSpan {
   readonly flows: FootageFlow[];
@@ -36,7 +34,7 @@ export const toRangeDto = ({ start, end, flows }: TicketSpan): FootageRange => (
 /** The truck that a custom field names, compared exactly but for blanks around it; undefined where it names none. */
 export function truckOf(customFields: Readonly<Record<string, string>>, field: string): string | undefined {
   const truck = Object.hasOwn(customFields, field) ? customFields[field]?.trim() : undefined;
-  return truck === undefined || truck === '' || truck.length > MAX_TRUCK_LENGTH ? undefined : truck;
+  return truck === undefined || truck === '' || truck.length > MAX_PARTNER_ID ? undefined : truck;
 }
 
 /** By what a reason is about: the custom field, and the truck that it names. */

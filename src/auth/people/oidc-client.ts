@@ -1,15 +1,14 @@
 import { Inject, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
-import type { Configuration, CustomFetch, IDToken, ServerMetadata } from 'openid-client';
+import type { Configuration, IDToken, ServerMetadata } from 'openid-client';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { OidcSettings } from '../../config/oidc-settings.js';
 import type { Person } from '../admin-caller.js';
-import { BrokenAnswerError, NoAnswerError } from './oidc-faults.rules.js';
+import { fetchBounded } from './oidc-fetch.js';
 import { groupsIn } from './role-mapping.rules.js';
 import type { SignInState } from './sign-in-state.js';
 
 /** Of each answer of the identity provider. */
 const TIMEOUT_SECONDS = 10;
-const MAX_BYTES = 1_048_576;
 
 /** The description of the provider is read again after this time. Its keys are read at each sign-in, so that new ones count at once. */
 const METADATA_MS = 60_000;
@@ -156,34 +155,6 @@ export class OidcClient implements OnModuleInit {
     const fields = Object.entries(found.serverMetadata()).filter(([name]) => name !== 'supportsPKCE');
     return Object.fromEntries(fields) as unknown as ServerMetadata;
   }
-}
-
-/**
- * `fetch` of at most `MAX_BYTES`. The address is the operator's own setting, so it may be private. Throws `NoAnswerError` if no
- * answer began, and `BrokenAnswerError` if it did not end.
- */
-const fetchBounded: CustomFetch = async (url, options) => {
-  const response = await fetch(url, options).catch((error: unknown) => {
-    throw new NoAnswerError('the identity provider does not answer', { cause: error });
-  });
-  const body = await bodyOf(response).catch((error: unknown) => {
-    if (options.signal?.aborted === true)
-      throw new NoAnswerError('the identity provider is too slow', { cause: error });
-    throw error instanceof BrokenAnswerError ? error : new BrokenAnswerError('its answer broke off', { cause: error });
-  });
-  const { status, statusText, headers } = response;
-  return new Response(body.length === 0 ? null : body, { status, statusText, headers });
-};
-
-async function bodyOf({ body }: Response): Promise<Buffer<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    length += chunk.length;
-    if (length > MAX_BYTES) throw new BrokenAnswerError(`its answer is larger than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** In an address: a longer one is refused by many servers, and the provider then asks the person. */

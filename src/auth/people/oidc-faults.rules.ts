@@ -1,4 +1,6 @@
 import type { SignInFault } from '../../contracts/admin/people.dto.js';
+import type { NetworkCause } from '../../contracts/common/network-causes.js';
+import { networkCause } from '../../outbound/network-errors.js';
 import { ownField } from '../../contracts/common/json.js';
 
 /** The provider would have to show a page (OpenID Connect Core). */
@@ -21,6 +23,9 @@ export interface SignInFailure {
   readonly algorithm?: string;
 }
 
+/** The provider may be back soon. Every other cause is one that somebody must fix. */
+const IS_AWAY: ReadonlySet<NetworkCause> = new Set(['connection-refused', 'no-route']);
+
 /** Names of algorithms are short words (RFC 7518). */
 const ALGORITHM = /^[\w-]{1,20}$/;
 
@@ -30,7 +35,10 @@ const ALGORITHM = /^[\w-]{1,20}$/;
  */
 export function failureOf(error: unknown): SignInFailure | undefined {
   const causes = causesOf(error);
-  if (causes.some((cause) => cause instanceof NoAnswerError)) return { fault: 'provider-away' };
+  if (causes.some((cause) => cause instanceof NoAnswerError)) {
+    const cause = networkCause(error);
+    return { fault: cause === undefined || IS_AWAY.has(cause) ? 'provider-away' : cause };
+  }
   if (causes.some((cause) => cause instanceof BrokenAnswerError)) return { fault: 'invalid' };
   const [code, reason] = [ownField(error, 'code'), ownField(error, 'error')];
   if (typeof code !== 'string' || !code.startsWith('OAUTH_')) return undefined;

@@ -25,6 +25,7 @@ export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
   'held-runs': { title: 'Held synchronisation', none: 'No run waits for a decision' },
   'failing-runs': { title: 'Failing synchronisation', none: 'The last run of each connection succeeded' },
   'quarantined-records': { title: 'Quarantine', none: 'The last run of each connection stored every record' },
+  'absent-lists': { title: 'Lists that are absent', none: 'No partner has left out a list three times in a row' },
   'held-at-risk': { title: 'Held footage at risk', none: 'Every listed recording that a hold needs is stored' },
   'retention-stopped': { title: 'Deletion by age', none: 'Stored video is deleted by age as set' },
   'downloads-at-risk': { title: 'Downloads at risk', none: 'No waiting download has failed or is about to expire' },

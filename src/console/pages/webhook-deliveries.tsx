@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../contracts/admin/webhook-delivery.dto.js';
+import { NETWORK_CAUSES } from '../../contracts/common/network-causes.js';
 import type { DeliveryReason } from '../../contracts/webhooks/delivery-reasons.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
@@ -16,6 +17,7 @@ const PLACE = { page: 'deliveries', cursor: 'after' };
 
 /** As docs/webhooks.md explains them. */
 const REASONS: Readonly<Record<DeliveryReason, string>> = {
+  ...NETWORK_CAUSES,
   'http-status': 'no 2xx',
   redirected: 'a redirect, which is not followed',
   gone: '410: the endpoint was disabled',

@@ -1,11 +1,20 @@
 import { PERSON_SIGN_IN } from '../client/session.js';
+import { NETWORK_CAUSE_CODES, NETWORK_CAUSES, type NetworkCause } from '../../contracts/common/network-causes.js';
 import type { SignInFault } from '../../contracts/admin/people.dto.js';
 
 /** `query` may name the algorithm. */
 const algorithmIn = (query: URLSearchParams): string =>
   /^[\w-]{1,20}$/.exec(query.get('algorithm') ?? '')?.[0] ?? 'another way';
 
+const ofNetwork = Object.fromEntries(
+  NETWORK_CAUSE_CODES.map((code) => [
+    code,
+    `The identity provider could not be reached: ${NETWORK_CAUSES[code]}. Tell an admin.`,
+  ]),
+) as Record<NetworkCause, string>;
+
 const FAULTS: Readonly<Record<SignInFault, string | ((query: URLSearchParams) => string)>> = {
+  ...ofNetwork,
   'provider-away': 'The identity provider does not answer. Try again later, or sign in with a token.',
   refused: 'The identity provider refused the sign-in.',
   stale: 'This sign-in has expired or was used before. Sign in again.',

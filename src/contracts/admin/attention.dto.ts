@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import { Documented } from '../common/fields/documented.js';
 import { field } from '../common/fields/field.js';
 import { isJsonObject } from '../common/json.js';
@@ -25,6 +26,7 @@ export const ATTENTION_KINDS = [
   'held-runs',
   'failing-runs',
   'quarantined-records',
+  'absent-lists',
   'held-at-risk',
   'downloads-at-risk',
   'unread-windows',
@@ -79,7 +81,7 @@ export class AttentionAction {
 
   @field(
     { description: 'Its body', optional: true, example: { connectionId: ID, truckId: 'TRUCK-7' } },
-    { type: 'object', additionalProperties: { type: 'string', maxLength: 255 } },
+    { type: 'object', additionalProperties: { type: 'string', maxLength: MAX_PARTNER_ID } },
     { rule: { name: 'isObject', validate: isJsonObject, must: 'must be an object' } },
   )
   body?: Record<string, string>;
@@ -108,7 +110,7 @@ export class AttentionItem {
 
   @TextField({
     description: 'The truck, the key, the rule or the operation that it is about',
-    max: 300,
+    max: MAX_PARTNER_ID,
     example: 'TRUCK-7',
   })
   subject!: string;
@@ -121,14 +123,14 @@ export class AttentionItem {
 
   @TextField({
     description: 'What is wrong, in a sentence',
-    max: 4_000,
+    max: 20_000,
     example: '12 recordings of TRUCK-7 failed: 8 link refused, 4 no whole MP4.',
   })
   sentence!: string;
 
   @TextField({
     description: 'Path of the console page that shows it',
-    max: 2_000,
+    max: 60_000,
     example: '/console/recordings?status=failed&truckId=TRUCK-7',
   })
   page!: string;

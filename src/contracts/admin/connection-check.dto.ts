@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import { BooleanField, EnumField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
 
@@ -39,7 +40,7 @@ export class CheckConnectionRequest {
     description:
       'Truck whose recordings are listed, and one of whose files is fetched; by default that of the newest subscription. Vision only',
     min: 1,
-    max: 255,
+    max: MAX_PARTNER_ID,
     optional: true,
     example: 'TRUCK-7',
   })

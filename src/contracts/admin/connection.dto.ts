@@ -29,9 +29,11 @@ const BASE_URL = {
   format: 'uri',
   example: 'https://partner.example.com',
 };
+/** It is in the key of a table, whose entries have at most 2,704 bytes. */
+const MAX_CUSTOMER = 600;
 const CUSTOMER = {
   description: "Customer as the partner's video service names it; default: the hauler's id",
-  max: 255,
+  max: MAX_CUSTOMER,
   optional: true,
   example: 'green-valley',
 };
@@ -183,7 +185,12 @@ export class Connection {
   @TextField(BASE_URL)
   baseUrl!: string;
 
-  @TextField({ description: 'Customer of a vision connection', nullable: true, max: 255, example: 'green-valley' })
+  @TextField({
+    description: 'Customer of a vision connection',
+    nullable: true,
+    max: MAX_CUSTOMER,
+    example: 'green-valley',
+  })
   customerId!: string | null;
 
   @IntegerField({ description: 'Seconds between runs', min: 30, max: 86_400, example: 900 })

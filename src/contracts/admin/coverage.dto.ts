@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import { Documented } from '../common/fields/documented.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import {
@@ -194,7 +195,11 @@ export class CameraCoverage extends CoverageSeconds {
   @TextField({ ...CAMERA, optional: true })
   cameraId?: string;
 
-  @TextListField({ description: 'Every name that the partner uses for it', maxLength: 255, example: ['front', '1'] })
+  @TextListField({
+    description: 'Every name that the partner uses for it',
+    maxLength: MAX_PARTNER_ID,
+    example: ['front', '1'],
+  })
   names!: string[];
 
   @InstantField({

@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
 import {
   BooleanField,
@@ -54,7 +55,7 @@ export class ExchangeFilters {
   @TextField({
     description: `A value that the exchange names, as \`ticketNumber:IN-204817\`. It is compared exactly. Kinds: ${REFERENCE_KINDS.join(', ')}`,
     min: 3,
-    max: 600,
+    max: MAX_PARTNER_ID + 20,
     check: (value) => parseReference(value) !== undefined,
     rule: 'isReference',
     form: REFERENCE_FORM,

@@ -14,7 +14,7 @@ export class ExchangeReference implements Reference {
   @EnumField({ description: 'Kind of the value', values: REFERENCE_KINDS, example: 'ticketNumber' })
   kind!: Reference['kind'];
 
-  @TextField({ description: 'The value', max: 512, example: 'IN-204817' })
+  @TextField({ description: 'The value; of a long one its beginning and its SHA-256', max: 512, example: 'IN-204817' })
   value!: string;
 }
 

@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import { EnumField, InstantField, NameField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import { CoverageInterval } from './coverage.dto.js';
@@ -21,7 +22,7 @@ const CONNECTION = {
 const CAMERAS = {
   description: 'Cameras to show and to request; empty: all that are known of the truck',
   max: MAX_CAMERAS,
-  maxLength: 255,
+  maxLength: MAX_PARTNER_ID,
   example: ['front', 'rear'],
 };
 

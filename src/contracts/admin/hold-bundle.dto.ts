@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import {
   EnumField,
   InstantField,
@@ -102,16 +103,16 @@ export class BundledRecording {
   @TextField({ description: "Address of the partner's API", max: 2_048, example: 'https://partner.example' })
   connectionUrl!: string;
 
-  @TextField({ description: "The partner's id of the recording", max: 255, example: 'chunk-4711' })
+  @TextField({ description: "The partner's id of the recording", max: MAX_PARTNER_ID, example: 'chunk-4711' })
   partnerRecordingId!: string;
 
-  @TextField({ description: 'Customer, as the partner names it', max: 255, example: ID })
+  @TextField({ description: 'Customer, as the partner names it', max: MAX_PARTNER_ID, example: ID })
   customerId!: string;
 
   @UuidField({ description: 'The request of a clip', optional: true, example: ID })
   videoRequestId?: string;
 
-  @TextField({ description: "The partner's id of the request", max: 255, optional: true })
+  @TextField({ description: "The partner's id of the request", max: MAX_PARTNER_ID, optional: true })
   partnerRequestId?: string;
 }
 

@@ -1,10 +1,14 @@
+import { NETWORK_CAUSE_CODES } from '../common/network-causes.js';
 import { TextListField } from '../common/fields/nested-fields.js';
 import { BooleanField, EnumField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
 import { ADMIN_ROLES, type AdminRole } from '../common/roles.js';
 import { CellsView } from './cells-view.dto.js';
 
 /** Why a person is not signed in, as the sign-in page shows it. */
-export const SIGN_IN_FAULTS = ['provider-away', 'refused', 'stale', 'invalid', 'algorithm', 'no-role', 'silent'] as const;
+export const SIGN_IN_FAULTS = [
+  ...['provider-away', 'refused', 'stale', 'invalid', 'algorithm', 'no-role', 'silent'],
+  ...NETWORK_CAUSE_CODES,
+] as const;
 export type SignInFault = (typeof SIGN_IN_FAULTS)[number];
 
 /** The ways to sign in to the console. */

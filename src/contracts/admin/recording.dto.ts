@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import {
   BooleanField,
   EnumField,
@@ -15,8 +16,8 @@ export const CONNECTION = {
   description: 'Vision connection of the recording',
   example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
 };
-export const TRUCK = { description: 'Truck, as the partner names it', min: 1, max: 255, example: 'TRUCK-7' };
-export const CAMERA = { description: 'Camera, as the partner names it', min: 1, max: 255, example: 'front' };
+export const TRUCK = { description: 'Truck, as the partner names it', min: 1, max: MAX_PARTNER_ID, example: 'TRUCK-7' };
+export const CAMERA = { description: 'Camera, as the partner names it', min: 1, max: MAX_PARTNER_ID, example: 'front' };
 export const ANY_CAMERA = {
   ...CAMERA,
   description: 'Camera, by placement or number; either matches after the partner has used both',
@@ -112,10 +113,10 @@ export class StoredRecording {
   @EnumField(SOURCE)
   source!: RecordingSource;
 
-  @TextField({ description: "The partner's id of the recording", max: 255, example: 'chunk-4711' })
+  @TextField({ description: "The partner's id of the recording", max: MAX_PARTNER_ID, example: 'chunk-4711' })
   partnerRecordingId!: string;
 
-  @TextField({ description: 'Customer, as the partner names it', max: 255, example: ID })
+  @TextField({ description: 'Customer, as the partner names it', max: MAX_PARTNER_ID, example: ID })
   customerId!: string;
 
   @TextField(TRUCK)

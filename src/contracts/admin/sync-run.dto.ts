@@ -135,8 +135,9 @@ export class SyncRun {
   status!: SyncRunStatus;
 
   @TextField({
-    description: 'What an admin should look at although the run did not fail: records that are not stored',
-    max: 300,
+    description:
+      'What an admin should look at although the run did not fail: records that are not stored, and lists that the partner no longer sends',
+    max: 1_000,
     optional: true,
     example: '135 of 700 records are in quarantine, and not stored as sent: materials 135.',
   })

@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import {
   EnumField,
   InstantField,
@@ -14,8 +15,8 @@ import { ListQuery } from './list.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
-const TRUCK = { description: 'Truck identifier of work orders and routing', max: 255, example: 'TRUCK-7' };
-const CAMERA = { description: 'Camera: placement or number', max: 255, example: 'front' };
+const TRUCK = { description: 'Truck identifier of work orders and routing', max: MAX_PARTNER_ID, example: 'TRUCK-7' };
+const CAMERA = { description: 'Camera: placement or number', max: MAX_PARTNER_ID, example: 'front' };
 const START = { description: 'Start of the range', example: '2026-01-31T08:30:00Z' };
 const END = { description: 'End of the range', example: '2026-01-31T08:35:00Z' };
 const REASON = { description: 'Reason for the state, or message of the partner', max: 10_000, optional: true };
@@ -115,7 +116,7 @@ export class VideoRequest {
   @UuidField(CONNECTION)
   connectionId!: string;
 
-  @TextField({ description: 'Customer, as the partner names it', max: 255, example: ID })
+  @TextField({ description: 'Customer, as the partner names it', max: MAX_PARTNER_ID, example: ID })
   customerId!: string;
 
   @NameField(TRUCK)

@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import {
   BooleanField,
   InstantField,
@@ -11,10 +12,10 @@ import { ListQuery } from './list.dto.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
-const TRUCK = { description: 'Truck identifier of work orders and routing', max: 255, example: 'TRUCK-7' };
+const TRUCK = { description: 'Truck identifier of work orders and routing', max: MAX_PARTNER_ID, example: 'TRUCK-7' };
 const CAMERA = {
   description: 'Camera; all cameras of the truck if absent',
-  max: 255,
+  max: MAX_PARTNER_ID,
   optional: true,
   example: 'front',
 };

@@ -11,3 +11,6 @@ export const MAX_RECORD_BYTES = 1_048_576;
 
 /** Default of `PARTNER_ANSWER_TIMEOUT`. */
 export const ANSWER_TIMEOUT_MS = 60_000;
+
+/** For the status line and the headers of an answer (decision 64): CDNs and sign-on gateways send more than Node's 16 KB. */
+export const MAX_HEAD_BYTES = 65_536;

@@ -107,6 +107,10 @@ export const RULES = {
     'Send one key of 1 to 255 visible ASCII characters.',
   ),
   hasParent: help('The material names neither a site nor a kiosk.', 'Send `siteId`, `kioskId`, or both.'),
+  isListed: help(
+    'The answer has no array of this kind, which earlier answers had.',
+    'Send the array under its name, also if it is empty.',
+  ),
   kioskOfSite: help(
     'The kiosk of the material belongs to another site than the material.',
     'Send the site of the kiosk as `siteId`, or leave `siteId` out.',

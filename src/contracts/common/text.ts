@@ -28,10 +28,10 @@ export function withoutFinalSlashes(text: string): string {
   return text.slice(0, end);
 }
 
-/** Whether no character is visible: only white space and characters without a glyph. */
+/** Whether no character is visible: only white space, control characters, and characters without a glyph (decision 27). */
 export function isBlank(text: string): boolean {
   // U+2800 is the Braille pattern without a dot.
-  return /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
+  return /^[\p{White_Space}\p{Control}\p{Default_Ignorable_Code_Point}\u2800]*$/u.test(text);
 }
 
 /** Any version of the 8-4-4-4-12 form, either case (decision 6). */

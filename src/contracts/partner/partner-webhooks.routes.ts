@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import { WebhookDeliveryQuery } from '../admin/webhook-delivery.dto.js';
 import {
   ChangeOwnWebhookEndpoint,
@@ -24,7 +25,12 @@ export class Poke {
   })
   requestId?: string;
 
-  @NameField({ description: 'A truck with new continuous recordings', max: 255, optional: true, example: 'TRUCK-7' })
+  @NameField({
+    description: 'A truck with new continuous recordings',
+    max: MAX_PARTNER_ID,
+    optional: true,
+    example: 'TRUCK-7',
+  })
   truckId?: string;
 }
 

@@ -46,8 +46,21 @@ export class Mp4BoxValidator {
     this.#at = end;
   }
 
-  /** To be called after the last byte. Returns the number of bytes after the last box. Throws `InvalidMp4Error`. */
-  end(): number {
+  /**
+   * To be called after the last byte. Returns the number of bytes after the last box. Throws `InvalidMp4Error`. `mayBeCut`: the bytes
+   * ended with their connection (RFC 9112, section 6.3), so only the sizes of the boxes show that none is missing.
+   */
+  end(mayBeCut = false): number {
+    const trailing = this.#trailingBytes();
+    // Bytes that are no box follow a whole file; the begin of a box, or one without a size, may be the rest of a longer one.
+    const hasEnd = trailing === 0 && this.#next !== Infinity && this.#last.type !== 'moof';
+    const isCertain = this.#trailingFrom !== undefined || hasEnd;
+    if (mayBeCut && !isCertain)
+      throw new InvalidMp4Error('it ended with its connection, within a box or after one without a size');
+    return trailing;
+  }
+
+  #trailingBytes(): number {
     if (this.#trailingFrom !== undefined) return this.#at - this.#trailingFrom;
     if (this.#at < HEADER_BYTES) throw new InvalidMp4Error(`it is ${this.#shown(this.#header)}`);
     if (this.#header.length > 0) {

@@ -1,3 +1,4 @@
+import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import { BooleanField, EnumField, InstantField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
 import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';
@@ -11,9 +12,12 @@ export const MAX_CLIP_GAPS = 1000;
 /** Maximum length of a recording: a year. */
 export const MAX_DURATION_SECONDS = 31_536_000;
 
+/** Of a caller of ours, whose names are in the keys of tables. */
 const IDENTIFIER = { min: 1, max: 255 };
+/** Of a partner (decision 38). */
+const LISTED = { min: 1, max: MAX_PARTNER_ID };
 /** The contract has no limit (section 2.5a), but the URL of a list request has. */
-export const MAX_REQUEST_ID_LENGTH = 4_000;
+export const MAX_REQUEST_ID_LENGTH = MAX_PARTNER_ID;
 const REQUEST_ID = { min: 1, max: MAX_REQUEST_ID_LENGTH };
 const CUSTOMER = {
   ...IDENTIFIER,
@@ -117,16 +121,16 @@ export class ContinuousQuery extends PageQuery {
 
 /** One chunk of a continuous recording (section 2.6). */
 export class Recording {
-  @TextField({ ...IDENTIFIER, description: 'Chunk identifier', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
+  @TextField({ ...LISTED, description: 'Chunk identifier', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
   id!: string;
 
-  @TextField(CUSTOMER)
+  @TextField({ ...CUSTOMER, ...LISTED })
   customerId!: string;
 
-  @TextField(TRUCK)
+  @TextField({ ...TRUCK, ...LISTED })
   truckId!: string;
 
-  @TextField(CAMERA)
+  @TextField({ ...CAMERA, ...LISTED })
   cameraId!: string;
 
   @InstantField(START)

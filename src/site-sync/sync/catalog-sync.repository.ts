@@ -188,7 +188,7 @@ export class KindRepository {
     return this.manager.query<OutcomeRow[]>(
       `SELECT outcome, count(*)::int AS count,
          count(*) FILTER (WHERE given.fault IS NULL AND NOT given.merged AND ${this.isWritten('outcome')})::int AS written,
-         count(given.flagged_reason)::int AS flagged,
+         count(given.flagged_reason) FILTER (WHERE given.fault IS NULL)::int AS flagged,
          count(*) FILTER (WHERE given.external_id IS NULL)::int AS unreadable
        FROM staged given
        LEFT JOIN ${this.kind} stored ON stored.hauler_id = $1 AND stored.external_id = given.external_id

@@ -47,6 +47,7 @@ const FAULTS: Partial<Record<RuleName, (field: string) => string>> = {
   hasParent: () => 'neither site nor kiosk',
   maxSize: () => 'record that is too large',
   kioskOfSite: () => 'kiosk of another site',
+  isListed: () => 'list that is absent',
 };
 
 const isRule = (rule: string): rule is RuleName => rule in RULES;

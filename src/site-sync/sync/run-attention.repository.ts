@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
+import { type AbsentLists, NOTICED_RUNS } from './absent-lists.rules.js';
 import type { RunCounts } from './kinds.js';
 
 /** The last ended run of a connection that is no plain success. */
@@ -21,6 +22,13 @@ export interface TroubledRun {
   readonly stored_at: Date | null;
 }
 
+export interface RunOfAbsentLists {
+  readonly hauler_id: string;
+  readonly connection_id: string;
+  readonly run_id: string;
+  readonly absent_lists: AbsentLists;
+}
+
 /**
  * The synchronisations that an admin should look at: one of each connection at most. One that a scenario of the sandbox let
  * fail is none of them.
@@ -31,6 +39,19 @@ export class RunAttentionRepository {
     private readonly dataSource: DataSource,
     private readonly log: ExchangeLog,
   ) {}
+
+  /** The last applied run of each connection whose answers have lost a list. */
+  absentLists(): Promise<RunOfAbsentLists[]> {
+    return this.dataSource.query(
+      `SELECT c.hauler_id, c.id AS connection_id, r.id AS run_id, r.absent_lists
+       FROM connections AS c
+       CROSS JOIN LATERAL (
+         SELECT * FROM sync_runs WHERE connection_id = c.id AND status IN ('succeeded', 'held', 'rejected')
+         ORDER BY created_at DESC, id DESC LIMIT 1) AS r
+       WHERE c.interface = 'site' AND c.deleted_at IS NULL
+         AND jsonb_path_exists(r.absent_lists, '$.*.runs ? (@ >= ${NOTICED_RUNS})')`,
+    );
+  }
 
   async find(): Promise<TroubledRun[]> {
     // The call says that the sandbox touched it.

@@ -10,6 +10,7 @@ import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
 import { noDataFindings } from '../../partner-client/connection-check.rules.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { adoptRecords, KindRepository, lockCatalog } from './catalog-sync.repository.js';
+import { type AbsentLists, absentLists } from './absent-lists.rules.js';
 import { type Kind, type KindCounts, KINDS, NO_COUNTS } from './kinds.js';
 import { mergeMaterials } from './merged-materials.repository.js';
 import { holdsRemovals, removalGuard } from './removal-guard.rules.js';
@@ -120,9 +121,25 @@ export class SiteSync {
     if (KINDS.some((kind) => counts[kind].quarantined + counts[kind].flagged > 0)) {
       await storeIssues(manager, run.haulerId, run.id);
     }
+    const absent = await this.absentLists(manager, run, data);
+    await this.runs.storeAbsentLists(manager, run, absent);
     await this.runs.pruneIssues(manager, run);
     if (KINDS.some((kind) => hasChanges(counts[kind]))) await this.changes.prune(manager, run);
-    return { status: guard.length > 0 ? 'held' : 'succeeded', counts, guard };
+    return { status: guard.length > 0 ? 'held' : 'succeeded', counts, guard, absentLists: absent };
+  }
+
+  /** The lists that the answer does not have, although this connection has active records of their kind. */
+  private async absentLists(
+    manager: EntityManager,
+    run: StartedRun,
+    data: GetSitesResponse['data'],
+  ): Promise<AbsentLists> {
+    const records: Partial<Record<Kind, number>> = {};
+    for (const kind of KINDS) {
+      if (data[kind] === undefined) records[kind] = await new KindRepository(manager, run, kind).countActive();
+    }
+    const before = Object.keys(records).length === 0 ? {} : await this.runs.absentBefore(manager, run);
+    return absentLists(before, records, new Date());
   }
 }
 

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { type Instant, instantOf, looseTimeMessage, strictTime } from '../../contracts/common/instant.js';
 import { MAX_REFUSALS } from '../../contracts/admin/sync-refusal.dto.js';
 import { isJsonObject } from '../../contracts/common/json.js';
-import { type Read, readerOf } from '../../contracts/common/fields/field.js';
+import { pathOf as pathOfField, type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { copyRows } from '../../database/transaction.js';
@@ -64,6 +64,9 @@ const CONTENT_NAMES = Object.keys(STAGED_COLUMNS).slice(10) as (keyof Content)[]
 /** A clock in another time zone is tolerated; a wrong year would make every later answer stale. */
 const FUTURE_TOLERANCE_MS = 24 * 3_600_000;
 
+/** Earlier times are the zero of a clock: year 1 of .NET, 1753 and 1900 of databases, 1970 of Unix, in any zone. */
+const EARLIEST: Instant = '1970-01-03T00:00:00.000000Z';
+
 /** A quarantined record is stored up to this length. */
 const MAX_RAW_LENGTH = 8_000;
 
@@ -87,6 +90,21 @@ const READERS: { readonly [K in Kind]: Read<RecordOf<K>> } = {
   kiosks: readerOf(Kiosk),
   materials: readerOf(Material),
 };
+
+/** The parts that a record can be without. A link of a material is none: without it, tickets of a parent would be refused. */
+const OPTIONAL: Readonly<Record<Kind, ReadonlySet<string>>> = {
+  sites: new Set(['address', 'active', 'updatedAt']),
+  kiosks: new Set(['active', 'updatedAt']),
+  materials: new Set(['active', 'updatedAt']),
+};
+
+/** A record of an answer. With violations it cannot be used. */
+interface ReadRecord {
+  readonly record: Site | Kiosk | Material;
+  readonly violations: readonly Violation[];
+  /** What was left out, or read in another form. */
+  readonly flags: readonly Violation[];
+}
 
 const contentOf: { readonly [K in Kind]: (record: RecordOf<K>) => Content } = {
   sites: ({ name, address }) => ({
@@ -124,24 +142,57 @@ export class RecordStager {
     const kind = list.slice('data.'.length) as Kind;
     const path = `${kind}[${index}]`;
     if (text === undefined) return copyRow(this.faultyRow(kind, index, undefined, [recordTooLarge(path)], 'null'));
-    let violations: Violation[] = [];
-    let record = READERS[kind](value, path, violations);
-    const loose = violations.length > 0 ? looseTimeIn(value, path) : undefined;
-    if (loose !== undefined) record = READERS[kind](loose.value, path, (violations = []));
-    if (violations.length === 0) violations.push(...this.recordFaults(kind, record, path));
+    const { record, violations, flags } = this.read(kind, value, path);
     if (violations.length > 0) return copyRow(this.faultyRow(kind, index, record.id, violations, text));
     const { id, active, updatedAt } = record;
     const content = contentOf[kind](record as Site & Kiosk & Material);
+    const [flag] = flags;
     // Of the records that are stored, only these may be flagged, and are then stored with their text.
-    const mayBeFlagged = loose !== undefined || (content.site_external_id != null && content.kiosk_external_id != null);
+    const mayBeFlagged = flag !== undefined || (content.site_external_id != null && content.kiosk_external_id != null);
     const raw = mayBeFlagged ? redactJson(text) : text;
-    const flag = [loose?.path, null, null, raw, loose?.reason];
-    const cells: Cell[] = [kind, String(index), id, active === false ? 'f' : 't', updatedAt, ...flag];
+    const reason = flag && redactText(storableText(summarise(flags)));
+    const flagPath = flag && redactText(storableText(pathOfField(path, flag.path)));
+    const cells: Cell[] = [kind, String(index), id, active === false ? 'f' : 't', updatedAt];
+    cells.push(flagPath, flag?.rule, null, raw, reason);
     for (const name of CONTENT_NAMES) cells.push(content[name]);
     return copyRow(cells);
   }
 
-  private faultyRow(kind: Kind, index: number, id: string | undefined, violations: Violation[], raw: string): Cell[] {
+  /**
+   * The record, without its optional parts that cannot be read (decision 33), each with a flag. The paths in flags and their messages
+   * begin within the record, so that they stay the same from list to list.
+   */
+  private read(kind: Kind, given: unknown, path: string): ReadRecord {
+    const whole = this.tryRead(kind, given, path);
+    if (whole.violations.length === 0 || !isJsonObject(given)) return { ...whole, flags: [] };
+    const flags: Violation[] = [];
+    const strict = typeof given['updatedAt'] === 'string' ? strictTime(given['updatedAt']) : undefined;
+    const timed = strict === undefined ? given : { ...given, updatedAt: strict };
+    if (strict !== undefined)
+      flags.push({ path: 'updatedAt', rule: 'isInstant', message: looseTimeMessage('updatedAt') });
+    const faults = this.tryRead(kind, timed, '').violations;
+    const unread = new Set(faults.map((fault) => /^\w*/.exec(fault.path)?.[0] ?? ''));
+    if (![...unread].every((name) => OPTIONAL[kind].has(name))) return { ...whole, flags: [] };
+    flags.push(...faults.map((fault) => ({ ...fault, message: `${fault.message}; it was left out` })));
+    const rest = Object.fromEntries(Object.entries(timed).filter(([name]) => !unread.has(name)));
+    const read = this.tryRead(kind, rest, path);
+    return { ...read, flags };
+  }
+
+  private tryRead(kind: Kind, value: unknown, path: string): Omit<ReadRecord, 'flags'> {
+    const violations: Violation[] = [];
+    const record = READERS[kind](value, path, violations);
+    if (violations.length === 0) violations.push(...this.recordFaults(kind, record, path));
+    return { record, violations };
+  }
+
+  private faultyRow(
+    kind: Kind,
+    index: number,
+    id: string | undefined,
+    violations: readonly Violation[],
+    raw: string,
+  ): Cell[] {
     const fault = redactText(storableText(summarise(violations)));
     const path = redactText(storableText(violations[0]?.path ?? ''));
     return [kind, String(index), id, null, null, path, violations[0]?.rule, fault, redactJson(raw), null];
@@ -151,17 +202,19 @@ export class RecordStager {
     if (kind === 'materials' && isWithoutParent(record as Material)) {
       return [missingParent(path)];
     }
-    if (record.updatedAt === undefined || record.updatedAt <= this.latest) return [];
-    return [{ path: `${path}.updatedAt`, rule: 'isPast', message: `${path}.updatedAt lies in the future` }];
+    const { updatedAt } = record;
+    const field = pathOfField(path, 'updatedAt');
+    if (updatedAt === undefined || (updatedAt >= EARLIEST && updatedAt <= this.latest)) return [];
+    if (updatedAt < EARLIEST)
+      return [
+        {
+          path: field,
+          rule: 'isInstant',
+          message: `${field} is the first day of a calendar, not the time of a change`,
+        },
+      ];
+    return [{ path: field, rule: 'isPast', message: `${field} lies in the future` }];
   }
-}
-
-/** The record with its time in the form of RFC 3339, where the partner wrote it in another one (decision 7). */
-function looseTimeIn(value: unknown, path: string) {
-  if (!isJsonObject(value) || typeof value['updatedAt'] !== 'string') return undefined;
-  const strict = strictTime(value['updatedAt']);
-  if (strict === undefined) return undefined;
-  return { value: { ...value, updatedAt: strict }, path: `${path}.updatedAt`, reason: looseTimeMessage('updatedAt') };
 }
 
 const WIDTH = Object.keys(STAGED_COLUMNS).length;
@@ -208,7 +261,8 @@ export async function checkParents(manager: EntityManager, haulerId: string, kin
   }
   if (kind !== 'materials') return;
   await manager.query(
-    `UPDATE staged given SET fault_path = NULL, flagged_reason = 'the kiosk ' || k.external_id || ' belongs to the site ' || k.site_external_id
+    `UPDATE staged given SET flagged_reason = concat_ws('; ', given.flagged_reason,
+       'the kiosk ' || k.external_id || ' belongs to the site ' || k.site_external_id)
      FROM kiosks k
      WHERE given.kind = 'materials' AND given.fault IS NULL AND k.hauler_id = $1
        AND k.external_id = given.kiosk_external_id AND k.site_external_id <> given.site_external_id`,
@@ -216,12 +270,12 @@ export async function checkParents(manager: EntityManager, haulerId: string, kin
   );
 }
 
-/** The quarantined and flagged records. One is flagged for the form of its time, or for a kiosk of another site. */
+/** The quarantined and flagged records. One is flagged for an optional part, the form of its time, or a kiosk of another site. */
 const ISSUES = `(
   SELECT kind, position, raw, coalesce(fault, flagged_reason) AS reason,
     CASE WHEN fault IS NULL THEN 'flagged' ELSE 'quarantined' END AS severity,
     coalesce(fault_path, given.kind || '[' || given.position || '].kioskId') AS path,
-    CASE WHEN fault IS NOT NULL THEN rule WHEN fault_path IS NULL THEN 'kioskOfSite' ELSE 'isInstant' END AS rule
+    coalesce(rule, 'kioskOfSite') AS rule
   FROM staged AS given WHERE fault IS NOT NULL OR flagged_reason IS NOT NULL)`;
 
 /** Stores the quarantined and flagged records of a run in the order of the answer, and all of them in numbers, by rule. */

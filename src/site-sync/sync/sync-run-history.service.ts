@@ -48,14 +48,15 @@ function decisionEntry({ at, actor, action, changes }: StoredAction): HistoryEnt
 }
 
 /** The end of the run with its own status: a decision of an admin changes the stored status later. */
-function endEntries({ status, finished_at: at, error, counts, guard }: RunRow): HistoryEntry[] {
+function endEntries(run: RunRow): HistoryEntry[] {
+  const { status, finished_at: at, error, counts, guard } = run;
   if (at === null) return [];
   const outcome = guard === null || status === 'held' ? status : 'held';
   const totals = Object.entries(counts).flatMap(([kind, count]) => {
     const named = Object.entries(count).filter(([, number]) => number > 0);
     return named.length === 0 ? [] : [`${kind} ${named.map(([name, number]) => `${number} ${name}`).join(', ')}`];
   });
-  const { attention } = attentionOf(counts);
+  const { attention } = attentionOf(run);
   const held = (guard ?? []).map(({ kind, removed, of }) => `Held: the removal of ${removed} of ${of} ${kind}.`);
   const sentences = [
     `The run ended as ${outcome}.`,

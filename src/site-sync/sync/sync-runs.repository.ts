@@ -9,6 +9,7 @@ import { uuidv7 } from '../../database/uuid.js';
 import { defineStates, type StateOf } from '../../work/states.js';
 import type { CatalogOwner } from './catalog-sync.repository.js';
 import { NO_COUNTS, type RunCounts } from './kinds.js';
+import { type AbsentLists, absentSentence, noticedLists } from './absent-lists.rules.js';
 import { fieldSql, type Refusal } from './refusals.rules.js';
 
 /** A run is queued until an instance executes it. A held run waits for an admin or a later answer. */
@@ -40,6 +41,7 @@ export interface RunResult {
   readonly error?: string;
   /** The rules that held removals. */
   readonly guard?: readonly RemovalGuard[];
+  readonly absentLists?: AbsentLists;
 }
 
 export interface RunRow {
@@ -55,6 +57,7 @@ export interface RunRow {
   readonly note: string | null;
   /** Null if it refused nothing; runs of earlier versions have none. */
   readonly refusals: readonly Refusal[] | null;
+  readonly absent_lists: AbsentLists | null;
 }
 
 export type IssueRow = Omit<QuarantinedRecord, 'raw' | 'rule'> & {
@@ -72,7 +75,8 @@ const RETENTION = '30 days';
 export const SITE_SYNC_WORK = 'site synchronisation';
 const RETENTION_BATCH = 100;
 
-const COLUMNS = 'id, hauler_id, connection_id, status, started_at, finished_at, error, counts, guard, note, refusals';
+const COLUMNS =
+  'id, hauler_id, connection_id, status, started_at, finished_at, error, counts, guard, note, refusals, absent_lists';
 const FILTER = `($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR status = $2)
   AND ($3::boolean IS NOT TRUE OR NOT EXISTS (SELECT FROM sync_runs n WHERE n.connection_id = sync_runs.connection_id
     AND (n.created_at, n.id) > (sync_runs.created_at, sync_runs.id) AND n.status NOT IN ('queued', 'running')))
@@ -112,9 +116,13 @@ export class SyncRunsRepository {
     return { ...owner, id, attempts: rows[0]?.attempts ?? 1 };
   }
 
-  async finish(database: Querying, run: StartedRun, { status, counts, error, guard = [] }: RunResult): Promise<void> {
+  async finish(
+    database: Querying,
+    run: StartedRun,
+    { status, counts, error, guard = [], absentLists = {} }: RunResult,
+  ): Promise<void> {
     await database.query(
-      `UPDATE sync_runs SET status = $3, counts = coalesce($4::jsonb, counts), error = $5, guard = $7, finished_at = now()
+      `UPDATE sync_runs SET status = $3, counts = coalesce($4::jsonb, counts), error = $5, guard = $7, absent_lists = $8, finished_at = now()
        WHERE hauler_id = $1 AND id = $2 AND status = ANY ($6::text[])`,
       [
         run.haulerId,
@@ -124,8 +132,38 @@ export class SyncRunsRepository {
         error ?? null,
         RUN_STATES.predecessors(status),
         guard.length === 0 ? null : JSON.stringify(guard),
+        Object.keys(absentLists).length === 0 ? null : JSON.stringify(absentLists),
       ],
     );
+  }
+
+  /** The absent lists of the last run whose answer was applied. */
+  async absentBefore(manager: EntityManager, { haulerId, connectionId }: StartedRun): Promise<AbsentLists> {
+    const [row] = await manager.query<Pick<RunRow, 'absent_lists'>[]>(
+      `SELECT absent_lists FROM sync_runs
+       WHERE hauler_id = $1 AND connection_id = $2 AND status IN ('succeeded', 'held', 'rejected')
+       ORDER BY created_at DESC, id DESC LIMIT 1`,
+      [haulerId, connectionId],
+    );
+    return row?.absent_lists ?? {};
+  }
+
+  /** A finding for each list that has been absent for long. Call it behind `storeIssues`. */
+  async storeAbsentLists(manager: EntityManager, { haulerId, id }: StartedRun, absent: AbsentLists): Promise<void> {
+    for (const [kind, list] of noticedLists(absent)) {
+      const example = absentSentence(kind, list);
+      await manager.query(
+        `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, rule, reason, raw)
+         SELECT $1, $2, coalesce(max(position), -1) + 1, 'flagged', $3, $3, 'isListed', $4, 'null'
+         FROM sync_issues WHERE hauler_id = $1 AND run_id = $2`,
+        [haulerId, id, kind, example],
+      );
+      const refusal: Refusal = { severity: 'flagged', kind, field: 'record', rule: 'isListed', count: 1, example };
+      await manager.query(
+        `UPDATE sync_runs SET refusals = coalesce(refusals, '[]') || $3::jsonb WHERE hauler_id = $1 AND id = $2`,
+        [haulerId, id, JSON.stringify([refusal])],
+      );
+    }
   }
 
   async confirm(manager: EntityManager, { hauler_id, id }: RunRow, counts: RunCounts): Promise<void> {

@@ -17,6 +17,7 @@ import { lockCatalog } from './catalog-sync.repository.js';
 import { applyHeldRemovals, hasHeldRemovals, rejectHeldRemovals } from './held-removals.repository.js';
 import { forEachKind, KINDS } from './kinds.js';
 import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
+import { absentSentence, noticedLists } from './absent-lists.rules.js';
 import { toRefusedRecords } from './refusals.rules.js';
 import { APPLY_TIMEOUT_MS } from './sync-database.js';
 import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsRepository } from './sync-runs.repository.js';
@@ -150,7 +151,7 @@ function toSyncRunDto(row: RunRow): SyncRun {
     id: row.id,
     connectionId: row.connection_id,
     status: row.status,
-    ...attentionOf(row.counts),
+    ...attentionOf(row),
     startedAt: row.started_at && formatInstant(row.started_at),
     finishedAt: row.finished_at && formatInstant(row.finished_at),
     ...(row.error === null ? {} : { error: row.error }),
@@ -161,14 +162,19 @@ function toSyncRunDto(row: RunRow): SyncRun {
   };
 }
 
-/** A run that quarantined records is no plain success. */
-export function attentionOf(counts: RunRow['counts']): { attention?: string } {
+/** A run that quarantined records, or whose partner no longer lists a kind, is no plain success. */
+export function attentionOf({ counts, absent_lists: absent }: Pick<RunRow, 'counts' | 'absent_lists'>): {
+  attention?: string;
+} {
+  const sentences = noticedLists(absent).map(([kind, list]) => absentSentence(kind, list));
   const quarantined = KINDS.filter((kind) => counts[kind].quarantined > 0);
-  if (quarantined.length === 0) return {};
-  const sum = (name: 'quarantined' | 'received') => KINDS.reduce((total, kind) => total + counts[kind][name], 0);
-  const kinds = quarantined.map((kind) => `${kind} ${counts[kind].quarantined}`).join(', ');
-  const share = `${sum('quarantined')} of ${sum('received')} records`;
-  return { attention: `${share} are in quarantine, and not stored as sent: ${kinds}.` };
+  if (quarantined.length > 0) {
+    const sum = (name: 'quarantined' | 'received') => KINDS.reduce((total, kind) => total + counts[kind][name], 0);
+    const kinds = quarantined.map((kind) => `${kind} ${counts[kind].quarantined}`).join(', ');
+    const share = `${sum('quarantined')} of ${sum('received')} records`;
+    sentences.push(`${share} are in quarantine, and not stored as sent: ${kinds}.`);
+  }
+  return sentences.length === 0 ? {} : { attention: sentences.join(' ') };
 }
 
 const toChangeDto = ({ position: _position, ...row }: ChangeRow): SyncChange => ({

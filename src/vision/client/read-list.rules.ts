@@ -5,6 +5,7 @@ import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import { type DtoClass, readerOf } from '../../contracts/common/fields/field.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { redactText } from '../../observability/redaction.js';
+import { areIndexable } from './indexed-names.rules.js';
 import { isBlank, storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { VIDEO_LISTS } from '../../contracts/vision/vision.api.js';
@@ -138,6 +139,10 @@ function readElement<T extends Recording>(
   }
   if (violations.length === 0 && item.endTime <= item.startTime) {
     violations.push({ path: `${path}.endTime`, rule: 'isRange', message: `${path}.endTime must be after startTime` });
+  }
+  if (violations.length === 0 && !areIndexable(item.truckId, item.cameraId)) {
+    const message = `${path}.truckId and ${path}.cameraId are too long together to be stored`;
+    violations.push({ path: `${path}.truckId`, rule: 'isLength', message });
   }
   const [first] = violations;
   if (first !== undefined) {

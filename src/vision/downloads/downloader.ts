@@ -61,6 +61,8 @@ class Transfer {
   #watch: TransferWatch | undefined;
   #hash = createHash('sha256');
   #boxes = new Mp4BoxValidator(redactText);
+  /** Nothing but the end of the connection shows the end of the file. */
+  #mayBeCut = false;
   #length = 0;
   #resumedFrom = 0;
   #checkpoint = { at: Date.now(), length: 0, running: Promise.resolve() };
@@ -77,7 +79,7 @@ class Transfer {
   async run(): Promise<Downloaded> {
     try {
       const draft = await this.#fetch();
-      const trailingBytes = this.#boxes.end();
+      const trailingBytes = this.#boxes.end(this.#mayBeCut);
       await this.#checkpoint.running;
       await draft.publish();
       const sha256 = this.#hash.digest('hex');
@@ -147,6 +149,7 @@ class Transfer {
     this.#boxes = new Mp4BoxValidator(redactText);
     this.#length = this.#resumedFrom = 0;
     this.#total = total;
+    this.#mayBeCut = !hasVisibleEnd(answer.response.headers);
     this.#identity = validator === undefined || total === undefined ? undefined : { validator, total };
     this.#draft = await this.storage.createDraft(this.order.name, total);
     return this.#draft;
@@ -157,8 +160,6 @@ class Transfer {
     const { statusCode = 0, headers } = response;
     if (statusCode !== 200) throw statusError(host, statusCode, headers['retry-after'], new Date());
     if (!isUncompressed(headers)) throw new DownloadError('bad-answer', `${host} sent the file compressed.`);
-    if (!hasVisibleEnd(headers))
-      throw new DownloadError('bad-answer', `${host} does not announce where the file ends, so it may be cut off.`);
     const length = contentLength(headers);
     if (length !== undefined && length > this.#limits.maxBytes) throw tooLarge(host, this.#limits.maxBytes);
     return length;
@@ -170,11 +171,23 @@ class Transfer {
     let failure: unknown;
     const checked = this.#checkedBody(answer, draft, (error) => void (failure = error));
     await pipeline(checked, draft.writable(freeMemory));
-    if (failure !== undefined)
+    if (failure !== undefined && !this.#endsWithReset(failure))
       throw failure instanceof InvalidMp4Error ? failure : connectionError(host, failure, true);
     if (this.#length === 0) throw new DownloadError('empty', `${host} sent an empty file.`);
     if (this.#total !== undefined && this.#length !== this.#total)
       throw new DownloadError('retryable', `${host} sent ${this.#length} of ${this.#total} bytes.`);
+  }
+
+  /** Hosts that end a file with its connection may reset it: the bytes are whole if their boxes are. */
+  #endsWithReset(failure: unknown): boolean {
+    const cause = failure instanceof DownloadError ? failure.cause : failure;
+    if (!this.#mayBeCut || (cause as NodeJS.ErrnoException | undefined)?.code !== 'ECONNRESET') return false;
+    try {
+      this.#boxes.end(true);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Ends at a failure instead of throwing it, so that the bytes before it are written: another attempt resumes there. */

@@ -5,7 +5,7 @@ import { isArrayBuffer } from 'node:util/types';
 import { uuidv7 } from '../../database/uuid.js';
 import { type OutboundPolicy, urlFault } from '../../outbound/address-guard.js';
 import { guardedAgents } from '../../outbound/guarded-agents.js';
-import { isLenientHost } from '../../outbound/lenient-hosts.js';
+import { isLenientHost, isParseError } from '../../outbound/lenient-hosts.js';
 import { networkFailure } from '../../outbound/network-errors.js';
 import { failureName, NO_OUTBOUND_LOG, type OpenCall, type OutboundLog } from '../../outbound/outbound-log.js';
 import { connectionError, DownloadError, statusError } from './download-error.js';
@@ -97,6 +97,8 @@ function send(
     });
     // Listens during the whole body: bytes after its announced end are an error of the request, not of the response.
     request.on('error', (error) => {
+      // A host may reset the connection once it has sent the whole file.
+      if (response?.complete && !isParseError(error)) return;
       const failure = response?.complete
         ? new DownloadError('wrong-length', `${host} sent more bytes than it had announced.`, { cause: error })
         : connectionError(host, error, response !== undefined);

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Querying } from '../../database/sql.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { areIndexable } from '../client/indexed-names.rules.js';
 import { isSameCamera, mayBeAliases, type NamePair, namesOf } from './camera-names.rules.js';
 
 export interface RequestedCamera {
@@ -23,7 +24,9 @@ export async function storeCameraNames(
   // Another placement, or another number, is another camera.
   const isOtherName = (name: string) =>
     name !== cameraId && (isSameCamera(cameraId, name) || mayBeAliases(cameraId, name));
-  const others = [...new Set(names)].filter(isOtherName).sort();
+  const others = [...new Set(names)]
+    .filter((name) => isOtherName(name) && areIndexable(truckId, cameraId, name))
+    .sort();
   if (others.length === 0) return;
   await manager.query(
     `INSERT INTO partner_camera_names (hauler_id, connection_id, truck_id, requested_name, returned_name)

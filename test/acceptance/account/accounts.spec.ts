@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type ErrorBody, Hauler, type Plain } from '../support/hauler.js';
 import { type Answer } from '../support/clients.js';
 import { countOf, expectError, postAs, POSTS, unique } from '../support/posts.js';
-import { administer } from '../support/target.js';
+import { administer, call, listed, target } from '../support/target.js';
 
 const [, POST] = POSTS as [(typeof POSTS)[0], (typeof POSTS)[0]];
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -103,10 +103,41 @@ describe('a name that is taken', () => {
     },
   );
 
-  test.failing('with characters that are not shown is 409 (decision 27), as issue 46 builds it', async () => {
+  const SEEN_ALIKE = [
+    'Gre\u200ben \u200eWas\u00adte',
+    '\ufeffGreen\u2060 Waste\u200d',
+    'Green \u202eWaste\u202c',
+    'Green\ufe0f Waste\u{e0101}',
+    'Green\u2063 \u061cWaste\u180e',
+    'Gre\u034fen Waste',
+  ];
+  test.each(SEEN_ALIKE)(
+    'with characters that are not shown, %j, is 409 and is found (decision 27)',
+    async (accountName) => {
+      const of = await Hauler.create();
+      const first = await create({ accountName: 'Green Waste' }, of);
+      expectNameTaken(await of.createAccount({ accountName }), first);
+      const other = await Hauler.create();
+      const second = await create({ accountName }, other);
+      expect(second['accountName']).toBe(accountName);
+      for (const [search, { id }, { accountId }] of [
+        ['een was', other, second],
+        [accountName, of, first],
+      ] as const) {
+        const found = await listed<{ accountId: string }>(
+          `/accounts?${new URLSearchParams({ haulerId: id, search }).toString()}`,
+        );
+        expect(found).toMatchObject([{ accountId }]);
+      }
+    },
+  );
+
+  test('of two accounts that an import brings is one (decision 27)', async () => {
     const of = await Hauler.create();
-    const first = await create({ accountName: 'Green Waste' }, of);
-    expectNameTaken(await of.createAccount({ accountName: 'Gre\u200ben \u200eWas\u00adte' }), first);
+    const csv = `accountName\nBlue\u200b Waste\nBlue Wa\u00adste\n`;
+    const headers = { Authorization: `Bearer ${target.adminToken}`, 'Content-Type': 'text/csv' };
+    await call('POST', `/admin/v1/accounts/import?haulerId=${of.id}`, { headers, body: csv });
+    expect(await listed(`/accounts?haulerId=${of.id}`)).toHaveLength(1);
   });
 
   test.each([

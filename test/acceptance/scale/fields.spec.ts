@@ -23,7 +23,7 @@ const custom = (count: number) => Object.fromEntries(Array.from({ length: count 
 /** At the limit in characters of one and of two UTF-16 units. */
 const atMost = (max: number) => ['x'.repeat(max), TRUCK.repeat(max)];
 const tooLong = (max: number) => ['x'.repeat(max + 1), `${TRUCK.repeat(max)}x`];
-const TEXTS = ['ﬁne Å', ' blanks ', 'ع\u202e', '日本', '🚛🏽‍♀️', '\u0001\t\n', '"\\/', "'; DROP TABLE tickets; --"];
+const TEXTS = ['ﬁne Å', ' blanks ', 'ع\u202e', '日本', '🚛🏽‍♀️', 'a\u0001\t\n', '"\\/', "'; DROP TABLE tickets; --"];
 const NO_UUID = [
   ...['', '0b8f6f0e3c554b7e8f0a2f7f7a9f1c10', '{0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10}'],
   ...['0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c1', '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c100'],
@@ -142,8 +142,18 @@ test.each(['inboundFlow', 'outboundFlow'])('%s without its fields names both (se
   expect(paths(await push({ ...ticket(), [path]: {} }))).toEqual([`${path}.ticketNumber`, `${path}.updatedAt`]),
 );
 
-test('a ticket number of invisible characters alone is blank (decisions 22, 27)', async () =>
-  expectError(await push({ ...TICKET, inboundFlow: flow('\u200b\u2060') }), 400));
+test.each(['\u200b\u2060', '\u00ad', '\u200e\u202e \u2069', '\ufe0f\u034f', '\u0001\t\n'])(
+  'a ticket number of characters alone that are not shown, %j, is blank (decisions 22, 27)',
+  async (number) => expectError(await push({ ...TICKET, inboundFlow: flow(number) }), 400),
+);
+
+test('ticket numbers are compared as they were sent: a zero width makes another one (decision 20)', async () => {
+  const ids = [];
+  for (const number of ['IN-77', 'IN-\u200b77', 'IN-77\u00ad']) {
+    ids.push((await push({ ...TICKET, inboundFlow: flow(number) })).body.disposalTicketId);
+  }
+  expect(new Set(ids).size).toBe(3);
+});
 
 test('ids may have either case, and are stored and answered in lower case (decision 6)', async () => {
   const reply = await push({

@@ -1,7 +1,7 @@
 import type { MigrationInterface, QueryRunner } from 'typeorm';
 
 /** An erasure has no preview that is stored and confirmed: a dry run counts, and a request erases. */
-export class EraseAtOnce1795730500000 implements MigrationInterface {
+export class EraseAtOnce1795730000500 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       DELETE FROM erasures WHERE status = 'previewed';
