@@ -457,9 +457,9 @@ describe('the coverage of fleets', () => {
       await cameras.first().waitFor();
       const texts = await cameras.allInnerTexts();
       expect(texts[0]).toMatch(
-        /^Front: 60 min missing; 20 (dead links|broken files|not listed by the partner), 20 .*, 20 .*\..*Whose part: the partner/s,
+        /^Front: 60 min lost: 20 min (of dead links|of broken files|not listed by the partner), 20 min .*, 20 min .*\..*Whose part: the partner/s,
       );
-      expect(texts).toContainEqual(expect.stringMatching(/^Rear: nothing missing of 20 min recorded\./));
+      expect(texts).toContainEqual(expect.stringMatching(/^Rear: nothing lost of 20 min recorded\./));
       expect(texts).toContainEqual(
         expect.stringMatching(/^Side: nothing recorded in this time; its last recording began/),
       );

@@ -46,6 +46,10 @@ export interface LostClipsRow extends TruckRow {
 /** Of a deleted connection nothing can be fetched again, so that nobody can do anything about it. */
 const OF_CONNECTION = '(hauler_id, connection_id) IN (SELECT hauler_id, id FROM connections WHERE deleted_at IS NULL)';
 
+/** A download that waits, and has failed so far or whose link expires within an hour. */
+export const IS_AT_RISK = `status = 'available'
+         AND (last_error IS NOT NULL OR link IS NOT NULL AND expires_at < now() + interval '1 hour')`;
+
 /** Footage that is lost or may be lost, by truck. */
 @Injectable()
 export class FootageAttentionRepository {
@@ -57,8 +61,7 @@ export class FootageAttentionRepository {
          (count(*) FILTER (WHERE last_error IS NOT NULL))::float8 AS failing, min(tried_since) AS since,
          min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
        FROM recordings
-       WHERE status = 'available' AND ${OF_CONNECTION}
-         AND (last_error IS NOT NULL OR link IS NOT NULL AND expires_at < now() + interval '1 hour')
+       WHERE ${OF_CONNECTION} AND ${IS_AT_RISK}
        GROUP BY hauler_id, connection_id, truck_id`,
     );
   }
