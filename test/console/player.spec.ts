@@ -231,6 +231,21 @@ describe('the recordings', () => {
     await part(page, 'Recordings').waitFor();
   });
 
+  it('keep a letter of a filter that is typed in the moment in which the letters before are applied', async () => {
+    const { page, visit } = scene;
+    await visit('recordings?view=list');
+    const truckFilter = page.getByLabel('Truck', { exact: true });
+    await truckFilter.waitFor();
+    await page.evaluate(`
+      const input = [...document.querySelectorAll('.filters label')].find((label) => label.innerText === 'Truck').control;
+      const type = (text) => { input.value = text; input.dispatchEvent(new Event('input', { bubbles: true })); };
+      addEventListener('addresschange', () => type('TR'), { once: true });
+      type('T');`);
+    await page.waitForURL(/truckId=TR$/);
+    expect(await truckFilter.inputValue()).toBe('TR');
+    await page.goBack();
+  });
+
   it('that were given up are fetched again: one recording, and all of a filter', async () => {
     const { page, visit } = scene;
     const vision = await VisionScene.create({ service: target });
@@ -298,6 +313,31 @@ describe('the page of a truck', () => {
     await page.reload();
     await slider.waitFor();
     expect(Number(await slider.inputValue())).toBe(at);
+  });
+
+  it('plays a recording of 30 minutes at the second of a click, and the gallery shows it at that time', async () => {
+    const { page, visit } = scene;
+    const vision = await VisionScene.create({ service: target });
+    const start = Math.floor(Date.now() / HOUR_MS - 3) * HOUR_MS;
+    const times = { startTime: iso(start), endTime: iso(start + HOUR_MS / 2), durationSeconds: 1_800 };
+    const chunk = element({ ...times, downloadUrl: vision.partner.link(await demoVideo('front', 0)) });
+    vision.partner.on(
+      CONTINUOUS,
+      lists('recordings', () => [chunk]),
+    );
+    await vision.follow({ startTime: iso(start - HOUR_MS) });
+    await vision.recordingsBecome([{ status: 'stored' }]);
+    const range = { from: iso(start - HOUR_MS / 4), to: iso(start + (3 * HOUR_MS) / 4) };
+    const query = { connectionId: vision.connectionId, truckId: 'TRUCK-7', ...range };
+    await visit(`coverage?${new URLSearchParams(query).toString()}`);
+    const lane = await laneBox(0);
+    await page.mouse.click(lane.x + (lane.width * 35) / 60, lane.y + lane.height / 2);
+    await page.waitForURL(/play=/);
+    const slider = page.getByRole('slider', { name: 'Time', exact: true });
+    expect(Math.abs(Number(await slider.inputValue()) - start - 20 * MINUTE_MS)).toBeLessThan(10_000);
+    const late = { connectionId: vision.connectionId, from: iso(start + HOUR_MS / 3), to: iso(start + HOUR_MS) };
+    await visit(`recordings?view=gallery&${new URLSearchParams(late).toString()}`);
+    await page.locator('.gallery a').waitFor();
   });
 
   it('zooms by wheel and keys, and requests a selected time by mouse and by keyboard, but not the future', async () => {
