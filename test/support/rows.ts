@@ -225,7 +225,7 @@ export async function readDue(app: TestApp, table: 'video_polls' | 'video_subscr
   return rows[0];
 }
 
-const HELD_LOCKS = {
+const LOCKS = {
   findings: 'LOCK TABLE vision_findings IN EXCLUSIVE MODE',
   polls: 'SELECT 1 FROM video_polls FOR UPDATE',
   'exchange log': 'LOCK TABLE exchanges, exchange_hours IN ACCESS EXCLUSIVE MODE',
@@ -238,7 +238,7 @@ export const whileLocked = <T>(
   work: (lockParts: () => Promise<void>) => Promise<T>,
 ): Promise<T> =>
   app.dataSource.transaction(async (other) => {
-    await other.query(HELD_LOCKS[lock]);
+    await other.query(LOCKS[lock]);
     return work(async () => {
       await other.query("SET LOCAL lock_timeout = '500ms'");
       await other.query('SELECT 1 FROM video_request_parts FOR UPDATE');
@@ -443,12 +443,6 @@ export const insertTicket = (
 
 /** What the functions below need of a service or of a test database. */
 type WithRows = Pick<TestApp, 'dataSource'>;
-
-const LOCKS = {
-  findings: 'LOCK TABLE vision_findings IN EXCLUSIVE MODE',
-  polls: 'SELECT 1 FROM video_polls FOR UPDATE',
-  'exchange log': 'LOCK TABLE exchanges, exchange_hours IN ACCESS EXCLUSIVE MODE',
-} as const;
 
 /** Runs `work` while another transaction holds the locks of a statement; `release` ends it early. */
 async function whileHeld<T>(

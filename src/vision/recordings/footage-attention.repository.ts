@@ -39,6 +39,10 @@ export interface UnreadRow extends TruckRow {
 
 /** Clip requests of a truck that failed or expired. */
 export interface LostClipsRow extends TruckRow {
+  /** Of the clip that ended last, as its range. */
+  readonly reason: string | null;
+  readonly start_time: Date;
+  readonly end_time: Date;
   readonly since: Date;
   readonly last_at: Date;
 }
@@ -98,7 +102,9 @@ export class FootageAttentionRepository {
   lostClips(): Promise<LostClipsRow[]> {
     return this.dataSource.query(
       `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count, min(updated_at) AS since,
-         max(updated_at) AS last_at
+         max(updated_at) AS last_at, (array_agg(reason ORDER BY updated_at DESC, id DESC))[1] AS reason,
+         (array_agg(start_time ORDER BY updated_at DESC, id DESC))[1] AS start_time,
+         (array_agg(end_time ORDER BY updated_at DESC, id DESC))[1] AS end_time
        FROM video_requests AS request
        WHERE status IN ('failed', 'expired') AND ${OF_CONNECTION} AND NOT EXISTS (
          SELECT FROM video_request_parts AS part

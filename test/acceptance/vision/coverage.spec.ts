@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { refuses } from '../../support/scripted-partner.js';
-import { CONTINUOUS, type Element, element, lists } from '../../support/scripted-vision.js';
+import { CONTINUOUS, type Element, element, lists, POST } from '../../support/scripted-vision.js';
 import { Footage, minute } from '../support/footage.js';
 import type { ErrorBody, Plain } from '../support/hauler.js';
 import { at, HostedCustomer, RECORDED } from '../support/hosted.js';
@@ -286,7 +286,27 @@ test('a clip that never came has its cause (decision 49)', async () => {
     ...{ connectionId: vision.connectionId, cameraId: 'front' },
     ...{ from: startTime as string, to: endTime as string },
   });
-  expect(body.data).toMatchObject([{ state: 'missing', cause: 'clipFailed' }]);
+  expect(body.data).toMatchObject([{ state: 'missing', cause: 'clipFailed', lost: true }]);
+});
+
+test('a clip that ended is in attention with its reason, and the page there is that of its own range, not of the day of its end (decisions 49, 54)', async () => {
+  const vision = await VisionScene.create();
+  vision.partner.on(POST, refuses(400, 'INVALID_PAYLOAD', 'there is no such camera'));
+  const { startTime, endTime } = element();
+  const id = await vision.order({ startTime, endTime });
+  const { reason } = await vision.becomes(id, { status: 'failed' });
+  const { data } = await administer<{ data: Plain[] }>('GET', '/attention');
+  const [item] = data.filter(
+    ({ kind, connection }) => kind === 'failed-clips' && (connection as Plain)['id'] === vision.connectionId,
+  );
+  expect(item?.['sentence']).toContain(reason);
+  expect(item?.['sentence']).toContain('there is no such camera');
+  const { searchParams, pathname } = new URL(item?.['page'] as string, target.url);
+  expect([pathname, ...['from', 'to'].map((name) => Date.parse(searchParams.get(name) ?? ''))]).toEqual([
+    '/console/coverage',
+    Date.parse(startTime as string),
+    Date.parse(endTime as string),
+  ]);
 });
 
 describe('what is lost', () => {
