@@ -214,7 +214,7 @@ function Square({ truck, day, query }: { truck: TruckCoverage; day: TruckDay; qu
       title={label}
       aria-label={label}
     >
-      <span>{isUnread ? '?' : recorded === 0 ? '–' : percent(share)}</span>
+      <span translate={false}>{isUnread ? '?' : recorded === 0 ? '–' : percent(share)}</span>
     </a>
   );
 }
