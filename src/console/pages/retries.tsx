@@ -114,7 +114,7 @@ export const CLIP_COLUMNS: readonly Column<VideoRequest>[] = [
     cell: ({ status, reason }) => (
       <>
         <Badge value={status} />
-        {reason !== undefined && <div class="hint clamp">{reason}</div>}
+        {reason !== undefined && <div class="hint">{reason}</div>}
       </>
     ),
   },
