@@ -5,12 +5,10 @@ const VALUES = new Set<unknown>(['code', 'pre', 'time', 'samp', 'ins', 'del', 's
 
 /** Marks the values of all pages, before the first is drawn. */
 export function markValues(): void {
-  const next = options.vnode;
   options.vnode = (vnode) => {
     if (VALUES.has(vnode.type)) {
       (vnode as VNode<{ translate?: unknown }>).props.translate = vnode.type === 'svg' ? 'no' : false;
     }
-    next?.(vnode);
   };
 }
 
