@@ -7,6 +7,7 @@ import { HaulersProvider } from './client/haulers.js';
 import { Empty, ErrorBox, Loading } from './parts/states.js';
 import { HomePage } from './pages/home.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
+import { followTranslation, markValues } from './client/translation.js';
 import { CellSwitch } from './parts/cells.js';
 import { lazyPage, preloadPages } from './parts/lazy-page.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
@@ -254,4 +255,8 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
 }
 
 const root = document.getElementById('console');
-if (root !== null) render(<App />, root);
+if (root !== null) {
+  markValues();
+  followTranslation(root);
+  render(<App />, root);
+}

@@ -37,7 +37,10 @@ export class Deliveries {
   }
 
   async retry(id: string, owner = OPERATOR): Promise<WebhookDelivery> {
-    await this.get(id, owner);
+    const { status } = await this.get(id, owner);
+    if (status === 'delivered') {
+      throw apiError(ADMIN_API, 'conflict', 'the delivery has arrived: the receiver accepted it');
+    }
     if (!(await retryDelivery(this.dataSource, id))) {
       throw apiError(ADMIN_API, 'conflict', 'the delivery is being tried at this moment; try again shortly');
     }

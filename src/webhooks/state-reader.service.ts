@@ -40,7 +40,7 @@ export class StateReader {
   }
 
   private async syncs(): Promise<LastingState[]> {
-    const runs = await this.runs.find();
+    const runs = [...(await this.runs.finished()), ...(await this.runs.failed())];
     return runs
       .filter(({ status }) => status !== 'succeeded')
       .map(({ status, hauler_id: haulerId, connection_id: connectionId, run_id: syncRunId }) => ({

@@ -160,7 +160,8 @@ describe('the sign-in with a token or key', () => {
     await page.goto(`/console/connections?haulerId=${DEMO.haulerId}`);
     await page.getByRole('link', { name: 'Demo Hauling, site' }).click();
     await page.getByRole('button', { name: 'Pause this connection' }).waitFor();
-    for (const name of ['Pause this connection', 'Delete this connection', 'Synchronise its sites now']) {
+    const changes = ['Pause this connection', 'Delete this connection', 'Synchronise its sites now'];
+    for (const name of [...changes, 'Check this partner now']) {
       expect(await page.getByRole('button', { name }).isDisabled()).toBe(true);
     }
     await page.getByRole('button', { name: 'Change' }).click();

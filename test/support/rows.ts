@@ -225,16 +225,20 @@ export async function readDue(app: TestApp, table: 'video_polls' | 'video_subscr
   return rows[0];
 }
 
+const LOCKS = {
+  findings: 'LOCK TABLE vision_findings IN EXCLUSIVE MODE',
+  polls: 'SELECT 1 FROM video_polls FOR UPDATE',
+  'exchange log': 'LOCK TABLE exchanges, exchange_hours IN ACCESS EXCLUSIVE MODE',
+} as const;
+
 /** Runs `work` while another transaction holds what `lock` locks. */
 export const whileLocked = <T>(
   app: TestApp,
-  lock: 'findings' | 'polls',
+  lock: 'findings' | 'polls' | 'exchange log',
   work: (lockParts: () => Promise<void>) => Promise<T>,
 ): Promise<T> =>
   app.dataSource.transaction(async (other) => {
-    await other.query(
-      lock === 'findings' ? 'LOCK TABLE vision_findings IN EXCLUSIVE MODE' : 'SELECT 1 FROM video_polls FOR UPDATE',
-    );
+    await other.query(LOCKS[lock]);
     return work(async () => {
       await other.query("SET LOCAL lock_timeout = '500ms'");
       await other.query('SELECT 1 FROM video_request_parts FOR UPDATE');

@@ -17,13 +17,19 @@ import { consolePage, counted, keyNotice, type Notice, ranked, toItem } from './
 
 const DAY_MS = 86_400_000;
 const STORAGE_TIMEOUT_MS = 5_000;
+/** A check that waits for a lock takes no other with it. */
+const CHECK_TIMEOUT_MS = 3_000;
 
 /** Looks at everything for a kind, or for several from one reading. */
 export interface AttentionCheck {
   readonly kinds: readonly AttentionKind[];
+  /** 3 s by default. */
+  readonly timeoutMs?: number;
   /** Rejects if the check cannot be made. */
   readonly find: (now: number) => Promise<readonly Notice[]>;
 }
+
+const TOO_LONG = 'The check took too long: it waits for something that is locked or slow.';
 
 interface Looked {
   readonly all: readonly Notice[];
@@ -39,6 +45,8 @@ export class AttentionService {
   private readonly logger = new Logger('Attention');
   private readonly checks: AttentionCheck[];
   private running: Promise<Looked> | undefined;
+  /** A check that takes longer than its time is not started again before it has ended. */
+  private readonly pending = new Map<AttentionCheck, Promise<readonly Notice[]>>();
 
   constructor(
     private readonly dataSource: DataSource,
@@ -48,7 +56,11 @@ export class AttentionService {
   ) {
     this.checks = [
       { kinds: ['database-trouble'], find: (now) => this.databaseTrouble(now) },
-      { kinds: ['storage-trouble', 'kept-versions'], find: (now) => this.storageTrouble(now) },
+      {
+        kinds: ['storage-trouble', 'kept-versions'],
+        timeoutMs: STORAGE_TIMEOUT_MS + CHECK_TIMEOUT_MS,
+        find: (now) => this.storageTrouble(now),
+      },
       {
         kinds: ['expiring-keys'],
         find: async (now) => (await endingKeys(dataSource)).map((key) => keyNotice(key, now)),
@@ -88,14 +100,17 @@ export class AttentionService {
     };
   }
 
-  private async lookAt({ kinds, find }: AttentionCheck): Promise<{
+  private async lookAt(check: AttentionCheck): Promise<{
     notices: readonly Notice[];
     checked: CheckedKind[];
   }> {
+    const { kinds } = check;
     const now = Date.now();
     const at = formatInstant(new Date(now));
     try {
-      const notices = await find(now);
+      const found = this.pending.get(check) ?? check.find(now).finally(() => this.pending.delete(check));
+      this.pending.set(check, found);
+      const notices = await withTimeout(found, check.timeoutMs ?? CHECK_TIMEOUT_MS, TOO_LONG);
       return {
         notices,
         checked: kinds.map((kind) => ({ kind, at, ok: true })),

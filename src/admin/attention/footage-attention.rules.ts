@@ -9,7 +9,6 @@ import type {
 import { consolePage, counted, number, severityOfLoss, type Notice } from './attention.rules.js';
 
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 
 const truckOf = (row: { hauler_id: string; connection_id: string; truck_id: string; count: number }) =>
   ({
@@ -104,13 +103,15 @@ export function unreadNotice(row: UnreadRow): Notice {
 }
 
 export function clipsNotice(row: LostClipsRow, now: number): Notice {
-  const { count, truck_id: truckId } = row;
+  const { count, truck_id: truckId, connection_id: connectionId, reason, start_time: start, end_time: end } = row;
+  const last = reason === null ? '' : `${count === 1 ? ' ' : ' The last one: '}${reason.replace(/[.!?]?$/, '.')}`;
   return {
     ...truckOf(row),
     kind: 'failed-clips',
     severity: severityOfLoss(row.last_at, now),
     since: row.since,
-    sentence: `${counted(count, 'clip request')} of ${truckId} ended without a file.`,
-    page: coveragePage(row, new Date(row.last_at.getTime() - DAY_MS), row.last_at),
+    sentence: `${counted(count, 'clip request')} of ${truckId} ended without a file.${last}`,
+    page:
+      count === 1 ? coveragePage(row, start, end) : consolePage('recordings', { view: 'clips', connectionId, truckId }),
   };
 }

@@ -27,9 +27,10 @@ export class PlatformAttention implements OnModuleInit {
     const { footage, runs } = this;
     this.attention.add([
       {
-        kinds: ['held-runs', 'failing-runs', 'quarantined-records'],
-        find: async (now) => (await runs.find()).map((run) => runNotice(run, now)),
+        kinds: ['held-runs', 'quarantined-records'],
+        find: async (now) => (await runs.finished()).map((run) => runNotice(run, now)),
       },
+      { kinds: ['failing-runs'], find: async (now) => (await runs.failed()).map((run) => runNotice(run, now)) },
       { kinds: ['absent-lists'], find: async () => (await runs.absentLists()).map(absentNotice) },
       { kinds: ['refused-keys', 'failing-calls'], find: () => this.failingCalls() },
       {

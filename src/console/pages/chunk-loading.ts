@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { get } from '../client/api.js';
+import { overlapsOf } from '../parts/filters.js';
 
 /** Loaded before and after the moment that is played. */
 export const AROUND_MS = 30 * 60_000;
@@ -32,8 +33,7 @@ export function useRecordingsAround({ connectionId, truckId }: StoredRecording, 
           connectionId,
           truckId,
           status: 'stored',
-          from,
-          to,
+          overlaps: overlapsOf(from, to),
           pageSize: 100,
           page,
         });

@@ -4,7 +4,7 @@ import type { Connection } from '../../contracts/admin/connection.dto.js';
 import { linkTo, open, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useHaulerName } from '../client/haulers.js';
-import { ActionButton } from '../parts/forms.js';
+import { ActionButton, Needing } from '../parts/forms.js';
 import { Facts, Id, Time } from '../parts/values.js';
 import { CheckResult } from './connection-check.js';
 import { EditForm, RotateForm } from './connection-forms.js';
@@ -38,7 +38,7 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
             label="Check this partner now"
             kind="primary"
             busy="Checking the partner …"
-            isRead
+            needs="operator"
             isAtOnce={isNew}
             work={async () => setCheck(await send('POST', `${path}/check`))}
           />
@@ -68,7 +68,11 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
       {panel === 'edit' && <EditForm connection={connection} path={path} onClose={() => setPanel('none')} />}
       {check !== undefined && <CheckResult check={check} />}
       {isNew && <NextStep haulerId={connection.haulerId} />}
-      {connection.interface === 'vision' && <ConnectionTrucks connection={connection} query={query} />}
+      {connection.interface === 'vision' && (
+        <Needing role="operator">
+          <ConnectionTrucks connection={connection} query={query} />
+        </Needing>
+      )}
     </>
   );
 }

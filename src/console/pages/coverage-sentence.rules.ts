@@ -1,11 +1,11 @@
 import type { CameraCoverage, CoverageCause, CoverageSide } from '../../contracts/admin/coverage.dto.js';
 
-/** Causes of footage that was recorded or requested, and that is lost; the unit stands before them. */
+/** Causes of footage that was recorded or requested, and that is lost; a time stands before them. */
 const LOST: Readonly<Partial<Record<CoverageCause, string>>> = {
   notListed: 'not listed by the partner',
-  linkRefused: 'dead links',
+  linkRefused: 'of dead links',
   unreachable: 'of a host that was not reached',
-  invalidFile: 'broken files',
+  invalidFile: 'of broken files',
   addressRefused: 'of addresses that may not be called',
   tooLarge: 'of files that are too large',
   interrupted: 'of downloads that were interrupted',
@@ -51,8 +51,7 @@ export interface CameraSentence {
 
 /** The state of one camera over a time in one sentence. `at` writes a time of the page. */
 export function sentenceOf(camera: CameraCoverage, at: (time: string) => string): CameraSentence {
-  const { cameraId, names, stored, available, expired, failed, causes, lastRecordedAt } = camera;
-  const lost = expired + failed;
+  const { cameraId, names, stored, available, lost, causes, lastRecordedAt } = camera;
   const own = causes.filter(({ cause }) => LOST[cause] !== undefined);
   const others = causes.flatMap(({ cause, seconds }) => EMPTY[cause]?.(timeText(seconds)) ?? []);
   const last =
@@ -61,34 +60,26 @@ export function sentenceOf(camera: CameraCoverage, at: (time: string) => string)
     stored + available + lost === 0
       ? `nothing recorded in this time; ${last}`
       : lost === 0
-        ? `nothing missing of ${timeText(stored + available)} recorded`
-        : `${timeText(lost)} missing; ${own.map(({ cause, seconds }) => `${partText(seconds, lost)} ${LOST[cause]}`).join(', ')}`;
+        ? `nothing lost of ${timeText(stored + available)} recorded`
+        : `${timeText(lost)} lost: ${own.map(({ cause, seconds }) => `${timeText(seconds)} ${LOST[cause]}`).join(', ')}`;
   const name = cameraId === undefined ? 'All cameras' : cameraLabel(cameraId, names);
   return {
     text: `${name}: ${state}.${others.length === 0 ? '' : ` ${capitalized(others.join('; '))}.`}`,
-    sides: sidesText(own, lost),
+    sides: sidesText(own),
     isBad: lost > 0 || stored + available === 0,
   };
 }
 
-function sidesText(causes: CameraCoverage['causes'], lost: number): string {
+function sidesText(causes: CameraCoverage['causes']): string {
   const sides = Map.groupBy(causes, ({ side }) => side);
   const texts = [...sides].flatMap(([side, all]) => {
     const seconds = all.reduce((sum, each) => sum + each.seconds, 0);
-    return SIDES[side] === undefined
-      ? []
-      : [sides.size === 1 ? SIDES[side] : `${SIDES[side]} ${partText(seconds, lost)}`];
+    return SIDES[side] === undefined ? [] : [sides.size === 1 ? SIDES[side] : `${SIDES[side]} ${timeText(seconds)}`];
   });
   return texts.length === 0 ? '' : `Whose part: ${texts.join(', ')}`;
 }
 
 const MINUTES_UP_TO = 2 * 3_600;
-
-/** A part of a time that is in minutes is in minutes too, and needs no unit. */
-const partText = (seconds: number, whole: number): string =>
-  whole < MINUTES_UP_TO && whole >= 60 ? minutesOf(seconds) : timeText(seconds);
-
-const minutesOf = (seconds: number): string => (seconds < 60 ? '<1' : String(Math.round(seconds / 60)));
 
 /** For example `45 s`, `60 min`, `9 h 20 min` or `3 days 4 h`. */
 export function timeText(seconds: number): string {

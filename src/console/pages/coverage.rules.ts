@@ -1,14 +1,16 @@
 import type { Coverage, CoverageCause, CoverageInterval } from '../../contracts/admin/coverage.dto.js';
 
-export const LANE_STATES = ['stored', 'available', 'expired', 'missing', 'none'] as const;
+export const LANE_STATES = ['stored', 'available', 'expired', 'failed', 'unread', 'none', 'future'] as const;
 export type LaneState = (typeof LANE_STATES)[number];
 
 export const STATE_TITLES: Readonly<Record<LaneState, string>> = {
   stored: 'stored',
   available: 'available, not stored yet',
   expired: 'expired',
-  missing: 'missing',
+  failed: 'failed',
+  unread: 'not known, because the list was not read',
   none: 'not recorded',
+  future: 'still to come',
 };
 
 /** A part of a lane. Where several states share a bucket, each has its share. */
@@ -60,21 +62,22 @@ function segmentOf(row: Row): Segment {
     return { start, end, shares: { [stateOf(row)]: 1 }, ...details };
   }
   const seconds = (end - start) / 1_000;
-  const { stored, available, expired, failed, missing } = row;
-  const times: Readonly<Record<LaneState, number>> = {
-    stored,
-    available,
-    expired,
-    missing: failed,
-    none: missing - failed,
-  };
+  const { stored, available, expired, failed, unread, missing, future } = row;
+  const none = missing - failed - unread;
+  const times: Readonly<Record<LaneState, number>> = { stored, available, expired, failed, unread, none, future };
   const shares = LANE_STATES.filter((state) => times[state] > 0).map((state) => [state, times[state] / seconds]);
   return { start, end, shares: Object.fromEntries(shares) as Segment['shares'] };
 }
 
-/** Without a recording or a requested clip nothing is lost: the camera, or the list of the partner, has none. */
-const stateOf = ({ state, recordingId, cause }: CoverageInterval): LaneState =>
-  state === 'missing' && recordingId === undefined && cause !== 'clipFailed' ? 'none' : state;
+const UNREAD: readonly (CoverageCause | undefined)[] = ['unread', 'notReadYet', 'connectionDeleted'];
+
+/** What is missing has failed, or is still to come, or nobody knows whether it was recorded, or it was not. */
+export function stateOf({ state, lost, cause }: CoverageInterval): LaneState {
+  if (state !== 'missing') return state;
+  if (lost) return 'failed';
+  if (cause === 'future') return 'future';
+  return UNREAD.includes(cause) ? 'unread' : 'none';
+}
 
 /** In words, where the service gives no reason. */
 const CAUSE_TITLES: Readonly<Partial<Record<CoverageCause, string>>> = {
@@ -124,7 +127,7 @@ export function missingFootage(truckId: string, intervals: readonly CoverageInte
     .map((each) => {
       const { cameraId = '', startTime, endTime, state, reason, cause = 'unknown', side = 'unknown' } = each;
       const seconds = (Date.parse(endTime) - Date.parse(startTime)) / 1_000;
-      const shown = stateOf(each) === 'none' ? STATE_TITLES.none : state;
+      const shown = state === 'missing' ? STATE_TITLES[stateOf(each)] : state;
       return [
         truckId,
         cameraId,

@@ -8,11 +8,13 @@ import { PageButtons } from '../parts/listing.js';
 import { Empty, Loadable } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
 import { DAY_MS, dayOf, localTime, momentOf } from '../parts/zone.rules.js';
-import { cameraLabel } from './coverage-sentence.rules.js';
+import { cameraLabel, timeText } from './coverage-sentence.rules.js';
 
 const MAX_DAYS = 31;
 const TRUCKS_PER_PAGE = 24;
 const LIVE_MS = 30_000;
+/** The last minutes of each day are not read yet until the next reading. */
+const MIN_UNREAD_SECONDS = 3_600;
 /** With this number of days or more, a square has no text. */
 const COMPACT_DAYS = 14;
 
@@ -126,8 +128,8 @@ function ScaleLegend({ zone }: { zone: string }) {
         100 %
       </span>
       <span aria-hidden="true">
-        <span class="swatch level-none" /> not recorded <span class="swatch level-0 lost" /> recordings expired or
-        failed
+        <span class="swatch level-none" /> not recorded <span class="swatch level-unread" /> list not read{' '}
+        <span class="swatch level-0 lost" /> recordings expired or failed
       </span>
     </p>
   );
@@ -141,7 +143,7 @@ interface TruckProps {
 
 /** A row of squares, and a sentence for each camera that should have recorded and did not. */
 function Truck({ truck, query, zone }: TruckProps) {
-  const { haulerId, haulerName, truckId, absent, days } = truck;
+  const { haulerId, haulerName, connectionId, truckId, absent, atRisk, days } = truck;
   return (
     <tbody>
       <tr>
@@ -159,6 +161,17 @@ function Truck({ truck, query, zone }: TruckProps) {
           </td>
         ))}
       </tr>
+      {atRisk > 0 && (
+        <tr class="absent">
+          <td colSpan={days.length + 1}>
+            <span>
+              <a href={linkTo('recordings', { ...pick(query, 'zone'), connectionId, truckId, status: 'available' })}>
+                {formatCount(atRisk)} {atRisk === 1 ? 'download' : 'downloads'} may be lost
+              </a>
+            </span>
+          </td>
+        </tr>
+      )}
       {absent.map((camera) => (
         <tr key={camera.cameraId ?? ''} class="absent">
           <td colSpan={days.length + 1}>
@@ -179,28 +192,29 @@ function absence({ cameraId, lastRecordedAt }: AbsentCamera, zone: string): stri
   return `${cameraLabel(cameraId)}: nothing recorded in this time; ${last}.`;
 }
 
-/** A day of a truck. A day without recordings looks different from one whose recordings are not stored. */
+/** A day of a truck. A day without recordings looks different from one whose recordings are not stored or not known. */
 function Square({ truck, day, query }: { truck: TruckCoverage; day: TruckDay; query: URLSearchParams }) {
   const { connectionId, truckId } = truck;
-  const { stored, available, expired, failed, startTime: from, endTime: to } = day;
+  const { stored, available, expired, failed, lost, unread, startTime: from, endTime: to } = day;
   const place = { haulerId: query.get('haulerId') ?? undefined, zone: query.get('zone') ?? undefined };
   // Of what was recorded: a truck that drives half a day is complete with half a day.
-  const recorded = stored + available + expired + failed;
+  const recorded = stored + available + lost;
   const share = recorded === 0 ? 0 : stored / recorded;
   const part = (seconds: number) => percent(seconds / (recorded || 1));
-  const label =
-    recorded === 0
-      ? `${truckId}, ${day.day}: not recorded, 0% stored`
-      : `${truckId}, ${day.day}: ${percent(share)} stored, ${part(available)} available, ${part(expired)} expired, ${part(failed)} failed`;
-  const level = recorded === 0 ? 'none' : Math.ceil(share * 5);
+  const unreadText = unread === 0 ? '' : `; ${timeText(unread)} not known, because the list was not read`;
+  const isUnread = recorded === 0 && unread >= MIN_UNREAD_SECONDS;
+  const states = `${percent(share)} stored, ${part(available)} available, ${part(expired)} expired, ${part(failed)} failed`;
+  const text = recorded > 0 ? states : isUnread ? 'not known' : 'not recorded, 0% stored';
+  const label = `${truckId}, ${day.day}: ${text}${unreadText}`;
+  const level = isUnread ? 'unread' : recorded === 0 ? 'none' : Math.ceil(share * 5);
   return (
     <a
-      class={`square level-${level} ${expired + failed > 0 ? 'lost' : ''}`}
+      class={`square level-${level} ${lost > 0 ? 'lost' : ''}`}
       href={linkTo('coverage', { ...place, connectionId, truckId, from, to })}
       title={label}
       aria-label={label}
     >
-      <span>{recorded === 0 ? '–' : percent(share)}</span>
+      <span translate={false}>{isUnread ? '?' : recorded === 0 ? '–' : percent(share)}</span>
     </a>
   );
 }

@@ -49,13 +49,15 @@ function weighingText({ flow, ticketNumber, time }: FootageFlow, zone: string): 
 }
 
 function cameraText(camera: string, within: readonly CoverageInterval[]): string {
-  const { stored, available, missing } = secondsOf(
+  const { stored, available, lost, unread, none } = secondsOf(
     within.filter(({ cameraId }) => (cameraId ?? 'all cameras') === camera),
   );
   const parts = [
     [stored, 'stored'],
     [available, 'on its way'],
-    [missing, 'missing'],
+    [lost, 'lost'],
+    [none, 'not recorded'],
+    [unread, 'not known'],
   ] as const;
   const texts = parts.flatMap(([seconds, word]) => (seconds > 0 ? `${timeText(seconds)} ${word}` : []));
   return `${cameraLabel(camera)}: ${texts.join(', ')}`;

@@ -48,8 +48,8 @@ export function HomePage() {
 
 /** On an empty service. */
 function FirstStep() {
-  const { canWrite } = useSession();
-  if (!canWrite) return <p class="notice">No hauler yet: an admin creates the first one here.</p>;
+  const { may } = useSession();
+  if (!may('admin')) return <p class="notice">No hauler yet: an admin creates the first one here.</p>;
   return (
     <>
       <p>

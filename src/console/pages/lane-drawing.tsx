@@ -20,9 +20,13 @@ export function Patterns() {
         <rect width="6" height="6" class="pattern-back expired" />
         <circle cx="3" cy="3" r="1.7" class="pattern-front expired" />
       </pattern>
-      <pattern id="missing" width="6" height="6" patternUnits="userSpaceOnUse">
-        <rect width="6" height="6" class="pattern-back missing" />
-        <path d="M0 0 6 6M6 0 0 6" class="pattern-line missing" />
+      <pattern id="failed" width="6" height="6" patternUnits="userSpaceOnUse">
+        <rect width="6" height="6" class="pattern-back failed" />
+        <path d="M0 0 6 6M6 0 0 6" class="pattern-line failed" />
+      </pattern>
+      <pattern id="unread" width="8" height="8" patternUnits="userSpaceOnUse">
+        <rect width="8" height="8" class="lane-none" />
+        <path d="M0 4h5" class="pattern-line unread" />
       </pattern>
     </defs>
   );

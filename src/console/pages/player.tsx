@@ -33,7 +33,8 @@ function AllowedPlayer({ recording, query }: PlayerProps) {
   const truck = { connectionId: recording.connectionId, truckId: recording.truckId };
   const { nameOf, labelOf, causeAt } = useFootageFacts({ ...truck, ...range });
   const isListed = recordings.some(({ id }) => id === recording.id);
-  const isNear = Math.abs(Date.parse(recording.startTime) - start) <= AROUND_MS;
+  const isNear =
+    Date.parse(recording.startTime) <= start + AROUND_MS && Date.parse(recording.endTime) >= start - AROUND_MS;
   const chunks = chunksOf(isListed || !isNear ? recordings : [...recordings, recording], nameOf);
   if (isLoaded && chunks.length === 0) {
     return <Empty title="No stored recording of this truck is near this time." />;

@@ -5,7 +5,16 @@ import { urlOf } from '../client/api.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { Filters, pick, TextFilter, TimeFilter, VisionConnectionFilter, ZoneChoice, zoneOf } from '../parts/filters.js';
+import {
+  Filters,
+  overlapsOf,
+  pick,
+  TextFilter,
+  TimeFilter,
+  VisionConnectionFilter,
+  ZoneChoice,
+  zoneOf,
+} from '../parts/filters.js';
 import { NoRows, Pager } from '../parts/listing.js';
 import { Empty, Loadable } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
@@ -21,7 +30,9 @@ const HOUR_MS = 3_600_000;
 export function RecordingGallery({ query }: PageProps) {
   const zone = zoneOf(query);
   const filters = pick(query, 'connectionId', 'truckId', 'cameraId', 'from', 'to', 'page', 'cursor');
-  const list = useLoad('/recordings', { ...filters, status: 'stored', pageSize: TILES_PER_PAGE }, LIVE_MS);
+  const { from, to, ...others } = filters;
+  const shown = { ...others, overlaps: overlapsOf(from, to), status: 'stored', pageSize: TILES_PER_PAGE };
+  const list = useLoad('/recordings', shown, LIVE_MS);
   const haulerName = useHaulerName();
   return (
     <>
@@ -29,8 +40,8 @@ export function RecordingGallery({ query }: PageProps) {
         <VisionConnectionFilter query={query} />
         <TextFilter name="truckId" label="Truck" query={query} />
         <TextFilter name="cameraId" label="Camera" query={query} />
-        <TimeFilter name="from" label="Starts from" query={query} />
-        <TimeFilter name="to" label="Starts before" query={query} />
+        <TimeFilter name="from" label="From" query={query} />
+        <TimeFilter name="to" label="Until" query={query} />
         <ZoneChoice query={query} />
       </Filters>
       <Loadable of={list}>
@@ -49,7 +60,10 @@ export function RecordingGallery({ query }: PageProps) {
               {hoursOf(data, zone).map(({ key, recordings, first }) => (
                 <section key={key} class="card" aria-label={`${first.truckId}, ${hourText(first, zone)}`}>
                   <h2>
-                    {first.truckId} <span class="range">{hourText(first, zone)}</span>{' '}
+                    {first.truckId}{' '}
+                    <span class="range" translate={false}>
+                      {hourText(first, zone)}
+                    </span>{' '}
                     <span class="hint">{haulerName(first.haulerId)}</span>
                   </h2>
                   <ul class="gallery">

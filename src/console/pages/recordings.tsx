@@ -6,6 +6,7 @@ import { Filters, pick, SelectFilter, TextFilter, TimeFilter, VisionConnectionFi
 import { type Column, Listing } from '../parts/listing.js';
 import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
 import { formatBytes, formatSeconds, Time } from '../parts/values.js';
+import { ClipList } from './clip-list.js';
 import { Player } from './player.js';
 import { RecordingGallery } from './recording-gallery.js';
 import { RecordedTickets } from './recorded-tickets.js';
@@ -19,31 +20,40 @@ const SOURCES = ['continuous', ['on-demand', 'on demand']] as const;
 export function RecordingsPage({ query }: PageProps) {
   const id = query.get('play');
   if (id !== null) return <RecordingDetails key={id} id={id} query={query} />;
-  const isList = viewOf(query) === 'list';
+  const shown = viewOf(query);
+  const View = VIEWS[shown].of;
   return (
     <>
       <p class="actions views">
-        {(['gallery', 'list'] as const).map((view) => (
+        {VIEW_NAMES.map((view) => (
           <a
             key={view}
             class="button"
             href={linkWith('recordings', query, { ...AT_START, view })}
-            aria-current={(view === 'list') === isList ? 'true' : undefined}
+            aria-current={view === shown ? 'true' : undefined}
           >
-            {view === 'list' ? 'List' : 'Gallery'}
+            {VIEWS[view].title}
           </a>
         ))}
       </p>
-      {isList ? <RecordingList query={query} /> : <RecordingGallery query={query} />}
+      <View key={shown} query={query} />
     </>
   );
 }
 
 const AT_START = { page: undefined, cursor: undefined };
 
+const VIEWS = {
+  gallery: { title: 'Gallery', of: RecordingGallery },
+  list: { title: 'List', of: RecordingList },
+  clips: { title: 'Clip requests', of: ClipList },
+} as const;
+const VIEW_NAMES = Object.keys(VIEWS) as (keyof typeof VIEWS)[];
+
 /** Recordings in another state have no picture, so that a filter by state or source opens the list. */
-const viewOf = (query: URLSearchParams): string =>
-  query.get('view') ?? (query.has('status') || query.has('source') ? 'list' : 'gallery');
+const viewOf = (query: URLSearchParams): keyof typeof VIEWS =>
+  VIEW_NAMES.find((view) => view === query.get('view')) ??
+  (query.has('status') || query.has('source') ? 'list' : 'gallery');
 
 function RecordingList({ query }: PageProps) {
   const filters = pick(

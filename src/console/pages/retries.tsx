@@ -62,7 +62,7 @@ interface ClipRequestsProps {
   readonly zone: string;
 }
 
-const fileColumn = (zone: string): Column<VideoRequest> => ({
+export const fileColumn = (zone: string): Column<VideoRequest> => ({
   title: 'File',
   cell: ({ status, recordingIds }) =>
     status === 'stored' &&
@@ -80,32 +80,33 @@ export function ClipRequests({ requests, from, to, zone }: ClipRequestsProps) {
     .filter(({ startTime, endTime }) => Date.parse(startTime) < to && Date.parse(endTime) > from)
     .toSorted((one, other) => Number(hasEnded(other)) - Number(hasEnded(one)));
   if (shown.length === 0) return null;
-  const retry: Column<VideoRequest> = {
-    title: 'Retry',
-    cell: ({ id, cameraId, status, reasonCode }) =>
-      hasEnded({ status }) &&
-      reasonCode === undefined && (
-        <ActionButton
-          label={`Ask again for the clip of ${cameraId}`}
-          busy="Asking the partner …"
-          work={() => send('POST', `/video-requests/${id}/retry`)}
-        />
-      ),
-  };
   return (
     <>
       <h3>Clip requests</h3>
       <Table
         label="Clip requests"
         rows={shown}
-        columns={[...COLUMNS, fileColumn(zone), ...(canWrite ? [retry] : [])]}
+        columns={[...CLIP_COLUMNS, fileColumn(zone), ...(canWrite ? [retryColumn] : [])]}
         keyOf={({ id }) => id}
       />
     </>
   );
 }
 
-const COLUMNS: readonly Column<VideoRequest>[] = [
+export const retryColumn: Column<VideoRequest> = {
+  title: 'Retry',
+  cell: ({ id, cameraId, status, reasonCode }) =>
+    hasEnded({ status }) &&
+    reasonCode === undefined && (
+      <ActionButton
+        label={`Ask again for the clip of ${cameraId}`}
+        busy="Asking the partner …"
+        work={() => send('POST', `/video-requests/${id}/retry`)}
+      />
+    ),
+};
+
+export const CLIP_COLUMNS: readonly Column<VideoRequest>[] = [
   { title: 'Camera', cell: ({ cameraId }) => cameraId },
   { title: 'Start', cell: ({ startTime }) => <Time value={startTime} /> },
   {
@@ -113,7 +114,7 @@ const COLUMNS: readonly Column<VideoRequest>[] = [
     cell: ({ status, reason }) => (
       <>
         <Badge value={status} />
-        {reason !== undefined && <div class="hint clamp">{reason}</div>}
+        {reason !== undefined && <div class="hint">{reason}</div>}
       </>
     ),
   },

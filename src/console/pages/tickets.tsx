@@ -24,10 +24,14 @@ function TicketList({ query }: PageProps) {
   const columns: readonly Column<Ticket>[] = [
     {
       title: 'Ticket',
-      cell: (ticket) => <a href={linkWith('tickets', query, { id: ticket.id })}>{numbersOf(ticket)}</a>,
+      cell: (ticket) => (
+        <a href={linkWith('tickets', query, { id: ticket.id })}>
+          <span translate={false}>{numbersOf(ticket)}</span>
+        </a>
+      ),
     },
     { title: 'Received', cell: ({ updatedAt }) => <Time value={updatedAt} /> },
-    { title: 'Materials', cell: ({ materials }) => materialsOf(materials) },
+    { title: 'Materials', cell: ({ materials }) => <span translate={false}>{materialsOf(materials)}</span> },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
   ];
   return (

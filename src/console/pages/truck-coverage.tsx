@@ -4,7 +4,7 @@ import { change, linkTo } from '../client/address.js';
 import { callErrorOf, get } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { ZoneChoice } from '../parts/filters.js';
+import { overlapsOf, ZoneChoice } from '../parts/filters.js';
 import { CsvButton, saveFile } from '../parts/csv-button.js';
 import { ActionButton } from '../parts/forms.js';
 import { Loadable } from '../parts/states.js';
@@ -45,8 +45,9 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
   const coverage = useLoad('/coverage', { ...range, resolution }, LIVE_MS);
   // The marks are loaded after the lanes, so that these queries do not slow down the coverage, which takes longest.
   const markPath = <const Path extends string>(path: Path) => (coverage.data === undefined ? undefined : path);
-  const requests = useLoad(markPath('/video-requests'), { ...truck, pageSize: 100 }, LIVE_MS);
-  const available = { ...range, status: 'available', pageSize: 100 };
+  const within = { ...truck, overlaps: overlapsOf(range.from, range.to), pageSize: 100 };
+  const requests = useLoad(markPath('/video-requests'), within, LIVE_MS);
+  const available = { ...within, status: 'available' };
   const expiring = useLoad(markPath('/recordings'), available);
   const show = ([start, end]: readonly [number, number]) =>
     change({ from: iso(start), to: iso(end) }, { replace: true });
@@ -55,7 +56,10 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
       <div ref={ruler} />
       <div class="head">
         <h2>
-          {truckId} <span class="range">{rangeText(from, to, zone)}</span>
+          {truckId}{' '}
+          <span class="range" translate={false}>
+            {rangeText(from, to, zone)}
+          </span>
         </h2>
         <ZoneChoice query={query} />
       </div>

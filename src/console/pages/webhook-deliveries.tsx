@@ -87,7 +87,7 @@ function RetryFailed({ endpointId }: { endpointId: string }) {
           ))}
         </select>
       </label>
-      <ActionButton label="Deliver the failed ones again" work={retry} />
+      <ActionButton label="Deliver the failed ones again" needs="operator" work={retry} />
       {matched !== undefined && (
         <p role="status">{matched === 0 ? 'None failed in this time.' : `${matched} are delivered again.`}</p>
       )}
@@ -123,9 +123,14 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   },
   {
     title: 'Actions',
-    cell: ({ id }) => (
-      <ActionButton label="Deliver again" work={() => send('POST', `/webhook-deliveries/${id}/retry`)} />
-    ),
+    cell: ({ id, status }) =>
+      status !== 'delivered' && (
+        <ActionButton
+          label="Deliver again"
+          needs="operator"
+          work={() => send('POST', `/webhook-deliveries/${id}/retry`)}
+        />
+      ),
   },
 ];
 

@@ -144,7 +144,12 @@ function EndpointActions({ endpoint, onIssued, onTested, onChange }: EndpointAct
   const path = `/webhook-endpoints/${id}` as const;
   return (
     <span class="actions">
-      <ActionButton label="Test" busy="Testing …" work={async () => onTested(await send('POST', `${path}/test`))} />
+      <ActionButton
+        label="Test"
+        busy="Testing …"
+        needs="operator"
+        work={async () => onTested(await send('POST', `${path}/test`))}
+      />
       <button type="button" onClick={() => onChange(endpoint)}>
         Change
       </button>

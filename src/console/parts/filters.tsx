@@ -42,18 +42,22 @@ export function TextFilter({ name, label, query, hint }: FilterProps & { hint?: 
   const inAddress = query.get(name) ?? '';
   const [text, setText] = useState(inAddress);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // What is typed stays as it is: the address has it without the space after the first word.
-  const last = useRef(inAddress);
+  // What is typed stays as it is: the address gets it a moment later, without the space after the first word.
+  const written = useRef(inAddress);
   useEffect(() => {
-    // Not at the first time: an effect runs after the page is shown, and a key may have been pressed before.
-    if (last.current !== inAddress) setText((typed) => (typed.trim() === inAddress ? typed : inAddress));
-    last.current = inAddress;
+    if (written.current === inAddress) return;
+    clearTimeout(timer.current);
+    written.current = inAddress;
+    setText(inAddress);
   }, [inAddress]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const type = (value: string) => {
     setText(value);
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => change({ [name]: value.trim() }, { replace: true }), TYPING_MS);
+    timer.current = setTimeout(() => {
+      written.current = value.trim();
+      change({ [name]: written.current }, { replace: true });
+    }, TYPING_MS);
   };
   return (
     <label class="field">
@@ -125,6 +129,12 @@ export function localInput(time: Date): string {
 export function pick(query: URLSearchParams, ...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (query.has(name) ? [[name, query.get(name) ?? '']] : [])));
 }
+
+const [EARLIEST, LATEST] = ['1970-01-01T00:00:00Z', '9999-12-31T00:00:00Z'];
+
+/** The time of the address, or of a picture, as a filter of what shares it; undefined without one. */
+export const overlapsOf = (from: string | undefined, to: string | undefined): string | undefined =>
+  from === undefined && to === undefined ? undefined : `${from ?? EARLIEST},${to ?? LATEST}`;
 
 /** The zone of the address, or that of the browser. */
 export function zoneOf(query: URLSearchParams): string {

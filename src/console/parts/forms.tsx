@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { AdminRole } from '../../contracts/common/roles.js';
 import { useAction } from '../client/load.js';
-import { useSession } from '../client/session.js';
+import { SessionContext, useSession } from '../client/session.js';
 import { FieldErrors, FieldMessage, sortErrors, useFieldError } from './field-errors.js';
 import { ErrorBox } from './states.js';
 
@@ -29,7 +29,7 @@ export function ActionButton(props: ActionButtonProps) {
   const [isAsking, setAsking] = useState(false);
   const isRefused = !isRead && !(props.needs === undefined ? canWrite : may(props.needs));
   useEffect(() => {
-    if (isAtOnce) action.run(undefined).catch(reportError);
+    if (isAtOnce && !isRefused) action.run(undefined).catch(reportError);
   }, []);
   if (isAsking && confirm !== undefined) {
     return (
@@ -65,6 +65,12 @@ export function ActionButton(props: ActionButtonProps) {
       {action.error !== undefined && <ErrorBox error={action.error} />}
     </>
   );
+}
+
+/** A part of a page whose changes need another role than those of the page. */
+export function Needing({ role, children }: { readonly role: AdminRole; readonly children: ComponentChildren }) {
+  const session = useContext(SessionContext);
+  return <SessionContext.Provider value={{ ...session, writes: role }}>{children}</SessionContext.Provider>;
 }
 
 /** Leads to a form; not for a session whose change would be refused. */

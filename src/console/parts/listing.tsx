@@ -21,6 +21,9 @@ interface TableProps<T> {
   readonly isNarrow?: boolean;
 }
 
+/** A browser does not translate it. */
+const VALUE = { translate: false };
+
 /** On a phone each row becomes a card whose cells have their titles. */
 export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarrow = false }: TableProps<T>) {
   return (
@@ -39,7 +42,7 @@ export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarro
           {rows.map((row) => (
             <tr key={keyOf(row)}>
               {columns.map(({ title, cell, isNumber = false }) => (
-                <td key={title} data-title={title} class={isNumber ? 'number' : ''}>
+                <td key={title} data-title={title} class={isNumber ? 'number' : ''} {...(isNumber ? VALUE : {})}>
                   {cell(row)}
                 </td>
               ))}

@@ -25,7 +25,9 @@ export const formatCount = (value: number): string => NUMBER.format(value);
 
 /** A count; zeros are pale. */
 export const Count = ({ value }: { value: number }) => (
-  <span class={value === 0 ? 'muted' : ''}>{formatCount(value)}</span>
+  <span class={value === 0 ? 'muted' : ''} translate={false}>
+    {formatCount(value)}
+  </span>
 );
 
 const UNITS = ['bytes', 'KB', 'MB', 'GB', 'TB'];

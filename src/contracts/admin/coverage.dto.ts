@@ -2,6 +2,7 @@ import { MAX_PARTNER_ID } from '../common/partner-ids.js';
 import { Documented } from '../common/fields/documented.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import {
+  BooleanField,
   EnumField,
   InstantField,
   IntegerField,
@@ -86,6 +87,13 @@ export class CoverageInterval {
   })
   state!: 'stored' | 'available' | 'missing' | 'expired';
 
+  @BooleanField({
+    description:
+      'Whether something was recorded or requested that is lost: it expired or failed. The `lost` seconds of buckets, cameras and days are the sum of these',
+    example: false,
+  })
+  lost!: boolean;
+
   @UuidField({ description: 'The recording', optional: true, example: ID })
   recordingId?: string;
 
@@ -130,11 +138,20 @@ class CoverageSeconds {
   @seconds('that expired before they could be fetched')
   expired!: number;
 
-  @seconds('without a recording, or with one that failed')
+  @seconds('until now without a recording, or with one that failed')
   missing!: number;
 
-  @seconds('of these with a recording, or a requested clip, that failed')
+  @seconds('of the missing ones with a recording, or a requested clip, that failed')
   failed!: number;
+
+  @seconds('that are lost: the expired and the failed ones')
+  lost!: number;
+
+  @seconds('of the missing ones whose list was not read, so that nobody knows what was recorded')
+  unread!: number;
+
+  @seconds('that are still to come')
+  future!: number;
 }
 
 /** The seconds of one camera within one bucket. Where recordings overlap, the better state counts. */
@@ -290,6 +307,14 @@ export class TruckCoverage {
 
   @ArrayField(() => AbsentCamera, { description: 'Of these, the ones without a recording in the range', max: 1_000 })
   absent!: AbsentCamera[];
+
+  @IntegerField({
+    description: 'Downloads of the range that have failed so far, or whose link expires within an hour',
+    min: 0,
+    max: Number.MAX_SAFE_INTEGER,
+    example: 0,
+  })
+  atRisk!: number;
 
   @ArrayField(() => TruckDay, { description: 'Its days, in order', max: 33 })
   days!: TruckDay[];

@@ -4,7 +4,9 @@ import {
   EnumField,
   InstantField,
   IntegerField,
+  RangeField,
   TextField,
+  type TimeRange,
   UuidField,
 } from '../common/fields/scalar-fields.js';
 import { TextListField } from '../common/fields/nested-fields.js';
@@ -63,6 +65,12 @@ const SOURCE = {
   values: RECORDING_SOURCES,
   example: 'continuous',
 };
+export const OVERLAPS = {
+  description:
+    'that share some time with this one: two times with a comma between, the end excluded. `from` and `to` ask for their start',
+  optional: true,
+  example: '2026-01-31T08:30:00Z,2026-01-31T09:30:00Z',
+};
 const STATUS = { description: 'State', values: RECORDING_STATUSES, example: 'stored' };
 
 /** The filters that the partner of a connection has too. */
@@ -88,9 +96,15 @@ export class RecordingFilters extends ListQuery {
 
   @InstantField({ description: 'Recordings that start before this time', optional: true, inQuery: true })
   to?: Instant;
+
+  @RangeField({ ...OVERLAPS, description: `Recordings ${OVERLAPS.description}` })
+  overlaps?: TimeRange;
 }
 
 export class RecordingQuery extends RecordingFilters {
+  @UuidField({ description: 'Recordings of this hauler only', optional: true, example: ID })
+  haulerId?: string;
+
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;
 }

@@ -4,12 +4,14 @@ import {
   InstantField,
   IntegerField,
   NameField,
+  RangeField,
   TextField,
+  type TimeRange,
   UuidField,
 } from '../common/fields/scalar-fields.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';
-import { type FILE_REMOVED, REASON_CODE } from './recording.dto.js';
+import { type FILE_REMOVED, OVERLAPS, REASON_CODE } from './recording.dto.js';
 import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
 import { ListQuery } from './list.dto.js';
 
@@ -69,6 +71,9 @@ export class OrderedVideoRequest {
 }
 
 export class VideoRequestQuery extends ListQuery {
+  @UuidField({ description: 'Requests of this hauler only', optional: true, example: ID })
+  haulerId?: string;
+
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;
 
@@ -77,6 +82,12 @@ export class VideoRequestQuery extends ListQuery {
 
   @EnumField({ ...STATUS, optional: true })
   status?: VideoRequestStatus;
+
+  @RangeField({
+    ...OVERLAPS,
+    description: 'Requests for a range that shares some time with this one: two times with a comma between',
+  })
+  overlaps?: TimeRange;
 }
 
 /** One part of a request: the range of one request to the partner (decision 42). */

@@ -70,6 +70,9 @@ export class TruckFilters extends ListQuery {
 }
 
 export class VideoSubscriptionQuery extends TruckFilters {
+  @UuidField({ description: 'Subscriptions of this hauler only', optional: true, example: ID })
+  haulerId?: string;
+
   @UuidField({ ...CONNECTION, optional: true })
   connectionId?: string;
 }

@@ -29,10 +29,7 @@ export interface RunOfAbsentLists {
   readonly absent_lists: AbsentLists;
 }
 
-/**
- * The synchronisations that an admin should look at: one of each connection at most. One that a scenario of the sandbox let
- * fail is none of them.
- */
+/** The synchronisations that an admin should look at: one of each connection at most. */
 @Injectable()
 export class RunAttentionRepository {
   constructor(
@@ -53,9 +50,27 @@ export class RunAttentionRepository {
     );
   }
 
-  async find(): Promise<TroubledRun[]> {
-    // The call says that the sandbox touched it.
+  /** The failed ones without those that a scenario of the sandbox let fail, which the exchange log knows. */
+  async failed(): Promise<TroubledRun[]> {
+    const failed = (await this.find()).filter(({ status }) => status === 'failed');
+    if (failed.length === 0) return [];
     await this.log.flushForReader();
+    const rows = await this.dataSource.query<{ id: string }[]>(
+      `SELECT r.id FROM unnest($1::uuid[], $2::uuid[]) AS r (id, connection_id)
+       WHERE EXISTS (
+         SELECT FROM exchanges AS e WHERE e.connection_id = r.connection_id AND e.id >= r.id AND e.scenario IS NOT NULL
+           AND 'syncRunId:' || r.id = ANY (e.refs))`,
+      [failed.map(({ run_id }) => run_id), failed.map(({ connection_id }) => connection_id)],
+    );
+    return failed.filter(({ run_id }) => !rows.some(({ id }) => id === run_id));
+  }
+
+  /** Those whose removals are held, and those that quarantined records. Asks no table of the exchange log. */
+  async finished(): Promise<TroubledRun[]> {
+    return (await this.find()).filter(({ status }) => status !== 'failed');
+  }
+
+  private find(): Promise<TroubledRun[]> {
     return this.dataSource.query(
       `SELECT c.hauler_id, c.id AS connection_id, r.id AS run_id, r.status, r.counts, r.guard, r.error, r.finished_at,
          failed.count AS failures, failed.since AS failing_since, stored.at AS stored_at
@@ -70,10 +85,7 @@ export class RunAttentionRepository {
          SELECT count(*)::float8 AS count, min(finished_at) AS since FROM sync_runs
          WHERE connection_id = c.id AND status = 'failed' AND finished_at > coalesce(stored.at, '-infinity')) AS failed
        WHERE c.interface = 'site' AND c.deleted_at IS NULL
-         AND (r.status = 'held' OR r.status = 'failed' AND c.enabled AND NOT EXISTS (
-             SELECT FROM exchanges AS e
-             WHERE e.connection_id = c.id AND e.id >= r.id AND e.scenario IS NOT NULL
-               AND 'syncRunId:' || r.id = ANY (e.refs))
+         AND (r.status = 'held' OR r.status = 'failed' AND c.enabled
            OR r.status = 'succeeded' AND jsonb_path_exists(r.counts, '$.*.quarantined ? (@ > 0)'))`,
     );
   }

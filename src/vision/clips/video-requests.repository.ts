@@ -116,13 +116,15 @@ export class VideoRequestsRepository {
 
   /** Ids, newest first. */
   page(query: VideoRequestQuery): Promise<ListPage<{ readonly id: string }>> {
-    const { connectionId = null, truckId = null, status = null } = query;
+    const { connectionId = null, truckId = null, status = null, haulerId = null, overlaps } = query;
     const sql = `SELECT id, hauler_id AS list_hauler FROM video_requests WHERE ($1::uuid IS NULL OR connection_id = $1)
-      AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR status = $3)`;
+      AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR status = $3)
+      AND ($4::uuid IS NULL OR hauler_id = $4)
+      AND ($5::timestamptz IS NULL OR start_time < $6 AND end_time > $5)`;
     const list = {
       name: 'video-requests',
       sql,
-      parameters: [connectionId, truckId, status],
+      parameters: [connectionId, truckId, status, haulerId, overlaps?.from ?? null, overlaps?.to ?? null],
     };
     return listPage(this.dataSource, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }

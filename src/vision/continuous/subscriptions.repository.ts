@@ -91,12 +91,13 @@ export class SubscriptionsRepository {
 
   /** Newest first. */
   list(query: VideoSubscriptionQuery): Promise<ListPage<SubscriptionRow>> {
-    const { connectionId = null, truckId = null } = query;
-    const sql = `${SUBSCRIPTIONS} AND ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)`;
+    const { connectionId = null, truckId = null, haulerId = null } = query;
+    const sql = `${SUBSCRIPTIONS} AND ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)
+      AND ($3::uuid IS NULL OR hauler_id = $3)`;
     const list = {
       name: 'video-subscriptions',
       sql,
-      parameters: [connectionId, truckId],
+      parameters: [connectionId, truckId, haulerId],
     };
     return listPage(this.dataSource, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }

@@ -5,15 +5,17 @@ import type { CoverageCause } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
-import { namePairsOf } from '../recordings/camera-names.repository.js';
+import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { isSameCamera, namesOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
+import type { Recorded } from './packed-recordings.js';
 import {
   type CoveredCamera,
   CoverageRepository,
   type CoverageRecordingRow,
   type CoverageSubscriptionRow,
   type ErasedRow,
+  type TruckCamera,
   type TruckRange,
 } from './coverage.repository.js';
 import {
@@ -21,8 +23,10 @@ import {
   clipPiece,
   coverageOf,
   type CoverageState,
+  isUnread,
   missingPieces,
   type Piece,
+  RANK,
   type Subscribed,
 } from './coverage.rules.js';
 
@@ -60,18 +64,28 @@ export class CoveragePieces {
     return [{ name: cameraId, names: new Set(namesOf(cameraId, pairs)), isAbsent: false }];
   }
 
+  /** Of each camera, what is still to come and what was not read, whatever was recorded. */
+  async unrecorded(cameras: readonly TruckCamera[], range: Pick<TruckRange, 'from' | 'to'>): Promise<Recorded[][]> {
+    const subscriptions = await this.coverage.subscriptions(cameras, range);
+    const [from, to] = [epochMillis(range.from), epochMillis(range.to)];
+    return cameras.map((camera) => {
+      const own = subscriptions.filter(includes(camera, new Set(camera.names)));
+      return coverageOf(missingPieces(own.map(toSubscribed), Date.now()), from, to).flatMap(toUnrecorded);
+    });
+  }
+
   /** Of each camera; one after the other, so that the event loop is not held for all of them at once. */
   async of(query: TruckRange, cameras: readonly CoveredCamera[]): Promise<(() => CameraPieces)[]> {
     const names = cameras.flatMap((camera) => [...camera.names]);
     const recordings = await this.coverage.recordings(query, names, MAX_RECORDINGS + 1);
     if (recordings.length > MAX_RECORDINGS) throw invalid([tooManyRecordings()]);
-    const subscriptions = await this.coverage.subscriptions(query, names);
+    const subscriptions = await this.coverage.subscriptions([query], query);
     const clips = await this.coverage.failedClips(query, names);
     const erased = await this.coverage.erased(query);
     const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
     return cameras.map((camera) => () => {
       const isOf = ({ camera_id: name }: { readonly camera_id: string }) => camera.names.has(name);
-      const own = subscriptions.filter(({ camera_id }) => camera_id === null || camera.names.has(camera_id));
+      const own = subscriptions.filter(includes(query, camera.names));
       const pieces = coverageOf(
         [
           ...recordings.filter(isOf).flatMap(toPieces),
@@ -90,6 +104,17 @@ export class CoveragePieces {
       return { camera, pieces, asked, failing: own.flatMap((row) => row.failing.map(toTimes)) };
     });
   }
+}
+
+/** Whether a subscription includes a camera of a truck. */
+const includes =
+  ({ connectionId, truckId }: Truck, names: ReadonlySet<string>) =>
+  ({ connection_id, truck_id, camera_id }: CoverageSubscriptionRow): boolean =>
+    connection_id === connectionId && truck_id === truckId && (camera_id === null || names.has(camera_id));
+
+function toUnrecorded({ start, end, cause }: Piece): Recorded[] {
+  const rank = cause === 'future' ? RANK.future : isUnread({ cause }) ? RANK.unread : undefined;
+  return rank === undefined ? [] : [{ start: start * 1000, end: end * 1000, rank }];
 }
 
 /** A range that an erasure has closed. Better than nothing that follows, so that it is not reported as missing. */

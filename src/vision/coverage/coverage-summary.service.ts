@@ -11,14 +11,22 @@ import { invalid } from '../../errors/app-error.js';
 import { unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { CoveragePieces } from './coverage-pieces.service.js';
 import { type CoveredCamera, CoverageRepository } from './coverage.repository.js';
-import { type Piece, rangeViolations, SIDES } from './coverage.rules.js';
+import {
+  isLost,
+  isUnread,
+  mapSeconds,
+  type Piece,
+  rangeViolations,
+  SIDES,
+  type StateSeconds,
+} from './coverage.rules.js';
 
 /** Read at once: of a truck with many recordings, a month has more than memory should hold. */
 const SLICE_MS = 86_400_000;
 
-/** Milliseconds of each state, and of each cause; a failed one is also missing. */
+/** Milliseconds of each state, and of each cause; a failed or unread one is also missing. */
 interface Sums {
-  readonly states: Record<'stored' | 'available' | 'expired' | 'missing' | 'failed', number>;
+  readonly states: Record<keyof StateSeconds, number>;
   readonly causes: Map<CoverageCause, number>;
 }
 
@@ -42,7 +50,7 @@ export class CoverageSummaries {
     const named = cameras.map(({ names }) => ({ connectionId, truckId, names: [...names] }));
     const times = await this.coverage.lastRecorded(named, to);
     const data = cameras.map((camera, i) => toDto(camera, sums[i] ?? noSums(), times[i]));
-    return { data: data.sort((one, other) => lost(other) - lost(one)) };
+    return { data: data.sort((one, other) => other.lost - one.lost) };
   }
 
   private async sums(query: CoverageSummaryQuery, cameras: readonly CoveredCamera[]): Promise<Sums[]> {
@@ -64,25 +72,28 @@ export class CoverageSummaries {
 }
 
 const noSums = (): Sums => ({
-  states: { stored: 0, available: 0, expired: 0, missing: 0, failed: 0 },
+  states: { stored: 0, available: 0, expired: 0, missing: 0, failed: 0, lost: 0, unread: 0, future: 0 },
   causes: new Map(),
 });
 
-function add({ states, causes }: Sums, { start, end, state, recordingId, cause }: Piece): void {
-  states[state] += end - start;
-  if (state === 'missing' && (recordingId !== undefined || cause === 'clipFailed')) states.failed += end - start;
+function add({ states, causes }: Sums, piece: Piece): void {
+  const { start, end, state, cause } = piece;
+  const shown: (keyof StateSeconds | false)[] = [
+    cause === 'future' ? cause : state,
+    isLost(piece) && 'lost',
+    isLost(piece) && state === 'missing' && 'failed',
+    isUnread(piece) && 'unread',
+  ];
+  for (const each of shown) if (each !== false) states[each] += end - start;
   if (cause !== undefined) causes.set(cause, (causes.get(cause) ?? 0) + end - start);
 }
 
-const lost = ({ expired, failed }: CameraCoverage): number => expired + failed;
-
 function toDto({ name, names }: CoveredCamera, { states, causes }: Sums, at: Date | undefined): CameraCoverage {
-  const [stored, available, expired] = [states.stored / 1000, states.available / 1000, states.expired / 1000];
   return {
     ...(name === undefined ? {} : { cameraId: name }),
     names: [...names].sort(),
     ...(at === undefined ? {} : { lastRecordedAt: formatInstant(at) }),
-    ...{ stored, available, expired, missing: states.missing / 1000, failed: states.failed / 1000 },
+    ...mapSeconds(states, (milliseconds) => milliseconds / 1000),
     causes: [...causes]
       .map(([cause, milliseconds]) => ({ cause, side: SIDES[cause], seconds: milliseconds / 1000 }))
       .sort((one, other) => other.seconds - one.seconds),

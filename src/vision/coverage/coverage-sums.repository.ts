@@ -5,7 +5,7 @@ import { DataSource } from 'typeorm';
 import { arrivedAt } from '../../database/waiting.js';
 import { FAILED_CLIPS, type TruckCamera } from './coverage.repository.js';
 import { type BucketGrid, CameraSweep, type StateSeconds } from './coverage.rules.js';
-import { type PackedRecordings, sweep, unpacked } from './packed-recordings.js';
+import { type PackedRecordings, type Recorded, sweep, unpacked } from './packed-recordings.js';
 
 type PackedRow = PackedRecordings & { readonly camera: number };
 
@@ -15,7 +15,7 @@ type PackedRow = PackedRecordings & { readonly camera: number };
  */
 const packed = (starts: string, ends: string) => `
   string_agg(timestamptz_send(${starts}), '') AS starts, string_agg(timestamptz_send(${ends}), '') AS ends,
-  string_agg(CASE r.status WHEN 'stored' THEN '1' WHEN 'expired' THEN '3' WHEN 'failed' THEN '4' ELSE '2' END, '') AS ranks`;
+  string_agg(CASE r.status WHEN 'stored' THEN '1' WHEN 'expired' THEN '3' WHEN 'failed' THEN '4' WHEN 'clipFailed' THEN '6' ELSE '2' END, '') AS ranks`;
 
 const CAMERAS = `
   json_to_recordset($1::json) AS cameras (camera integer, connection uuid, truck text, names text[])
@@ -36,9 +36,14 @@ const CHUNKS = `
 const LONG = "interval '1 hour'";
 const LONG_MS = 3_600_000;
 
-/** The recorded pieces of clips, all chunks of more than an hour that start before `[$2, $3)`, and clips that never came. */
+const GAPS = `(
+      SELECT tstzrange("startTime", "endTime") AS gap
+      FROM jsonb_to_recordset(gaps) AS gap ("startTime" timestamptz, "endTime" timestamptz)) AS gaps`;
+
+/** The recorded pieces of clips and their gaps, all chunks of more than an hour that start before `[$2, $3)`, and clips that never came. */
 const PIECES = `
   SELECT camera, ${packed('greatest(lower(piece), $2)', 'upper(piece)')}
+  FROM (SELECT camera, footage.status, gaps, tstzrange(start_time, end_time) AS whole
   FROM ${CAMERAS}, unnest(names) AS name, LATERAL (
     SELECT r.start_time, r.end_time, r.status, r.gaps FROM recordings r
     WHERE ${OF_CAMERA} AND r.camera_id = name AND r.part_id IS NOT NULL
@@ -49,17 +54,18 @@ const PIECES = `
       AND r.start_time > $2::timestamptz - interval '31 days' AND r.start_time < $2::timestamptz - ${LONG}
       AND r.end_time > $2
     UNION ALL
-    SELECT part.start_time, part.end_time, 'failed', NULL FROM ${FAILED_CLIPS}
+    SELECT part.start_time, part.end_time, 'clipFailed', NULL FROM ${FAILED_CLIPS}
     WHERE (q.hauler_id, q.connection_id, q.truck_id) = (connections.hauler_id, connection, truck) AND q.camera_id = name
       AND part.start_time < $3 AND part.end_time > $2
     UNION ALL
     SELECT e.start_time, e.end_time, 'expired', NULL FROM erasures AS e
     WHERE (e.hauler_id, e.connection_id, e.truck_id) = (connections.hauler_id, connection, truck)
       AND e.status IN ('running', 'done') AND (e.camera_id IS NULL OR lower(btrim(e.camera_id)) = lower(btrim(name)))
-      AND e.start_time < $3 AND e.end_time > $2) AS r,
-    unnest(tstzmultirange(tstzrange(r.start_time, r.end_time)) - coalesce((
-      SELECT range_agg(tstzrange("startTime", "endTime"))
-      FROM jsonb_to_recordset(r.gaps) AS gap ("startTime" timestamptz, "endTime" timestamptz)), '{}')) AS piece
+      AND e.start_time < $3 AND e.end_time > $2) AS footage) AS found, LATERAL (
+    SELECT piece, found.status
+    FROM unnest(tstzmultirange(whole) - coalesce((SELECT range_agg(gap) FROM ${GAPS}), '{}')) AS piece
+    UNION ALL
+    SELECT gap, 'failed' FROM ${GAPS}) AS r
   GROUP BY camera`;
 
 /** What is read by one statement: with a million recordings a month, 1 MB. */
@@ -87,22 +93,31 @@ export class CoverageBuckets {
 
   /**
    * The seconds of each state, by camera and bucket. A reading that began after a request arrived answers that request too,
-   * so that ten requests for the same time cost one or two readings.
+   * so that ten requests for the same time cost one or two readings. `unrecorded`: of each camera, what is still to come and what
+   * was not read.
    */
-  of(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<StateSeconds[][]> {
+  of(
+    cameras: readonly TruckCamera[],
+    grid: BucketGrid,
+    unrecorded: readonly (readonly Recorded[])[],
+  ): Promise<StateSeconds[][]> {
     const key = JSON.stringify([cameras, grid]);
     const known = this.readings.get(key);
     if (known !== undefined && known.beganAt >= arrivedAt()) return known.seconds;
-    const reading = { beganAt: performance.now(), seconds: this.read(cameras, grid) };
+    const reading = { beganAt: performance.now(), seconds: this.read(cameras, grid, unrecorded) };
     this.readings.set(key, reading);
     reading.seconds.catch(() => this.readings.delete(key));
     return reading.seconds;
   }
 
   /** Slice by slice, so that a million recordings take little memory. */
-  private async read(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<StateSeconds[][]> {
+  private async read(
+    cameras: readonly TruckCamera[],
+    grid: BucketGrid,
+    unrecorded: readonly (readonly Recorded[])[],
+  ): Promise<StateSeconds[][]> {
     const pieces = await this.rows(PIECES, cameras, [grid.fromMs, grid.toMs]);
-    const listed = cameras.map((_, i) => ofCamera(pieces, i).flatMap(unpacked));
+    const listed = cameras.map((_, i) => [...ofCamera(pieces, i).flatMap(unpacked), ...(unrecorded[i] ?? [])]);
     const sweeps = cameras.map(() => new CameraSweep(grid));
     const slices = Readable.from(slicesOf(grid)).map(
       async (slice: Slice) => [slice, await this.rows(CHUNKS, cameras, slice)] as const,

@@ -4,6 +4,7 @@ import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
 import { monthsOf } from '../../database/partitions.rules.js';
+import { IS_AT_RISK } from '../recordings/footage-attention.repository.js';
 import { TRUCK_CAMERAS } from './truck-cameras.sql.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
@@ -48,6 +49,8 @@ export interface ErasedRow {
 }
 
 export interface CoverageSubscriptionRow {
+  readonly connection_id: string;
+  readonly truck_id: string;
   /** Null: every camera of the truck. */
   readonly camera_id: string | null;
   readonly start_time: Date;
@@ -73,8 +76,10 @@ const UNKNOWN_CAMERA: CoveredCamera = { names: new Set(), isAbsent: true };
 export interface FleetTruck extends Truck {
   readonly haulerId: string;
   readonly haulerName: string;
-  /** Of recordings and clips that failed or expired. Overlaps count twice: it only orders the trucks. */
-  readonly lostSeconds: number;
+  /** A recording or a clip of this time failed or expired, and retention has not deleted it. */
+  readonly hasLost: boolean;
+  /** Downloads that have failed so far, or whose link expires within an hour. */
+  readonly atRisk: number;
 }
 
 /** Whole partitions, so that a step from one name to the next never reads rows of another time. */
@@ -112,12 +117,13 @@ export class CoverageRepository {
     );
   }
 
+  /** Of all cameras of these trucks. */
   subscriptions(
-    { connectionId, truckId, from, to }: TruckRange,
-    cameras: readonly string[] | null,
+    trucks: readonly Truck[],
+    { from, to }: Pick<TruckRange, 'from' | 'to'>,
   ): Promise<CoverageSubscriptionRow[]> {
     return this.dataSource.query(
-      `SELECT camera_id, start_time, read_until, last_error, coalesce((
+      `SELECT connection_id, truck_id, camera_id, start_time, read_until, last_error, coalesce((
          SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
            'reason', coalesce(w.last_error, w.reason, '')))
          FROM video_windows w WHERE w.subscription_id = s.id AND w.reread_day IS NULL), '[]') AS unread, coalesce((
@@ -127,13 +133,12 @@ export class CoverageRepository {
            AND coalesce(w.last_error, w.reason) IS NOT NULL), '[]') AS failing, coalesce((
          SELECT json_agg(json_build_object('start', r.start_time, 'end', r.end_time, 'at', r.read_at))
          FROM video_readings r WHERE (r.hauler_id, r.subscription_id) = (s.hauler_id, s.id)
-           AND r.start_time < $5 AND r.end_time > $4), '[]') AS asked, NOT EXISTS (
+           AND r.start_time < $4 AND r.end_time > $3), '[]') AS asked, NOT EXISTS (
            SELECT 1 FROM connections c
            WHERE (c.hauler_id, c.id) = (s.hauler_id, s.connection_id) AND c.deleted_at IS NULL) AS is_ended
        FROM video_subscriptions s
-       WHERE connection_id = $1 AND truck_id = $2 AND deleted_at IS NULL
-         AND ($3::text[] IS NULL OR camera_id IS NULL OR camera_id = ANY($3))`,
-      [connectionId, truckId, cameras, from, to],
+       WHERE (connection_id, truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[])) AND deleted_at IS NULL`,
+      [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
     );
   }
 
@@ -160,8 +165,7 @@ export class CoverageRepository {
   }
 
   /**
-   * The trucks with a subscription, or with a recording that starts in this time or at most a day before: those that lost
-   * most first. Steps from truck to truck by an index; it does not read their recordings.
+   * The trucks with a subscription, or with a recording that starts in this time or at most a day before, by name. Steps from truck to truck by an index; it does not read their recordings.
    */
   trucks({ haulerId, from, to }: FleetRange): Promise<FleetTruck[]> {
     return this.dataSource.query(
@@ -182,20 +186,22 @@ export class CoverageRepository {
          UNION
          SELECT hauler_id, connection_id, truck_id FROM video_subscriptions
          WHERE ($1::uuid IS NULL OR hauler_id = $1) AND deleted_at IS NULL AND start_time < $3),
-       lost AS (
-         SELECT connection_id, truck_id, sum(extract(epoch FROM
-           least(end_time, $3::timestamptz) - greatest(start_time, $2::timestamptz)))::float8 AS seconds
-         FROM (
-           SELECT connection_id, truck_id, start_time, end_time FROM recordings
-           WHERE ($1::uuid IS NULL OR hauler_id = $1) AND status IN ('failed', 'expired') AND deleted_at IS NULL
-             AND start_time > $2::timestamptz - interval '1 day' AND start_time < $3 AND end_time > $2
-           UNION ALL
-           SELECT connection_id, truck_id, start_time, end_time FROM video_requests
-           WHERE status IN ('failed', 'expired') AND start_time < $3 AND end_time > $2) AS footage
+       losing AS (
+         SELECT connection_id, truck_id FROM recordings
+         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND status IN ('failed', 'expired') AND deleted_at IS NULL
+           AND start_time > $2::timestamptz - interval '1 day' AND start_time < $3 AND end_time > $2
+         UNION
+         SELECT connection_id, truck_id FROM video_requests
+         WHERE status IN ('failed', 'expired') AND start_time < $3 AND end_time > $2),
+       waiting AS (
+         SELECT connection_id, truck_id, count(*)::float8 AS count FROM recordings
+         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ${IS_AT_RISK}
+           AND start_time > $2::timestamptz - interval '1 day' AND start_time < $3 AND end_time > $2
          GROUP BY connection_id, truck_id)
        SELECT hauler_id AS "haulerId", haulers.name AS "haulerName", connection_id AS "connectionId",
-         truck_id AS "truckId", coalesce(lost.seconds, 0) AS "lostSeconds"
-       FROM fleet JOIN haulers ON haulers.id = hauler_id LEFT JOIN lost USING (connection_id, truck_id)
+         truck_id AS "truckId", losing.truck_id IS NOT NULL AS "hasLost", coalesce(waiting.count, 0) AS "atRisk"
+       FROM fleet JOIN haulers ON haulers.id = hauler_id LEFT JOIN losing USING (connection_id, truck_id)
+         LEFT JOIN waiting USING (connection_id, truck_id)
        ORDER BY truck_id, connection_id`,
       [haulerId ?? null, from, to, ...monthsOf(epochMillis(from) - DAY_MS, epochMillis(to))],
     );

@@ -175,6 +175,15 @@ function notRead({ reason, isEnded }: Pick<Subscribed, 'reason' | 'isEnded'>): [
   return reason === undefined ? ['Not read yet.', 'notReadYet'] : [`Not read yet: ${reason}`, 'unread'];
 }
 
+/** The partner was not asked, or its list could not be read: nobody knows what was recorded. */
+const NOT_READ: readonly (CoverageCause | undefined)[] = ['unread', 'notReadYet', 'connectionDeleted'];
+
+export const isUnread = ({ cause }: Pick<Piece, 'cause'>): boolean => NOT_READ.includes(cause);
+
+/** Something was recorded or requested, and its file will not come by itself. */
+export const isLost = ({ state, recordingId, cause }: Pick<Piece, 'state' | 'recordingId' | 'cause'>): boolean =>
+  state === 'expired' || (state === 'missing' && (recordingId !== undefined || cause === 'clipFailed'));
+
 /** Equal buckets from `originMs` on; the first and the last one are cut at the range. Milliseconds since the epoch. */
 export interface BucketGrid {
   readonly originMs: number;
@@ -199,19 +208,53 @@ export interface StateSeconds {
   readonly available: number;
   readonly expired: number;
   readonly missing: number;
-  /** Of the missing ones, with a recording that failed. */
+  /** Of the missing ones, with a recording or a requested clip that failed. */
   readonly failed: number;
+  /** The expired and the failed ones. */
+  readonly lost: number;
+  /** Of the missing ones, those whose list was not read. */
+  readonly unread: number;
+  /** Still to come. */
+  readonly future: number;
 }
 
-/** The ranks of recordings: stored, available, expired, failed. */
-const RANKS = [1, 2, 3, 4];
+/** The best one first: where several share a time, it counts. The numbers stand in what PostgreSQL packs. */
+export const RANK = {
+  stored: 1,
+  available: 2,
+  expired: 3,
+  failed: 4,
+  future: 5,
+  clipFailed: 6,
+  unread: 7,
+} as const;
+const RANKS = Object.values(RANK);
+
+type RankSeconds = Readonly<Record<keyof typeof RANK, number>>;
+
+/** What the ranks of `seconds` add up to. */
+export function stateSeconds(seconds: number, of: RankSeconds): StateSeconds {
+  const { stored, available, expired, future, unread } = of;
+  const failed = of.failed + of.clipFailed;
+  const all = { stored, available, expired, failed, lost: expired + failed, unread, future };
+  const missing = seconds - stored - available - expired - future;
+  return mapSeconds({ ...all, missing }, rounded);
+}
+
+export const mapSeconds = (
+  seconds: StateSeconds,
+  change: (one: number, state: keyof StateSeconds) => number,
+): StateSeconds =>
+  Object.fromEntries(
+    Object.entries(seconds).map(([state, one]: [string, number]) => [state, change(one, state as keyof StateSeconds)]),
+  ) as unknown as StateSeconds;
 
 /**
  * The covered time of one camera in each bucket. Takes a million recordings, in the order of their start, and makes no object
  * for any of them. Times are microseconds since the epoch, which numbers hold exactly.
  */
 export class CameraSweep {
-  /** How far the recordings so far reach: stored ones; stored and available ones; also expired ones; all. */
+  /** How far the pieces so far reach: stored ones; stored and available ones; also expired ones; and so on to all. */
   private readonly reached: Float64Array;
   /** The time of recordings that begin after the end of all earlier ones, by rank and bucket. */
   private readonly apart: readonly Float64Array[];
@@ -230,13 +273,13 @@ export class CameraSweep {
     [this.apart, this.added] = [none(), none()];
   }
 
-  /** `rank`: 1 stored, 2 available, 3 expired, 4 failed. */
+  /** `rank`: of `RANK`. */
   add(start: number, end: number, rank: number): void {
     const to = end < this.to ? end : this.to;
     if (start >= to) return;
-    const isApart = start >= (this.reached[3] as number);
+    const isApart = start >= (this.reached[RANKS.length - 1] as number);
     if (isApart) this.cover(this.apart[rank - 1] as Float64Array, start, to);
-    for (let i = rank - 1; i < 4; i++) {
+    for (let i = rank - 1; i < RANKS.length; i++) {
       const reached = this.reached[i] as number;
       if (reached >= to) continue;
       this.reached[i] = to;
@@ -267,18 +310,13 @@ export class CameraSweep {
 
   /** The seconds of each state, by bucket. */
   seconds(): StateSeconds[] {
-    const at = (all: readonly Float64Array[], set: number, bucket: number) => (all[set]?.[bucket] ?? 0) / 1_000_000;
     return Array.from({ length: bucketCount(this.grid) }, (_, i) => {
       const [start, end] = bucketRange(this.grid, i);
-      const [stored = 0, available = 0, expired = 0, failed = 0] = RANKS.map((rank) => at(this.apart, rank - 1, i));
-      const [one = 0, two = 0, three = 0, four = 0] = RANKS.map((rank) => at(this.added, rank - 1, i));
-      return {
-        stored: rounded(stored + one),
-        available: rounded(available + two - one),
-        expired: rounded(expired + three - two),
-        missing: rounded((end - start) / 1000 - stored - available - expired - three),
-        failed: rounded(failed + four - three),
-      };
+      const added = (set: number) => this.added[set]?.[i] ?? 0;
+      const ofRank = (rank: number) =>
+        ((this.apart[rank - 1]?.[i] ?? 0) + added(rank - 1) - added(rank - 2)) / 1_000_000;
+      const seconds = Object.fromEntries(Object.entries(RANK).map(([state, rank]) => [state, ofRank(rank)]));
+      return stateSeconds((end - start) / 1000, seconds as unknown as RankSeconds);
     });
   }
 }
@@ -286,11 +324,16 @@ export class CameraSweep {
 /** To the millisecond; sums of microseconds have tiny errors. */
 const rounded = (seconds: number): number => Math.max(0, Math.round(seconds * 1000) / 1000);
 
-/** The seconds of several cameras together. */
-export const sumOf = (all: readonly StateSeconds[]): StateSeconds => ({
-  stored: rounded(all.reduce((sum, { stored }) => sum + stored, 0)),
-  available: rounded(all.reduce((sum, { available }) => sum + available, 0)),
-  expired: rounded(all.reduce((sum, { expired }) => sum + expired, 0)),
-  missing: rounded(all.reduce((sum, { missing }) => sum + missing, 0)),
-  failed: rounded(all.reduce((sum, { failed }) => sum + failed, 0)),
+const NO_SECONDS = stateSeconds(0, {
+  stored: 0,
+  available: 0,
+  expired: 0,
+  failed: 0,
+  future: 0,
+  clipFailed: 0,
+  unread: 0,
 });
+
+/** The seconds of several cameras or buckets together. */
+export const sumOf = (all: readonly StateSeconds[]): StateSeconds =>
+  mapSeconds(NO_SECONDS, (_, state) => rounded(all.reduce((sum, each) => sum + each[state], 0)));

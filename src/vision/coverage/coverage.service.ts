@@ -10,6 +10,7 @@ import { CoverageBuckets } from './coverage-sums.repository.js';
 import {
   bucketCount,
   bucketRange,
+  isLost,
   lastAskedAt,
   listsNone,
   type Piece,
@@ -45,7 +46,7 @@ export class CoverageService {
     const cameras = await this.pieces.cameras(query, cameraId);
     if (cameras.length * bucketCount(grid) > MAX_BUCKETS) throw invalid([tooManyBuckets()]);
     const wanted = cameras.map(({ names }) => ({ connectionId, truckId, names: [...names] }));
-    const seconds = await this.buckets.of(wanted, grid);
+    const seconds = await this.buckets.of(wanted, grid, await this.pieces.unrecorded(wanted, query));
     return cameras.flatMap(({ name }, i) =>
       (seconds[i] ?? []).map((states, bucket) => {
         const [start, end] = bucketRange(grid, bucket).map((ms) => formatInstant(new Date(ms)));
@@ -94,6 +95,7 @@ function toInterval(piece: Piece, startTime: string, { camera, asked, failing }:
     startTime,
     endTime: formatInstant(new Date(end)),
     state,
+    lost: isLost(piece),
     ...(recordingId === undefined ? {} : { recordingId }),
     ...(reason === undefined ? {} : { reason }),
     ...(piece.cause === undefined ? {} : { cause: piece.cause, side: SIDES[piece.cause] }),

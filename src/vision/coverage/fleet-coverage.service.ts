@@ -6,6 +6,7 @@ import { readTimeZone, timeZoneViolation } from '../../contracts/common/time-zon
 import { positionedPage } from '../../database/list-page.js';
 import { filteredHauler } from '../../database/hauler-limit.js';
 import { invalid } from '../../errors/app-error.js';
+import { CoveragePieces } from './coverage-pieces.service.js';
 import { CoverageBuckets } from './coverage-sums.repository.js';
 import { FleetSums } from './fleet-sums.repository.js';
 import { type CoveredCamera, CoverageRepository, type FleetTruck, type TruckCamera } from './coverage.repository.js';
@@ -19,16 +20,20 @@ interface Covered {
   readonly cameras: readonly CoveredCamera[];
 }
 
+/** Of each day, the seconds of all cameras of a truck. */
+type Days = readonly StateSeconds[];
+
 /** The coverage of all trucks, by local day. */
 @Injectable()
 export class FleetCoverage {
   constructor(
     private readonly coverage: CoverageRepository,
+    private readonly pieces: CoveragePieces,
     private readonly buckets: CoverageBuckets,
     private readonly sums: FleetSums,
   ) {}
 
-  /** The worst truck first. Reads the recordings of the page's trucks only. */
+  /** The worst truck first. Reads the sums of the trucks that lost something and of those of the page. */
   async list(query: FleetCoverageQuery): Promise<List<TruckCoverage>> {
     const zone = readTimeZone(query.zone ?? 'UTC');
     const violations = rangeViolations(query);
@@ -40,81 +45,96 @@ export class FleetCoverage {
       ...(haulerId === undefined ? {} : { haulerId }),
     });
     const cameras = await this.coverage.cameras(trucks, query);
-    const ranked = trucks.map((truck, i): Covered => ({ truck, cameras: cameras[i] ?? [] })).sort(byLoss);
-    const { first, end, pagination } = positionedPage('coverage/fleet', query, ranked.length);
+    const covered = trucks.map((truck, i): Covered => ({ truck, cameras: cameras[i] ?? [] }));
     const days = localDays(epochMillis(query.from), epochMillis(query.to), zone);
+    const seconds = new Map<Covered, Days>();
+    const read = async (wanted: readonly Covered[]) => {
+      const found = await this.daysOf(wanted, query, days);
+      wanted.forEach((each, i) => seconds.set(each, found[i] ?? []));
+    };
+    await read(covered.filter(({ truck }) => truck.hasLost));
+    const ranked = rankedByLoss(covered, (each) => sumOf(seconds.get(each) ?? []));
+    const { first, end, pagination } = positionedPage('coverage/fleet', query, ranked.length);
+    const shown = ranked.slice(first, end);
+    await read(shown.filter((each) => !seconds.has(each)));
+    const lastTimes = (await this.coverage.lastRecorded(camerasOf(shown, isAbsentCamera), query.to)).values();
     return {
-      data: await this.rows(ranked.slice(first, end), query, days),
+      data: shown.map(({ truck: { haulerId: owner, haulerName, connectionId, truckId, atRisk }, cameras: own }, i) => ({
+        haulerId: owner,
+        haulerName,
+        connectionId,
+        truckId,
+        cameras: own.length,
+        absent: own.filter(isAbsentCamera).map(({ name }) => absentOf(name, lastTimes.next().value)),
+        atRisk,
+        days: days.map(({ day, start, end: dayEnd }, n) => ({
+          day,
+          startTime: formatInstant(new Date(start)),
+          endTime: formatInstant(new Date(dayEnd)),
+          ...(seconds.get(shown[i] as Covered)?.[n] ?? sumOf([])),
+        })),
+      })),
       pagination,
     };
   }
 
-  private async rows(
-    shown: readonly Covered[],
-    { to }: FleetCoverageQuery,
+  /** Of each truck. */
+  private async daysOf(
+    covered: readonly Covered[],
+    range: FleetCoverageQuery,
     days: readonly LocalDay[],
-  ): Promise<TruckCoverage[]> {
-    const ofTrucks = (isShown: (camera: CoveredCamera) => boolean) =>
-      shown.flatMap(({ truck: { connectionId, truckId }, cameras }) =>
-        cameras.filter(isShown).map(({ names }) => ({ connectionId, truckId, names: [...names] })),
-      );
-    const [fromMs = 0, ...ends] = [days[0]?.start ?? 0, ...days.map((day) => day.end)];
-    const grid = {
-      originMs: fromMs,
-      stepMs: DAY_MS,
-      fromMs,
-      toMs: ends.at(-1) ?? 0,
-      edges: [fromMs, ...ends],
-    };
-    const seconds = (
-      await this.seconds(
-        ofTrucks(() => true),
-        grid,
-      )
-    ).values();
-    const lastTimes = (
-      await this.coverage.lastRecorded(
-        ofTrucks(({ isAbsent }) => isAbsent),
-        to,
-      )
-    ).values();
-    return shown.map(({ truck: { haulerId, haulerName, connectionId, truckId }, cameras }) => {
+  ): Promise<Days[]> {
+    const [fromMs = 0, ...ends] = [days[0]?.start ?? 0, ...days.map(({ end }) => end)];
+    const grid = { originMs: fromMs, stepMs: DAY_MS, fromMs, toMs: ends.at(-1) ?? 0, edges: [fromMs, ...ends] };
+    const seconds = (await this.seconds(camerasOf(covered), range, grid)).values();
+    return covered.map(({ cameras }) => {
       const own = cameras.map(() => seconds.next().value ?? []);
-      return {
-        ...{
-          haulerId,
-          haulerName,
-          connectionId,
-          truckId,
-          cameras: cameras.length,
-        },
-        absent: cameras.filter(({ isAbsent }) => isAbsent).map(({ name }) => absentOf(name, lastTimes.next().value)),
-        days: days.map(({ day, start, end }, i) => ({
-          day,
-          startTime: formatInstant(new Date(start)),
-          endTime: formatInstant(new Date(end)),
-          ...sumOf(own.flatMap((buckets) => buckets[i] ?? [])),
-        })),
-      };
+      return days.map((_, day) => sumOf(own.flatMap((buckets) => buckets[day] ?? [])));
     });
   }
 
   /** From the sums, and from the recordings of those cameras that the sums do not have exactly. */
-  private async seconds(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<StateSeconds[][]> {
-    const summed = await this.sums.of(cameras, grid);
-    const others = cameras.filter((_, i) => summed[i] === undefined);
-    const read = (others.length === 0 ? [] : await this.buckets.of(others, grid)).values();
+  private async seconds(
+    cameras: readonly TruckCamera[],
+    range: FleetCoverageQuery,
+    grid: BucketGrid,
+  ): Promise<StateSeconds[][]> {
+    if (cameras.length === 0) return [];
+    const unrecorded = await this.pieces.unrecorded(cameras, range);
+    const summed = await this.sums.of(cameras, grid, unrecorded);
+    const isRead = (_: unknown, i: number) => summed[i] === undefined;
+    const others = cameras.filter(isRead);
+    const read = (others.length === 0 ? [] : await this.buckets.of(others, grid, unrecorded.filter(isRead))).values();
     return summed.map((sums) => sums ?? read.next().value ?? []);
   }
 }
+
+const isAbsentCamera = ({ isAbsent }: CoveredCamera): boolean => isAbsent;
+
+const camerasOf = (
+  covered: readonly Covered[],
+  isWanted: (camera: CoveredCamera) => boolean = () => true,
+): TruckCamera[] =>
+  covered.flatMap(({ truck: { connectionId, truckId }, cameras }) =>
+    cameras.filter(isWanted).map(({ names }) => ({ connectionId, truckId, names: [...names] })),
+  );
 
 const absentOf = (name: string | undefined, at: Date | undefined): AbsentCamera => ({
   ...(name === undefined ? {} : { cameraId: name }),
   ...(at === undefined ? {} : { lastRecordedAt: formatInstant(at) }),
 });
 
-/** Lost footage, then absent cameras; the others by name. */
-function byLoss(one: Covered, other: Covered): number {
-  const absent = ({ cameras }: Covered) => cameras.filter(({ isAbsent }) => isAbsent).length;
-  return other.truck.lostSeconds - one.truck.lostSeconds || absent(other) - absent(one);
+/** By the share of the footage that is lost, then by the downloads that may be lost, then absent cameras; the others by name. */
+function rankedByLoss(covered: readonly Covered[], secondsOf: (truck: Covered) => StateSeconds): Covered[] {
+  const ranks = new Map(
+    covered.map((each) => {
+      const { stored, available, lost } = secondsOf(each);
+      const share = lost === 0 ? 0 : lost / (stored + available + lost);
+      return [each, [share, each.truck.atRisk, each.cameras.filter(isAbsentCamera).length]];
+    }),
+  );
+  const rank = (each: Covered, i: number) => ranks.get(each)?.[i] ?? 0;
+  return covered.toSorted(
+    (one, other) => rank(other, 0) - rank(one, 0) || rank(other, 1) - rank(one, 1) || rank(other, 2) - rank(one, 2),
+  );
 }

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { DAY_STATES } from '../recordings/coverage-days.rules.js';
 import { FAILED_CLIPS, type TruckCamera } from './coverage.repository.js';
-import { type BucketGrid, bucketCount, bucketRange, type StateSeconds } from './coverage.rules.js';
+import { type BucketGrid, bucketCount, bucketRange, RANK, stateSeconds, type StateSeconds } from './coverage.rules.js';
+import type { Recorded } from './packed-recordings.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -40,8 +41,13 @@ export class FleetSums {
    * The seconds of each state by camera and bucket; undefined where the recordings have to be read: buckets of parts of an hour (zones such
    * as India's), recordings that share time, clips, clips that never came, erased ranges, cameras with recordings under two
    * names, days with recordings whose sums were lost, and cameras without any sums, which have next to no recordings to read.
+   * `unrecorded`: of each camera, what is still to come and what was not read.
    */
-  async of(cameras: readonly TruckCamera[], grid: BucketGrid): Promise<(StateSeconds[] | undefined)[]> {
+  async of(
+    cameras: readonly TruckCamera[],
+    grid: BucketGrid,
+    unrecorded: readonly (readonly Recorded[])[],
+  ): Promise<(StateSeconds[] | undefined)[]> {
     const { fromMs, toMs } = grid;
     const edges = Array.from({ length: bucketCount(grid) }, (_, i) => bucketRange(grid, i)).flat();
     if (cameras.length === 0 || edges.some((edge) => edge % HOUR_MS !== 0)) return cameras.map(() => undefined);
@@ -74,7 +80,10 @@ export class FleetSums {
       [listed, new Date(fromMs), new Date(toMs)],
     );
     const lost = await this.lostSums(cameras, rows, grid);
-    return sumsOf(cameras.length, rows, new Set([...failed, ...lost].map(({ camera }) => camera)), grid);
+    const unknown = new Set([...failed, ...lost].map(({ camera }) => camera));
+    return sumsOf(cameras.length, rows, unknown, grid).map(
+      (own, i) => own && secondsOf(own, grid, unrecorded[i] ?? []),
+    );
   }
 
   /** The cameras with a recording on days without sums. Looks for one recording of each gap, by the index. */
@@ -140,7 +149,7 @@ function sumsOf(
   rows: readonly DayRow[],
   failed: ReadonlySet<number>,
   grid: BucketGrid,
-): (StateSeconds[] | undefined)[] {
+): (Float64Array | undefined)[] {
   const buckets = bucketCount(grid);
   const sums = Array.from({ length: count }, () => new Float64Array(buckets * DAY_STATES.length));
   const names = new Map<number, string>();
@@ -160,7 +169,7 @@ function sumsOf(
       if (bucket >= 0) own[place] = (own[place] ?? 0) + milliseconds;
     });
   }
-  return sums.map((own, camera) => (unknown.has(camera) || !names.has(camera) ? undefined : secondsOf(own, grid)));
+  return sums.map((own, camera) => (unknown.has(camera) || !names.has(camera) ? undefined : own));
 }
 
 /** The bucket of each hour from the start of the first day (UTC) on; -1 outside. */
@@ -174,17 +183,25 @@ function bucketsOfHours(grid: BucketGrid): Int32Array {
   return places;
 }
 
-function secondsOf(sums: Float64Array, grid: BucketGrid): StateSeconds[] {
+function secondsOf(sums: Float64Array, grid: BucketGrid, unrecorded: readonly Recorded[]): StateSeconds[] {
   return Array.from({ length: bucketCount(grid) }, (_, bucket) => {
     const [start, end] = bucketRange(grid, bucket);
-    const [stored = 0, available = 0, expired = 0, failed = 0] = sums.subarray(
-      bucket * DAY_STATES.length,
-      (bucket + 1) * DAY_STATES.length,
-    );
-    const missing = end - start - stored - available - expired;
-    return {
-      ...{ stored: stored / 1000, available: available / 1000, expired: expired / 1000 },
-      ...{ missing: missing / 1000, failed: failed / 1000 },
+    const states = sums.subarray(bucket * DAY_STATES.length, (bucket + 1) * DAY_STATES.length);
+    const [stored = 0, available = 0, expired = 0, failed = 0] = states.map((milliseconds) => milliseconds / 1000);
+    const seconds = (end - start) / 1000;
+    let rest = seconds - stored - available - expired - failed;
+    // What is recorded of it is not known: of a time that is not read it is nothing.
+    const within = (rank: number): number => {
+      const own = unrecorded.filter((piece) => piece.rank === rank);
+      const all = own.reduce((sum, piece) => sum + shared(piece, start * 1000, end * 1000), 0) / 1_000_000;
+      const part = Math.min(rest, all);
+      rest -= part;
+      return part;
     };
+    const [future, unread] = [within(RANK.future), within(RANK.unread)];
+    return stateSeconds(seconds, { stored, available, expired, failed, future, clipFailed: 0, unread });
   });
 }
+
+const shared = (piece: Recorded, start: number, end: number): number =>
+  Math.max(0, Math.min(piece.end, end) - Math.max(piece.start, start));

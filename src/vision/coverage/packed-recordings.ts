@@ -11,7 +11,7 @@ export interface PackedRecordings {
 export interface Recorded {
   readonly start: number;
   readonly end: number;
-  /** 1 stored, 2 available, 3 expired, 4 failed. */
+  /** Of `RANK`. */
   readonly rank: number;
 }
 

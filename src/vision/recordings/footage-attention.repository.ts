@@ -39,12 +39,20 @@ export interface UnreadRow extends TruckRow {
 
 /** Clip requests of a truck that failed or expired. */
 export interface LostClipsRow extends TruckRow {
+  /** Of the clip that ended last, as its range. */
+  readonly reason: string | null;
+  readonly start_time: Date;
+  readonly end_time: Date;
   readonly since: Date;
   readonly last_at: Date;
 }
 
 /** Of a deleted connection nothing can be fetched again, so that nobody can do anything about it. */
 const OF_CONNECTION = '(hauler_id, connection_id) IN (SELECT hauler_id, id FROM connections WHERE deleted_at IS NULL)';
+
+/** A download that waits, and has failed so far or whose link expires within an hour. */
+export const IS_AT_RISK = `status = 'available'
+         AND (last_error IS NOT NULL OR link IS NOT NULL AND expires_at < now() + interval '1 hour')`;
 
 /** Footage that is lost or may be lost, by truck. */
 @Injectable()
@@ -57,8 +65,7 @@ export class FootageAttentionRepository {
          (count(*) FILTER (WHERE last_error IS NOT NULL))::float8 AS failing, min(tried_since) AS since,
          min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
        FROM recordings
-       WHERE status = 'available' AND ${OF_CONNECTION}
-         AND (last_error IS NOT NULL OR link IS NOT NULL AND expires_at < now() + interval '1 hour')
+       WHERE ${OF_CONNECTION} AND ${IS_AT_RISK}
        GROUP BY hauler_id, connection_id, truck_id`,
     );
   }
@@ -95,7 +102,9 @@ export class FootageAttentionRepository {
   lostClips(): Promise<LostClipsRow[]> {
     return this.dataSource.query(
       `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count, min(updated_at) AS since,
-         max(updated_at) AS last_at
+         max(updated_at) AS last_at, (array_agg(reason ORDER BY updated_at DESC, id DESC))[1] AS reason,
+         (array_agg(start_time ORDER BY updated_at DESC, id DESC))[1] AS start_time,
+         (array_agg(end_time ORDER BY updated_at DESC, id DESC))[1] AS end_time
        FROM video_requests AS request
        WHERE status IN ('failed', 'expired') AND ${OF_CONNECTION} AND NOT EXISTS (
          SELECT FROM video_request_parts AS part

@@ -1,6 +1,7 @@
 import type { RecordingQuery, RecordingReason } from '../../contracts/admin/recording.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
+import { MAX_MS } from './coverage-days.rules.js';
 import type { RecordingState, ShownState } from './recording.rules.js';
 
 /** A recording as the admin API shows it. Customer, truck and camera have the partner's names. */
@@ -45,12 +46,17 @@ function storedState(shown: RecordingQuery['status']): [status: string | null, i
 /** Of each state, because the index of lists begins with it. */
 const STATES = ['available', 'stored', 'expired', 'failed'] as const satisfies readonly RecordingState[];
 
-/** $1 connection, $2 truck, $3 source, $4 from, $5 to, $6 camera, $7 to $9 its other names, $10 whether it is downloaded, $11 hauler. */
+/** A recording is not longer, as far as coverage knows. */
+const MAX_DAYS = MAX_MS / 86_400_000;
+
+/** $1 connection, $2 truck, $3 source, $4 from, $5 to, $6 camera, $7 to $9 its other names, $10 whether it is downloaded, $11 hauler, $12 and $13 a time that it shares. */
 const FOUND = `SELECT id, start_time, hauler_id AS list_hauler FROM recordings
       WHERE ($1::uuid IS NULL OR connection_id = $1) AND ($11::uuid IS NULL OR hauler_id = $11)
         AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR source = $3)
         AND ($10::boolean IS NULL OR ${IS_DOWNLOADING} = $10)
         AND ($4::timestamptz IS NULL OR start_time >= $4) AND ($5::timestamptz IS NULL OR start_time < $5)
+        AND ($12::timestamptz IS NULL OR start_time > $12::timestamptz - interval '${MAX_DAYS} days' AND end_time > $12)
+        AND ($13::timestamptz IS NULL OR start_time < $13)
         AND ($6::text IS NULL OR camera_id = $6 OR (connection_id, truck_id, camera_id) IN (
           SELECT * FROM unnest($7::uuid[], $8::text[], $9::text[])))`;
 
@@ -60,10 +66,10 @@ export async function recordingPage(
   query: RecordingQuery,
   others: readonly (readonly string[])[],
 ): Promise<ListPage<{ readonly id: string }>> {
-  const { connectionId, truckId, cameraId, source, from, to } = query;
+  const { connectionId, truckId, cameraId, source, from, to, overlaps } = query;
   const [status, isDownloading] = storedState(query.status);
   const isOfTruck = connectionId !== undefined && truckId !== undefined && status === null;
-  const haulerId = isOfTruck ? await haulerOf(database, connectionId) : null;
+  const haulerId = query.haulerId ?? (isOfTruck ? await haulerOf(database, connectionId) : null);
   const shown = STATES.filter((state) => status === null || status === state);
   const list: SqlList = {
     name: 'recordings',
@@ -74,6 +80,7 @@ export async function recordingPage(
       ...[0, 1, 2].map((i) => others.map((names) => names[i])),
       isDownloading,
       haulerId,
+      ...[overlaps?.from ?? null, overlaps?.to ?? null],
     ],
     hasHaulers: true,
     key: ['start_time', 'id'],

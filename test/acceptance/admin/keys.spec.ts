@@ -281,6 +281,8 @@ describe('the admin token', () => {
     expect([unknown.status, unknown.body.error.code]).toEqual([404, 'NOT_FOUND']);
     const wrong = await call<ErrorBody>('DELETE', '/admin/v1/haulers');
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, expect.stringContaining('POST')]);
-    expect(wrong.body.error.message).toBe('/admin/v1/haulers supports GET, HEAD, POST');
+    expect(wrong.body.error.message).toMatch(
+      /^[A-Z]+ is not supported: \/admin\/v1\/haulers supports GET, HEAD, POST$/,
+    );
   });
 });

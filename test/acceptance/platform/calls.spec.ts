@@ -112,14 +112,14 @@ describe.each(ENDPOINTS)('the key of $method $path', (endpoint) => {
 
 describe.each(POSTS)('POST $path', (post) => {
   test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
-    'as %s is 405 with Allow, with and without a key, and the message names the path and its method (decisions 3, 10, 55)',
+    'as %s is 405 with Allow, with and without a key, and the message names the method that was sent, the path and its method (decisions 3, 10, 55)',
     async (method) => {
       const headersOfCallers: Record<string, string>[] = [{}, { 'PLATFORM-API-KEY': await hauler.key() }];
       for (const headers of headersOfCallers) {
         const reply = await call<ErrorBody>(method, post.path, { headers });
         expectError(reply, 405);
         expect(reply.headers.get('allow')).toBe('POST');
-        expect(reply.body.error.message).toBe(`${post.path} supports POST`);
+        expect(reply.body.error.message).toBe(`${method} is not supported: ${post.path} supports POST`);
       }
     },
   );

@@ -4,7 +4,9 @@ import { type Attention, type AttentionItem } from '../../../src/contracts/admin
 import { PartitionPlanner } from '../../../src/database/partition-planner.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { SiteScene } from '../../support/site-scene.js';
+import { whileLocked } from '../../support/rows.js';
+import { refuses } from '../../support/scripted-partner.js';
+import { SiteScene, SITES_ROUTE } from '../../support/site-scene.js';
 import { connectVision } from '../../support/vision-partner.js';
 
 const attentionOf = async (service: TestApp): Promise<Attention> => {
@@ -65,6 +67,27 @@ describe('synchronisations and calls', () => {
     ]);
     await scene.sync({ sites: [site(3)], ...none });
     expect(await ofKind(service, 'quarantined-records')).toEqual([]);
+  });
+
+  test('while the exchange log is locked, held runs are listed, and the checks that could not be made are named', async () => {
+    await scene.sync({ sites: Array.from({ length: 10 }, (_, n) => site(n)), ...none });
+    await scene.sync({ sites: [site(11)], ...none });
+    await whileLocked(service, 'exchange log', async () => {
+      const attention = await attentionOf(service);
+      expect(attention.data.map(({ kind }) => kind)).toContain('held-runs');
+      expect(unmade(attention)).toEqual(['refused-keys', 'failing-calls', 'refused-pushes']);
+    });
+    expect(unmade(await attentionOf(service))).toEqual([]);
+  });
+
+  test('while the exchange log is locked, it is not known whether a failed run was meant to fail', async () => {
+    scene.partner.on(SITES_ROUTE, refuses(500, 'INTERNAL_ERROR', 'no sites today'));
+    await scene.service.admin('PATCH', `/connections/${scene.connectionId}`, { enabled: true });
+    await scene.sync();
+    await whileLocked(service, 'exchange log', async () =>
+      expect(unmade(await attentionOf(service))).toContain('failing-runs'),
+    );
+    expect(await ofKind(service, 'failing-runs')).toHaveLength(1);
   });
 });
 

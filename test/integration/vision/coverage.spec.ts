@@ -23,9 +23,10 @@ interface Interval {
   readonly cameraId?: string;
   readonly state: string;
   readonly cause?: string;
+  readonly lost: boolean;
 }
 
-const STATES = ['stored', 'available', 'expired', 'missing', 'failed'] as const;
+const STATES = ['stored', 'available', 'expired', 'missing', 'failed', 'lost'] as const;
 type Bucket = { readonly cameraId?: string; readonly startTime: string; readonly endTime: string } & Readonly<
   Record<(typeof STATES)[number], number>
 >;
@@ -44,10 +45,11 @@ const bucketsOf = async (connectionId: string, resolution: string, range = DAY) 
 /** The seconds of each state that the intervals of one camera have in a bucket. */
 function secondsIn(intervals: readonly Interval[], { cameraId, startTime, endTime }: Bucket) {
   const [from, to] = [Date.parse(startTime), Date.parse(endTime)];
-  const seconds = { stored: 0, available: 0, expired: 0, missing: 0, failed: 0 };
+  const seconds = { stored: 0, available: 0, expired: 0, missing: 0, failed: 0, lost: 0 };
   for (const each of intervals.filter((interval) => interval.cameraId === cameraId)) {
     const overlap = Math.min(Date.parse(each.endTime), to) - Math.max(Date.parse(each.startTime), from);
     seconds[each.state as keyof typeof seconds] += Math.max(0, overlap) / 1000;
+    if (each.lost) seconds.lost += Math.max(0, overlap) / 1000;
     // The recordings of these tests fail without a code.
     if (each.state === 'missing' && each.cause === 'unknown') seconds.failed += Math.max(0, overlap) / 1000;
   }
@@ -164,7 +166,7 @@ describe('the coverage of a fleet', () => {
     );
     await addSubscription(app, haulerId, connectionId, 'T3');
     const query = { haulerId, from: '2026-01-30T12:00:00Z', to: '2026-02-01T00:00:00Z' };
-    const none = { stored: 0, available: 0, expired: 0, failed: 0 };
+    const none = { stored: 0, available: 0, expired: 0, failed: 0, lost: 0, unread: 0, future: 0 };
     const row = (truckId: string, cameras: number, absent: object[], ...seconds: object[]) =>
       expect.objectContaining({
         ...{ haulerId, connectionId, truckId, cameras, absent },
@@ -176,8 +178,8 @@ describe('the coverage of a fleet', () => {
     const rear = { cameraId: 'rear', lastRecordedAt: '2026-01-20T05:30:00Z' };
     const day = 86_400;
     const rows = [
-      row('T2', 1, [], { missing: day / 2 }, { expired: 3600, missing: day - 3600 }),
-      row('T3', 1, [{}], { missing: day / 2 }, { missing: day }),
+      row('T2', 1, [], { missing: day / 2 }, { expired: 3600, lost: 3600, missing: day - 3600 }),
+      row('T3', 1, [{}], { missing: day / 2, unread: day / 2 }, { missing: day, unread: day }),
       row('T4', 2, [rear], { missing: day }, { stored: 3600, missing: 2 * day - 3600 }),
       row(
         'T1',

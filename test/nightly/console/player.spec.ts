@@ -231,6 +231,21 @@ describe('the recordings', () => {
     await part(page, 'Recordings').waitFor();
   });
 
+  it('keep a letter of a filter that is typed in the moment in which the letters before are applied', async () => {
+    const { page, visit } = scene;
+    await visit('recordings?view=list');
+    const truckFilter = page.getByLabel('Truck', { exact: true });
+    await truckFilter.waitFor();
+    await page.evaluate(`
+      const input = [...document.querySelectorAll('.filters label')].find((label) => label.innerText === 'Truck').control;
+      const type = (text) => { input.value = text; input.dispatchEvent(new Event('input', { bubbles: true })); };
+      addEventListener('addresschange', () => type('TR'), { once: true });
+      type('T');`);
+    await page.waitForURL(/truckId=TR$/);
+    expect(await truckFilter.inputValue()).toBe('TR');
+    await page.goBack();
+  });
+
   it('that were given up are fetched again: one recording, and all of a filter', async () => {
     const { page, visit } = scene;
     const vision = await VisionScene.create({ service: target });
@@ -298,6 +313,31 @@ describe('the page of a truck', () => {
     await page.reload();
     await slider.waitFor();
     expect(Number(await slider.inputValue())).toBe(at);
+  });
+
+  it('plays a recording of 30 minutes at the second of a click, and the gallery shows it at that time', async () => {
+    const { page, visit } = scene;
+    const vision = await VisionScene.create({ service: target });
+    const start = Math.floor(Date.now() / HOUR_MS - 3) * HOUR_MS;
+    const times = { startTime: iso(start), endTime: iso(start + HOUR_MS / 2), durationSeconds: 1_800 };
+    const chunk = element({ ...times, downloadUrl: vision.partner.link(await demoVideo('front', 0)) });
+    vision.partner.on(
+      CONTINUOUS,
+      lists('recordings', () => [chunk]),
+    );
+    await vision.follow({ startTime: iso(start - HOUR_MS) });
+    await vision.recordingsBecome([{ status: 'stored' }]);
+    const range = { from: iso(start - HOUR_MS / 4), to: iso(start + (3 * HOUR_MS) / 4) };
+    const query = { connectionId: vision.connectionId, truckId: 'TRUCK-7', ...range };
+    await visit(`coverage?${new URLSearchParams(query).toString()}`);
+    const lane = await laneBox(0);
+    await page.mouse.click(lane.x + (lane.width * 35) / 60, lane.y + lane.height / 2);
+    await page.waitForURL(/play=/);
+    const slider = page.getByRole('slider', { name: 'Time', exact: true });
+    expect(Math.abs(Number(await slider.inputValue()) - start - 20 * MINUTE_MS)).toBeLessThan(10_000);
+    const late = { connectionId: vision.connectionId, from: iso(start + HOUR_MS / 3), to: iso(start + HOUR_MS) };
+    await visit(`recordings?view=gallery&${new URLSearchParams(late).toString()}`);
+    await page.locator('.gallery a').waitFor();
   });
 
   it('zooms by wheel and keys, and requests a selected time by mouse and by keyboard, but not the future', async () => {
@@ -369,6 +409,12 @@ describe('the page of a truck', () => {
     const asked = page.waitForResponse((response) => response.url().endsWith(`/video-requests/${id}/retry`));
     await page.getByRole('button', { name: 'Ask again for the clip of roof' }).click();
     expect((await asked).status()).toBe(202);
+    await vision.becomes(id, { status: 'failed' });
+    await visit(`recordings?view=clips&connectionId=${vision.connectionId}`);
+    await part(page, 'Clip requests').getByText('no such camera').waitFor();
+    expect(await accessibilityFindings(page)).toEqual([]);
+    await part(page, 'Clip requests').getByRole('link', { name: 'TRUCK-7' }).click();
+    await page.waitForURL(/from=2026-01-31T08%3A30%3A00Z&to=2026-01-31T08%3A35%3A00Z/);
   });
 
   it('leaves out the hour that a day of summer time does not have', async () => {
@@ -457,9 +503,9 @@ describe('the coverage of fleets', () => {
       await cameras.first().waitFor();
       const texts = await cameras.allInnerTexts();
       expect(texts[0]).toMatch(
-        /^Front: 60 min missing; 20 (dead links|broken files|not listed by the partner), 20 .*, 20 .*\..*Whose part: the partner/s,
+        /^Front: 60 min lost: 20 min (of dead links|of broken files|not listed by the partner), 20 min .*, 20 min .*\..*Whose part: the partner/s,
       );
-      expect(texts).toContainEqual(expect.stringMatching(/^Rear: nothing missing of 20 min recorded\./));
+      expect(texts).toContainEqual(expect.stringMatching(/^Rear: nothing lost of 20 min recorded\./));
       expect(texts).toContainEqual(
         expect.stringMatching(/^Side: nothing recorded in this time; its last recording began/),
       );

@@ -63,6 +63,7 @@ describe('lanes of coverage', () => {
     startTime: new Date(from).toISOString(),
     endTime: new Date(to).toISOString(),
     state: 'stored',
+    lost: false,
     ...fields,
   });
 
@@ -70,9 +71,16 @@ describe('lanes of coverage', () => {
     const [lane] = lanesOf([
       interval(0, 1_000, { state: 'missing', reason: 'none listed' }),
       interval(1_000, 2_000, { state: 'missing', reason: 'none listed' }),
-      interval(2_000, 3_000, { state: 'missing', recordingId: 'r', reason: 'damaged' }),
+      interval(2_000, 3_000, { state: 'missing', lost: true, recordingId: 'r', reason: 'damaged' }),
+      interval(3_000, 4_000, { state: 'missing', cause: 'unread', reason: 'no list' }),
+      interval(4_000, 5_000, { state: 'missing', cause: 'future' }),
     ]);
-    expect(lane?.segments.map(describeSegment)).toEqual(['not recorded: none listed', 'missing: damaged']);
+    expect(lane?.segments.map(describeSegment)).toEqual([
+      'not recorded: none listed',
+      'failed: damaged',
+      'not known, because the list was not read: no list',
+      'still to come',
+    ]);
   });
 
   it('show the shares of a bucket', () => {
@@ -83,11 +91,14 @@ describe('lanes of coverage', () => {
       stored: 75,
       available: 0,
       expired: 5,
-      missing: 20,
+      missing: 18,
       failed: 8,
+      lost: 13,
+      unread: 3,
+      future: 2,
     };
     expect(lanesOf([bucket])[0]?.segments.map(describeSegment)).toEqual([
-      '75 % stored, 5 % expired, 8 % missing, 12 % not recorded',
+      '75 % stored, 5 % expired, 8 % failed, 3 % not known, because the list was not read, 7 % not recorded, 2 % still to come',
     ]);
   });
 
@@ -109,6 +120,7 @@ describe('lanes of coverage', () => {
       interval(60_000, 90_000, { state: 'available', cause: 'waiting', side: 'platform' }),
       interval(90_000, 95_000, {
         state: 'missing',
+        lost: true,
         recordingId: 'r',
         reason: '=HYPERLINK("http://bad.example")',
         cause: 'linkRefused',
@@ -125,7 +137,7 @@ describe('lanes of coverage', () => {
     expect(csv.split('\r\n')).toEqual([
       'truck,camera,start,end,seconds,state,cause,side',
       'TRUCK-7,front,1970-01-01T00:01:00.000Z,1970-01-01T00:01:30.000Z,30,available,The service has not downloaded it yet.,platform',
-      `TRUCK-7,front,1970-01-01T00:01:30.000Z,1970-01-01T00:01:35.000Z,5,missing,"'=HYPERLINK(""http://bad.example"")",partner`,
+      `TRUCK-7,front,1970-01-01T00:01:30.000Z,1970-01-01T00:01:35.000Z,5,failed,"'=HYPERLINK(""http://bad.example"")",partner`,
       'TRUCK-7,front,1970-01-01T00:01:35.000Z,1970-01-01T00:01:39.000Z,4,not recorded,The partner lists no recording.,parked',
       '',
     ]);
@@ -133,26 +145,27 @@ describe('lanes of coverage', () => {
 });
 
 describe('the sentence of a camera', () => {
-  const none = { names: [], stored: 0, available: 0, expired: 0, missing: 0, failed: 0, causes: [] };
+  const seconds = { stored: 0, available: 0, expired: 0, missing: 0, failed: 0, lost: 0, unread: 0, future: 0 };
+  const none = { names: [], ...seconds, causes: [] };
   const of = (fields: Partial<CameraCoverage>) =>
     sentenceOf({ cameraId: 'front', ...none, ...fields }, (time) => time.slice(0, 10));
 
-  it('says how much is missing, why, and whose part it is', () => {
+  it('says how much is lost, why, and whose part it is', () => {
     const lost = (cause: 'notListed' | 'linkRefused' | 'unreachable', side: 'partner' | 'network') => {
       return { cause, side, seconds: 1200 };
     };
     const causes = [lost('notListed', 'partner'), lost('linkRefused', 'partner'), lost('unreachable', 'network')];
-    expect(of({ stored: 60, expired: 1200, failed: 2400, causes })).toEqual({
-      text: 'Front: 60 min missing; 20 not listed by the partner, 20 dead links, 20 of a host that was not reached.',
-      sides: 'Whose part: the partner 40, the network 20',
+    expect(of({ stored: 60, expired: 1200, failed: 2400, lost: 3600, causes })).toEqual({
+      text: 'Front: 60 min lost: 20 min not listed by the partner, 20 min of dead links, 20 min of a host that was not reached.',
+      sides: 'Whose part: the partner 40 min, the network 20 min',
       isBad: true,
     });
   });
 
-  it('calls nothing missing that was not recorded, and names a camera that recorded nothing', () => {
+  it('calls nothing lost that was not recorded, and names a camera that recorded nothing', () => {
     const parked = { cause: 'notRecorded', side: 'parked', seconds: 12 * 3600 } as const;
     expect(of({ stored: 12 * 3600, causes: [parked] })).toMatchObject({
-      text: 'Front: nothing missing of 12 h recorded. The partner lists nothing for 12 h.',
+      text: 'Front: nothing lost of 12 h recorded. The partner lists nothing for 12 h.',
       isBad: false,
     });
     expect(of({ lastRecordedAt: '2026-01-20T05:30:00Z', causes: [parked] })).toMatchObject({

@@ -88,6 +88,9 @@ export function IntegerField(options: IntegerOptions): PropertyDecorator {
   );
 }
 
+/** A `+` may have arrived as a space (decision 7). */
+const instantInQuery = (text: string): Instant | undefined => parseInstant(text.replace(/ (?=\d\d:\d\d$)/, '+'));
+
 /**
  * An RFC 3339 date-time with an offset, converted to an `Instant`. In a query string a `+` may arrive as a space
  * (decision 7).
@@ -100,7 +103,7 @@ export function InstantField(options: QueryFieldOptions): PropertyDecorator {
     if (typeof value !== 'string') return undefined;
     if (value !== lastText) {
       lastText = value;
-      lastInstant = parseInstant(options.inQuery === true ? value.replace(/ (?=\d\d:\d\d$)/, '+') : value);
+      lastInstant = options.inQuery === true ? instantInQuery(value) : parseInstant(value);
     }
     return lastInstant;
   };
@@ -112,6 +115,39 @@ export function InstantField(options: QueryFieldOptions): PropertyDecorator {
         name: 'isInstant',
         validate: (value) => parse(value) !== undefined,
         must: 'must be an RFC 3339 date-time with an offset, such as 2026-01-31T08:30:00Z',
+      },
+      convert: parse,
+    },
+  );
+}
+
+/** A time that a list is asked for, the end excluded. */
+export class TimeRange {
+  constructor(
+    readonly from: Instant,
+    readonly to: Instant,
+  ) {}
+}
+
+/** Two instants with a comma between, in a query string, converted to a `TimeRange`. */
+export function RangeField(options: FieldOptions): PropertyDecorator {
+  const parse = (value: unknown): TimeRange | undefined => {
+    // Converted before it is checked.
+    if (value instanceof TimeRange) return value;
+    if (typeof value !== 'string') return undefined;
+    const [from, to, ...more] = value.split(',').map(instantInQuery);
+    return from === undefined || to === undefined || more.length > 0 || from >= to
+      ? undefined
+      : new TimeRange(from, to);
+  };
+  return field(
+    options,
+    { type: 'string', pattern: '^[^,]{1,64},[^,]{1,64}$', maxLength: 129 },
+    {
+      rule: {
+        name: 'isRange',
+        validate: (value) => parse(value) !== undefined,
+        must: 'must be two RFC 3339 date-times with a comma between, the earlier one first',
       },
       convert: parse,
     },
