@@ -12,11 +12,12 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { ApiContract, ApiRoute, RouteInput, RouteResponse } from '../contracts/common/api-contract.js';
-import { statusesOf } from '../contracts/common/failures.js';
+import { hasListForms, statusesOf } from '../contracts/common/failures.js';
 import type { Served } from '../http/recorded-request.js';
 import { documented } from '../http/route-documentation.js';
 import { ActionLogInterceptor } from './action-log.interceptor.js';
 import { AdminReads } from './admin-reads.js';
+import { ListForms } from './list-forms.interceptor.js';
 import { WithinHaulers } from './hauler-limit.interceptor.js';
 import { MaskedAnswer } from './masked-answer.interceptor.js';
 import { SandboxGuard } from './sandbox.guard.js';
@@ -60,14 +61,13 @@ export function Route<const Api extends ApiContract, Name extends keyof Api['rou
 }
 
 /** None for the four interfaces: each costs time on the hot path. */
-function interceptorsOf(
-  { name }: ApiContract,
-  { method, isOpenToReadToken, file, archive, isSecret }: ApiRoute,
-): Type<NestInterceptor>[] {
+function interceptorsOf({ name }: ApiContract, route: ApiRoute): Type<NestInterceptor>[] {
   if (name !== 'admin' && name !== 'partner') return [];
+  const { method, isOpenToReadToken, file, archive, isSecret } = route;
   const isRead = method === 'GET' || isOpenToReadToken === true;
   return [
     ...(isRead ? [] : [ActionLogInterceptor]),
+    ...(hasListForms(route) ? [ListForms] : []),
     // A new key is returned once, by the call that issues it.
     ...(isSecret === true ? [] : [MaskedAnswer]),
     // The time to send a file depends on its reader, and needs the database only at the start.

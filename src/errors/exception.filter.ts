@@ -83,7 +83,9 @@ export class CommonErrorFilter implements ExceptionFilter {
     const methods = this.allowedMethods(request, response).join(', ');
     const [path] = request.originalUrl.split('?', 1);
     if (methods === '') return new AppError('notFound', `no route for ${request.method} ${path}`);
-    return new AppError('methodNotAllowed', `${request.method} is not supported: ${path} supports ${methods}`, { headers: { Allow: methods } });
+    return new AppError('methodNotAllowed', `${request.method} is not supported: ${path} supports ${methods}`, {
+      headers: { Allow: methods },
+    });
   }
 
   private unexpected(exception: unknown, request: Request, response: Response): AppError {

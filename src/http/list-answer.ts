@@ -4,7 +4,7 @@ import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { BOM_PARAMETER } from '../contracts/common/csv.js';
 import { CSV_TYPE, NDJSON_TYPE } from '../contracts/common/list-forms.js';
 import { keepingLimit } from '../database/hauler-limit.js';
-import { invalid } from '../errors/app-error.js';
+import { AppError, invalid } from '../errors/app-error.js';
 import { maskJson } from '../observability/redaction.js';
 import { csvTexts } from './csv.js';
 import { elementsOf, type PageOf, streamedTexts } from './list-stream.js';
@@ -57,12 +57,23 @@ export async function listAnswer<Query extends object, Found extends PageOf<unkn
 /** Whether the client wants the whole list, in a form that the route has. */
 export const acceptsStream = (request: ServedRequest): boolean => formOf(request) !== undefined;
 
+/** A page of JSON would look like the whole list to a client that accepts CSV or NDJSON alone. */
+export function refuseOtherForms(request: ServedRequest): void {
+  if (acceptedOf(request, FORMS) === false || acceptedOf(request, formsOf(request), JSON_TYPE) !== false) return;
+  throw new AppError('notAcceptable', `this list has no such form: accept ${JSON_TYPE}, and read all pages`);
+}
+
 function formOf(request: ServedRequest): ListForm | undefined {
-  const { route } = servedBy(request);
-  const forms = FORMS.filter((form) => form.isOf(route));
-  if (request.headers.accept !== undefined) request.headers.accept = acceptedTypes(request.headers.accept);
-  const accepted = request.accepts([JSON_TYPE, ...forms.map(({ type }) => type)]);
+  const forms = formsOf(request);
+  const accepted = acceptedOf(request, forms, JSON_TYPE);
   return forms.find(({ type }) => type === accepted);
+}
+
+const formsOf = (request: ServedRequest): ListForm[] => FORMS.filter((form) => form.isOf(servedBy(request).route));
+
+function acceptedOf(request: ServedRequest, forms: readonly ListForm[], ...others: string[]): string | false {
+  if (request.headers.accept !== undefined) request.headers.accept = acceptedTypes(request.headers.accept);
+  return request.accepts([...others, ...forms.map(({ type }) => type)]);
 }
 
 /** The names of the filters that a client sent. */

@@ -25,6 +25,10 @@ export const KIND_HELP: Readonly<Record<ErrorKind, ErrorHelp>> = {
     cause: 'The path does not support the method.',
     remedy: 'Use one of the methods in the header `Allow`.',
   },
+  notAcceptable: {
+    cause: '`Accept` asks for CSV or NDJSON alone, which the list does not have.',
+    remedy: 'Accept `application/json`, and read all pages.',
+  },
   requestTimeout: {
     cause: 'The request did not arrive in time.',
     remedy: 'Send it again. Compute the body before you connect.',

@@ -62,6 +62,9 @@ const BODY: Failures = {
   unsupportedMediaType: 'The body is not `application/json`, or has an unknown content coding',
 };
 
+/** A page of JSON would look like the whole list to a client that accepts CSV or NDJSON alone. */
+const LIST: Failures = { notAcceptable: '`Accept` asks for CSV or NDJSON alone, which the list does not have' };
+
 /** The failure of a range that is not part of the file. */
 const FILE: Failures = {
   rangeNotSatisfiable: {
@@ -78,6 +81,7 @@ export function failuresOf(route: ApiRoute): [ErrorKind, Failure][] {
     ...(route.plainErrors === true ? PLAIN : {}),
     ...(jsonBodyOf(route) === undefined ? {} : BODY),
     ...(route.file === undefined ? {} : FILE),
+    ...(hasListForms(route) ? LIST : {}),
     ...route.fails,
   };
   return (Object.entries(all) as [ErrorKind, string | Failure][]).map(([kind, failure]) => [
@@ -85,6 +89,10 @@ export function failuresOf(route: ApiRoute): [ErrorKind, Failure][] {
     typeof failure === 'string' ? { description: failure } : failure,
   ]);
 }
+
+/** Whether the form of the answer follows from `Accept`: each `GET` of the admin and partner API with a JSON body. */
+export const hasListForms = ({ method, role, response }: ApiRoute): boolean =>
+  method === 'GET' && role !== 'key' && role !== 'anyone' && response !== undefined;
 
 /** The DTO of a JSON body, read by the service or by the handler. */
 export const jsonBodyOf = ({ body, upload }: ApiRoute) => body ?? upload?.schema;

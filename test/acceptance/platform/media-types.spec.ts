@@ -57,6 +57,16 @@ describe('a list is whole as CSV or NDJSON, or a page of JSON (decision 10)', ()
   });
 });
 
+test.each([
+  ['a list without CSV', '/shares', 'text/csv; charset=utf-8'],
+  ['a list without NDJSON', '/accounts', 'application/x-ndjson'],
+  ['a record', '/attention', 'text/csv, application/x-ndjson;q=0.1'],
+])('%s is 406 where nothing else is accepted, and JSON where it is (decision 10)', async (_, path, accept) => {
+  const refused = await listOf(path, 'Accept', accept);
+  expect([refused.status, refused.text]).toEqual([406, expect.stringContaining('accept application/json')]);
+  expect((await listOf(path, 'Accept', `${accept}, */*;q=0.1`)).status).toBe(200);
+});
+
 test.each(['text/csv', 'TEXT/CSV; charset="UTF-8"; header=present', 'text/csv; charset=utf-8; delimiter=","'])(
   'an import reads a body of the type %s (decision 10)',
   async (type) => {

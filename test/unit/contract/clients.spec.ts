@@ -36,7 +36,9 @@ test('the TypeScript client has the fields of the documents, each optional where
     const bases = (declared?.heritageClauses ?? []).flatMap(({ types }) => types.map(({ expression }) => expression));
     const own = (declared?.members ?? [])
       .filter(ts.isPropertySignature)
-      .map(({ name: field, questionToken }) => (field as ts.Identifier).text + (questionToken === undefined ? '' : '?'));
+      .map(
+        ({ name: field, questionToken }) => (field as ts.Identifier).text + (questionToken === undefined ? '' : '?'),
+      );
     return [...bases.filter(ts.isIdentifier).flatMap(({ text }) => fieldsOf(text)), ...own];
   };
   const names = schemasNamed(interfaces.keys());
