@@ -1,14 +1,16 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnv } from '../../../src/config/env.js';
-import { HOT_CONNECTIONS } from '../../../src/database/database.js';
 import { resolveSecrets } from '../../../src/config/secrets.js';
 import { connectionsOf, resolveEnv } from '../../../src/embedded-postgres/resolve-env.js';
-import { testServer, onServer } from '../../support/test-run.js';
+
+const root = mkdtempSync(join(tmpdir(), 'secrets-'));
+afterAll(() => rmSync(root, { recursive: true }));
 
 let dataDir: string;
-beforeEach(() => void (dataDir = mkdtempSync(join(testServer().folder, 'secrets-'))));
+beforeEach(() => void (dataDir = mkdtempSync(join(root, 'data-'))));
 
 const embedded = (source: NodeJS.ProcessEnv = {}) => readEnv({ DATA_DIR: dataDir, ...source });
 const file = () => join(dataDir, 'secrets.json');
@@ -26,7 +28,7 @@ describe('the secrets of an embedded database', () => {
 
   test('differ from one data folder to the next', () => {
     const first = resolveSecrets(embedded());
-    dataDir = mkdtempSync(join(testServer().folder, 'secrets-'));
+    dataDir = mkdtempSync(join(root, 'data-'));
     const second = resolveSecrets(embedded());
     expect(second.ADMIN_TOKEN).not.toBe(first.ADMIN_TOKEN);
     expect(second.SECRETS_KEY).not.toEqual(first.SECRETS_KEY);
@@ -76,23 +78,6 @@ describe('resolveEnv', () => {
     await stop();
   });
 
-  test('starts an embedded database with room for all connections of the instances, and some more', async () => {
-    const source = { ...GIVEN, WEB_CONCURRENCY: '8', DATABASE_POOL: '20' };
-    const { env, stop } = await resolveEnv(embedded(source), silent);
-    try {
-      const limits = await onServer(env.DATABASE_URL, (client) =>
-        client.query<{ all: number; reserved: number }>(
-          `SELECT current_setting('max_connections')::int AS all,
-             current_setting('superuser_reserved_connections')::int AS reserved`,
-        ),
-      );
-      const [{ all, reserved } = { all: 0, reserved: 0 }] = limits.rows;
-      expect(all - reserved).toBeGreaterThanOrEqual(8 * (20 + HOT_CONNECTIONS) + 10);
-    } finally {
-      await stop();
-    }
-  });
-
   test.each([
     [1, 10, 100],
     [4, 10, 100],
@@ -101,12 +86,6 @@ describe('resolveEnv', () => {
     [64, 200, 13_325],
   ])('for %i instances of %i connections, the database allows %i', (instances, pool, connections) => {
     expect(connectionsOf({ WEB_CONCURRENCY: instances, DATABASE_POOL: pool })).toBe(connections);
-  });
-
-  test('stops the database if the secrets cannot be read', async () => {
-    writeFileSync(file(), 'damaged');
-    await expect(resolveEnv(embedded(), silent)).rejects.toThrow('is damaged');
-    expect(readdirSync(join(dataDir, 'postgres'))).not.toContain('postmaster.pid');
   });
 });
 

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { ConsoleSessions } from '../../../src/auth/console-sessions.js';
 import type { GroupAccess } from '../../../src/config/access-rules.js';
-import { createHauler } from '../../support/api-keys.js';
+import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { freePort } from '../../support/free-port.js';
 import { FormBrowser, oidcSettings, startIdentityProvider } from '../../support/identity-provider.js';
+import { newestSession, rowsOf, setIdToken } from '../../support/rows.js';
+import { endSession } from '../../support/time.js';
 
 const ROLES: readonly GroupAccess[] = [
   { role: 'viewer', group: 'readers' },
@@ -54,20 +57,9 @@ const call = async (browser: FormBrowser, method: string, path: string, body?: o
 };
 
 describe('a person', () => {
-  it('is named in the action log', async () => {
-    const { browser } = await signIn('ada');
-    await call(browser, 'POST', '/admin/v1/haulers', { name: 'Lone Star' });
-    const { body } = await service.admin<{ data: unknown[] }>('GET', '/actions');
-    expect(body.data[0]).toMatchObject({
-      actor: 'person:ada',
-      person: { subject: 'ada', name: 'Name of ada', email: 'ada@hauling.example' },
-      sentence: expect.stringMatching(/^Name of ada \(ada@hauling.example\) created /),
-    });
-  });
-
   it('whose session has expired signs in again without a page, and loses a role that was removed', async () => {
     const { browser } = await signIn('otto');
-    await service.dataSource.query(`UPDATE console_sessions SET expires_at = now() WHERE person->>'subject' = 'otto'`);
+    await endSession(service, browser.cookieOf(service.url, 'haulbridge_session') ?? '');
     expect((await browser.request(service.url + SESSION)).status).toBe(401);
     expect((await signIn('otto', browser, '?silent=1')).end.pathname).toBe('/console/');
     expect(await session(browser)).toMatchObject({ role: 'operator' });
@@ -78,37 +70,14 @@ describe('a person', () => {
     expect((await signIn('otto', browser, '?silent=1')).end.searchParams.get('fault')).toBe('no-role');
     groups.set('otto', ['dispatch']);
   });
-
-  it('has a session of at most an hour', async () => {
-    await signIn('vera');
-    const [row] = await service.dataSource.query<{ minutes: number }[]>(
-      `SELECT max(extract(epoch FROM expires_at - created_at) / 60)::int AS minutes FROM console_sessions
-        WHERE person->>'subject' = 'vera'`,
-    );
-    expect(row?.minutes).toBe(60);
-  });
-
-  it('silently without a session at the provider comes back to the sign-in page', async () => {
-    const { end } = await signIn('ada', new FormBrowser(), '?silent=1');
-    expect(end.searchParams.get('fault')).toBe('silent');
-  });
 });
 
 describe('the ID token of a session', () => {
-  interface Stored {
-    readonly id: string;
-    readonly id_token: string;
-  }
   /** A session of vera, and its row. */
   async function begun() {
     const { browser } = await signIn('vera');
-    const [row] = await service.dataSource.query<[Stored]>(
-      "SELECT id, id_token FROM console_sessions WHERE person->>'subject' = 'vera' ORDER BY created_at DESC LIMIT 1",
-    );
-    return { browser, row };
+    return { browser, row: await newestSession(service, 'vera') };
   }
-  const store = ({ id }: Stored, text: string) =>
-    service.dataSource.query('UPDATE console_sessions SET id_token = $2 WHERE id = $1', [id, text]);
   async function hintOf(browser: FormBrowser) {
     const out = await browser.request(`${service.url}/console/api/oidc/sign-out`);
     const location = new URL(out.headers.get('location') ?? '');
@@ -117,26 +86,26 @@ describe('the ID token of a session', () => {
     return location.searchParams.get('id_token_hint');
   }
 
-  it('is stored encrypted, and the sign-out sends it', async () => {
+  it('is stored encrypted for an hour at most, and the sign-out sends it', async () => {
     const { browser, row } = await begun();
-    expect(row.id_token).toMatch(/^v1\.[\w-]+$/);
+    expect(row).toMatchObject({ idToken: expect.stringMatching(/^v1\.[\w-]+$/), minutes: 60 });
     const hint = (await hintOf(browser)) ?? '';
     expect(hint).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/);
-    const stored = Buffer.from(row.id_token.slice(3), 'base64url');
-    expect(hint.split('.').filter((part) => stored.includes(part) || row.id_token.includes(part))).toEqual([]);
+    const stored = Buffer.from(row.idToken.slice(3), 'base64url');
+    expect(hint.split('.').filter((part) => stored.includes(part) || row.idToken.includes(part))).toEqual([]);
   });
 
   it('that the version before has stored in plain is sent too', async () => {
     const first = await begun();
     const hint = (await hintOf(first.browser)) ?? '';
     const { browser, row } = await begun();
-    await store(row, hint);
+    await setIdToken(service, row, hint);
     expect(await hintOf(browser)).toBe(hint);
   });
 
   it('of another session is not opened: the sign-out ends this one, and the provider asks', async () => {
     const [one, other] = [await begun(), await begun()];
-    await store(one.row, other.row.id_token);
+    await setIdToken(service, one.row, other.row.idToken);
     expect(await hintOf(one.browser)).toBeNull();
     expect(await hintOf(other.browser)).not.toBeNull();
   });
@@ -166,31 +135,32 @@ describe('an answer of the provider', () => {
   });
 });
 
-it('an admin sees who is signed in, and ends a session', async () => {
-  const { browser } = await signIn('vera');
-  const admin = (await signIn('ada')).browser;
-  interface Sessions {
-    data: { id: string; kind: string; name: string; email?: string; role?: string; isCurrent: boolean }[];
-  }
-  const Cookie = `haulbridge_session=${admin.cookieOf(service.url, 'haulbridge_session') ?? ''}`;
-  const { body } = await service.call<Sessions>('GET', '/admin/v1/sessions', { headers: { Cookie } });
-  const [own, other] = body.data;
-  expect([own, other]).toEqual([
-    expect.objectContaining({ kind: 'person', name: 'Name of ada', role: 'admin', isCurrent: true }),
-    expect.objectContaining({ name: 'Name of vera', email: 'vera@hauling.example', role: 'viewer', isCurrent: false }),
-  ]);
-  expect((await call(admin, 'DELETE', `/admin/v1/sessions/${other?.id ?? ''}`)).status).toBe(204);
-  expect((await call(browser, 'GET', '/admin/v1/tickets')).status).toBe(401);
-  expect((await call(admin, 'DELETE', `/admin/v1/sessions/${other?.id ?? ''}`)).status).toBe(404);
-  expect((await call((await signIn('otto')).browser, 'GET', '/admin/v1/sessions')).status).toBe(403);
-});
+describe('a session of a token or a key', () => {
+  const signInWith = async (body: object) => {
+    const { headers } = await service.call('POST', SESSION, { headers: { 'X-Console': '1' }, body });
+    return headers.get('set-cookie')?.split(';')[0] ?? '';
+  };
+  const statusOf = async (path: string, Cookie = '') =>
+    (await service.call('GET', path, { headers: { Cookie } })).status;
 
-it('ends the sessions of people when the roles of groups change', async () => {
-  const { browser } = await signIn('vera');
-  const roles: GroupAccess[] = [{ role: 'viewer', group: 'others' }];
-  const changed = await startTestApp({ on: service, env: { OIDC: { ...service.env.OIDC!, roles } } });
-  const Cookie = `haulbridge_session=${browser.cookieOf(service.url, 'haulbridge_session') ?? ''}`;
-  expect((await changed.call('GET', SESSION, { headers: { Cookie } })).status).toBe(401);
-  await changed.close();
-  expect(await createHauler(service)).toBeDefined();
+  it('ends when it expires; a sweep deletes its row, and no other one', async () => {
+    const [ended, kept] = [
+      await signInWith({ token: service.env.ADMIN_TOKEN }),
+      await signInWith({ token: service.env.ADMIN_TOKEN }),
+    ];
+    await endSession(service, ended.split('=')[1] ?? '');
+    const rows = async () => (await rowsOf(service, 'console_sessions', 'id')).length;
+    const before = await rows();
+    await service.app.get(ConsoleSessions).deleteExpired();
+    expect(before - (await rows())).toBeGreaterThan(0);
+    expect([await statusOf('/admin/v1/haulers', ended), await statusOf('/admin/v1/haulers', kept)]).toEqual([401, 200]);
+  });
+
+  it('is the oldest that ends beyond a hundred of one secret', async () => {
+    const { key } = await issueKey(service, ['account']);
+    const cookies: string[] = [];
+    for (let i = 0; i < 101; i++) cookies.push(await signInWith({ apiKey: key }));
+    const statuses = [cookies[0], cookies[1], cookies[100]].map((cookie) => statusOf('/partner/v1/me', cookie));
+    expect(await Promise.all(statuses)).toEqual([401, 200, 200]);
+  });
 });

@@ -19,6 +19,9 @@ const EARLIER = [
   'videos/.partial/recordings~ef~x/draft.part',
 ];
 
+/** For development; each is a warning in production. */
+const SWITCHES = { OUTBOUND_ALLOW_PRIVATE: 'true', DEMO: 'true', SANDBOX: 'true' };
+
 let dataDir: string;
 let foreign: string;
 let service: BuiltService;
@@ -34,7 +37,11 @@ beforeAll(async () => {
   for (const path of [dataDir, foreign, ...pathsIn(dataDir)]) openToAll(path);
   const before = process.umask(0);
   try {
-    service = await startService({ databaseUrl: (await createTestDatabase()).url, dataDir, env: { DEMO: 'true' } });
+    service = await startService({
+      databaseUrl: (await createTestDatabase()).url,
+      dataDir,
+      env: { NODE_ENV: 'production', ...SWITCHES },
+    });
   } finally {
     process.umask(before);
   }
@@ -81,4 +88,12 @@ test('new files and folders are private, whatever the umask is', async () => {
   const stored = pathsIn(dataDir).filter((path) => path.includes(id));
   expect(stored).toHaveLength(1);
   expect(openPaths()).toEqual([]);
+});
+
+test('the service warns at its start of each switch for development that is on in production', () => {
+  const lines = service.output().split('\n');
+  for (const name of Object.keys(SWITCHES)) {
+    const [line, ...others] = lines.filter((each) => each.includes(`${name} is on in production: `));
+    expect([JSON.parse(line ?? '{}'), others]).toMatchObject([{ level: 40 }, []]);
+  }
 });
