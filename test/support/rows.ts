@@ -486,19 +486,6 @@ export const whileNameIsTaken = <T>(
     work,
   );
 
-/** The bodies of the pushes that created tickets of a hauler. */
-export async function firstBodies({ dataSource }: WithRows, haulerId: string): Promise<string[]> {
-  const rows = await dataSource.query<{ body: string }[]>(
-    "SELECT body FROM ticket_revisions WHERE hauler_id = $1 AND revision = 1 AND result = 'created'",
-    [haulerId],
-  );
-  return rows.map(({ body }) => body);
-}
-
-/** As a synchronisation that moved a kiosk to another site. */
-export const moveKiosk = ({ dataSource }: WithRows, kioskId: string, siteId: string): Promise<unknown> =>
-  dataSource.query('UPDATE kiosks SET site_external_id = $2 WHERE external_id = $1', [kioskId, siteId]);
-
 /** More tickets of a hauler than a test can push, each with the same materials. */
 export async function insertTickets(
   { dataSource }: WithRows,

@@ -1,19 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
+import type { Action } from '../../../src/contracts/admin/action.dto.js';
 import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
 import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
 import { StatesJob } from '../../../src/webhooks/states.job.js';
-import { issueConnectionKey, issueKey, type TestKey } from '../../support/api-keys.js';
+import { createHauler, issueConnectionKey, issueKey, type TestKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import type { Reply } from '../../support/http.js';
 import { eventually } from '../../support/eventually.js';
+import { addSyncRun, enableWithoutRuns } from '../../support/rows.js';
 import { ScaleHouse } from '../../support/scale-house.js';
+import { expireKey, postponeReading } from '../../support/time.js';
+import { Receiver } from './receiver.js';
+
+const OPERATOR = { name: 'desk', token: 'token-of-the-desk-0123', role: 'operator' } as const;
 
 let service: TestApp;
 let house: ScaleHouse;
 let own: TestKey;
 beforeAll(async () => {
-  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
+  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, ADMIN_TOKENS: [OPERATOR] } });
   house = await ScaleHouse.open(service);
   own = await issueKey(service, ['scale'], { haulerId: house.haulerId });
   // A run by the clock would have the lock of the run of a test, which then does nothing.
@@ -65,18 +71,11 @@ describe('a state', () => {
   };
   const endpoint = async (topics: string[]) =>
     (await service.admin<WebhookEndpoint>('POST', '/webhook-endpoints', { url: URL, topics })).body.id;
-  const run = (connectionId: string, status: string) =>
-    service.dataSource.query(
-      `INSERT INTO sync_runs (hauler_id, id, connection_id, status, finished_at, counts, error)
-       VALUES ($1, gen_random_uuid(), $2, $3, now(), '{}', CASE WHEN $3 = 'failed' THEN 'no' END)`,
-      [house.haulerId, connectionId, status],
-    );
+  const run = (connectionId: string, status: string) => addSyncRun(service, house.haulerId, connectionId, status);
 
   test('is sent once for each change, and "recovered" follows only what was announced', async () => {
     const connectionId = await connect('site');
-    await service.dataSource.query('UPDATE connections SET enabled = true, due_at = NULL WHERE id = $1', [
-      connectionId,
-    ]);
+    await enableWithoutRuns(service, connectionId);
     const both = await endpoint(['sync.held', 'sync.failed', 'sync.recovered']);
     const late = await endpoint(['sync.recovered']);
     await run(connectionId, 'failed');
@@ -99,9 +98,7 @@ describe('a state', () => {
     const mine = (await create(ending.key, { topics: ['key.expiring', 'key.expired'] })).body.id;
     const others = (await create(own.key, { topics: ['key.expiring', 'key.expired'] })).body.id;
     await states();
-    await service.dataSource.query("UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = $1", [
-      ending.id,
-    ]);
+    await expireKey(service, ending.id);
     await states();
     expect(await topicsOf(mine)).toEqual(['key.expiring', 'key.expired']);
     expect(await topicsOf(others)).toEqual([]);
@@ -124,10 +121,7 @@ describe('a poke', () => {
     const other = await issueConnectionKey(service, await connect('vision'));
     const order = { connectionId, truckId: 'TRUCK-7', startTime: new Date().toISOString() };
     const { body } = await service.admin<{ id: string }>('POST', '/video-subscriptions', order);
-    await service.dataSource.query(
-      "UPDATE video_subscriptions SET due_at = now() + interval '1 hour', last_error = NULL WHERE id = $1",
-      [body.id],
-    );
+    await postponeReading(service, body.id);
     for (let i = 0; i < 3; i++) {
       const poked = await call(key.key, 'POST', '/pokes', { truckId: 'TRUCK-7' });
       expect([poked.status, poked.body]).toEqual([202, { polls: 1 }]);
@@ -148,3 +142,69 @@ describe('a poke', () => {
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
 });
+
+const asOperator = <T>(path: string) =>
+  service.call<T>('GET', `/admin/v1${path}`, { headers: { Authorization: `Bearer ${OPERATOR.token}` } });
+
+test('the address of Slack is shown to an admin alone; others see its host', async () => {
+  const receiver = await Receiver.open(service, { format: 'slack' });
+  const { id, url } = receiver.endpoint;
+  const cut = `${receiver.host.url}/…`;
+  const path = `/webhook-endpoints/${id}`;
+  expect((await service.admin<WebhookEndpoint>('GET', path)).body.url).toBe(url);
+  expect((await asOperator<WebhookEndpoint>(path)).body.url).toBe(cut);
+  const { body: list } = await asOperator<{ data: WebhookEndpoint[] }>('/webhook-endpoints');
+  expect(list.data.map((each) => each.url)).toContain(cut);
+  await service.admin('PATCH', path, { url, enabled: true });
+  const { body: log } = await asOperator<{ data: Action[] }>(`/actions?resource=webhook-endpoint:${id}`);
+  expect(log.data.map(({ changes }) => changes?.['url'])).toEqual([cut, cut]);
+  await receiver.stop();
+});
+
+test('a partner sees the host of its Slack address, and a change that sends it back keeps the address', async () => {
+  const { key } = await issueKey(service, ['scale'], { haulerId: await createHauler(service) });
+  const receiver = await Receiver.open(service);
+  const url = `${receiver.host.url}${receiver.path}`;
+  const call = (method: string, path: string, body?: object) =>
+    service.call<WebhookEndpoint>(method, `/partner/v1/webhook-endpoints${path}`, {
+      headers: { 'API-KEY': key },
+      body,
+    });
+  const { body } = await call('POST', '', { url, topics: ['ticket.created'], format: 'slack' });
+  expect(body.url).toBe(`${receiver.host.url}/…`);
+  expect((await call('PATCH', `/${body.id}`, { url: body.url, topics: ['ticket.updated'] })).status).toBe(200);
+  await call('POST', `/${body.id}/test`);
+  await receiver.gets(1);
+  await receiver.stop();
+});
+
+test('two instances deliver each push once, whichever of them took it', async () => {
+  const other = await startTestApp({ on: service });
+  const houses = await Promise.all([ScaleHouse.open(service), ScaleHouse.open(other)]);
+  const receiver = await Receiver.open(service, { topics: ['ticket.created'] });
+  // The other instance knows of the endpoint within four seconds.
+  await eventually(async () => {
+    await houses[1].expectAccepted({
+      inboundFlow: { ticketNumber: `T-${Math.random()}`, updatedAt: new Date().toISOString() },
+    });
+    expect(receiver.received.length).toBeGreaterThan(0);
+  }, 15_000);
+  const tickets = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      houses[i % 2 === 0 ? 0 : 1].expectAccepted({
+        inboundFlow: { ticketNumber: `N-${i}`, updatedAt: new Date().toISOString() },
+      }),
+    ),
+  );
+  await eventually(async () => {
+    const pending = await receiver.deliveries('&status=pending');
+    expect([pending, receiver.received.length >= 20 + 1]).toEqual([[], true]);
+  }, 15_000);
+  const named = receiver.received.map(({ body }) => (JSON.parse(body) as { data: { ticketId: string } }).data.ticketId);
+  const sent = tickets.map((ticketId) => named.filter((each) => each === ticketId).length);
+  expect(sent).toEqual(Array(20).fill(1));
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+  expect(new Set(ids).size).toBe(ids.length);
+  await receiver.stop();
+  await other.close();
+}, 60_000);

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { randomUUID } from 'node:crypto';
 import { mkdir, rename, rmdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
@@ -8,10 +7,17 @@ import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { HaulerRetention, RetentionPreview } from '../../../src/contracts/admin/retention.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { type Footage, insertFootage, videoConnection } from '../../support/held-footage.js';
+import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
+import { withoutTable } from '../../support/rows.js';
+import { sampleVideo } from '../../support/sample-video.js';
+import { orderVideo, readRequest, requestBecomes } from '../../support/video-requests.js';
+import { accepts, element, lists, POST, startVisionPartner, VIDEOS } from '../../support/scripted-vision.js';
+import { ageFiles } from '../../support/time.js';
+import { connectVision } from '../../support/vision-partner.js';
 
 let app: TestApp;
 beforeAll(async () => {
-  app = await startTestApp({ env: { VIDEO_RETENTION_DAYS: 30 }, ticks: false });
+  app = await startTestApp({ env: { VIDEO_RETENTION_DAYS: 30, OUTBOUND_ALLOW_PRIVATE: true }, ticks: false });
   // The run of the start would take what the first test stores.
   await app.app.get(Retention, { strict: false }).beforeApplicationShutdown();
 });
@@ -91,6 +97,116 @@ describe('the retention of files', () => {
   });
 });
 
+const HOUR = { from: '2026-01-31T08:00:00Z', to: '2026-01-31T09:00:00Z' };
+const BETWEEN = { start: '2026-01-31T08:30:00Z', end: '2026-01-31T08:31:00Z' };
+
+const hold = async (connectionId: string, fields: object = {}) =>
+  (
+    await app.admin<HoldDetails>('POST', '/holds', {
+      ...{ caseId: 'CLAIM-1', reason: 'collision', connectionId, truckId: 'TRUCK-7', ...HOUR, ...fields },
+    })
+  ).body;
+const readRecording = async (id: string) =>
+  (await app.admin<{ status: string; holdIds: string[] }>('GET', `/recordings/${id}`)).body;
+const statusesOf = (ids: readonly string[]) => Promise.all(ids.map(async (id) => (await readRecording(id)).status));
+
+describe('the retention and a hold', () => {
+  test('what overlaps the hold by any part is kept until it is released, to the microsecond', async () => {
+    const scene = await videoConnection(app);
+    const footage: (readonly [string, string, boolean])[] = [
+      ['2026-01-31T07:50:00Z', '2026-01-31T08:00:00Z', false],
+      ['2026-01-31T07:50:00Z', '2026-01-31T08:00:00.000001Z', true],
+      ['2026-01-31T07:00:00Z', '2026-01-31T10:00:00Z', true],
+      ['2026-01-31T08:59:59.999999Z', '2026-01-31T09:10:00Z', true],
+      ['2026-01-31T09:00:00Z', '2026-01-31T09:10:00Z', false],
+    ];
+    const old = { ...scene, storedDays: 60 };
+    const ids = await insertFootage(app, [
+      ...footage.map(([start, end]) => ({ ...old, start, end })),
+      { ...old, ...BETWEEN, truckId: 'TRUCK-8' },
+    ]);
+    const { id } = await hold(scene.connectionId);
+    await runRetention();
+    const kept = [...footage.map(([, , isKept]) => isKept), false];
+    expect(await statusesOf(ids)).toEqual(kept.map((isKept) => (isKept ? 'stored' : 'expired')));
+    await app.admin('POST', `/holds/${id}/release`, { reason: 'settled' });
+    await runRetention();
+    expect(await statusesOf(ids)).toEqual(ids.map(() => 'expired'));
+  });
+
+  test('at the same time leave each recording either held or named as missing', async () => {
+    const scene = await videoConnection(app);
+    const minutes = Array.from({ length: 60 }, (_, i) => `2026-01-31T08:${String(i).padStart(2, '0')}`);
+    const ids = await insertFootage(
+      app,
+      minutes.map((minute) => ({ ...scene, storedDays: 60, start: `${minute}:00Z`, end: `${minute}:30Z` })),
+    );
+    const [, { stored, missing }] = await Promise.all([runRetention(), hold(scene.connectionId)]);
+    const kept = (await statusesOf(ids)).filter((status) => status === 'stored').length;
+    const deleted = missing
+      .filter(({ cause }) => cause === 'deleted')
+      .reduce((sum, { from, to }) => sum + (Date.parse(to) - Date.parse(from)) / 1_000, 0);
+    expect([stored, deleted]).toEqual([kept, 30 * (60 - kept)]);
+  });
+
+  test('where the holds cannot be read: nothing is deleted, and it needs attention', async () => {
+    const scene = await videoConnection(app);
+    const [id = ''] = await insertFootage(app, [{ ...scene, ...BETWEEN, storedDays: 60 }]);
+    const needsAttention = async () => {
+      const { body } = await app.admin<{ data: { kind: string }[] }>('GET', '/attention');
+      return body.data.some(({ kind }) => kind === 'retention-stopped');
+    };
+    await withoutTable(app, 'holds', () => expect(runRetention()).rejects.toThrow());
+    expect([(await readRecording(id)).status, await needsAttention()]).toEqual(['stored', true]);
+    const { text } = await app.call('GET', '/metrics', { headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` } });
+    expect(text).toMatch(/^video_retention_failures_total [1-9]/m);
+    await runRetention();
+    expect([(await readRecording(id)).status, await needsAttention()]).toEqual(['expired', false]);
+  });
+});
+
+test('a clip whose file was deleted by retention is expired with its request, which names the reason and the way back', async () => {
+  const partner = await startVisionPartner();
+  const { id: connectionId } = await connectVision(app, partner.url);
+  partner.on(POST, accepts({ requestId: 'removed' }));
+  const clips = [1_000, 2_000].map((size, i) => {
+    const times = { startTime: `2026-01-31T08:3${i}:00Z`, endTime: `2026-01-31T08:3${i + 1}:00Z` };
+    return element({
+      requestId: 'removed',
+      id: `removed-${i}`,
+      downloadUrl: partner.link(sampleVideo(size)),
+      ...times,
+    });
+  });
+  const request = { requestId: 'removed', status: 'ready' };
+  partner.on(
+    VIDEOS,
+    lists('videos', () => clips, { request }),
+  );
+  const id = await orderVideo(app, connectionId);
+  await requestBecomes(app, id, { status: 'stored' });
+  const [first = '', second = ''] = (await readRequest(app, id)).recordingIds;
+  await ageFiles(app, 31, [first]);
+  expect(await runRetention()).toMatchObject({ recordings: 1 });
+  const why = {
+    status: 'expired',
+    reasonCode: 'fileRemoved',
+    reason: expect.stringMatching(/deleted 30 days after .* Request a clip of this range to get it again/),
+  };
+  expect(await readRequest(app, id)).toMatchObject({ ...why, parts: [why], recordingIds: [first, second] });
+  expect((await app.admin('GET', `/recordings/${first}`)).body).toMatchObject(why);
+  const kept = (await app.admin('GET', `/recordings/${second}`)).body;
+  expect(kept).toMatchObject({ status: 'stored' });
+  expect(kept).not.toHaveProperty('reasonCode');
+  const query = `connectionId=${connectionId}&status=expired`;
+  const { body } = await app.admin<{ data: { id: string }[] }>('GET', `/video-requests?${query}`);
+  expect(body.data.map((each) => each.id)).toEqual([id]);
+  const history = await app.admin<{ data: { text: string }[] }>('GET', `/video-requests/${id}/history`);
+  expect(history.body.data[0]?.text).toContain('The state is expired. The file was deleted');
+  await partner.stop();
+});
+
+/** The last one: a longer default holds from then on. */
 describe('the retention of a hauler', () => {
   test('is the default until it is set; null keeps for ever; a preview says what a shorter one deletes', async () => {
     const scene = await videoConnection(app);
@@ -177,12 +293,5 @@ describe('the retention of a hauler', () => {
     const { haulerId } = await videoConnection(app);
     expect((await set(haulerId, body)).status).toBe(400);
     expect((await settings(haulerId)).isDefault).toBe(true);
-  });
-
-  test('of an unknown hauler is 404, and its preview 400', async () => {
-    const id = randomUUID();
-    expect((await app.admin('GET', `/haulers/${id}/retention`)).status).toBe(404);
-    expect((await set(id, { onDemandDays: 5, continuousDays: 5 })).status).toBe(404);
-    expect((await app.admin('GET', `/retention/preview?haulerId=${id}`)).status).toBe(400);
   });
 });
