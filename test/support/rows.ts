@@ -490,19 +490,6 @@ export const whileNameIsTaken = <T>(
     work,
   );
 
-/** The bodies of the pushes that created tickets of a hauler. */
-export async function firstBodies({ dataSource }: WithRows, haulerId: string): Promise<string[]> {
-  const rows = await dataSource.query<{ body: string }[]>(
-    "SELECT body FROM ticket_revisions WHERE hauler_id = $1 AND revision = 1 AND result = 'created'",
-    [haulerId],
-  );
-  return rows.map(({ body }) => body);
-}
-
-/** As a synchronisation that moved a kiosk to another site. */
-export const moveKiosk = ({ dataSource }: WithRows, kioskId: string, siteId: string): Promise<unknown> =>
-  dataSource.query('UPDATE kiosks SET site_external_id = $2 WHERE external_id = $1', [kioskId, siteId]);
-
 /** More tickets of a hauler than a test can push, each with the same materials. */
 export async function insertTickets(
   { dataSource }: WithRows,
@@ -947,3 +934,132 @@ export const insertHaulers = ({ dataSource }: Rows, count: number): Promise<unkn
      SELECT gen_random_uuid(), 'Hauler ' || n, now() FROM generate_series(1, $1::int) AS n`,
     [count],
   );
+
+/** The use of a key that is written. */
+export async function lastUseOf({ dataSource }: WithRows, keyId: string): Promise<string | null> {
+  const [row] = await dataSource.query<{ at: string | null }[]>(
+    'SELECT last_used_at::text AS at FROM api_keys WHERE id = $1',
+    [keyId],
+  );
+  return row?.at ?? null;
+}
+
+/** The requests of a key in its minute, of all instances. */
+export async function requestsOf({ dataSource }: WithRows, keyId: string): Promise<number> {
+  const sql = 'SELECT requests::int AS requests FROM request_counts WHERE key_id = $1';
+  const [row] = await dataSource.query<{ requests: number }[]>(sql, [keyId]);
+  return row?.requests ?? 0;
+}
+
+/** A session of a person at the identity provider, the newest one. */
+export interface SessionRow {
+  readonly id: string;
+  readonly idToken: string;
+  readonly minutes: number;
+}
+export async function newestSession({ dataSource }: WithRows, subject: string): Promise<SessionRow> {
+  const [row] = await dataSource.query<[SessionRow]>(
+    `SELECT id, id_token AS "idToken", (extract(epoch FROM expires_at - created_at) / 60)::int AS minutes
+     FROM console_sessions WHERE person->>'subject' = $1 ORDER BY created_at DESC LIMIT 1`,
+    [subject],
+  );
+  return row;
+}
+export const setIdToken = ({ dataSource }: WithRows, { id }: SessionRow, text: string): Promise<unknown> =>
+  dataSource.query('UPDATE console_sessions SET id_token = $2 WHERE id = $1', [id, text]);
+
+/** Holds a table so that nobody else reads it. */
+export const whileTableIsLocked = (
+  { dataSource }: { readonly dataSource: DataSource },
+  table: string,
+  work: () => Promise<void>,
+): Promise<void> =>
+  dataSource.transaction(async (manager) => {
+    await manager.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+    await work();
+  });
+
+/** The database refuses this name of a hauler, so that the call fails unexpectedly. */
+export const refuseHauler = ({ dataSource }: WithRows, name: string): Promise<unknown> =>
+  dataSource.query(`ALTER TABLE haulers ADD CONSTRAINT refused CHECK (name <> '${name}')`);
+
+/** An action of a key and a call that are no more. */
+export const addOldAction = ({ dataSource }: WithRows): Promise<unknown> =>
+  dataSource.query(
+    `INSERT INTO actions (id, actor, action, resource) VALUES (gen_random_uuid(), 'partner:hb_gone', 'callOfOld', 'thing:7')`,
+  );
+
+/** An exchange of a partner with its references, whose id says when it was. */
+export const addExchange = (
+  { dataSource }: WithRows,
+  { id, haulerId, refs }: { readonly id: string; readonly haulerId: string; readonly refs: unknown },
+): Promise<unknown> =>
+  dataSource.query(
+    `INSERT INTO exchanges (id, hauler_id, request_bytes, response_bytes, duration_ms, status, request_form, response_form,
+       in_revision, direction, interface, method, path, request_headers, refs)
+     VALUES ($1, $2, 1, 1, 1, 200, 0, 0, true, 'outbound', 'vision', 'GET', '/', '{}', $3)`,
+    [id, haulerId, refs],
+  );
+
+/** So many pushes of a hauler at once. */
+export const addExchanges = ({ dataSource }: WithRows, haulerId: string, count: number): Promise<unknown> =>
+  dataSource.query(
+    `INSERT INTO exchanges (id, hauler_id, request_bytes, response_bytes, duration_ms, status, request_form, response_form,
+       in_revision, direction, interface, method, path, request_headers)
+     SELECT uuidv7(), $1, 0, 0, 0, 200, 0, 0, false, 'inbound', 'scale', 'POST', '/', '{}' FROM generate_series(1, $2::int)`,
+    [haulerId, count],
+  );
+
+/** As when the days of all exchanges were dropped. */
+export const deleteExchanges = ({ dataSource }: WithRows): Promise<unknown> =>
+  dataSource.query('DELETE FROM exchanges');
+
+export async function partitionsOf({ dataSource }: WithRows, table: string): Promise<string[]> {
+  const sql = 'SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY 1';
+  return (await dataSource.query<{ name: string }[]>(sql, [table])).map(({ name }) => name);
+}
+
+/** The recordings of a connection that were stored in an hour. */
+export const addStoredHour = (
+  { dataSource }: WithRows,
+  haulerId: string,
+  hour: Date,
+  recordings: number,
+): Promise<unknown> =>
+  dataSource.query('INSERT INTO stored_hours VALUES ($1, $2, $3, $4)', [haulerId, randomUUID(), hour, recordings]);
+
+/** A run that has ended so. */
+export const addSyncRun = (
+  { dataSource }: WithRows,
+  haulerId: string,
+  connectionId: string,
+  status: string,
+): Promise<unknown> =>
+  dataSource.query(
+    `INSERT INTO sync_runs (hauler_id, id, connection_id, status, finished_at, counts, error)
+     VALUES ($1, gen_random_uuid(), $2, $3, now(), '{}', CASE WHEN $3 = 'failed' THEN 'no' END)`,
+    [haulerId, connectionId, status],
+  );
+
+/** An enabled connection that is not synchronised by itself. */
+export const enableWithoutRuns = ({ dataSource }: WithRows, connectionId: string): Promise<unknown> =>
+  dataSource.query('UPDATE connections SET enabled = true, due_at = NULL WHERE id = $1', [connectionId]);
+
+const COMMIT_LOCK = 4711;
+
+/** Commits of this table wait until the work has ended; `waiting` says how many do. */
+export async function whileCommitsWait<T>(
+  dataSource: DataSource,
+  table: HostedTable,
+  work: (waiting: () => Promise<number>) => Promise<T>,
+): Promise<T> {
+  await dataSource.query(`
+    CREATE FUNCTION wait_${table}() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_advisory_xact_lock_shared(${COMMIT_LOCK}); RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER wait_commit AFTER INSERT ON ${table} DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION wait_${table}()`);
+  return dataSource.transaction(async (manager) => {
+    await manager.query('SELECT pg_advisory_xact_lock($1)', [COMMIT_LOCK]);
+    return work(() => waitingSessions(manager));
+  });
+}

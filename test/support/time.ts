@@ -179,3 +179,56 @@ export const hurryHostedClips = (app: TestApp, attempts: number | null = null): 
 export async function endLanes({ dataSource }: Pick<TestApp, 'dataSource'>): Promise<void> {
   await dataSource.query('UPDATE lanes SET owned_until = now()');
 }
+
+/** As when the time of a session of the console, by the value of its cookie, is over. */
+export const endSession = ({ dataSource }: TestApp, cookie: string): Promise<unknown> =>
+  dataSource.query(
+    "UPDATE console_sessions SET expires_at = now() WHERE cookie_hash = sha256(convert_to($1, 'UTF8'))",
+    [cookie],
+  );
+
+/** As so many seconds after the last use of a key. */
+export const ageLastUse = ({ dataSource }: TestApp, keyId: string, seconds: number): Promise<unknown> =>
+  dataSource.query("UPDATE api_keys SET last_used_at = now() - $2 * interval '1 second' WHERE id = $1", [
+    keyId,
+    seconds,
+  ]);
+
+/** As when a key has expired a second ago. */
+export const expireKey = ({ dataSource }: TestApp, keyId: string): Promise<unknown> =>
+  dataSource.query("UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = $1", [keyId]);
+
+/** As when the minute of every count of requests is over. */
+export const endMinutes = ({ dataSource }: TestApp): Promise<unknown> =>
+  dataSource.query("UPDATE request_counts SET requests = 500, ends_at = now() - interval '1 second'");
+
+/** What waits at an endpoint, or at all of them, is due. */
+export const hurryDeliveries = ({ dataSource }: TestApp, endpointId: string | null = null): Promise<unknown> =>
+  dataSource.query(
+    `UPDATE webhook_deliveries SET due_at = now()
+     WHERE ($1::uuid IS NULL OR endpoint_id = $1) AND status = 'pending' AND started_at IS NULL`,
+    [endpointId],
+  );
+
+/** As an hour after the last mail of each endpoint. */
+export const ageMails = ({ dataSource }: TestApp): Promise<unknown> =>
+  dataSource.query("UPDATE webhook_endpoints SET mailed_at = now() - interval '1 hour'");
+
+/** As so many days after the first try to fetch what still waits. */
+export const ageTries = ({ dataSource }: TestApp, days: number): Promise<unknown> =>
+  dataSource.query("UPDATE recordings SET tried_since = now() - $1 * interval '1 day' WHERE status = 'available'", [
+    days,
+  ]);
+
+/** As when the next poll of each clip were in an hour. */
+export async function postponePolls({ dataSource }: TestApp): Promise<void> {
+  await dataSource.query("UPDATE video_polls SET due_at = now() + interval '1 hour'");
+  await dataSource.query("UPDATE video_request_parts SET next_poll_at = now() + interval '1 hour'");
+}
+
+/** As when the next reading of a subscription were in an hour. */
+export const postponeReading = ({ dataSource }: TestApp, id: string): Promise<unknown> =>
+  dataSource.query(
+    "UPDATE video_subscriptions SET due_at = now() + interval '1 hour', last_error = NULL WHERE id = $1",
+    [id],
+  );

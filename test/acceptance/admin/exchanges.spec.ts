@@ -154,6 +154,22 @@ describe('no secret is shown (decision 59)', () => {
     expect(request.body?.text?.split('[redacted]').length).toBe(names.length + 1);
   });
 
+  test('a key within an accepted push is read by nobody', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const key = await hauler.key('account');
+    const materials = [{ ...TICKET.materials[0], name: key }];
+    const customFields = { note: `our key is ${key}`, [key]: 'x' };
+    const reply = await hauler.push({ customFields, materials, unknown: { deep: [key, { [key]: 1.5 }] } });
+    expect(reply.status).toBe(200);
+    const id = reply.body.disposalTicketId;
+    const [exchange] = await found({ haulerId: hauler.id, reference: `ticketId:${id}` });
+    const ticket = ['', '/revisions', '/history'].map((part) => `/tickets/${id}${part}`);
+    for (const path of [...ticket, `/tickets?haulerId=${hauler.id}`, `/exchanges/${exchange?.id ?? ''}`]) {
+      const { status, text } = await admin('GET', path);
+      expect([path, status, text.includes(key.slice(3))]).toEqual([path, 200, false]);
+    }
+  });
+
   test('a partner that echoes our key is stored without it', async () => {
     const hauler = await Hauler.create();
     const { partner, connectionId } = await hauler.siteConnection();
@@ -353,5 +369,23 @@ describe('a ticket', () => {
     expect((await hauler.key()).startsWith(data[0]?.['keyPrefix'] as string)).toBe(true);
     const history = await administer<{ data: Plain[] }>('GET', `${path}/history`);
     expect(JSON.stringify(history.data)).toContain('422');
+  });
+});
+
+describe('an account', () => {
+  test('has its creation, its repeats and the calls that wanted its name in its history', async () => {
+    const hauler = await Hauler.create();
+    const create = (accountName: string, idempotencyKey: string) =>
+      hauler.createAccount<{ accountId: string }>({ accountName }, { idempotencyKey });
+    const { body } = await create('Prairie', 'h1');
+    await create('Prairie', 'h1');
+    await create('PRAIRIE ', 'h2');
+    await found({ haulerId: hauler.id }, 3);
+    const { data } = await administer<{ data: Plain[] }>('GET', `/accounts/${body.accountId}/history`);
+    expect(data.map(({ event, status, result }) => [event, status, result]).reverse()).toEqual([
+      ['push', 200, 'created'],
+      ['push', 200, 'replayed'],
+      ['refused', 409, '409 NAME_TAKEN'],
+    ]);
   });
 });

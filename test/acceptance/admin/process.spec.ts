@@ -63,6 +63,42 @@ describe('open paths', () => {
   });
 });
 
+test('LOG_ACCESS=failures has a line for each refused request, with its id and the prefix and hauler of its key', async () => {
+  const service = await startOwnService({ env: { LOG_ACCESS: 'failures', LOG_LEVEL: 'info' } });
+  const hauler = await Hauler.create({ service });
+  const key = await hauler.key();
+  const create = async (body: object, sent = key) => {
+    const options = { headers: { 'PLATFORM-API-KEY': sent }, body };
+    return (await call('POST', '/platform-api/v1/accounts', options, service)).headers.get('x-request-id');
+  };
+  const [accepted, refused, unknown] = [
+    await create({ accountName: 'A' }),
+    await create({}),
+    await create({}, `${key}x`),
+  ];
+  const lines = await eventually(() => {
+    const all = service
+      .output()
+      .split('\n')
+      .filter((line) => line.startsWith('{'));
+    const found = all.map((line) => JSON.parse(line) as { requestId?: string; keyPrefix?: string; haulerId?: string });
+    expect(found.map(({ requestId }) => requestId)).toContain(unknown);
+    return found;
+  });
+  const lineOf = (id: string | null) => lines.find(({ requestId }) => requestId === id);
+  expect(lineOf(refused)).toMatchObject({
+    ...{ method: 'POST', path: '/platform-api/v1/accounts', status: 400, address: '127.0.0.1', haulerId: hauler.id },
+    keyPrefix: key.slice(0, 11),
+  });
+  expect(lineOf(unknown)).toMatchObject({ status: 401 });
+  expect([lineOf(accepted), lineOf(unknown)?.keyPrefix, lineOf(unknown)?.haulerId]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(service.output()).not.toContain(key);
+});
+
 test.failing('/metrics counts what needs attention by kind and severity (issue 50; decision 69)', async () => {
   const { text } = await call('GET', '/metrics', { headers: { Authorization: `Bearer ${target.adminToken}` } });
   expect(text).toMatch(/^attention_items/m);

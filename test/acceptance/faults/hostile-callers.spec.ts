@@ -35,6 +35,43 @@ describe('a request whose end is ambiguous is refused, and what follows it is no
   });
 });
 
+/** Sends bytes that no HTTP client would send; returns the statuses and the text of what comes back. */
+async function answersTo(bytes: string): Promise<{ statuses: number[]; answer: string }> {
+  const client = await SlowClient.open(target.url);
+  client.send(bytes);
+  await client.cutAfter;
+  const statuses = [...client.answer.matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status));
+  return { statuses, answer: client.answer };
+}
+
+describe('bytes that are no good request', () => {
+  const live = (headers: string, version = '1.1') => `GET /health/live HTTP/${version}\r\n${headers}\r\n`;
+  const NO_HOST = 'a request of HTTP/1.1 must have a Host header';
+
+  test.each<[string, string, number, string]>([
+    ['what is no HTTP', '\x00\x01garbage\r\n\r\n', 400, '"success":false'],
+    ['no Host header', live(''), 400, NO_HOST],
+    ['no Host header by HTTP/1.0', live('', '1.0'), 200, '"status":"ok"'],
+    ['two Host headers', live('Host: x\r\nhost: y\r\n'), 400, 'a request must have one Host header'],
+    ['headers beyond 16 KiB', live(`Host: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n`), 431, '"code":"INVALID_PAYLOAD"'],
+    ['1,001 header lines', live(`Host: x\r\n${'a:1\r\n'.repeat(1_000)}`), 431, 'at most 1,000 lines and 16 KiB'],
+    ['an unknown Expect', live('Host: x\r\nExpect: foo\r\nConnection: close\r\n'), 200, '"status":"ok"'],
+  ])('are answered in the common body: %s (decision 10)', async (_what, bytes, status, words) => {
+    const { statuses, answer } = await answersTo(bytes);
+    expect([statuses, answer]).toEqual([[status], expect.stringMatching(/^X-Request-Id: /im)]);
+    expect(answer).toContain(words);
+  });
+
+  test('behind a stored push do not hide its answer, and are answered once (decision 10)', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const body = JSON.stringify(TICKET);
+    const head = `POST ${TICKETS} HTTP/1.1\r\nHost: x\r\nPLATFORM-API-KEY: ${await hauler.key()}\r\nContent-Type: application/json`;
+    const { statuses, answer } = await answersTo(`${head}\r\nContent-Length: ${body.length}\r\n\r\n${body}}`);
+    expect(statuses).toEqual([200, 400]);
+    expect(answer).toContain('"disposalTicketId"');
+  });
+});
+
 describe('a hostile caller', () => {
   let hauler: Hauler;
   let key: string;
@@ -92,6 +129,11 @@ describe('a hostile caller', () => {
     });
     expect(JSON.stringify(made.body)).not.toContain(other.id);
     expect(made.body['accountNumber']).not.toBe('A-1');
+  });
+
+  test('a thousand unknown parameters are ignored, and hide no wrong one (decisions 4, 43)', async () => {
+    const statuses = ['page=1', 'page=0'].map((last) => admin('GET', `/haulers?${'x&'.repeat(1_000)}${last}`));
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([200, 400]);
   });
 
   test('names of prototypes are plain data (decision 4)', async () => {

@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { testServer } from '../../support/test-run.js';
-import { Hauler } from '../support/hauler.js';
+import { type ErrorBody, Hauler } from '../support/hauler.js';
 import { at, HostedCustomer } from '../support/hosted.js';
 import { type OwnService, startOwnService } from '../support/service.js';
 import { admin, administer, call } from '../support/target.js';
@@ -42,6 +42,18 @@ describe('in production', () => {
       const body = { haulerId, interface: 'site', baseUrl, apiKey: 'key' };
       expect([baseUrl, (await admin('POST', '/connections', body, service)).status]).toEqual([baseUrl, 400]);
     }
+  });
+
+  test('an error names the line of /docs/errors for its code, below PUBLIC_URL (decision 11)', async () => {
+    const page = (await call<string>('GET', '/docs/errors', {}, service)).text;
+    for (const path of ['/nowhere', '/admin/v1/haulers', '/platform-api/v1/tickets', '/partner/v1/me']) {
+      const { body } = await call<ErrorBody>('GET', path, {}, service);
+      expect(body.error.details?.['help']).toBe(`${PUBLIC_URL}/docs/errors#${body.error.code}`);
+      expect(page).toContain(` id="${body.error.code}"`);
+    }
+    const list = await call<ErrorBody>('GET', '/video-platform/v1/videos/continuous', {}, service);
+    const withoutUrl = await call<ErrorBody>('GET', '/nowhere');
+    expect([list.body.error.details, withoutUrl.body.error.details]).toEqual([undefined, undefined]);
   });
 
   test('the calls of the sandbox are 404, whatever their body is (decision 53)', async () => {

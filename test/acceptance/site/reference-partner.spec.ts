@@ -267,6 +267,36 @@ describe('PUT of site data', () => {
     expect((await put(body, randomUUID())).status).toBe(400);
   });
 
+  const many = Array.from({ length: 1_000 }, (_, n) => site(`many ${n}`));
+  const withNote = (note: string) =>
+    JSON.stringify({ sites: many }).replace('"name":"Site many 900"', `"name":"x","note":${note}`);
+
+  test.each<[string, string, string]>([
+    ['what is no JSON', '<html></html>', ' isJson'],
+    ['an end that is missing', JSON.stringify({ sites: many }).slice(0, -3), ' isJson'],
+    ['a list twice', '{"sites":[],"sites":[]}', 'sites isReadable'],
+    ['U+0000 in an unknown field, far inside', withNote('"\\u0000"'), 'sites[900].note isText'],
+    [
+      '33 levels, counted from the body on',
+      withNote('['.repeat(30) + ']'.repeat(30)),
+      `sites[900].note${'[0]'.repeat(29)} maxDepth`,
+    ],
+    ['a record of more than 1 MiB', withNote(JSON.stringify(text(1_100_000))), 'sites[900] maxSize'],
+  ])('with %s is 400 with the place in the whole body (decisions 8, 10)', async (_, body, violation) => {
+    const reply = await put(body, randomUUID());
+    const [first] = reply.body.error.details?.violations ?? [];
+    expect([reply.status, `${first?.path} ${first?.rule}`]).toEqual([400, violation]);
+  });
+
+  test('of several at once stores one as a whole', async () => {
+    const own = await another({});
+    const versions = Array.from({ length: 4 }, (_, i) => many.map((each) => ({ ...each, name: `version ${i}` })));
+    const replies = await Promise.all(versions.map((sites) => put({ sites }, own.id)));
+    expect(replies.map(({ status }) => status)).toEqual(versions.map(() => 200));
+    const { sites } = (await own.get()).body.data;
+    expect([sites.length, new Set(sites.map(({ name }) => name)).size]).toEqual([1_000, 1]);
+  });
+
   test('replaces the data as a whole, and leaves that of another hauler alone (decision 1)', async () => {
     const own = await another({ sites: [site('a')], kiosks: [kiosk('k', 'a')] });
     const other = await another({ sites: [site('a', { name: 'Of the other' })] });

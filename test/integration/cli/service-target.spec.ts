@@ -1,15 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { runCommandLine } from '../../../src/cli/program.js';
 import { findLocalService, type LocalService } from '../../../src/config/local-service.js';
 import { runKit } from '../../../src/conformance/kit.js';
-import { fromSource } from '../../support/from-source.js';
-import { heldChild } from '../../support/held.js';
 import { json, type ScriptedPartner, startScriptedPartner } from '../../support/scripted-partner.js';
 import { testServer } from '../../support/test-run.js';
 
@@ -57,24 +52,6 @@ describe('the token of a local service', () => {
     await command(environment(elsewhere), '--url', other.url);
     expect(sent()).toEqual([undefined, undefined]);
   });
-
-  test('a 401 of another address says that it needs a token of its own', async () => {
-    const local = { url: 'http://127.0.0.1:3000', token: TOKEN };
-    other.on('GET /admin/v1/sites', json({ error: { message: 'unauthorized' } }, { status: 401 }));
-    let err = '';
-    const streams = { out: () => undefined, err: (part: string) => (err += part) };
-    expect(await runCommandLine(['site', 'list', '--url', other.url], streams, local)).toBe(1);
-    expect(err).toContain('the token of http://127.0.0.1:3000 is sent to no other address: pass --token');
-  });
-
-  test('is sent to its own address, and a token that is given to the address that is given', async () => {
-    await command({ url: other.url, token: TOKEN });
-    await command({ url: other.url, token: TOKEN }, '--url', `${other.url}/`);
-    await command({ url: 'http://127.0.0.1:3000', token: TOKEN }, '--url', other.url, '--token', OTHER_TOKEN);
-    await command(environment({ HAULBRIDGE_TOKEN: OTHER_TOKEN, ADMIN_TOKEN: TOKEN }), '--url', other.url);
-    await command(environment({ HAULBRIDGE_TOKEN: OTHER_TOKEN, HAULBRIDGE_URL: other.url }));
-    expect(sent()).toEqual([TOKEN, TOKEN, OTHER_TOKEN, OTHER_TOKEN, OTHER_TOKEN].map((token) => `Bearer ${token}`));
-  });
 });
 
 describe('a token over http', () => {
@@ -106,11 +83,6 @@ describe('a token over http', () => {
       expect(err).not.toContain('--insecure');
     }
   });
-
-  test('an address with credentials is refused', async () => {
-    const { code, err } = await command(local, '--url', 'http://user:secret-word@127.0.0.1:1');
-    expect([code, err]).toEqual([2, expect.not.stringContaining('secret-word')]);
-  });
 });
 
 describe('a secret that is not on the command line', () => {
@@ -136,19 +108,6 @@ describe('a secret that is not on the command line', () => {
       expect(await command(local, '--url', other.url, ...words)).toMatchObject({ code: 2 });
     }
     expect(sent()).toEqual([]);
-  });
-
-  test('is read from standard input', async () => {
-    other.on('GET /admin/v1/haulers', json({ data: [] }));
-    const words = ['hauler', 'list', '--url', other.url, '--token', '-'];
-    const child = spawn(process.execPath, [...fromSource('src/cli/main.ts'), ...words], {
-      env: { PATH: process.env['PATH'], DATA_DIR: folder },
-      stdio: ['pipe', 'ignore', 'pipe'],
-    });
-    heldChild(child);
-    child.stdin.end(`${OTHER_TOKEN}\n`);
-    const [err] = await Promise.all([text(child.stderr), once(child, 'close')]);
-    expect([err, sent()]).toEqual(['', [`Bearer ${OTHER_TOKEN}`]]);
   });
 
   test('of the conformance kit is read from a file', async () => {
@@ -204,19 +163,6 @@ describe('--cell', () => {
       expect.stringMatching(/^error: cell a: connection refused by http:\/\/127\.0\.0\.1:9/),
     ]);
     expect(out).toContain('Red Mesa');
-  });
-
-  test('all is for lists: a change is refused before it is sent', async () => {
-    const streams = { out: () => undefined, err: () => undefined };
-    expect(await runCommandLine(['hauler', 'create', '--name', 'X', '--cell', 'all'], streams, cells())).toBe(2);
-    expect([...other.asked, ...second.asked]).toEqual([]);
-  });
-
-  test.each([
-    [['--cell', 'c'], '--cell c is none of HAULBRIDGE_CELLS (a, b)'],
-    [['--cell', 'a', '--url', 'http://127.0.0.1:9'], '--cell cannot be used with --url'],
-  ])('%j is refused', async (words, sentence) => {
-    expect(await ask(...words)).toMatchObject({ code: 2, err: expect.stringContaining(sentence), a: [], b: [] });
   });
 
   test('without HAULBRIDGE_CELLS it says what to set, and NAME=URL gets no token of another address', async () => {

@@ -62,21 +62,3 @@ test('another instance follows', async () => {
   await eventually(async () => expect(await reasonOfCheck()).not.toContain('switched'));
   await other.close();
 });
-
-test('OUTBOUND=off wins over the admin API', async () => {
-  const other = await startTestApp({ on: scene.service, env: { OUTBOUND: 'off' } });
-  expect((await other.admin<Outbound>('GET', '/outbound')).body).toEqual({
-    enabled: false,
-    reason: 'OUTBOUND=off in the environment of the service',
-  });
-  const refused = await other.admin<{ error: { message: string } }>('PUT', '/outbound', { enabled: true });
-  expect([refused.status, refused.body.error.message]).toEqual([
-    409,
-    expect.stringContaining('start it with OUTBOUND=on'),
-  ]);
-  await other.close();
-});
-
-test.each([{}, { enabled: 'yes' }, { enabled: true, reason: '' }])('%j is refused', async (body) => {
-  expect((await scene.service.admin('PUT', '/outbound', body)).status).toBe(400);
-});

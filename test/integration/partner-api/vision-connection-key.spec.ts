@@ -1,12 +1,11 @@
 import { beforeEach, expect, test } from '@jest/globals';
 import type { Action } from '../../../src/contracts/admin/action.dto.js';
 import type { StoredRecording } from '../../../src/contracts/admin/recording.dto.js';
-import type { VideoSubscription } from '../../../src/contracts/admin/video-subscription.dto.js';
 import { issueConnectionKey, type TestKey } from '../../support/api-keys.js';
 import { eventually } from '../../support/eventually.js';
+import { failRecording } from '../../support/rows.js';
 import { sampleVideo } from '../../support/sample-video.js';
-import { refuses } from '../../support/scripted-partner.js';
-import { CONTINUOUS, element, inHours } from '../../support/scripted-vision.js';
+import { element, inHours } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const vision = useVision();
@@ -32,33 +31,6 @@ const until = (work: () => Promise<void>) =>
     await work();
   });
 
-test('findings show what was wrong in its lists, and subscriptions how far they were read', async () => {
-  vision.listRecordings(() => [element({ startTime: 'yesterday', downloadUrl: 'https://a.example/f?sig=secret' })]);
-  await follow('TRUCK-7');
-  await until(async () => expect(await list('/findings')).toHaveLength(1));
-  expect(await list('/findings')).toMatchObject([{ connectionId, path: 'data.recordings[0].startTime' }]);
-  expect(JSON.stringify(await list('/findings'))).not.toContain('secret');
-  expect(await list('/findings', foreign)).toEqual([]);
-  await eventually(async () => {
-    const [subscription] = await list<VideoSubscription>('/video-subscriptions?truckId=TRUCK-7');
-    expect(subscription).toMatchObject({ connectionId, lastReadAt: expect.any(String) });
-    expect((await call('GET', '/me')).body).toMatchObject({ lastSynchronisation: subscription?.lastReadAt });
-  });
-  expect(await list('/video-subscriptions', foreign)).toEqual([]);
-});
-
-test('unread windows have their reason and their next attempt', async () => {
-  // A 400 does not open the circuit.
-  vision.partner.on(CONTINUOUS, refuses(400, 'INVALID_PAYLOAD', 'no lists on Sundays'));
-  await follow('TRUCK-7');
-  await until(async () => expect(await list('/unread-windows')).not.toEqual([]));
-  expect(await list('/unread-windows?truckId=TRUCK-7')).toMatchObject([
-    { truckId: 'TRUCK-7', reason: expect.stringContaining('no lists on Sundays'), nextAttemptAt: expect.any(String) },
-  ]);
-  expect(await list('/unread-windows?truckId=TRUCK-8')).toEqual([]);
-  expect(await list('/unread-windows', foreign)).toEqual([]);
-});
-
 test('a recording that failed shows why, and its partner has it fetched again', async () => {
   const times = { startTime: inHours(-2), endTime: inHours(-1.9) };
   let isListed = true;
@@ -70,11 +42,7 @@ test('a recording that failed shows why, and its partner has it fetched again', 
   expect((await call('POST', `/recordings/${id}/retry`)).status).toBe(409);
   // Listed again, it would be fetched again without the partner.
   isListed = false;
-  await vision.query(
-    `UPDATE recordings SET status = 'failed', reason = 'The file is not a valid MP4.', reason_code = 'invalidFile'
-      WHERE id = $1`,
-    [id],
-  );
+  await failRecording(vision.app, id);
   expect(await list('/recordings?status=failed')).toMatchObject([
     { id, connectionId, reason: 'The file is not a valid MP4.', reasonCode: 'invalidFile' },
   ]);

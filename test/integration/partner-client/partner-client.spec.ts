@@ -1,10 +1,9 @@
-import { Logger } from '@nestjs/common';
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { VISION_API } from '../../../src/contracts/vision/vision.api.js';
-import type { FailureKind, PartnerFailure } from '../../../src/partner-client/partner-failure.js';
+import type { FailureKind } from '../../../src/partner-client/partner-failure.js';
 import { eventually } from '../../support/eventually.js';
 import { held } from '../../support/held.js';
 import { setConnectionRow } from '../../support/rows.js';
@@ -93,20 +92,6 @@ const PARTNER_FAILURES: readonly PartnerFault[] = [
   fault('has nothing to say', partnerDoes.raw('', { status: 204 }), 'breach', 'status 204'),
 ];
 
-interface BadBody extends BadAnswer {
-  readonly is: string;
-}
-
-/** Each body with status 200 that breaks every contract. */
-const BAD_BODIES: readonly BadBody[] = [
-  { is: 'an HTML page', reply: partnerDoes.html(), kind: 'notJson', sentence: 'an HTML page instead of JSON' },
-  { is: 'empty', reply: partnerDoes.raw(''), kind: 'notJson', sentence: 'an empty body instead of JSON' },
-  { is: 'blank', reply: partnerDoes.raw(' \n '), kind: 'notJson', sentence: 'an empty body instead of JSON' },
-  { is: 'truncated', reply: partnerDoes.raw('{"success":true,"data":{'), kind: 'notJson', sentence: 'not valid JSON' },
-  { is: 'no UTF-8', reply: partnerDoes.raw(Buffer.from('22ff22', 'hex')), kind: 'notJson', sentence: 'not valid JSON' },
-  { is: 'a list', reply: partnerDoes.json([]), kind: 'breach', sentence: 'the body must be an object' },
-];
-
 const SUBMIT = 'POST /video-platform/v1/videos/requests';
 const scene = usePartnerCalls();
 const { connect } = scene;
@@ -139,20 +124,6 @@ describe('a call of a partner', () => {
     expect(scene.partner.asked[0]?.search).toBe('?haulerId=x%20y%2B%26z');
   });
 
-  test('prefixes the path of the contract with that of the base address', async () => {
-    scene.partner.on('GET /tenant/7/scale-platform/v1/sites', partnerDoes.json(EMPTY));
-    await partnerClient(scene.dataSource).call(await connect({ baseUrl: `${scene.partner.url}/tenant/7` }), getSites);
-    expect(scene.partner.asked).toHaveLength(1);
-  });
-
-  test('sends a body as JSON', async () => {
-    scene.partner.on(SUBMIT, partnerDoes.json({ success: true }, { status: 202 }));
-    const call = { api: VISION_API, route: VISION_API.routes.requestVideo, body: { truckId: 'Ä' }, accept: [202] };
-    await partnerClient(scene.dataSource).call(await connect({ interface: 'vision' }), call);
-    expect(scene.partner.asked[0]).toMatchObject({ body: '{"truckId":"Ä"}' });
-    expect(scene.partner.asked[0]?.headers['content-type']).toBe('application/json');
-  });
-
   test.each<[string, ScriptedReply]>([
     ['gzip', partnerDoes.gzipped(JSON.stringify(EMPTY))],
     ['another content type', partnerDoes.raw(JSON.stringify(EMPTY), { headers: { 'Content-Type': 'text/plain' } })],
@@ -163,19 +134,6 @@ describe('a call of a partner', () => {
     scene.partner.on(SITES, reply);
     const answer = await partnerClient(scene.dataSource).call(await connect(), getSites);
     expect(readSites(answer)).toEqual({ success: true, data: {} });
-  });
-
-  test('reuses its connection', async () => {
-    scene.partner.on(SITES, partnerDoes.json(EMPTY));
-    const client = partnerClient(scene.dataSource);
-    const connection = await connect();
-    const ports = new Set<number | undefined>();
-    scene.partner.on(SITES, (response, request) => {
-      ports.add(response.socket?.remotePort);
-      partnerDoes.json(EMPTY)(response, request);
-    });
-    for (let i = 0; i < 3; i++) await client.call(connection, getSites);
-    expect(ports.size).toBe(1);
   });
 });
 
@@ -190,42 +148,6 @@ describe('a failed call', () => {
     expect(failure.message).toContain('127.0.0.1');
     expect(failing.asked).toHaveLength(tries);
     await failing.stop();
-  });
-
-  const bodies = [
-    ...BAD_BODIES,
-    {
-      is: 'no data',
-      reply: partnerDoes.json({ success: true }),
-      kind: 'breach',
-      sentence: 'data is required',
-    },
-    {
-      is: 'a wrong type within',
-      reply: partnerDoes.json({ success: true, data: { sites: [{ id: 7 }] } }),
-      kind: 'breach',
-      sentence: 'data.sites[0].id must be a UUID',
-    },
-  ];
-
-  test.each(bodies)('of an answer that is $is', async ({ reply, kind, sentence }) => {
-    scene.partner.on(SITES, reply);
-    const answer = await partnerClient(scene.dataSource).call(await connect(), getSites);
-    const failure = await failureOf(Promise.resolve().then(() => readSites(answer)));
-    expect(failure.kind).toBe(kind);
-    expect(failure.message).toContain(sentence);
-  });
-
-  test('names every violation by its path', async () => {
-    scene.partner.on(SITES, partnerDoes.json({ success: 'yes', data: { kiosks: [{}] } }));
-    const answer = await partnerClient(scene.dataSource).call(await connect(), getSites);
-    const failure = await failureOf(Promise.resolve().then(() => readSites(answer)));
-    expect(failure.violations.map(({ path }) => path)).toEqual([
-      'success',
-      'data.kiosks[0].id',
-      'data.kiosks[0].siteId',
-      'data.kiosks[0].name',
-    ]);
   });
 
   test('of a partner that refuses connections or has no address is unreachable', async () => {
@@ -264,13 +186,6 @@ describe('a failed call', () => {
     expect(failure.kind).toBe('addressRefused');
     expect(failure.message).toContain(sentence);
   });
-
-  test('to a name that resolves to this machine sends nothing', async () => {
-    const { hostname } = await import('node:os');
-    const client = partnerClient(scene.dataSource, { allowPrivate: false });
-    const failure = await failureOf(client.call(await connect({ baseUrl: `https://${hostname()}:1` }), getSites));
-    expect(failure.kind).toBe('addressRefused');
-  });
 });
 
 describe('a retry', () => {
@@ -283,26 +198,6 @@ describe('a retry', () => {
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const answer = await partnerClient(scene.dataSource).call(await connect({ baseUrl }), getSites);
     expect(answer.json()).toEqual(EMPTY);
-  });
-
-  test('succeeds after a short outage of the partner', async () => {
-    scene.partner.on(SITES, partnerDoes.html(503), partnerDoes.breaks('{}', 1), partnerDoes.json(EMPTY));
-    await partnerClient(scene.dataSource).call(await connect(), getSites);
-    expect(scene.partner.asked).toHaveLength(3);
-  });
-
-  test('waits as long as Retry-After says, fractions of a second included', async () => {
-    scene.partner.on(SITES, partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '0.3' }), partnerDoes.json(EMPTY));
-    await partnerClient(scene.dataSource).call(await connect(), getSites);
-    const [first, second] = scene.partner.asked;
-    expect((second?.at ?? 0) - (first?.at ?? 0)).toBeGreaterThanOrEqual(290);
-  });
-
-  test('is not made if Retry-After is more than 5 min: the failure contains the time', async () => {
-    scene.partner.on(SITES, partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '301' }));
-    const failure = await failureOf(partnerClient(scene.dataSource).call(await connect(), getSites));
-    expect(scene.partner.asked).toHaveLength(1);
-    expect(Math.round(((failure.retryAt?.getTime() ?? 0) - Date.now()) / 1000)).toBe(301);
   });
 
   const LOST: [string, ScriptedReply][] = [
@@ -319,48 +214,11 @@ describe('a retry', () => {
     await failureOf(partnerClient(scene.dataSource, { answerMs: 200 }).call(connection, call));
     expect(scene.partner.asked).toHaveLength(1);
   });
-
-  test.each(LOST)('of a GET with `once` is not made if the partner %s', async (_, reply) => {
-    scene.partner.on(SITES, reply, partnerDoes.json(EMPTY));
-    const client = partnerClient(scene.dataSource, { answerMs: 200 });
-    await failureOf(client.call(await connect(), { ...getSites, once: true }));
-    expect(scene.partner.asked).toHaveLength(1);
-  });
-
-  test.each<[string, ScriptedReply]>([
-    ['while it waits', partnerDoes.refuses(429, 'X', 'slow', { 'Retry-After': '200' })],
-    ['during a response', partnerDoes.trickles(10)],
-    ['before a response', partnerDoes.hangs()],
-  ])('ends with the signal of the caller, %s', async (_, reply) => {
-    const abort = new AbortController();
-    const reason = new Error('aborted');
-    scene.partner.on(SITES, (response, request) => {
-      reply(response, request);
-      setTimeout(() => abort.abort(reason), 150);
-    });
-    const call = partnerClient(scene.dataSource, { answerMs: 10_000 }).call(await connect(), {
-      ...getSites,
-      signal: abort.signal,
-    });
-    await expect(call).rejects.toBe(reason);
-    expect(scene.partner.asked).toHaveLength(1);
-  });
 });
 
 describe('a streamed response', () => {
   const MEBIBYTE = 1_048_576;
   const client = () => partnerClient(scene.dataSource, { maxBytes: 64 * MEBIBYTE, answerMs: 1_000 });
-
-  test('may be read slowly: the time of its reader does not count as the time of the partner', async () => {
-    scene.partner.on(SITES, partnerDoes.raw(Buffer.alloc(16 * MEBIBYTE, 0x20)));
-    const read = client().stream(await connect(), getSites, async (answer) => {
-      await answer.prefetch(MEBIBYTE);
-      await new Promise((done) => setTimeout(done, 1_200));
-      for await (const records of answer.records(['data.sites'])) expect(records).toEqual([]);
-    });
-    // The whole response was read. It is not JSON.
-    expect((await failureOf(read)).message).toContain('too large beside its records');
-  });
 
   test('that breaks off is read again from its beginning', async () => {
     scene.partner.on(SITES, partnerDoes.breaks(JSON.stringify(EMPTY), 10), partnerDoes.json(EMPTY));
@@ -370,13 +228,6 @@ describe('a streamed response', () => {
       for await (const records of answer.records(['data.sites'])) expect(records).toEqual([]);
     });
     expect(attempts).toBe(2);
-  });
-
-  test('is not read again after an error of its reader', async () => {
-    scene.partner.on(SITES, partnerDoes.json(EMPTY));
-    const read = client().stream(await connect(), getSites, () => Promise.reject(new Error('ours')));
-    await expect(read).rejects.toThrow('ours');
-    expect(scene.partner.asked).toHaveLength(1);
   });
 });
 
@@ -423,69 +274,6 @@ describe('a partner that is down', () => {
     scene.partner.on(SITES, partnerDoes.json(EMPTY));
     await eventually(() => client.call(connection, getSites));
     await client.call(connection, getSites);
-  });
-
-  test('is called again at once after a call of an admin succeeded', async () => {
-    scene.partner.on(SITES, partnerDoes.html(500));
-    const client = partnerClient(scene.dataSource, { pauseAfter: 1, pauses: pauses(60_000) });
-    const connection = await connect();
-    await failureOf(client.call(connection, getSites));
-    expect((await failureOf(client.call(connection, getSites))).kind).toBe('circuitOpen');
-    scene.partner.on(SITES, partnerDoes.json(EMPTY));
-    await client.call(connection, { ...getSites, duringPause: true });
-    await client.call(connection, getSites);
-  });
-
-  test('is logged once per outage, with the failure', async () => {
-    const warn = jest.spyOn(Logger.prototype, 'warn');
-    try {
-      const client = partnerClient(scene.dataSource, { pauseAfter: 2, pauses: pauses(0) });
-      const connection = await connect();
-      const logged = expect.stringMatching(new RegExp(`^${connection.id} .* failed with status 500`));
-      for (const outages of [1, 2]) {
-        scene.partner.on(SITES, partnerDoes.html(500));
-        for (let i = 0; i < 4; i++) expect((await failureOf(client.call(connection, getSites))).kind).toBe('failed');
-        expect(warn.mock.calls).toEqual(Array(outages).fill([logged]));
-        scene.partner.on(SITES, partnerDoes.json(EMPTY));
-        await client.call(connection, getSites);
-      }
-    } finally {
-      warn.mockRestore();
-    }
-  });
-
-  test.each<[string, ScriptedReply]>([
-    ['401', partnerDoes.refuses(401, 'UNAUTHORIZED')],
-    ['404', partnerDoes.refuses(404, 'NOT_FOUND')],
-    ['429', partnerDoes.refuses(429, 'X')],
-  ])('is not assumed from a response with status %s', async (_, reply) => {
-    scene.partner.on(SITES, reply);
-    const client = partnerClient(scene.dataSource, { pauseAfter: 2 });
-    const connection = await connect();
-    for (let i = 0; i < 4; i++)
-      expect((await failureOf(client.call(connection, getSites))).kind).not.toBe('circuitOpen');
-  });
-
-  test.each<[string, ScriptedReply]>([
-    ['401', partnerDoes.refuses(401, 'UNAUTHORIZED')],
-    ['404', partnerDoes.refuses(404, 'NOT_FOUND')],
-    ['429', partnerDoes.refuses(429, 'X')],
-    ['a redirect', partnerDoes.redirects('https://elsewhere.example')],
-    ['an HTML page', partnerDoes.html()],
-    ['a list', partnerDoes.json(EMPTY)],
-  ])('is reachable again once it answers: %s between failures ends the count', async (_, reply) => {
-    const client = partnerClient(scene.dataSource, { pauseAfter: 3, pauses: pauses(60_000) });
-    const connection = await connect();
-    for (let round = 0; round < 3; round++) {
-      for (const answer of [partnerDoes.html(500), partnerDoes.html(500), reply]) {
-        scene.partner.on(SITES, answer);
-        const kind = await client.call(connection, getSites).then(
-          () => 'ok',
-          (error: PartnerFailure) => error.kind,
-        );
-        expect(kind).not.toBe('circuitOpen');
-      }
-    }
   });
 });
 

@@ -115,15 +115,6 @@ describe('GET /admin/v1/reports/tonnage', () => {
     },
   );
 
-  test('of a time without tickets is empty', async () => {
-    expect((await report('groupBy=site&to=2021-01-01T00:00:00Z')).status).toBe(400);
-    const { body } = await service.admin<Tonnage>(
-      'GET',
-      `/reports/tonnage?haulerId=${house.haulerId}&from=2020-01-01T00:00:00Z&to=2020-02-01T00:00:00Z&groupBy=day`,
-    );
-    expect(body.data).toEqual([]);
-  });
-
   test('adds up more tickets than one statement reads', async () => {
     const many = await ScaleHouse.open(service);
     await insertTickets(service, many, [many.material({ quantity: 1.5 })], 45_000);

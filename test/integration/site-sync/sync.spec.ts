@@ -2,13 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import { Logger } from '@nestjs/common';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
-import { json } from '../../support/scripted-partner.js';
 import { insertTicket, whileSitesBreak } from '../../support/rows.js';
 import { ADDRESS, idOf, kiosk, material, site } from '../../support/site-data.js';
 import { answer, counts, SITES_ROUTE, SiteScene } from '../../support/site-scene.js';
-
-const OLDER = '2026-01-14T10:00:00Z';
-const NEWER = '2026-01-16T10:00:00Z';
 
 describe('synchronising with a partner', () => {
   let scene: SiteScene;
@@ -39,90 +35,9 @@ describe('synchronising with a partner', () => {
       await scene.sync({ sites: [site('a', { active: false }), site('c')] });
       expect(await since()).toEqual(first);
     });
-
-    test('with its first updatedAt is unchanged; an older one is stale from then on', async () => {
-      await scene.sync({ sites: [site('a', { updatedAt: null })] });
-      expect(counts(await scene.sync({ sites: [site('a')] }))).toEqual({ received: 1, unchanged: 1 });
-      expect(await scene.sites()).toMatchObject([{ updatedAt: '2026-01-15T10:00:00Z' }]);
-      expect(counts(await scene.sync({ sites: [site('a', { updatedAt: OLDER })] }))).toEqual({ received: 1, stale: 1 });
-    });
-
-    test('stays inactive while the partner sends active: false, and is restored afterwards', async () => {
-      await scene.sync({ sites: [site('a', { active: false }), site('b')] });
-      expect(counts(await scene.sync({ sites: [site('a', { active: false, name: 'A' }), site('b')] }))).toEqual({
-        received: 2,
-        updated: 1,
-        unchanged: 1,
-      });
-      expect(counts(await scene.sync({ sites: [site('a'), site('b')] }))).toEqual({
-        received: 2,
-        restored: 1,
-        unchanged: 1,
-      });
-    });
-  });
-
-  describe('the same response again', () => {
-    test('writes nothing into the catalog', async () => {
-      await scene.sync(three());
-      const before = await scene.stored();
-      const run = await scene.sync();
-      expect(run.status).toBe('succeeded');
-      expect(counts(run, 'materials')).toEqual({ received: 2, unchanged: 2 });
-      expect(await scene.stored()).toEqual(before);
-    });
-
-    test('writes nothing into the catalog if its fields are in another order', async () => {
-      await scene.sync(three());
-      const before = await scene.stored();
-      scene.partner.on(SITES_ROUTE, json({ data: { ...three(), depots: [] }, extra: 1, success: true }));
-      expect(counts(await scene.sync())).toEqual({ received: 2, unchanged: 2 });
-      expect(await scene.stored()).toEqual(before);
-    });
-
-    test.each<[string, () => Promise<unknown>, Record<string, number>]>([
-      [
-        'stale',
-        () => scene.sync({ sites: [site('a', { updatedAt: NEWER }), site('b')] }),
-        { received: 2, stale: 1, unchanged: 1 },
-      ],
-      ['restored', () => scene.sync({ sites: [site('b')] }), { received: 2, restored: 1, unchanged: 1 }],
-    ])('is compared again after a record was %s', async (_what, prepare, expected) => {
-      await scene.sync({ sites: [site('a'), site('b')] });
-      await prepare();
-      scene.answers({ sites: [site('a', { updatedAt: OLDER }), site('b')] });
-      expect(counts(await scene.sync())).toEqual(expected);
-      // From now on the same response is older than the stored record.
-      expect(counts(await scene.sync())).toEqual({ received: 2, stale: 1, unchanged: 1 });
-    });
   });
 
   describe('a record that is absent (decision 35)', () => {
-    test('is deactivated once, without records of another connection', async () => {
-      await scene.sync({ sites: [site('a')] });
-      const other = await scene.connect();
-      await scene.sync({ sites: [site('b'), site('c'), site('d')] }, other);
-      for (const sites of [[site('b'), site('c')], [site('b')]]) {
-        const run = await scene.sync({ sites }, other);
-        expect([run.status, counts(run)]).toEqual([
-          'succeeded',
-          { received: sites.length, unchanged: sites.length, deactivated: 1 },
-        ]);
-      }
-      expect((await scene.sites('&active=true')).map(({ externalId }) => externalId)).toEqual([idOf('b'), idOf('a')]);
-    });
-
-    test('belongs to the connection that sent it first, or to the one that restored it', async () => {
-      const owners = async () => (await scene.sites()).map(({ connectionId }) => connectionId);
-      await scene.sync({ sites: [site('a', { name: 'of one' }), site('z')] });
-      const other = await scene.connect();
-      await scene.sync({ sites: [site('a', { name: 'of the other' })] }, other);
-      expect(await owners()).toEqual([scene.connectionId, scene.connectionId]);
-      await scene.sync({ sites: [site('z')] });
-      expect(counts(await scene.sync({ sites: [site('a')] }, other))).toEqual({ received: 1, restored: 1 });
-      expect(await owners()).toEqual([scene.connectionId, other]);
-    });
-
     test('passes from a deleted connection to the one that synchronises, and can be deactivated by it', async () => {
       await scene.sync(three());
       const third = await scene.connect();
@@ -132,17 +47,6 @@ describe('synchronising with a partner', () => {
       const run = await scene.sync({ ...three(), sites: three().sites.slice(0, 1) }, other);
       expect(counts(run)).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
       expect((await scene.sites()).map(({ connectionId }) => connectionId)).toEqual([third, other, other]);
-    });
-
-    test('passes from a deleted connection also if the response of the other one is unchanged', async () => {
-      const [its, all] = [{ sites: [site('b')] }, { sites: [site('a'), site('b')] }];
-      const other = await scene.connect();
-      await scene.sync(all);
-      await scene.sync(all, other);
-      await scene.service.admin('DELETE', `/connections/${scene.connectionId}`);
-      expect(counts(await scene.sync(all, other))).toEqual({ received: 2, unchanged: 2 });
-      expect((await scene.sites()).map(({ connectionId }) => connectionId)).toEqual([other, other]);
-      expect(counts(await scene.sync(its, other))).toEqual({ received: 1, unchanged: 1, deactivated: 1 });
     });
 
     test('because another connection removed it meanwhile is restored by the same response', async () => {
@@ -188,13 +92,6 @@ describe('synchronising with a partner', () => {
         expect(counts(await scene.sync(undefined, other), 'materials')).toEqual({ received: 1, unchanged: 1 });
       },
     );
-
-    test('differs from the response after a change by another connection: the next run updates it', async () => {
-      await scene.sync({ sites: [site('a', { name: 'of one' })] });
-      const other = await scene.connect();
-      await scene.sync({ sites: [site('a', { name: 'of the other' })] }, other);
-      expect(counts(await scene.sync({ sites: [site('a', { name: 'of one' })] }))).toEqual({ received: 1, updated: 1 });
-    });
   });
 
   test('the tree of a held run counts neither old tickets nor those of another hauler with the same site', async () => {

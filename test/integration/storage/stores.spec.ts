@@ -1,16 +1,11 @@
 import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, statfs, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { diskReserveBytes } from '../../../src/config/disk-reserve.js';
-import { parseStorageUrl } from '../../../src/config/storage-url.js';
+import { dirname, join } from 'node:path';
 import { uuidv7 } from '../../../src/database/uuid.js';
-import { DiskSpace } from '../../../src/storage/disk-space.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
 import { type Storage, storageName } from '../../../src/storage/storage.js';
 import { contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../../shared/storage-cases.js';
@@ -77,38 +72,6 @@ describe('a file storage', () => {
     expect(await drafts()).toEqual([folder]);
     await storage.removeDrafts(name);
   });
-});
-
-test('names are in folders by day, and spread by the end of an id, because its beginning is its time', () => {
-  const id = '01990000-0000-7000-8000-0000000000AB';
-  expect(storageName('recordings', id)).toBe('recordings/2025-08-31/ab/01990000-0000-7000-8000-0000000000ab.mp4');
-  const other = '01990000-0000-4000-8000-0000000000ab';
-  expect(storageName('recordings', other)).toBe(`recordings/ab/${other}.mp4`);
-  const late = 'ffffffff-ffff-7000-8000-0000000000ab';
-  expect(storageName('recordings', late)).toBe(`recordings/ab/${late}.mp4`);
-  expect(() => storageName('recordings', '../../x')).toThrow(TypeError);
-  expect(() => storageName('../x', id)).toThrow(TypeError);
-});
-
-test.each([
-  ['8 MiB', 8, 4],
-  ['128 MiB', 128, 48],
-  ['4,000 MiB', 4_000, 400],
-  ['1 TiB', 1024 ** 2, 1024],
-])('on a disk of %s videos leave enough for the database', (_, diskMib, keptMib) => {
-  expect(diskReserveBytes(diskMib * MIB)).toBe(keptMib * MIB);
-});
-
-test('files that are written at the same time reserve their space together, and give back what they did not use', async () => {
-  const { bavail, blocks, bsize } = await statfs(root);
-  const each = Math.floor((bavail * bsize - diskReserveBytes(blocks * bsize)) * 0.3);
-  const space = new DiskSpace(root);
-  const asked = await Promise.allSettled(Array.from({ length: 16 }, () => space.reserve(each)));
-  const granted = asked.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-  expect(granted).toHaveLength(3);
-  await expect(space.reserve(each)).rejects.toMatchObject({ trouble: 'full' });
-  granted[0]?.release();
-  await expect(space.reserve(each)).resolves.toBeDefined();
 });
 
 let server: S3Server;
@@ -200,20 +163,6 @@ describe('deleting many files', () => {
     },
   );
 
-  test.each([
-    ['plain', { plain: true }],
-    ['old', { old: true }],
-  ])('in an S3 store that is %s', async (_, options) => {
-    const server = await startS3Server(options);
-    const other = await openStorage(server.storageUrl('fleet'), { spool });
-    const names = [newName(), newName()];
-    for (const name of names) await other.store(name, sourceOf(Buffer.from('x')));
-    expect(await other.deleteMany(names)).toEqual(new Map());
-    expect(await Promise.all(names.map((name) => other.stat(name)))).toEqual([undefined, undefined]);
-    other.close();
-    await server.stop();
-  });
-
   test('on files names each that stays', async () => {
     const [gone, stuck] = [newName(), newName()];
     for (const name of [gone, stuck]) await storage.store(name, sourceOf(Buffer.from('x')));
@@ -245,81 +194,4 @@ test.each([
   client.destroy();
   storage.close();
   await server.stop();
-});
-
-describe('STORAGE_URL', () => {
-  test.each([
-    ['file:/var/videos', '/var/videos'],
-    ['file:///var/videos', '/var/videos'],
-    ['file://localhost/var/videos', '/var/videos'],
-    ['file:/var/my videos/100%?#', '/var/my videos/100%?#'],
-    ['file:data/videos', resolve('data/videos')],
-    ['file:/var//localhost/videos', '/var/localhost/videos'],
-  ])('%s', (url, root) => expect(parseStorageUrl(url)).toEqual({ kind: 'files', root }));
-
-  test.each([
-    ['s3://bucket', { bucket: 'bucket', prefix: '', region: 'us-east-1' }],
-    ['s3://bucket?endpoint=&region=', { bucket: 'bucket', prefix: '', region: 'us-east-1' }],
-    ['s3://bucket/50%25', { bucket: 'bucket', prefix: '50%/', region: 'us-east-1' }],
-    ['S3://bucket?region=Local', { bucket: 'bucket', prefix: '', region: 'Local' }],
-    ['s3://bucket/a/b/?region=eu-central-1', { bucket: 'bucket', prefix: 'a/b/', region: 'eu-central-1' }],
-    [
-      's3://my.bucket/a?endpoint=http://127.0.0.1:9000&region=x',
-      { bucket: 'my.bucket', prefix: 'a/', endpoint: 'http://127.0.0.1:9000', region: 'x' },
-    ],
-    [
-      's3://bucket?endpoint=HTTPS://example.com',
-      { bucket: 'bucket', prefix: '', endpoint: 'HTTPS://example.com', region: 'us-east-1' },
-    ],
-  ])('%s', (url, config) => expect(parseStorageUrl(url)).toEqual({ kind: 's3', ...config }));
-
-  test.each(['file:', 'file://elsewhere/share', 's3:///prefix', 'https://bucket'])('%s is refused', (url) =>
-    expect(() => parseStorageUrl(url)).toThrow('STORAGE_URL'),
-  );
-
-  test.each([
-    ['s3:', 'a bucket'],
-    ['s3://', 'a bucket'],
-    ['s3:bucket', 'a bucket'],
-    ['s3://a b', 'a bucket'],
-    ['s3://key:hidden@bucket', 'a user'],
-    ['s3://hidden@bucket', 'a user'],
-    ['s3://:hidden@bucket', 'a user'],
-    ['s3://bucket:9000', 'a port'],
-    ['s3://bucket/a#b', 'a fragment'],
-    ['s3://bucket/50%', '%25'],
-    ['s3://bucket?endpoint=hidden', 'an endpoint'],
-    ['s3://bucket?endpoint=ftp://hidden', 'an endpoint'],
-    ['s3://bucket?endpoint=http:hidden', 'an endpoint'],
-    ['s3://bucket?endpoint=xhttp://hidden', 'an endpoint'],
-    ['s3://bucket?endpoint=http://', 'an endpoint'],
-    ['s3://bucket?region=hidden.example', 'a region'],
-    ['s3://bucket?regoin=hidden', 'no parameters but endpoint and region'],
-    ['s3://bucket?Region=hidden', 'no parameters but endpoint and region'],
-    ['s3://bucket?region=a&region=hidden', 'each at most once'],
-    ['file:', 'a path'],
-    ['file://hidden/share', 'a path'],
-    ['hidden', 'file: or s3:'],
-    ['xs3://hidden', 'file: or s3:'],
-  ])('%s is refused with a word for it', (url, word) => {
-    expect(() => parseStorageUrl(url)).toThrow(word);
-    expect(() => parseStorageUrl(url)).not.toThrow('hidden');
-  });
-});
-
-test('file storage never loads the AWS SDK', async () => {
-  const script = `
-    import { registerHooks } from 'node:module';
-    import { registerTypeScript } from './test/support/typescript-hook.mjs';
-    let loaded = 0;
-    registerHooks({ load: (url, context, next) => (url.includes('@aws-sdk') && (loaded += 1), next(url, context)) });
-    registerTypeScript();
-    const { openStorage } = await import('./src/storage/open-storage.ts');
-    const { Downloader } = await import('./src/vision/downloads/downloader.ts');
-    new Downloader(await openStorage('file:/nowhere'), { allowPrivate: false });
-    const withFiles = loaded;
-    (await openStorage('s3://bucket')).close();
-    console.log(JSON.stringify({ withFiles, withS3: loaded > 0 }));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
-  expect(JSON.parse(stdout)).toEqual({ withFiles: 0, withS3: true });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { addWindow, readDue, readWindows } from '../../support/rows.js';
 import { refuses, type ScriptedReply } from '../../support/scripted-partner.js';
@@ -23,8 +23,6 @@ import { Subscriptions } from './subscriptions.js';
 const vision = useVision({}, { ticks: false });
 const subscriptions = new Subscriptions(vision);
 const { hurry } = vision;
-
-const NOTHING_MORE = 'Not read: the connection was deleted, and nothing more will be read.';
 const HOUR = 3_600_000;
 
 const oops = refuses(400, 'INVALID_PAYLOAD', 'oops');
@@ -75,7 +73,6 @@ describe('footage that reaches the list late (decision 48)', () => {
     subscriptions.chunk(hours, { id: 'late', downloadUrl: 'https://x.invalid/a' });
 
   test.each<[string, string, number, number]>([
-    ['2 hours', 'trucks that upload in the depot', 2, 1],
     ['3 days', 'a long weekend', 71.9, 24],
     // A re-reading looks back from the one before it.
     ['13 days, and 6 more until the re-reading', 'a truck in the workshop, with bad luck', 13 * 24 + 6 * 24, 168],
@@ -89,20 +86,6 @@ describe('footage that reaches the list late (decision 48)', () => {
     await passes(every * HOUR);
     await readings();
     expect(await ids()).toEqual(['late']);
-  });
-
-  test('changes when the coverage says that the partner was last asked', async () => {
-    await followed([]);
-    const [from, to] = [inHours(-11), inHours(-10)];
-    const lastAsked = async () => Date.parse((await subscriptions.coverage(from, to))[0]?.lastAskedAt ?? '');
-    const first = await lastAsked();
-    await passes(HOUR);
-    await readings();
-    // The re-reading of six hours does not reach so far.
-    expect(await lastAsked()).toBe(first);
-    await passes(24 * HOUR);
-    await readings();
-    expect(await lastAsked()).toBeGreaterThan(first);
   });
 
   test('is found although the re-reading fails at first; the watermark is not held back', async () => {
@@ -125,21 +108,6 @@ describe('footage that reaches the list late (decision 48)', () => {
     vision.partner.on(CONTINUOUS, within(listed));
     await subscriptions.isReadAgain();
     expect(await ids()).toEqual(['late']);
-  });
-
-  test('is not lost where elements move between the pages that are read, however old they are', async () => {
-    const all = Array.from({ length: 150 }, (_, n) => ({ ...late(1_000 - n / 20), id: `chunk ${n}` }));
-    let hasMoved = false;
-    vision.partner.on(CONTINUOUS, (response, request) => {
-      const isFirst = Number(request.query.get('page')) > 1 && !hasMoved;
-      if (isFirst) hasMoved = true;
-      within(isFirst ? all.slice(1) : all)(response, request);
-    });
-    await follow({ startTime: inHours(-1_001) });
-    const list = `/recordings?connectionId=${vision.connectionId}`;
-    await soon(async () =>
-      expect((await vision.app.admin('GET', list)).body).toMatchObject({ pagination: { totalItems: 150 } }),
-    );
   });
 });
 
@@ -206,33 +174,6 @@ describe('a window that cannot be read (decisions 48, 54)', () => {
     expect((await vision.app.admin('POST', `/video-subscriptions/${id}/read-again`, range)).status).toBe(202);
     await eventually(async () => expect(await readWindows(vision.app)).toEqual([]));
   });
-
-  test('stays missing with its reason when the connection is deleted', async () => {
-    const { id, startTime } = await deferred();
-    expect((await vision.app.admin('DELETE', `/connections/${vision.connectionId}`)).status).toBe(204);
-    await soon(async () => expect(await readWindows(vision.app)).toMatchObject([{ due_at: null }]));
-    expect((await subscriptions.read(id)).watermark).toBe(startTime);
-    expect(await subscriptions.coverage(inHours(-3), inHours(-2))).toMatchObject([
-      { state: 'missing', reason: NOTHING_MORE },
-    ]);
-    expect((await vision.app.admin('DELETE', `/video-subscriptions/${id}`)).status).toBe(204);
-    expect(await readWindows(vision.app)).toEqual([]);
-  });
-
-  test('is deferred where a gateway always answers 504, once the circuit closes again', async () => {
-    vision.partner.on(CONTINUOUS, refuses(504, 'INTERNAL_ERROR', 'gateway timeout'));
-    const startTime = inHours(-31);
-    const id = await follow({ startTime });
-    await soon(async () => expect((await subscriptions.read(id)).lastError).toContain('504'));
-    await soon(async () => expect((await subscriptions.read(id)).lastError).not.toContain('504'));
-    // The circuit stays open for 30 s.
-    const now = Date.now;
-    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now() + 31_000);
-    const reason = expect.stringContaining('504');
-    await soon(async () =>
-      expect(await readWindows(vision.app)).toMatchObject([{ start_time: new Date(startTime), reason }]),
-    ).finally(() => clock.mockRestore());
-  });
 });
 
 test('after an outage of 7 hours, a recording that was listed late is found, also by a deferred window (decision 48)', async () => {
@@ -274,25 +215,6 @@ const isPostponed = (table: Parameters<typeof postpone>[1]) =>
   eventually(async () => expect(await postpone(vision.app, table)).toBe(1));
 
 describe('a change of a connection (decision 18)', () => {
-  test.each<[string, () => object]>([
-    ['key', () => ({ apiKey: NEW_KEY })],
-    ['next key', () => ({ nextApiKey: NEW_KEY })],
-    ['customer', () => ({ customerId: 'right' })],
-    ['address', () => ({ baseUrl: `${vision.partner.url}/right` })],
-  ])('of the %s is used at once by subscriptions', async (_, change) => {
-    const reply: ScriptedReply = (response, request) => {
-      const isRight = request.path.startsWith('/right/') || request.query.get('customerId') === 'right';
-      (isRight ? noRecordings : withNewKey(noRecordings))(response, request);
-    };
-    vision.partner.on(CONTINUOUS, reply);
-    vision.partner.on(CONTINUOUS.replace('/', '/right/'), reply);
-    const id = await follow();
-    await isPostponed('video_subscriptions');
-    await patch(change());
-    await eventually(async () => expect(await subscriptions.read(id)).toHaveProperty('lastReadAt'));
-    expect(await subscriptions.read(id)).not.toHaveProperty('lastError');
-  });
-
   test('of the key is used at once by requests, by polls and by deferred windows', async () => {
     vision.partner.on(CONTINUOUS, withNewKey(noRecordings));
     vision.partner.on(VIDEOS, withNewKey(lists('videos', () => [])));

@@ -3,7 +3,6 @@ import { VisionFindings } from '../../../src/vision/client/findings.repository.j
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
-import { raw } from '../../support/scripted-partner.js';
 import {
   CONTINUOUS,
   element,
@@ -80,39 +79,6 @@ test('each fault is reported once, with its count, and without the signature of 
   });
 });
 
-test('an element that is nested too deep is reported, and the other elements are stored', async () => {
-  const other = await startVisionPartner();
-  const { id } = await connectVision(app, other.url);
-  const deep = `${'['.repeat(100_000)}"\\n"${']'.repeat(100_000)}`;
-  const good = (name: string, hours = -2) =>
-    JSON.stringify(
-      element({
-        id: name,
-        startTime: inHours(hours),
-        endTime: inHours(hours + 0.1),
-        downloadUrl: other.link(sampleVideo()),
-      }),
-    );
-  // In an unknown field, which is not read, such a value is harmless.
-  const odd = good('odd', -3).replace('{', `{"unknown":${deep},`);
-  const pagination = '{"page":1,"pageSize":20,"totalItems":3,"totalPages":1}';
-  const body = `{"success":true,"data":{"recordings":[${deep},${good('good')},${odd}],"pagination":${pagination}}}`;
-  other.on(CONTINUOUS, raw(body, { headers: { 'Content-Type': 'application/json' } }));
-  const { body: subscription } = await app.admin<{ id: string }>('POST', '/video-subscriptions', {
-    connectionId: id,
-    truckId: 'TRUCK-7',
-    startTime: inHours(-4),
-  });
-  await eventually(async () => {
-    await hurryVideo(app);
-    expect((await findings(`connectionId=${id}`)).data.map(({ path }) => path)).toEqual(['data.recordings[0]']);
-    const { body } = await app.admin<Findings>('GET', `/recordings?connectionId=${id}`);
-    expect(body.pagination.totalItems).toBe(2);
-  });
-  await app.admin('DELETE', `/video-subscriptions/${subscription.id}`);
-  await other.stop();
-});
-
 /** Without a partner. */
 let idle: TestApp;
 beforeAll(async () => {
@@ -152,11 +118,4 @@ test('a connection keeps its 10,000 last seen findings, whatever another connect
   expect(await sweep()).toBe(2_500);
   expect(await kept(ended)).toEqual({ count: MAX, first: 2_501, last: MAX + 2_500 });
   expect(await kept(other)).toMatchObject({ count: MAX });
-});
-
-test('several instances at once delete no more than one would', async () => {
-  await find(ended, [1, MAX + 3_000], 1);
-  const gone = await Promise.all([sweep(), sweep(), sweep()]);
-  expect(gone.reduce((sum, count) => sum + count)).toBe(3_000);
-  expect(await kept(ended)).toMatchObject({ count: MAX, last: MAX + 3_000 });
 });

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from '@jest/globals';
 import type { TicketFootage, TicketFootageRequests } from '../../../src/contracts/admin/footage.dto.js';
 import { eventually } from '../../support/eventually.js';
 import { addRecordings, addTicket } from '../../support/rows.js';
-import { refuses, when } from '../../support/scripted-partner.js';
 import { accepts, POST } from '../../support/scripted-vision.js';
 import { connectVision } from '../../support/vision-partner.js';
 import { useVision } from '../../support/vision-scene.js';
@@ -37,22 +36,6 @@ const request = (id: string) => vision.app.admin<TicketFootageRequests>('POST', 
 beforeEach(() => vision.connect());
 
 describe('PUT /admin/v1/haulers/{id}/ticket-footage', () => {
-  test('is read again, replaced, and deleted', async () => {
-    const { app, haulerId, connectionId } = vision;
-    const path = `/haulers/${haulerId}/ticket-footage`;
-    expect((await app.admin('GET', path)).status).toBe(404);
-    const set = await setUp({ cameras: ['front', ' front ', 'rear'] });
-    expect(set).toMatchObject({
-      status: 200,
-      body: { haulerId, truckField: 'truckNumber', connectionId, cameras: ['front', 'rear'] },
-    });
-    await app.admin('PUT', path, { truckField: 'unit', connectionId });
-    expect((await app.admin('GET', path)).body).toMatchObject({ truckField: 'unit', cameras: [] });
-    expect((await app.admin('DELETE', path)).status).toBe(204);
-    expect((await app.admin('DELETE', path)).status).toBe(204);
-    expect((await app.admin('GET', path)).status).toBe(404);
-  });
-
   test.each([
     ['of another hauler', async () => (await connectVision(vision.app, vision.partner.url)).id],
     ['that does not exist', () => Promise.resolve(randomUUID())],
@@ -68,11 +51,6 @@ describe('PUT /admin/v1/haulers/{id}/ticket-footage', () => {
     const { status, body } = await setUp({ connectionId: await connection() }, haulerId);
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { details: { violations: [{ path: 'connectionId' }] } } });
-  });
-
-  test('is 404 for an unknown hauler, and 400 for a blank field', async () => {
-    expect((await setUp({}, randomUUID())).status).toBe(404);
-    expect((await setUp({ truckField: ' ' })).status).toBe(400);
   });
 });
 
@@ -175,37 +153,6 @@ describe('POST /admin/v1/tickets/{id}/footage', () => {
     ]);
     await eventually(() => expect(vision.partner.askedOf(POST)).toHaveLength(3));
     expect((await readFootage(id)).requests).toHaveLength(2);
-  });
-
-  test('makes one request of a range that is still running', async () => {
-    await setUp({ cameras: ['front'] });
-    vision.partner.on(POST, accepts());
-    const id = await ticketOf({ inbound: new Date(Date.now() - 60_000).toISOString() });
-    expect((await request(id)).body.requests).toHaveLength(1);
-    // The range grows by the second.
-    await new Promise((resolve) => setTimeout(resolve, 3_100));
-    expect((await request(id)).body.requests).toHaveLength(1);
-  });
-
-  test('requests again what the partner refused', async () => {
-    await setUp({ cameras: ['front'] });
-    vision.partner.on(POST, refuses(404, 'NOT_FOUND'));
-    const id = await ticketOf({ inbound: at(0) });
-    const [first] = (await request(id)).body.requests;
-    await vision.becomes(first?.id ?? '', { status: 'failed' });
-    const shown = Promise.withResolvers<void>();
-    vision.partner.on(POST, when(shown.promise, accepts()));
-    const { requests } = (await request(id)).body;
-    shown.resolve();
-    expect(requests).toMatchObject([{ status: 'submitting' }, { id: first?.id, reason: expect.any(String) }]);
-  });
-
-  test('may ask for a truck of which nothing is known, if the setting names the cameras', async () => {
-    await setUp({ cameras: ['front'] });
-    vision.partner.on(POST, accepts());
-    const id = await ticketOf({ inbound: at(0), customFields: { truckNumber: 'TRUCK-99' } });
-    expect((await readFootage(id)).reasonCode).toBe('unknownTruck');
-    expect(await request(id)).toMatchObject({ status: 202, body: { requests: [{ truckId: 'TRUCK-99' }] } });
   });
 });
 

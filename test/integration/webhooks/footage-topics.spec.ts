@@ -8,6 +8,8 @@ import { sampleVideo } from '../../support/sample-video.js';
 import { refuses } from '../../support/scripted-partner.js';
 import { accepts, CONTINUOUS, element, inHours, POST, VIDEOS } from '../../support/scripted-vision.js';
 import { useVision } from '../../support/vision-scene.js';
+import { rowsOf } from '../../support/rows.js';
+import { ageTries, postponePolls } from '../../support/time.js';
 import { Subscriptions } from '../vision/subscriptions.js';
 
 const vision = useVision();
@@ -80,13 +82,11 @@ test('recording.at_risk is announced once for a truck, and recording.failed with
   // A reading that was under way may revive it once more.
   await vision.app.admin('DELETE', `/video-subscriptions/${followed}`);
   await eventually(async () => {
-    await vision.query("UPDATE recordings SET tried_since = now() - interval '8 days' WHERE status = 'available'");
+    await ageTries(vision.app, 8);
     await vision.hurry();
     expect((await announced()).map(({ topic }) => topic)).toContain('recording.failed');
   }, 15_000);
-  const [recording] = await vision.query<{ id: string; code: string }>(
-    'SELECT id, reason_code AS code FROM recordings',
-  );
+  const [recording] = await rowsOf<{ id: string; code: string }>(vision.app, 'recordings', 'id, reason_code AS code');
   expect(recording?.code).toBe('unreachable');
   expect((await announced()).filter(({ topic }) => topic === 'recording.failed')).toEqual([
     {
@@ -125,12 +125,11 @@ test('a poke by requestId makes the poll of the clip due', async () => {
   const id = await vision.order(connectionId);
   await vision.becomes(id, { status: 'processing' });
   await eventually(async () => {
-    expect(await vision.query('SELECT started_at IS NULL AND due_at > now() AS waits FROM video_polls')).toEqual([
+    expect(await rowsOf(vision.app, 'video_polls', 'started_at IS NULL AND due_at > now() AS waits')).toEqual([
       { waits: true },
     ]);
   });
-  await vision.query("UPDATE video_polls SET due_at = now() + interval '1 hour'");
-  await vision.query("UPDATE video_request_parts SET next_poll_at = now() + interval '1 hour'");
+  await postponePolls(vision.app);
   const before = vision.partner.askedOf(VIDEOS).length;
   const poke = () =>
     vision.app.call('POST', '/partner/v1/pokes', { headers: { 'API-KEY': key }, body: { requestId: 'req-poked' } });

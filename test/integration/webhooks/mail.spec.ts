@@ -9,6 +9,7 @@ import { mailOf, slackBody } from '../../../src/webhooks/messages.rules.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ScaleHouse } from '../../support/scale-house.js';
+import { ageMails, hurryDeliveries } from '../../support/time.js';
 
 const mails: { readonly to: string[]; readonly text: string }[] = [];
 let isAway = false;
@@ -66,8 +67,8 @@ test('the first event is one mail, later ones are one mail after 15 minutes, wit
     for (const { nextAt } of waiting) expect(Date.parse(nextAt ?? '') - Date.now()).toBeGreaterThan(14 * 60_000);
   });
   expect(mails).toHaveLength(1);
-  await service.dataSource.query("UPDATE webhook_endpoints SET mailed_at = now() - interval '1 hour'");
-  await service.dataSource.query("UPDATE webhook_deliveries SET due_at = now() WHERE status = 'pending'");
+  await ageMails(service);
+  await hurryDeliveries(service);
   await eventually(async () => {
     expect((await deliveries(body.id)).map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered']);
   });
@@ -85,7 +86,7 @@ test('a mail server that is away is tried again, with its answer', async () => {
     expect(only).toMatchObject({ status: 'pending', reason: 'mail-refused', lastResponse: { status: 451 } });
   });
   isAway = false;
-  await service.dataSource.query("UPDATE webhook_deliveries SET due_at = now() WHERE status = 'pending'");
+  await hurryDeliveries(service);
   await eventually(async () => {
     expect((await deliveries(body.id))[0]).toMatchObject({ status: 'delivered', lastResponse: { status: 250 } });
   });

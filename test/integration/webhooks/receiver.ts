@@ -10,6 +10,7 @@ import {
   type ScriptedReply,
   startScriptedPartner,
 } from '../../support/scripted-partner.js';
+import { hurryDeliveries } from '../../support/time.js';
 
 /** Answers with a status. */
 export const status =
@@ -80,10 +81,7 @@ export class Receiver {
 
   /** Lets the waiting tries happen now. */
   async hurry(): Promise<void> {
-    await this.service.dataSource.query(
-      "UPDATE webhook_deliveries SET due_at = now() WHERE endpoint_id = $1 AND status = 'pending' AND started_at IS NULL",
-      [this.endpoint.id],
-    );
+    await hurryDeliveries(this.service, this.endpoint.id);
   }
 
   stop(): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { canRetry } from '../../../src/scale/ticket.repository.js';
 import { DIRECTIONS, type Push, type Revision, type Ticket } from '../../../src/scale/ticket.js';
 import { applyPush, BatchState, haveCommonFlow } from '../../../src/scale/ticket.rules.js';
 import fc from '../../support/fast-check.js';
@@ -147,3 +148,14 @@ test('pushes have a common flow if not each of them creates a ticket', () => {
     }),
   );
 });
+
+test.each([
+  ['a deadlock', { code: '40P01' }, true],
+  ['a serialization failure', { code: '40001' }, true],
+  ['a missing prepared statement', { code: '26000' }, true],
+  ['an existing prepared statement', { code: '42P05' }, true],
+  ['another constraint', { code: '23505', constraint: 'other' }, false],
+  ['any other error', {}, false],
+])('a batch after %s with the fields %j is tried again: %s', (_, fields, isRetried) =>
+  expect(canRetry(Object.assign(new Error('x'), fields))).toBe(isRetried),
+);

@@ -1,5 +1,4 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -76,11 +75,3 @@ export class DownloaderScene {
     await rm(this.root, { recursive: true });
   }
 }
-
-/** Sends a body without its length. */
-export const sendsChunked =
-  (body: Buffer): RequestListener =>
-  (_, res) => {
-    res.flushHeaders();
-    res.end(body);
-  };

@@ -1,0 +1,210 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { SchedulerRegistry } from '@nestjs/schedule';
+import type { Action } from '../../../src/contracts/admin/action.dto.js';
+import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
+import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
+import { StatesJob } from '../../../src/webhooks/states.job.js';
+import { createHauler, issueConnectionKey, issueKey, type TestKey } from '../../support/api-keys.js';
+import { startTestApp, type TestApp } from '../../support/app.js';
+import type { Reply } from '../../support/http.js';
+import { eventually } from '../../support/eventually.js';
+import { addSyncRun, enableWithoutRuns } from '../../support/rows.js';
+import { ScaleHouse } from '../../support/scale-house.js';
+import { expireKey, postponeReading } from '../../support/time.js';
+import { Receiver } from './receiver.js';
+
+const OPERATOR = { name: 'desk', token: 'token-of-the-desk-0123', role: 'operator' } as const;
+
+let service: TestApp;
+let house: ScaleHouse;
+let own: TestKey;
+beforeAll(async () => {
+  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, ADMIN_TOKENS: [OPERATOR] } });
+  house = await ScaleHouse.open(service);
+  own = await issueKey(service, ['scale'], { haulerId: house.haulerId });
+  // A run by the clock would have the lock of the run of a test, which then does nothing.
+  service.app.get(SchedulerRegistry).deleteInterval('webhook states');
+});
+afterAll(() => service.close());
+
+const URL = 'http://127.0.0.1:9/hook';
+const call = <Body = Record<string, never>>(
+  key: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Reply<Body>> => service.call<Body>(method, `/partner/v1${path}`, { headers: { 'API-KEY': key }, body });
+const create = (key: string, body: object = {}) =>
+  call<IssuedWebhookEndpoint>(key, 'POST', '/webhook-endpoints', { url: URL, topics: ['ticket.created'], ...body });
+const connect = async (kind: 'site' | 'vision') => {
+  const body = {
+    haulerId: house.haulerId,
+    interface: kind,
+    baseUrl: 'http://127.0.0.1:9',
+    apiKey: 'k',
+    enabled: false,
+  };
+  return (await service.admin<{ id: string }>('POST', '/connections', body)).body.id;
+};
+
+describe('a partner', () => {
+  test('keeps its endpoints when its key is rotated, and they end with its last key', async () => {
+    const first = await issueKey(service, ['scale'], { haulerId: house.haulerId });
+    const { id } = (await create(first.key)).body;
+    const rotated = (await service.admin<TestKey>('POST', `/api-keys/${first.id}/rotate`, { overlapSeconds: 0 })).body;
+    expect((await call(rotated.key, 'GET', `/webhook-endpoints/${id}`)).status).toBe(200);
+    await service.admin('DELETE', `/api-keys/${rotated.id}`);
+    await service.admin('DELETE', `/api-keys/${first.id}`);
+    await house.expectAccepted({});
+    await eventually(async () => {
+      const { body } = await service.admin<WebhookEndpoint>('GET', `/webhook-endpoints/${id}`);
+      expect(body).toMatchObject({ enabled: false, disabledReason: 'key-ended' });
+    });
+  });
+});
+
+describe('a state', () => {
+  const states = () => service.app.get(StatesJob).run();
+  const topicsOf = async (id: string) => {
+    const list = await service.admin<{ data: WebhookDelivery[] }>('GET', `/webhook-deliveries?endpointId=${id}`);
+    return list.body.data.map(({ topic }) => topic).reverse();
+  };
+  const endpoint = async (topics: string[]) =>
+    (await service.admin<WebhookEndpoint>('POST', '/webhook-endpoints', { url: URL, topics })).body.id;
+  const run = (connectionId: string, status: string) => addSyncRun(service, house.haulerId, connectionId, status);
+
+  test('is sent once for each change, and "recovered" follows only what was announced', async () => {
+    const connectionId = await connect('site');
+    await enableWithoutRuns(service, connectionId);
+    const both = await endpoint(['sync.held', 'sync.failed', 'sync.recovered']);
+    const late = await endpoint(['sync.recovered']);
+    await run(connectionId, 'failed');
+    await states();
+    await run(connectionId, 'failed');
+    await states();
+    expect(await topicsOf(both)).toEqual(['sync.failed']);
+    await run(connectionId, 'held');
+    await states();
+    await run(connectionId, 'succeeded');
+    await states();
+    await states();
+    expect(await topicsOf(both)).toEqual(['sync.failed', 'sync.held', 'sync.recovered']);
+    expect(await topicsOf(late)).toEqual([]);
+  });
+
+  test('of a key goes to its partner alone, first as expiring and then as expired', async () => {
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    const ending = await issueKey(service, ['scale'], { haulerId: house.haulerId, expiresAt });
+    const mine = (await create(ending.key, { topics: ['key.expiring', 'key.expired'] })).body.id;
+    const others = (await create(own.key, { topics: ['key.expiring', 'key.expired'] })).body.id;
+    await states();
+    await expireKey(service, ending.id);
+    await states();
+    expect(await topicsOf(mine)).toEqual(['key.expiring', 'key.expired']);
+    expect(await topicsOf(others)).toEqual([]);
+  });
+
+  test('of the backup is sent to an endpoint of the installation', async () => {
+    const id = await endpoint(['backup.unverified']);
+    await states();
+    await states();
+    expect(await topicsOf(id)).toEqual(['backup.unverified']);
+  });
+});
+
+describe('a poke', () => {
+  const UNKNOWN = 'nothing-of-this-name';
+
+  test('makes the reading of a truck due, once, and names nothing of others', async () => {
+    const connectionId = await connect('vision');
+    const key = await issueConnectionKey(service, connectionId);
+    const other = await issueConnectionKey(service, await connect('vision'));
+    const order = { connectionId, truckId: 'TRUCK-7', startTime: new Date().toISOString() };
+    const { body } = await service.admin<{ id: string }>('POST', '/video-subscriptions', order);
+    await postponeReading(service, body.id);
+    for (let i = 0; i < 3; i++) {
+      const poked = await call(key.key, 'POST', '/pokes', { truckId: 'TRUCK-7' });
+      expect([poked.status, poked.body]).toEqual([202, { polls: 1 }]);
+    }
+    expect((await call(other.key, 'POST', '/pokes', { truckId: 'TRUCK-7' })).status).toBe(404);
+    expect((await call(key.key, 'POST', '/pokes', { truckId: UNKNOWN })).status).toBe(404);
+    expect((await call(key.key, 'POST', '/pokes', { requestId: UNKNOWN })).status).toBe(404);
+    expect((await call(own.key, 'POST', '/pokes', { truckId: 'TRUCK-7' })).status).toBe(404);
+    expect((await call(key.key, 'POST', '/pokes', {})).status).toBe(400);
+  });
+
+  test('is refused beyond 60 a minute', async () => {
+    const key = await issueConnectionKey(service, await connect('vision'));
+    const statuses = new Set<number>();
+    for (let i = 0; i < 61; i++) statuses.add((await call(key.key, 'POST', '/pokes', { truckId: UNKNOWN })).status);
+    const { status, headers } = await call(key.key, 'POST', '/pokes', { truckId: UNKNOWN });
+    expect([...statuses, status]).toEqual([404, 429, 429]);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+});
+
+const asOperator = <T>(path: string) =>
+  service.call<T>('GET', `/admin/v1${path}`, { headers: { Authorization: `Bearer ${OPERATOR.token}` } });
+
+test('the address of Slack is shown to an admin alone; others see its host', async () => {
+  const receiver = await Receiver.open(service, { format: 'slack' });
+  const { id, url } = receiver.endpoint;
+  const cut = `${receiver.host.url}/…`;
+  const path = `/webhook-endpoints/${id}`;
+  expect((await service.admin<WebhookEndpoint>('GET', path)).body.url).toBe(url);
+  expect((await asOperator<WebhookEndpoint>(path)).body.url).toBe(cut);
+  const { body: list } = await asOperator<{ data: WebhookEndpoint[] }>('/webhook-endpoints');
+  expect(list.data.map((each) => each.url)).toContain(cut);
+  await service.admin('PATCH', path, { url, enabled: true });
+  const { body: log } = await asOperator<{ data: Action[] }>(`/actions?resource=webhook-endpoint:${id}`);
+  expect(log.data.map(({ changes }) => changes?.['url'])).toEqual([cut, cut]);
+  await receiver.stop();
+});
+
+test('a partner sees the host of its Slack address, and a change that sends it back keeps the address', async () => {
+  const { key } = await issueKey(service, ['scale'], { haulerId: await createHauler(service) });
+  const receiver = await Receiver.open(service);
+  const url = `${receiver.host.url}${receiver.path}`;
+  const call = (method: string, path: string, body?: object) =>
+    service.call<WebhookEndpoint>(method, `/partner/v1/webhook-endpoints${path}`, {
+      headers: { 'API-KEY': key },
+      body,
+    });
+  const { body } = await call('POST', '', { url, topics: ['ticket.created'], format: 'slack' });
+  expect(body.url).toBe(`${receiver.host.url}/…`);
+  expect((await call('PATCH', `/${body.id}`, { url: body.url, topics: ['ticket.updated'] })).status).toBe(200);
+  await call('POST', `/${body.id}/test`);
+  await receiver.gets(1);
+  await receiver.stop();
+});
+
+test('two instances deliver each push once, whichever of them took it', async () => {
+  const other = await startTestApp({ on: service });
+  const houses = await Promise.all([ScaleHouse.open(service), ScaleHouse.open(other)]);
+  const receiver = await Receiver.open(service, { topics: ['ticket.created'] });
+  // The other instance knows of the endpoint within four seconds.
+  await eventually(async () => {
+    await houses[1].expectAccepted({
+      inboundFlow: { ticketNumber: `T-${Math.random()}`, updatedAt: new Date().toISOString() },
+    });
+    expect(receiver.received.length).toBeGreaterThan(0);
+  }, 15_000);
+  const tickets = await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      houses[i % 2 === 0 ? 0 : 1].expectAccepted({
+        inboundFlow: { ticketNumber: `N-${i}`, updatedAt: new Date().toISOString() },
+      }),
+    ),
+  );
+  await eventually(async () => {
+    const pending = await receiver.deliveries('&status=pending');
+    expect([pending, receiver.received.length >= 20 + 1]).toEqual([[], true]);
+  }, 15_000);
+  const named = receiver.received.map(({ body }) => (JSON.parse(body) as { data: { ticketId: string } }).data.ticketId);
+  const sent = tickets.map((ticketId) => named.filter((each) => each === ticketId).length);
+  expect(sent).toEqual(Array(20).fill(1));
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id']);
+  expect(new Set(ids).size).toBe(ids.length);
+  await receiver.stop();
+  await other.close();
+}, 60_000);
