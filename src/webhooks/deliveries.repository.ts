@@ -73,10 +73,10 @@ export const deliveryList = (query: WebhookDeliveryQuery, keyId: string | null):
 
 const AGAIN = `status = 'pending', reason = NULL, ended_at = NULL, due_at = now(), attempts = 0, last_error = NULL`;
 
-/** Returns whether it is due now: not while it is being delivered, and not after it was. */
+/** Returns whether it is due now: not while it is being delivered. */
 export async function retryDelivery(database: Querying, id: string): Promise<boolean> {
   const [, retried] = await database.query<[unknown[], number]>(
-    `UPDATE webhook_deliveries SET ${AGAIN} WHERE id = $1 AND status <> 'delivered' AND started_at IS NULL`,
+    `UPDATE webhook_deliveries SET ${AGAIN} WHERE id = $1 AND started_at IS NULL`,
     [id],
   );
   return retried > 0;

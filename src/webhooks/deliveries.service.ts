@@ -37,10 +37,7 @@ export class Deliveries {
   }
 
   async retry(id: string, owner = OPERATOR): Promise<WebhookDelivery> {
-    const { status } = await this.get(id, owner);
-    if (status === 'delivered') {
-      throw apiError(ADMIN_API, 'conflict', 'the delivery has arrived: the receiver accepted it');
-    }
+    await this.get(id, owner);
     if (!(await retryDelivery(this.dataSource, id))) {
       throw apiError(ADMIN_API, 'conflict', 'the delivery is being tried at this moment; try again shortly');
     }

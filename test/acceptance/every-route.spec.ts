@@ -479,8 +479,8 @@ describe('the pages of a list', () => {
   );
 });
 
-/** The tree of a run counts tickets back from the moment of the call. */
-const withoutClock = (row: unknown): unknown => ({ ...(row as object), ticketsFrom: undefined });
+/** The tree of a run counts tickets back from the moment of the call, and the days of a fleet end with it. */
+const withoutClock = (row: unknown): unknown => ({ ...(row as object), ticketsFrom: undefined, days: undefined });
 
 /** All rows of a list, page by page. */
 async function walk(page: (more: Record<string, string>) => Promise<Page>): Promise<unknown[]> {

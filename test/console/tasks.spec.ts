@@ -494,7 +494,7 @@ describe('an admin with partners and keys', () => {
     await page.getByRole('button', { name: 'Deliver the failed ones again' }).click();
     await page.getByText('1 are delivered again.').waitFor();
     await deliveries.getByText('delivered', { exact: true }).first().waitFor();
-    expect(await page.getByRole('button', { name: 'Deliver again' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Deliver again' }).first().click();
 
     await page.getByRole('button', { name: 'Rotate the secret' }).click();
     const question = page.getByRole('group', { name: 'Rotate the secret' });

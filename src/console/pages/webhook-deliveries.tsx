@@ -123,14 +123,13 @@ const COLUMNS: readonly Column<WebhookDelivery>[] = [
   },
   {
     title: 'Actions',
-    cell: ({ id, status }) =>
-      status !== 'delivered' && (
-        <ActionButton
-          label="Deliver again"
-          needs="operator"
-          work={() => send('POST', `/webhook-deliveries/${id}/retry`)}
-        />
-      ),
+    cell: ({ id }) => (
+      <ActionButton
+        label="Deliver again"
+        needs="operator"
+        work={() => send('POST', `/webhook-deliveries/${id}/retry`)}
+      />
+    ),
   },
 ];
 

@@ -115,9 +115,9 @@ export const WEBHOOK_ROUTES = {
     path: '/webhook-deliveries/{id}/retry',
     summary: 'Deliver again',
     description:
-      'At once, with the same `webhook-id`, unless it has arrived. Its tries are counted from 0 again. Of a disabled endpoint it waits until that is enabled.',
+      'At once, with the same `webhook-id`, whatever its state is. Its tries are counted from 0 again. Of a disabled endpoint it waits until that is enabled.',
     status: 202,
-    fails: { notFound: 'No delivery has this id', conflict: 'It was delivered, or is being delivered at this moment' },
+    fails: { notFound: 'No delivery has this id', conflict: 'It is being delivered at this moment' },
   },
   retryWebhookDeliveries: {
     method: 'POST',
