@@ -96,43 +96,6 @@ describe('the Python clients and the service', () => {
       expect(printed).toContain(part);
     }
   });
-
-  test('429 raises at the end with Retry-After, and 401 and 409 at once', async () => {
-    await scene.start(`haulers/${scene.haulerId}`, 'too-many-requests', { times: 2, parameters: { seconds: 1 } });
-    const result = await runClient('account', [
-      'seen = []',
-      'def call(name, **words):',
-      '    try:',
-      '        return client.create_account(CreateAccountRequest(account_name=name), **words)',
-      '    except ApiError as error:',
-      '        seen.append([error.status, error.attempts, error.retry_after, error.reason])',
-      'call("Python", retry=1)',
-      'created = call("Python", retry=True)',
-      'call("python", retry=True)',
-      'client = Client(client._server_url, retry=True)',
-      'call("Python")',
-      'print(json.dumps(seen))',
-    ]);
-    expect(result).toEqual([
-      [429, 2, 1, null],
-      [409, 1, null, 'NAME_TAKEN'],
-      [401, 1, null, null],
-    ]);
-  });
-
-  test('read sites and recordings', async () => {
-    const sites = [
-      `answer = client.get_sites(hauler_id="${scene.haulerId}")`,
-      'print(json.dumps([len(answer.data.sites), answer.data.sites[0].name != ""]))',
-    ];
-    expect(await runClient('site', sites)).toEqual([2, true]);
-    const recordings = [
-      'day = {"start_time": "2026-01-31T08:00:00Z", "end_time": "2026-01-31T09:00:00Z"}',
-      'answer = client.list_continuous(customer_id="ACME Hauling", truck_id="TRUCK-7", **day)',
-      'print(json.dumps(len(answer.data.recordings)))',
-    ];
-    expect(await runClient('vision', recordings)).toBe(4);
-  });
 });
 
 /** What the service never sends: a gateway, a server that is silent, a date in `Retry-After`. */
@@ -190,13 +153,6 @@ describe('the Python clients and other answers', () => {
     },
   );
 
-  test('NaN is refused before it is sent, with its path', async () => {
-    for (const value of ['float("nan")', 'Decimal("Infinity")']) {
-      expect(await push(value, 'retry=True')).toMatch(/^ValueError: materials\[0\]\.quantity: .* is not a JSON value/);
-    }
-    expect(received).toHaveLength(0);
-  });
-
   test('every try has the same key and body; a date in Retry-After is honoured, and so is HTML of a gateway', async () => {
     const date = new Date(Date.now() - 5_000).toUTCString();
     const html = { status: 502, headers: { 'Content-Type': 'text/html' }, body: '<h1>Bad gateway</h1>' };
@@ -209,50 +165,5 @@ describe('the Python clients and other answers', () => {
     const printed = await push('1', 'retry=False', html);
     expect(printed).toMatch(/^ApiError: createTicket: 502 Bad Gateway\n.*text\/html.*Bad gateway/);
     expect(received).toHaveLength(1);
-  });
-
-  test('a Retry-After of an hour ends the call at once', async () => {
-    const busy = { status: 429, headers: { 'Retry-After': '3600' }, body: '{}' };
-    expect(await push('1', 'retry=True', busy)).toContain('retry after 3600 s');
-    expect(received).toHaveLength(1);
-  });
-
-  test.each([
-    ['timeout=0.2', '0.2'],
-    ['timeout=httpx.Timeout(5, read=0.3)', '0.3'],
-  ])('%s: the message of a timeout names the real limit', async (words, limit) => {
-    const printed = await push('1', `${words}, retry={"retries": 1, "retry_delay": 0.01}`, 'silence', 'silence');
-    expect(printed).toBe(`ApiTimeoutError: createTicket: no whole answer within ${limit} s (attempt 2)`);
-  });
-
-  test('without a timeout the limit is 30 s, unless the own httpx client has another', async () => {
-    const { port } = server.address() as AddressInfo;
-    const program = [
-      'import httpx, haulbridge',
-      'from scale_client import *',
-      'seen = []',
-      'class Http(httpx.Client):',
-      '    def request(self, *words, **named):',
-      '        seen.append(named["timeout"].read if isinstance(named["timeout"], httpx.Timeout) else self.timeout.read)',
-      '        return super().request(*words, **named)',
-      'for http in [Http(), Http(timeout=7)]:',
-      `    Client("http://127.0.0.1:${port}", http_client=http).create_ticket(CreateScaleTicketRequest("s", []))`,
-      'print(seen)',
-    ];
-    expect((await runPython(program.join('\n'))).trim()).toBe('[30.0, 7]');
-  });
-
-  test('a refused connection is repeated to the end, and names the address', async () => {
-    const program = [
-      'from scale_client import *',
-      'client = Client("http://127.0.0.1:1", retry={"retries": 2, "retry_delay": 0.01})',
-      'try:',
-      '    client.create_ticket(CreateScaleTicketRequest("s", []))',
-      'except ApiConnectionError as error:',
-      '    print(error)',
-    ];
-    expect(await runPython(program.join('\n'))).toMatch(
-      /^createTicket: no answer from http:\/\/127\.0\.0\.1:1\/\S+: .*refused.* \(attempt 3\)/,
-    );
   });
 });
