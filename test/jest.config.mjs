@@ -44,10 +44,7 @@ export default {
   reporters: ['default', join(import.meta.dirname, 'acceptance/coverage-reporter.mjs')],
   projects: [
     project('unit'),
-    project('integration', {
-      ...postgres,
-      testMatch: ['<rootDir>/test/{integration,support}/**/*.spec.ts'],
-    }),
+    project('integration', postgres),
     project('acceptance', {
       globalSetup: '<rootDir>/test/acceptance/target.mjs',
       globalTeardown: '<rootDir>/test/acceptance/target-end.mjs',

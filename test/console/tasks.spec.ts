@@ -460,7 +460,7 @@ describe('an admin with partners and keys', () => {
     await row.getByText('revoked').waitFor();
   });
 
-  it('creates, tests, rotates, pauses and resumes an endpoint of webhooks', async () => {
+  it('creates, tests, repeats, rotates, pauses and resumes an endpoint of webhooks', async () => {
     const { page, visit } = scene;
     const receiver = await startScriptedPartner();
     const hook = `${receiver.url}/hook`;

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, test } from '@jest/globals';
-import { mkdtempSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Side } from '../../src/config/env.js';
-import { DEMO } from '../../src/demo/demo-data.js';
-import { demoKeys } from '../../src/demo/demo-keys.js';
-import { type Demo, demoClient, seedDemo } from '../../src/demo/seed.js';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { welcome } from '../../src/demo/welcome.js';
 import type { ByteRangeReader } from '../../src/reference-partner/vision/media/stored-mp4.js';
 import { withMp4Input } from '../../src/reference-partner/vision/media/mp4-input.js';
 import { durationOfMp4 } from './media/sample-files.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { testServer } from '../support/test-run.js';
 
 interface Page<T> {
   readonly data: T[];
@@ -73,16 +67,6 @@ describe('the demo', () => {
   });
   afterAll(() => scene.stop());
 
-  it('synchronises from the partner side of the same process within moments', async () => {
-    await eventually(async () => {
-      const [run] = await scene.list<{
-        status: string;
-        counts: { sites: { created: number }; materials: { created: number } };
-      }>('/sync-runs');
-      expect(run).toMatchObject({ status: 'succeeded', counts: { sites: { created: 2 }, materials: { created: 5 } } });
-    });
-  });
-
   it('prints a call for each interface that works as pasted', async () => {
     const { service, demo } = scene;
     const text = welcome(service.env, service.url, demo);
@@ -94,20 +78,6 @@ describe('the demo', () => {
       '/scale-platform/v1/sites 200',
       '/video-platform/v1/videos/requests 202',
     ]);
-  });
-
-  describe('of one side', () => {
-    it.each<[Side, string[], string]>([
-      // A ticket needs a site, which only the demo partner has.
-      ['platform', ['/platform-api/v1/accounts 200'], 'PLATFORM-API-KEY'],
-      ['partner', ['/scale-platform/v1/sites 200', '/video-platform/v1/videos/requests 202'], 'API-KEY'],
-    ])('prints the key of the %s side, and calls that work as pasted', async (side, calls, header) => {
-      const alone = await startTestApp({ env: { SIDES: new Set([side]), OUTBOUND_ALLOW_PRIVATE: true } });
-      const text = welcome(alone.env, alone.url, await seedDemo(alone.env, alone.url));
-      expect(await pasted(text)).toEqual(calls);
-      expect([...text.matchAll(/^ {2}(\S*API-KEY) +\S+$/gm)].map(([, name]) => name)).toEqual([header]);
-      await alone.close();
-    });
   });
 
   it('stores a playable clip that spans two recordings, and all recordings of the subscription', async () => {
@@ -147,61 +117,4 @@ describe('the demo', () => {
     }
     expect((await scene.list('/video-requests')).length).toBe(1);
   });
-});
-
-describe('a demo whose key is no longer valid', () => {
-  let scene: Scene;
-  beforeAll(async () => {
-    scene = await Scene.start();
-  });
-  afterAll(() => scene.stop());
-
-  /** The newest partner key that is not revoked. */
-  const partnerKey = async () => {
-    const issued = await scene.list<{ id: string; name: string; revokedAt: string | null }>('/api-keys');
-    return issued.find(({ name, revokedAt }) => name === 'Demo: partner' && revokedAt === null)?.id;
-  };
-
-  async function revoke(): Promise<void> {
-    expect((await scene.service.admin('DELETE', `/api-keys/${await partnerKey()}`)).status).toBe(204);
-  }
-
-  async function expectAuthorized(): Promise<void> {
-    const connections = await scene.list<{ id: string }>('/connections');
-    expect(connections).toHaveLength(2);
-    for (const { id } of connections) {
-      const check = await scene.service.admin('POST', `/connections/${id}/check`);
-      expect(check.body).toMatchObject({ authorized: true, conforms: true });
-    }
-  }
-
-  it('issues a new key after a revocation, and gives it to its connections', async () => {
-    const { keys } = await scene.seedAgain();
-    await revoke();
-    expect((await scene.seedAgain()).keys.partner).not.toBe(keys.partner);
-    await expectAuthorized();
-  });
-
-  it('issues a new key after a rotation', async () => {
-    const { body } = await scene.service.admin<{ key: string }>('POST', `/api-keys/${await partnerKey()}/rotate`, {
-      overlapSeconds: 0,
-    });
-    const sites = `${scene.service.url}/scale-platform/v1/sites?haulerId=${DEMO.haulerId}`;
-    expect((await fetch(sites, { headers: { 'API-KEY': body.key } })).status).toBe(200);
-    await scene.seedAgain();
-    await expectAuthorized();
-  });
-});
-
-test('stores the keys in a new data folder, readable by its owner only', async () => {
-  const service = await startTestApp();
-  const admin = demoClient(service.url, service.env);
-  await admin.call('createHauler', { body: { id: DEMO.haulerId, name: DEMO.haulerName } });
-  const dataDir = join(mkdtempSync(join(testServer().folder, 'demo-')), 'new', 'data');
-  const keys = await demoKeys(admin, dataDir);
-  const file = join(dataDir, 'demo-keys.json');
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(keys);
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-  expect(await demoKeys(admin, dataDir)).toEqual(keys);
-  await service.close();
 });

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -14,12 +14,6 @@ import {
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
-import { DataSource } from 'typeorm';
-import { createDataSourceOptions } from '../../src/database/data-source.js';
-import { Database } from '../../src/database/database.js';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
-import { isDatabaseUnavailable } from '../../src/database/postgres-errors.js';
 import { type EmbeddedProcess, isAlive, runEmbedded, serverPid } from '../support/embedded-process.js';
 import { requireRoot } from '../support/programs.js';
 import { testServer, onServer } from '../support/test-run.js';
@@ -61,9 +55,6 @@ async function startAgain(): ReturnType<typeof start> {
   dataDir = cluster;
   return start();
 }
-
-/** PostgreSQL checks the owners of its files; Node's cpSync does not copy them. */
-const copyCluster = () => execFileSync('cp', ['-a', join(cluster, 'postgres'), dataDir]);
 
 async function refusal(): Promise<string> {
   const embedded = await runEmbedded(dataDir);
@@ -107,20 +98,6 @@ describe('a start and a stop', () => {
     expect(await kept((await start()).url)).toEqual([{ answer: 42 }]);
   });
 
-  test('print nothing about connections that the stop ends', async () => {
-    const { url, output, child, ended } = await startAgain();
-    const client = new pg.Client({ connectionString: url });
-    const messages: string[] = [];
-    client.on('error', ({ message }) => messages.push(message));
-    await client.connect();
-    const before = output();
-    child.kill('SIGTERM');
-    expect(await ended).toBe(0);
-    await until(() => messages.length > 0);
-    expect(messages[0]).toBe('terminating connection due to administrator command');
-    expect(output()).toBe(before);
-  });
-
   // The process handles SIGTERM and SIGUSR2 itself. At SIGUSR2 it exits without a message.
   test.each([
     ['SIGUSR2', 3],
@@ -133,23 +110,6 @@ describe('a start and a stop', () => {
     expect(await embedded.ended).toBe(end);
     await until(() => !isAlive(server));
   });
-
-  test('stop the server if a signal arrives before the service has started', async () => {
-    const child = spawnRaw();
-    await until(() => existsSync(join(dataDir, 'postgres/postmaster.pid')));
-    const server = serverPid(dataDir);
-    child.kill('SIGTERM');
-    await once(child, 'exit');
-    await until(() => !isAlive(server));
-  });
-});
-
-test('a start that fails after the server has started stops it before another start can use the folder', async () => {
-  copyCluster();
-  writeFileSync(join(dataDir, 'postgres/haulbridge.password'), 'of another folder');
-  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
-  await expect(startEmbeddedPostgres({ dataDir, log })).rejects.toThrow('password authentication failed');
-  expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
 });
 
 describe('after a killed run', () => {
@@ -164,17 +124,6 @@ describe('after a killed run', () => {
     expect(isAlive(orphan)).toBe(false);
     expect(second.output()).toContain(`stopped the PostgreSQL of an earlier run (process ${orphan})`);
     expect(await kept(second.url)).toEqual([{ answer: 42 }]);
-  });
-
-  test('another process with the id of a former server is not stopped', async () => {
-    const first = await startAgain();
-    first.child.kill('SIGTERM');
-    await first.ended;
-    const other = spawn('sleep', ['60'], { stdio: 'ignore' });
-    running.push(other);
-    writeFileSync(join(dataDir, 'postgres/postmaster.pid'), `${other.pid}\n${dataDir}\n1\n1\n\n127.0.0.1\n\nready\n`);
-    await start();
-    expect(other.exitCode ?? other.signalCode).toBeNull();
   });
 
   test('an incomplete first start is ignored', async () => {
@@ -197,59 +146,11 @@ describe('a start is refused in one sentence', () => {
     await keep(first.url);
   });
 
-  test('if another one starts on the same folder at the same time', async () => {
-    copyCluster();
-    const both = await Promise.all([runEmbedded(dataDir), runEmbedded(dataDir)]);
-    running.push(...both.map(({ child }) => child));
-    expect(both.filter(({ url }) => url !== undefined)).toHaveLength(1);
-    expect(both.map(({ output }) => output()).join('')).toMatch(
-      /^Another haulbridge.* already runs on DATA_DIR [^\n]*\n$/,
-    );
-  });
-
   test('if the data is of another major version, and stays as it is', async () => {
     mkdirSync(join(dataDir, 'postgres'));
     writeFileSync(join(dataDir, 'postgres/PG_VERSION'), '17\n');
     expect(await refusal()).toMatch(/was written by PostgreSQL 17, and this haulbridge contains PostgreSQL 18: move/);
     expect(readdirSync(join(dataDir, 'postgres'))).toEqual(['PG_VERSION']);
-  });
-
-  test('if the folder is not a data folder', async () => {
-    mkdirSync(join(dataDir, 'postgres'));
-    expect(await refusal()).toMatch(/has no PG_VERSION: it is no data folder of haulbridge/);
-  });
-
-  test('if DATA_DIR cannot be created', async () => {
-    writeFileSync(join(dataDir, 'file'), '');
-    dataDir = join(dataDir, 'file', 'below');
-    expect(await refusal()).toMatch(/^DATA_DIR .* cannot be created: /);
-  });
-});
-
-describe('a server that is killed', () => {
-  test('is started again, and the pool recovers; until then the database is reported as unavailable', async () => {
-    const { url, output } = await startAgain();
-    await keep(url);
-    const pool = new DataSource(createDataSourceOptions(new Database({ DATABASE_URL: url, DATABASE_POOL: 2 })));
-    await pool.initialize();
-    const killed = serverPid(dataDir);
-    process.kill(killed, 'SIGKILL');
-    const failures: unknown[] = [];
-    await until(async () => {
-      try {
-        await pool.query('SELECT answer FROM kept');
-        return output().includes('runs again');
-      } catch (error) {
-        failures.push(error);
-        return false;
-      }
-    });
-    expect(failures.length).toBeGreaterThan(0);
-    expect(failures.filter((error) => !isDatabaseUnavailable(error))).toEqual([]);
-    expect(await pool.query('SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
-    expect(serverPid(dataDir)).not.toBe(killed);
-    expect(output()).toContain('ended with SIGKILL, starting it again');
-    await pool.destroy();
   });
 });
 

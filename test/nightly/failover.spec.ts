@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { reportFigures } from '../support/faults.js';
 import { Cluster } from './failover/cluster.js';
 import { MACHINES } from './failover/configuration.js';
-import { type Fault, type Figures, figuresOf, keepEvidence, writeFigures } from './failover/figures.js';
+import { type Fault, figuresOf } from './failover/figures.js';
 import { Load } from './failover/load.js';
 import { requireFailoverPrograms } from './failover/programs.js';
 import { Scene } from './failover/scene.js';
@@ -25,8 +25,6 @@ describe('two instances on three nodes with Patroni, HAProxy and PgBouncer', () 
   let load: Load;
   let path: Watch;
   let readiness: Watch[] = [];
-  const faults: Fault[] = [];
-  const figures: Figures[] = [];
   beforeAll(async () => {
     requireFailoverPrograms();
     cluster = await Cluster.start();
@@ -51,15 +49,14 @@ describe('two instances on three nodes with Patroni, HAProxy and PgBouncer', () 
     await scene.offerRecordings();
     await delay(2_000);
     const fault = { name, at: performance.now(), firstElement: load.elements.length };
-    faults.push(fault);
     await happen();
     await eventually(() => outageOf(fault), BACK_MS);
     await cluster.whole();
     await delay(TAKEN_WITHIN_MS);
     const outage = outageOf(fault);
-    figures.push(figuresOf(fault, outage, load, scene.instances.length));
-    reportFigures('failover', { ...figures.at(-1) });
-    const { writable = 0, taken = Infinity } = figures.at(-1) ?? {};
+    const figures = figuresOf(fault, outage, load, scene.instances.length);
+    reportFigures('failover', { ...figures });
+    const { writable, taken } = figures;
     expect(taken - writable).toBeLessThan(TAKEN_WITHIN_MS / 1_000);
     for (const { samples } of readiness) expectUnreadyDuring(outage, samples);
     await eventually(
@@ -131,13 +128,6 @@ describe('two instances on three nodes with Patroni, HAProxy and PgBouncer', () 
       await load.settle(120_000);
       expect(load.open).toEqual([]);
       const verdict = await verdictOf(cluster, scene, load);
-      faults.forEach(({ firstElement }, i) => {
-        const refs = new Set(load.elements.slice(firstElement, faults[i + 1]?.firstElement).map(({ ref }) => ref));
-        const count = (of: readonly string[]) => of.filter((ref) => refs.has(ref)).length;
-        Object.assign(figures[i] ?? {}, { lost: count(verdict.lost), doubled: count(verdict.doubled) });
-      });
-      writeFigures(figures);
-      keepEvidence(faults, load, scene, verdict.lost);
       reportFigures('failover', verdict.figures);
       expect(verdict).toMatchObject({ lost: [], doubled: [], others: [] });
     },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -10,12 +10,10 @@ import type { WebhookDelivery } from '../../src/contracts/admin/webhook-delivery
 import { recordingFile } from '../../src/vision/recordings/recording.rules.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
-import { reportFigures } from '../support/faults.js';
-import { serveFile } from '../support/file-host.js';
-import { countByTruck, holdRows, insertStoredRecordings, setRetentionDays } from '../support/rows.js';
+import { countByTruck, holdRows, insertDeliveries, insertStoredRecordings, setRetentionDays } from '../support/rows.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { hangs, startScriptedPartner } from '../support/scripted-partner.js';
-import { CONTINUOUS, element, inHours, lists, sha256, startVisionPartner } from '../support/scripted-vision.js';
+import { inHours } from '../support/scripted-vision.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 import { endLanes } from '../support/time.js';
 
@@ -77,74 +75,6 @@ async function storedRecordings(rows: Parameters<typeof insertStoredRecordings>[
 }
 
 describe('killed while it', () => {
-  test(
-    'downloads 50 files: each is complete, published once, and no other file is left',
-    async () => {
-      const [downloads, first, bytes] = [50, 12, 200_000];
-      const partner = await startVisionPartner();
-      const bodies = Array.from({ length: downloads }, () => sampleVideo(bytes));
-      let [halted, halves] = [true, 0];
-      const chunks = bodies.map((body, n) => {
-        const etag = `"${sha256(body)}"`;
-        const downloadUrl = partner.link(body, (request, response) => {
-          // Before the kill, hosts send half of a file and stop after the first files: the kill meets four downloads.
-          if (!halted || n < first) return serveFile(body, { etag })(request, response);
-          halves++;
-          response.writeHead(200, { 'content-length': body.length, etag });
-          response.write(body.subarray(0, bytes / 2));
-        });
-        const range = { startTime: inHours(-3 + n / 60), endTime: inHours(-3 + (n + 1) / 60), durationSeconds: 60 };
-        const expiresAt = new Date(Date.now() + 8 * 3_600_000 + n * 1_000).toISOString();
-        return element({ id: `chunk-${n}`, ...range, expiresAt, downloadUrl });
-      });
-      partner.on(
-        CONTINUOUS,
-        lists('recordings', () => chunks),
-      );
-      await begin();
-      const connection = { interface: 'vision', baseUrl: partner.url, apiKey: 'the-partners-key' };
-      const connectionId = await connect({ ...connection, customerId: 'customer-1' });
-      await call('POST', '/video-subscriptions', { connectionId, truckId: 'TRUCK-7', startTime: inHours(-4) });
-
-      const files = () => {
-        const root = join(service.dataDir, 'videos');
-        const all = readdirSync(root, { recursive: true, encoding: 'utf8' }).map((path) => ({
-          path,
-          found: statSync(join(root, path)),
-        }));
-        return new Map(all.filter(({ found }) => found.isFile()).map(({ path, found }) => [path, found.ino]));
-      };
-      const published = () => [...files()].filter(([path]) => path.startsWith('recordings/'));
-      const stored = async () =>
-        (
-          await call<{ data: { id: string; sha256: string; partnerRecordingId: string }[] }>(
-            'GET',
-            '/recordings?status=stored&pageSize=100',
-          )
-        ).data;
-      await eventually(async () => expect([(await stored()).length, halves]).toEqual([first, 4]));
-      const before = published();
-      expect(before).toHaveLength(first);
-      await kill(() => (halted = false));
-      await eventually(async () => expect(await stored()).toHaveLength(downloads));
-
-      const rows = await stored();
-      const sums = new Map(rows.map((row) => [row.partnerRecordingId, row.sha256]));
-      expect(bodies.map((_, n) => sums.get(`chunk-${n}`))).toEqual(bodies.map(sha256));
-      // Only the files of the rows, and no temporary one.
-      expect([...files().keys()].sort()).toEqual(rows.map(({ id }) => recordingFile(id)).sort());
-      expect(rows.filter((row) => sha256(readFileSync(pathOf(row.id))) !== row.sha256)).toEqual([]);
-      // A file that was published before the kill is the same, and was requested once.
-      const after = files();
-      expect(before.filter(([path, inode]) => after.get(path) !== inode)).toEqual([]);
-      const asked = (n: number) =>
-        partner.fetched.filter((link) => String(chunks[n]?.['downloadUrl']).endsWith(link)).length;
-      expect(bodies.map((_, n) => asked(n))).toEqual(bodies.map((_, n) => (n >= first && n < first + 4 ? 2 : 1)));
-      reportFigures('downloads killed', { files: downloads, 'half fetched when killed': halves, lost: 0 });
-    },
-    CASE_MS,
-  );
-
   test(
     'deletes old recordings, between files and commit: it goes on, and no recording is stored without its file',
     async () => {

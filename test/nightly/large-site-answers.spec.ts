@@ -1,4 +1,4 @@
-import { createServer, request, type Server, type ServerResponse } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -13,9 +13,6 @@ import { createTestDatabase, type TestDatabase } from '../support/test-database.
 
 const MIB = 1024 * 1024;
 const ANSWER_BYTES = 226 * MIB;
-const QUEUED_BYTES = 24 * MIB;
-/** Of a body that an admin submits. */
-const SUBMITTED_BYTES = 199 * MIB;
 const MAX_RSS_BYTES = 700 * MIB;
 const PUSHES = 420;
 
@@ -107,65 +104,3 @@ test('two large site responses at once are each requested once and applied in bo
   expect(peak).toBeLessThan(MAX_RSS_BYTES);
   expect(await pushed).toEqual({ acknowledged: PUSHES, refused: 0, wrong: [] });
 }, 400_000);
-
-test('responses that wait for their turn are requested when it comes, and none breaks off', async () => {
-  const asked = requests;
-  answerBytes = QUEUED_BYTES;
-  sendTimeoutMs = 1_500;
-  const runs = await Promise.all(Array.from({ length: 6 }, startSync));
-  const results = await Promise.all(runs.map(ended));
-  expect(results.map(({ status }) => status)).toEqual(Array(6).fill('succeeded'));
-  // Three are applied at once.
-  expect(requests - asked).toBeLessThanOrEqual(9);
-  expect(brokenAnswers).toBe(0);
-}, 120_000);
-
-/** One site, and small materials in random order up to the given size. */
-function* submittedData(bytes: number): Generator<string> {
-  yield `{"sites":[${JSON.stringify({ id: idOf('s'), name: 'Site' })}],"materials":[`;
-  let text = '';
-  for (let i = 0, written = 0; written < bytes; i++) {
-    const id = `${((i * 40_503) % 65_536).toString(16).padStart(4, '0')}0000-0000-4000-8000-${String(i).padStart(12, '0')}`;
-    const material = { id, siteId: idOf('s'), materialType: `Type ${i}`, measureUnit: 'Ton', updatedAt: STAMP };
-    text += `${i === 0 ? '' : ','}${JSON.stringify(material)}`;
-    if (text.length < 65_536) continue;
-    written += text.length;
-    yield text;
-    text = '';
-  }
-  yield `${text}]}`;
-}
-
-test('site data of an admin is stored in constant memory', async () => {
-  const other = await startService({ databaseUrl: database.url });
-  try {
-    const before = peakMemory(other);
-    const started = performance.now();
-    const { status, text } = await submit(other, Readable.from(submittedData(SUBMITTED_BYTES), { objectMode: false }));
-    expect([status, text]).toEqual([200, expect.stringContaining('"sites":1')]);
-    expect((JSON.parse(text) as { materials: number }).materials).toBeGreaterThan(SUBMITTED_BYTES / 300);
-    expect(peakMemory(other)).toBeLessThan(MAX_RSS_BYTES);
-    reportFigures('site data of an admin', {
-      MiB: SUBMITTED_BYTES / MIB,
-      seconds: Math.round((performance.now() - started) / 1000),
-      'peak MiB before': Math.round(before / MIB),
-      peakMiB: Math.round(peakMemory(other) / MIB),
-    });
-  } finally {
-    await other.end('SIGKILL');
-  }
-}, 180_000);
-
-function submit({ url }: BuiltService, body: Readable): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = { Authorization: 'Bearer test-admin-token-0123456789', 'Content-Type': 'application/json' };
-    const path = `/admin/v1/hosted/haulers/${idOf('large')}/site-data`;
-    const call = request(`${url}${path}`, { method: 'PUT', headers }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }));
-    });
-    call.once('error', reject);
-    pipeline(body, call).catch(reject);
-  });
-}

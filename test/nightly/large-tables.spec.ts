@@ -53,12 +53,6 @@ beforeAll(async () => {
     SMALLER,
   );
   await fill(
-    `reference_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, created_at, finished_at)`,
-    `gen_random_uuid(), 'c', 't', 'front', now(), now(), CASE n % 10000 WHEN 0 THEN 'failed' ELSE 'ready' END,
-     now() - n * interval '1 second', now()`,
-    SMALLER,
-  );
-  await fill(
     'accounts (hauler_id, id, account_number, account_name, name_digest, search_text)',
     `'${haulerId}', ${OLDER}, 'A-' || n, 'Waste ' || n, decode(md5(n::text), 'hex'), '  WASTE  ' || n`,
   );
@@ -101,15 +95,7 @@ async function withoutIndexes(client: pg.Client, table: string, fill: () => Prom
   await client.query('COMMIT');
 }
 
-const TABLES = [
-  'recordings',
-  'video_request_parts',
-  'video_requests',
-  'vision_findings',
-  'accounts',
-  'tickets',
-  'reference_video_requests',
-];
+const TABLES = ['recordings', 'video_request_parts', 'video_requests', 'vision_findings', 'accounts', 'tickets'];
 
 /**
  * The rows that sequential scans have read from each table. A connection reports them when it ends; while it is open, with
@@ -145,10 +131,7 @@ test('no list and no periodic statement reads a large table from end to end', as
       '/accounts',
       `/accounts?haulerId=${haulerId}&page=100`,
       '/accounts?search=waste',
-      '/accounts?search=nothing',
       '/accounts?search=q',
-      '/accounts?search=lone%20star',
-      '/accounts?search=a-104711',
       `/accounts?search=471&haulerId=${haulerId}`,
       `/accounts?haulerId=${randomUUID()}`,
       ...[
@@ -160,16 +143,10 @@ test('no list and no periodic statement reads a large table from end to end', as
       ].flatMap(deepPages),
       ...deepPages(`/video-requests?connectionId=${id}`),
       ...deepPages('/vision-findings'),
-      ...deepPages('/hosted/video-requests'),
-      '/video-requests?truckId=T7',
       '/video-requests?status=failed',
       '/recordings',
       `/recordings?connectionId=${id}&status=available`,
       '/video-requests',
-      '/hosted/video-requests',
-      '/hosted/video-requests?page=500',
-      '/hosted/video-requests?status=failed',
-      '/hosted/video-requests?status=processing',
       `/coverage?connectionId=${id}&truckId=T7&${range}&resolution=3600`,
       `/coverage/fleet?haulerId=${haulerId}&${range}`,
     ].map((path): [string, () => Promise<unknown>] => [path, () => listed(path)]),
@@ -179,7 +156,7 @@ test('no list and no periodic statement reads a large table from end to end', as
       () => parts.knownRequests({ haulerId, connectionId: id }, ['req-1', 'req-2', randomUUID()]),
     ],
   ];
-  for (const [path, table, key] of IN_THE_MIDDLE(haulerId, id)) {
+  for (const [path, table, key] of IN_THE_MIDDLE(id)) {
     const address = await afterHalf(path, table, key);
     calls.push([`${path} after the half`, () => listed(address)]);
   }
@@ -201,19 +178,15 @@ test('no list and no periodic statement reads a large table from end to end', as
 const deepPages = (path: string) => [250, 500].map((page) => `${path}${path.includes('?') ? '&' : '?'}page=${page}`);
 
 /** Lists, their tables and their sort keys. */
-const IN_THE_MIDDLE = (haulerId: string, id: string): [path: string, table: string, key: string][] => [
+const IN_THE_MIDDLE = (id: string): [path: string, table: string, key: string][] => [
   ['/tickets', 'tickets', 'id'],
-  [`/tickets?haulerId=${haulerId}`, 'tickets', 'id'],
   [`/tickets?siteId=${SITE}`, 'tickets', 'id'],
   ['/accounts', 'accounts', 'id'],
-  [`/accounts?haulerId=${haulerId}`, 'accounts', 'id'],
   ['/accounts?search=waste', 'accounts', 'id'],
   [`/video-requests?connectionId=${id}`, 'video_requests', 'id'],
   ['/recordings', 'recordings', 'start_time, id'],
-  [`/recordings?connectionId=${id}`, 'recordings', 'start_time, id'],
   ['/recordings?status=available', 'recordings', 'start_time, id'],
   [`/vision-findings?connectionId=${id}`, 'vision_findings', 'first_seen_at, connection_id, digest'],
-  ['/hosted/video-requests?status=ready', 'reference_video_requests', 'created_at, id'],
 ];
 
 /** The path with the cursor after the row in the middle of the table. */

@@ -79,9 +79,7 @@ async function prepareBeside() {
 describe('npm start installs packages', () => {
   test.each<[string, boolean, () => void]>([
     ['if there are none', true, () => rmSync(join(root, 'node_modules'), { recursive: true })],
-    ['if an install was interrupted', true, () => rmSync(join(root, 'node_modules/.package-lock.json'))],
     ['not if they are those of the lock file', false, () => undefined],
-    ['not if the same lock file is newer', false, () => age('node_modules/.package-lock.json', 1000)],
     [
       'if they are those of another lock file, even of an older one',
       true,
@@ -90,53 +88,9 @@ describe('npm start installs packages', () => {
         age('package-lock.json', 1000);
       },
     ],
-    [
-      'if npm alone installed them before the lock file changed',
-      true,
-      () => {
-        rmSync(join(root, 'node_modules/.haulbridge-lock'));
-        age('node_modules/.package-lock.json', 1000);
-      },
-    ],
-    [
-      'not if npm alone installed them after the lock file changed',
-      false,
-      () => {
-        rmSync(join(root, 'node_modules/.haulbridge-lock'));
-        age('package-lock.json', 1000);
-      },
-    ],
   ])('%s', (_, expected, arrange) => {
     arrange();
     expect(mustInstall(root)).toBe(expected);
-  });
-
-  test('with npm ci, and then builds', () => {
-    const packages = {
-      '': { name: 'small', version: '1.0.0', dependencies: { part: 'file:part' } },
-      part: { version: '1.0.0' },
-      'node_modules/part': { resolved: 'part', link: true },
-    };
-    write('part/package.json', JSON.stringify({ name: 'part', version: '1.0.0' }));
-    write('package.json', JSON.stringify({ name: 'small', version: '1.0.0', dependencies: { part: 'file:part' } }));
-    write('package-lock.json', JSON.stringify({ name: 'small', version: '1.0.0', lockfileVersion: 3, packages }));
-    rmSync(join(root, 'node_modules'), { recursive: true });
-    const { status, text } = prepare();
-    expect(text).toContain('installing packages');
-    expect(existsSync(join(root, 'node_modules/part/package.json'))).toBe(true);
-    expect(mustInstall(root)).toBe(false);
-    // This project has no compiler.
-    expect(status).toBe(1);
-    expect(existsSync(join(root, '.prepare.lock'))).toBe(false);
-  });
-
-  test('and ends with the exit code of npm if that fails', () => {
-    rmSync(join(root, 'node_modules'), { recursive: true });
-    rmSync(join(root, 'package-lock.json'));
-    const { status, text } = prepare();
-    expect(status).toBe(1);
-    expect(text).toContain('npm ci failed');
-    expect(existsSync(join(root, 'dist'))).toBe(false);
   });
 });
 
@@ -171,37 +125,10 @@ describe('npm start builds the sources', () => {
       else restore(name, text);
     }
   });
-
-  test('and fails with the errors of the compiler; a former build and its settings stay', () => {
-    const wrong = 'export const answer: number = "43";\n';
-    // The lock of a killed preparation.
-    const { pid } = spawnSync(process.execPath, ['-e', '']);
-    write('.prepare.lock', String(pid));
-    write('src/main.ts', wrong);
-    const { status, text } = prepare();
-    expect(status).toBe(1);
-    expect(text).toContain("Type 'string' is not assignable to type 'number'");
-    expect(mustBuild(root)).toBe('all');
-    expect(readdirSync(root).filter((name) => /^\.?(dist|prepare)/.test(name))).toEqual([]);
-
-    write('src/main.ts', 'export const answer: number = 42;\n');
-    expect(prepare().status).toBe(0);
-    write('src/main.ts', wrong);
-    for (const settings of [false, true]) {
-      if (settings) write('package-lock.json', '{ }');
-      write('node_modules/.haulbridge-lock', readFileSync(join(root, 'package-lock.json'), 'utf8'));
-      expect(mustBuild(root)).toBe(settings ? 'all' : 'changed');
-      expect(prepare().status).toBe(1);
-      expect(readFileSync(join(root, 'dist/src/main.js'), 'utf8')).toContain('42');
-    }
-    expect(readdirSync(root).filter((name) => name.startsWith('.dist'))).toEqual([]);
-  });
 });
 
 describe('npm run cli', () => {
   const FOREIGN = 'console.log("foreign", process.argv.slice(2).join())\n';
-  const OUTDATED =
-    'haulbridge: the build is older than the sources or packages: update it with npm ci and npm run build\n';
 
   beforeEach(() => {
     write(
@@ -222,25 +149,6 @@ describe('npm run cli', () => {
     age('node_modules/.package-lock.json', 1000);
     expect(mustInstall(root)).toBe(true);
     expect(npmRun('cli')).toEqual({ status: 0, text: 'changed\n' });
-  });
-
-  test('installs packages if there are none', () => {
-    write('dist/src/cli/main.js', FOREIGN);
-    rmSync(join(root, 'node_modules'), { recursive: true });
-    rmSync(join(root, 'package-lock.json'));
-    const { status, text } = npmRun('cli');
-    expect(status).toBe(1);
-    expect(text).toContain('npm ci failed');
-  });
-
-  test('runs the existing build if the packages differ, or without a compiler', () => {
-    write('dist/src/cli/main.js', FOREIGN);
-    age('node_modules/.package-lock.json', 1000);
-    write('node_modules/.haulbridge-lock', '{"other":true}');
-    expect(npmRun('cli', '--', 'a')).toEqual({ status: 0, text: `foreign a\n${OUTDATED}` });
-    write('node_modules/.haulbridge-lock', '{}');
-    rmSync(join(root, 'node_modules/@nestjs'));
-    expect(npmRun('cli', '--', 'b')).toEqual({ status: 0, text: `foreign b\n${OUTDATED}` });
   });
 
   test('runs with package.json, packages and a build only, as in the container image', () => {

@@ -1,23 +1,9 @@
-import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Doctor } from '../../src/admin/doctor.js';
-import { startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 import { migrate } from '../../src/database/migrate.js';
-import { CoverageDays } from '../../src/vision/recordings/coverage-days.service.js';
-import { type Storage, STORAGE, storageName } from '../../src/storage/storage.js';
+import { storageName } from '../../src/storage/storage.js';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { commandsBeside, runCommand } from '../support/command-line.js';
@@ -133,63 +119,6 @@ describe('storage check compares storage and database', () => {
     expect((await doctor('--checksums')).code).toBe(0);
   });
 
-  test.each(['.', 'reference-recordings', 'reference-clips', 'recordings'])(
-    'and reports a missing mount, and none of its files as lost: %s',
-    async (folder) => {
-      const path = resolve(videosOf(service), folder);
-      renameSync(path, `${path}.aside`);
-      const reports = [await runCommand('storage', 'check'), await runCommand('storage', 'check', '--json')];
-      renameSync(`${path}.aside`, path);
-      const err = expect.stringMatching(/^error: The video storage failed: .+\. Mount (it\.|[a-z-]+;) .+\.\n$/);
-      expect(reports).toEqual([1, 2].map(() => ({ code: 1, out: '', err })));
-    },
-  );
-
-  test('and reports a file as lost that disappears during the check, unless its row disappears with it', async () => {
-    const storage = service.app.get<Storage>(STORAGE, { strict: false });
-    const file = fileOf('recordings', ids.fetched);
-    const after = (happens: () => Promise<unknown>) => {
-      const racing = Object.create(storage) as Storage;
-      let happened = false;
-      racing.read = async (name, ...range) => {
-        if (name === storageName('recordings', ids.fetched) && !happened) {
-          happened = true;
-          await happens();
-        }
-        return storage.read(name, ...range);
-      };
-      return new Doctor(service.dataSource, racing, service.app.get(CoverageDays, { strict: false })).examine({
-        checksums: true,
-      });
-    };
-    const lost = await after(async () => renameSync(file, `${file}.aside`));
-    renameSync(`${file}.aside`, file);
-    expect(lost.data).toMatchObject([{ finding: 'file-lost', table: 'recordings', id: ids.fetched }]);
-    const setStatus = (status: string) =>
-      service.dataSource.query('UPDATE recordings SET status = $1 WHERE id = $2', [status, ids.fetched]);
-    const deleted = await after(async () => {
-      await setStatus('deleted');
-      renameSync(file, `${file}.aside`);
-    });
-    renameSync(`${file}.aside`, file);
-    await setStatus('stored');
-    expect(deleted.data).toEqual([]);
-  });
-
-  test('and reports an unavailable storage in one sentence', async () => {
-    const file = fileOf('recordings', ids.fetched);
-    renameSync(file, `${file}.aside`);
-    symlinkSync(file, file);
-    const outcome = await runCommand('storage', 'check');
-    rmSync(file);
-    renameSync(`${file}.aside`, file);
-    expect(outcome).toEqual({
-      code: 1,
-      out: '',
-      err: expect.stringMatching(/^error: The video storage failed: [^\n]+\n$/),
-    });
-  });
-
   test.each([
     ['reference_recordings', 'reference-recordings', 'recordings'],
     ['reference_clips', 'reference-clips', 'clips'],
@@ -267,33 +196,6 @@ async function expectConsistent(url: string, house: ScaleHouse, before: Readonly
     await restored.close();
   }
 }
-
-test('the files of the embedded server, copied after a stop under load, start elsewhere', async () => {
-  const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
-  const [from, to] = ['backup-from', 'backup-to'].map((name) => join(testServer().folder, name)) as [string, string];
-  let server = await startEmbeddedPostgres({ dataDir: from, log, durable: false });
-  await migrate(server.url);
-  const service = await startTestApp({ env: { DATABASE_URL: server.url } });
-  const house = await ScaleHouse.open(service);
-  const load = pushing(house);
-  try {
-    await wait(load);
-    const before = new Map(load.acknowledged);
-    await server.stop();
-    mkdirSync(to);
-    execFileSync('cp', ['-a', join(from, 'postgres'), join(to, 'postgres')]);
-    await load.stop();
-    server = await startEmbeddedPostgres({ dataDir: to, log, durable: false });
-    await expectConsistent(server.url, house, before);
-    expect(before.size).toBeGreaterThan(10);
-    reportFigures('backup of files', { 'tickets acknowledged before': before.size, lost: 0 });
-  } finally {
-    await load.stop();
-    await service.close();
-    await server.stop();
-    rmSync(to, { recursive: true, force: true });
-  }
-}, 120_000);
 
 test('pg_dump under load restores to a consistent service', async () => {
   const postgres = await startSystemPostgres();

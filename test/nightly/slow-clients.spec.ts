@@ -1,11 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { issueKey } from '../support/api-keys.js';
 import { startTestApp, type TestApp } from '../support/app.js';
-import { eventually } from '../support/eventually.js';
-import { at, CUSTOMER, demoVideo, upload } from '../support/reference-vision.js';
 import { SlowClient } from '../support/slow-client.js';
-import { TEST_ADMIN_TOKEN } from '../support/test-run.js';
 
 /** Short enough for a test. They differ by more than a busy machine adds. `hostile-clients` has those of production. */
 const LIMITS = { headers: 1_000, jsonBody: 1_200, unreadBody: 500, keepAlive: 2_000, check: 50, uploadPause: 2_000 };
@@ -58,48 +54,5 @@ describe('the connection of a slow caller is closed', () => {
   ])('that sends %s', async (_what, route, length, piece) => {
     const client = await open(postOf(`/platform-api/v1/${route}`, `PLATFORM-API-KEY: ${key}`, length));
     expect(await cutOff(client.sendForever(piece, 20), '408')).toContain('"code":"INVALID_PAYLOAD"');
-  });
-
-  test.concurrent.each([
-    ['of a caller without a key', postOf('/platform-api/v1/tickets', 'Content-Length: 1000000'), '401', 'x'],
-    ['of a route without a body', requestOf('/health/live', 'Content-Length: 1000000'), '200', 'x'],
-    ['of an unknown path', postOf('/nope', 'Content-Length: 1000000'), '404', 'x'],
-    ['in chunks', postOf('/nope', 'Transfer-Encoding: chunked'), '404', '1\r\nx\r\n'],
-  ])(
-    'that sends a large body which no route reads, %s: the answer comes at once',
-    async (_what, head, status, piece) => {
-      const client = (await open(head)).sendForever(piece, 20);
-      await eventually(() => expect(client.answer).toContain(`HTTP/1.1 ${status} `));
-      await cutOff(client, status);
-    },
-  );
-
-  const uploadOf = (minute: number, truckId: string, length: number) => {
-    const query = { customerId: CUSTOMER, truckId, cameraId: 'front', startTime: at(minute), endTime: at(minute + 1) };
-    const path = `/admin/v1/hosted/recordings?${new URLSearchParams(query).toString()}`;
-    const type = 'Content-Type: video/mp4';
-    return requestOf(path, `Authorization: Bearer ${TEST_ADMIN_TOKEN}`, type, `Content-Length: ${length}`).replace(
-      'GET',
-      'POST',
-    );
-  };
-
-  test.concurrent('that pauses an upload, and nothing of it is kept', async () => {
-    const client = (await open(uploadOf(0, 'slow', 1_000_000))).send(demoVideo(0).subarray(0, 5_000));
-    await cutOff(client, '408');
-    expect((await upload(slow, 0, { truckId: 'slow' })).status).toBe(201);
-  });
-
-  test.concurrent('but not of one that uploads slowly without a pause', async () => {
-    const bytes = demoVideo(1);
-    const client = await open(uploadOf(1, 'steady', bytes.length));
-    // Longer in total than a pause may be.
-    const size = Math.ceil(bytes.length / 16);
-    for (let i = 0; i < bytes.length; i += size) {
-      client.send(bytes.subarray(i, i + size));
-      await delay(LIMITS.uploadPause / 10);
-    }
-    await eventually(() => expect(client.answer).toContain('201 Created'));
-    client.close();
   });
 });

@@ -69,15 +69,4 @@ describe('Swagger UI, in a browser', () => {
     const kept = await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage, document.cookie])');
     expect(kept).not.toContain(service.env.ADMIN_TOKEN);
   });
-
-  it('creates an account with a key', async () => {
-    const hauler = await service.admin<{ id: string }>('POST', '/haulers', { name: 'Browser' });
-    const key = await service.admin<{ key: string }>('POST', '/api-keys', {
-      haulerId: hauler.body.id,
-      interfaces: ['account'],
-    });
-    await select('Account API 1.0.0');
-    await authorize(key.body.key);
-    expect(await tryItOut('createAccount')).toContain('200');
-  });
 });

@@ -41,10 +41,4 @@ export async function succeedOn(cell: TestApp, command: Command): Promise<Comman
   return outcome.result;
 }
 
-export async function refusedOn(cell: TestApp, command: Command, variables?: NodeJS.ProcessEnv): Promise<string> {
-  const outcome = await runOn(cell, command, variables);
-  if ('result' in outcome) throw new Error(`not refused: ${outcome.result.sentence}`);
-  return outcome.failure;
-}
-
 export const newArchive = (): string => join(newFolder(), 'hauler.tar');

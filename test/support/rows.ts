@@ -106,12 +106,6 @@ export async function ageStored(on: RowTarget, connectionId: string, days: numbe
   );
 }
 
-/** As while a hauler moves to another cell. */
-export async function lockHauler(on: RowTarget, id: string): Promise<void> {
-  const sql = `INSERT INTO hauler_moves (hauler_id, state, exported_at) VALUES ($1, 'locked', now())`;
-  await on.dataSource.query(sql, [id]);
-}
-
 interface PollRow {
   readonly isRunning: boolean;
   /** It has ended, and the next one is not due. */
@@ -299,13 +293,6 @@ export async function waitingSessions(manager: EntityManager): Promise<number> {
   return row.n;
 }
 
-/** Ends the sessions that wait for an advisory lock, as a lost connection does. */
-export const endWaitingSessions = ({ dataSource }: TestApp): Promise<unknown> =>
-  dataSource.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-     WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'advisory'`,
-  );
-
 /**
  * Sites and kiosks can be written meanwhile, materials cannot: a run waits in the middle of its transaction. `isWaited` resolves
  * to whether one does.
@@ -325,25 +312,6 @@ export async function whileMaterialsAreLocked(
     await manager.query('LOCK TABLE materials IN SHARE MODE');
     await work(isWaited);
   });
-}
-
-/** A run whose owner died so often; without a request, only a free lane starts it again. */
-export async function interruptRun(
-  { dataSource }: TestApp,
-  connectionId: string,
-  {
-    attempts = 1,
-    isRequested = false,
-    isDue = true,
-  }: { attempts?: number; isRequested?: boolean; isDue?: boolean } = {},
-): Promise<void> {
-  await dataSource.query(`UPDATE sync_runs SET status = 'running', attempts = $2 WHERE connection_id = $1`, [
-    connectionId,
-    attempts,
-  ]);
-  if (!isRequested)
-    await dataSource.query('UPDATE connections SET run_requested_at = NULL WHERE id = $1', [connectionId]);
-  if (!isDue) await dataSource.query('UPDATE connections SET due_at = NULL WHERE id = $1', [connectionId]);
 }
 
 /** Each site that is stored meanwhile is an error of the database with this message. */
@@ -776,9 +744,6 @@ export type HostedTable = 'reference_recordings' | 'reference_clips';
 export const hostedIds = async ({ dataSource }: TestApp, table: HostedTable): Promise<string[]> =>
   (await dataSource.query<{ id: string }[]>(`SELECT id FROM ${table}`)).map(({ id }) => id);
 
-export const deleteHostedRequest = ({ dataSource }: TestApp, id: string): Promise<unknown> =>
-  dataSource.query('DELETE FROM reference_video_requests WHERE id = $1', [id]);
-
 /** Commits of this table take so long, and no timeout cancels them, like those of a server with a slow disk. */
 export const slowCommits = ({ dataSource }: TestApp, table: HostedTable, seconds: number): Promise<unknown> =>
   dataSource.query(`
@@ -907,25 +872,6 @@ export async function rowsInWork({ dataSource }: Rows): Promise<string[]> {
     found.push(...rows.map(({ row }) => row));
   }
   return found;
-}
-
-/** How many lanes are owned for longer than so many milliseconds from now on. */
-export async function lanesOwnedLongerThan({ dataSource }: Rows, milliseconds: number): Promise<number> {
-  const rows = await dataSource.query<unknown[]>("SELECT FROM lanes WHERE owned_until > now() + $1 * interval '1 ms'", [
-    milliseconds,
-  ]);
-  return rows.length;
-}
-
-/** Makes the database refuse tickets of this number, by a rule that the service does not know, until the returned call. */
-export async function refuseTicket({ dataSource }: Rows, number: string): Promise<() => Promise<void>> {
-  await dataSource.query(`
-    CREATE FUNCTION refuse_one() RETURNS trigger LANGUAGE plpgsql AS
-      $$ BEGIN IF NEW.inbound_number = '${number}' THEN RAISE EXCEPTION 'refused inside'; END IF; RETURN NEW; END $$;
-    CREATE TRIGGER refuse_one BEFORE INSERT OR UPDATE ON tickets FOR EACH ROW EXECUTE FUNCTION refuse_one()`);
-  return async () => {
-    await dataSource.query('DROP FUNCTION refuse_one CASCADE');
-  };
 }
 
 export const insertHaulers = ({ dataSource }: Rows, count: number): Promise<unknown> =>

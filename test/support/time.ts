@@ -87,21 +87,6 @@ export const makeConnectionDue = ({ dataSource }: TestApp, id: string, inSeconds
 export const endLease = ({ dataSource }: TestApp, lane: string): Promise<unknown> =>
   dataSource.query('UPDATE lanes SET owned_until = now() WHERE lane = $1::text', [lane]);
 
-/** Another instance owns the lane for the next minute. */
-export const leaseToAnother = ({ dataSource }: TestApp, kind: string, lane: string): Promise<unknown> =>
-  dataSource.query(
-    `INSERT INTO lanes SELECT $1, $2::text, gen_random_uuid(), now(), now() + interval '1 min'
-     ON CONFLICT (kind, lane) DO UPDATE SET owner = EXCLUDED.owner, owned_until = EXCLUDED.owned_until`,
-    [kind, lane],
-  );
-
-/** The row of a connection is that of another owner from now on, or free again. */
-export const startConnectionRow = ({ dataSource }: TestApp, id: string, by: 'another' | 'nobody'): Promise<unknown> =>
-  dataSource.query(`UPDATE connections SET started_at = now() + $2::interval WHERE id = $1`, [
-    id,
-    by === 'another' ? '1 hour' : null,
-  ]);
-
 /** The runs of a connection are so many minutes older. */
 export const ageSyncRuns = ({ dataSource }: TestApp, connectionId: string, minutes: number): Promise<unknown> =>
   dataSource.query(

@@ -113,16 +113,3 @@ describe('an issuer that does not answer as it should', () => {
     await fresh.close();
   }, 60_000);
 });
-
-it('does not hinder a boot, and without it there is no sign-in of people', async () => {
-  const OIDC = oidcSettings('http://127.0.0.1:9', PUBLIC_URL, [{ role: 'admin', group: 'ops' }]);
-  const away = await startTestApp({ on: service, env: { OIDC } });
-  const { body } = await away.call('GET', '/console/api/sign-in');
-  expect(body).toEqual({ people: true, cells: [] });
-  expect(await fault({}, away)).toBe('provider-away');
-  await away.close();
-  const without = await startTestApp({ on: service, env: { OIDC: undefined } });
-  expect((await without.call('GET', '/console/api/sign-in')).body).toEqual({ people: false, cells: [] });
-  expect((await without.call('GET', '/console/api/oidc/sign-in')).status).toBe(404);
-  await without.close();
-});

@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { copyFileSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { backup, restore, verify } from '../../../src/backup/commands.js';
 import { serviceVersion } from '../../../src/config/version.js';
 import { migrate } from '../../../src/database/migrate.js';
@@ -121,39 +119,6 @@ describe('a backup', () => {
     );
   });
 
-  test('of an older release is brought to the newest migration', async () => {
-    const older = await emptyDatabase();
-    const migrations = MIGRATIONS.slice(0, -3);
-    await migrate(older.url, { migrations });
-    const id = randomUUID();
-    await onServer(older.url, (client) => client.query(`INSERT INTO haulers (id, name) VALUES ($1, 'of old')`, [id]));
-    const old = await backupOf(older.url);
-    await older.drop();
-    const target = await emptyDatabase();
-    await succeed((context) => restore({ from: old, database: target.url }, context), source());
-    expect(await migrate(target.url)).toEqual([]);
-    const { rows } = await onServer(target.url, (client) => client.query('SELECT id, name FROM haulers'));
-    expect(rows).toEqual([{ id, name: 'of old' }]);
-    await target.drop();
-  });
-
-  test('is restored through a migration that builds an index concurrently', async () => {
-    class IndexHaulers1999999999999 implements MigrationInterface {
-      readonly transaction = false;
-      async up(runner: QueryRunner): Promise<void> {
-        await runner.query('CREATE INDEX CONCURRENTLY haulers_name_idx ON haulers (name)');
-      }
-      async down(): Promise<void> {}
-    }
-    MIGRATIONS.push(IndexHaulers1999999999999);
-    try {
-      const content = await restored(archive);
-      expect(content['index haulers_name_idx']).toContain('USING btree (name)');
-    } finally {
-      MIGRATIONS.pop();
-    }
-  });
-
   test('has the rows of one moment, while others write', async () => {
     const busy = await emptyDatabase();
     await migrate(busy.url);
@@ -184,40 +149,6 @@ describe('a backup', () => {
     expect(rows[0]?.one).toBeGreaterThanOrEqual(atStart);
     expect(rows[0]?.other).toBe(rows[0]?.one);
     await Promise.all([busy.drop(), target.drop()]);
-  });
-});
-
-describe('the videos of a backup', () => {
-  const videos = () => join(service.env.DATA_DIR, 'videos');
-  const check = async (checksums = false) => {
-    const target = await emptyDatabase();
-    const options = { from: archive, database: target.url, videos: `file:${videos()}`, checksums };
-    const outcome = await (async () => {
-      try {
-        return (await succeed((context) => restore(options, context), source())).sentence;
-      } catch (error) {
-        return (error as Error).message;
-      }
-    })();
-    const rows = (await contentOf(target.url))['table haulers'];
-    await target.drop();
-    return { outcome, isRestored: rows === before['table haulers'] };
-  };
-
-  test('are looked for after a restore, and the sentence says how many are missing or differ', async () => {
-    expect((await check()).outcome).toMatch(/; \d+ videos found in file:/);
-    const files = readdirSync(videos(), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.mp4'));
-    const [lost = '', cut = '', damaged = ''] = files.filter((name) => name.startsWith('reference-recordings'));
-    rmSync(join(videos(), lost));
-    truncateSync(join(videos(), cut), 10);
-    const bytes = readFileSync(join(videos(), damaged));
-    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
-    writeFileSync(join(videos(), damaged), bytes);
-    expect(await check()).toEqual({
-      outcome: expect.stringMatching(/; of \d+ videos, 1 are missing in file:\S+ and 1 differ \(/),
-      isRestored: true,
-    });
-    expect((await check(true)).outcome).toMatch(/ 1 are missing in file:\S+ and 2 differ \(/);
   });
 });
 

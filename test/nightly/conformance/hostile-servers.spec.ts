@@ -1,9 +1,8 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { httpTransport } from '../../../src/conformance/http-transport.js';
+import { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { runKit } from '../../../src/conformance/kit.js';
 import type { Report } from '../../../src/conformance/report/report.js';
 import * as serverDoes from '../../support/scripted-partner.js';
@@ -91,7 +90,6 @@ test('no control character of a server reaches the terminal or an XML file', asy
   }
 });
 
-const ROLES = ['site-server', 'vision-server', 'scale-server', 'account-server'] as const;
 const WRITES = ['--write', '--truck-id', 'TRUCK-7'];
 
 /** Runs a role against a server that gives every request the same answer. */
@@ -121,77 +119,6 @@ const always = (listener: RequestListener) => async () => {
   };
 };
 
-/** The rule that a call without a key is answered with 401. */
-const WITHOUT_KEY = {
-  'site-server': 'SITE-050',
-  'vision-server': 'VISION-210',
-  'scale-server': 'SCALE-005',
-  'account-server': 'ACCOUNT-005',
-} as const;
-
-/** A list, an acknowledgement and a ticket in one. */
-const EVERYTHING = {
-  success: true,
-  data: { sites: [], kiosks: [], materials: [], videos: [], recordings: [] },
-  requestId: 'r',
-  status: 'processing',
-  disposalTicketId: HAULER,
-};
-
-describe.each(ROLES)('%s', (role) => {
-  test('does not believe a server that answers 200 to everything', async () => {
-    const accepting = always((_, response) => void response.writeHead(200, JSON_TYPE).end(JSON.stringify(EVERYTHING)));
-    const { code, failed, summary } = await runAgainst(role, accepting);
-    expect([code, summary.kitError]).toEqual([1, 0]);
-    expect(failed.map(({ id }) => id)).toContain(WITHOUT_KEY[role]);
-    expect(failed.every(({ message }) => message !== undefined && message !== '')).toBe(true);
-  });
-
-  test('asks a server that answers 401 to everything for the key, once', async () => {
-    const error = { success: false, error: { code: 'UNAUTHORIZED', message: 'no' } };
-    const refusing = always((_, response) => void response.writeHead(401, JSON_TYPE).end(JSON.stringify(error)));
-    const { code, failed, summary } = await runAgainst(role, refusing);
-    expect([code, failed.length, summary.kitError]).toEqual([1, 1, 0]);
-    expect(failed[0]?.message).toContain('is the key right?');
-  });
-
-  test('reports a server that does not speak HTTP', async () => {
-    const speaking = async () => {
-      const tcp = createTcpServer(
-        (socket) =>
-          void socket
-            .on('error', () => undefined)
-            .resume()
-            .end('\u0000\u001b[31mSSH-2.0\r\n'),
-      );
-      tcp.listen(0, '127.0.0.1');
-      await once(tcp, 'listening');
-      const { port } = tcp.address() as AddressInfo;
-      const stop = async () => {
-        tcp.close();
-        await once(tcp, 'close');
-      };
-      return { url: `http://127.0.0.1:${port}`, stop };
-    };
-    const { code, failed, summary } = await runAgainst(role, speaking);
-    expect([code, failed.length, summary.kitError]).toEqual([1, 1, 0]);
-    expect(failed[0]?.message).toMatch(/not valid HTTP|closed the connection/);
-  });
-});
-
-test('a request that was answered with 421 is not sent again', async () => {
-  const sent: string[] = [];
-  const { url, stop } = await always((request, response) => {
-    sent.push(`${request.method} ${request.url}`);
-    response.writeHead(421, JSON_TYPE).end('{}');
-  })();
-  const transport = httpTransport(10_000);
-  await transport.send({ operation: 'createTicket', method: 'POST', url: `${url}/tickets`, headers: {}, body: '{}' });
-  transport.close();
-  await stop();
-  expect(sent).toEqual(['POST /tickets']);
-});
-
 test('an answer of 300 MB is not read to its end', async () => {
   let sent = 0;
   const part = Buffer.alloc(1024 * 1024, '[');
@@ -210,38 +137,4 @@ test('an answer of 300 MB is not read to its end', async () => {
   expect(code).toBe(1);
   expect(failed[0]?.message).toBe('the answer is larger than 8 MiB');
   expect(sent).toBeLessThan(100);
-});
-
-test('a client that sends garbage, odd times and large bodies ends no run of a client role', async () => {
-  let out = '';
-  const call = async (url: string): Promise<void> => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    socket
-      .on('error', () => undefined)
-      .resume()
-      .end('\u0000garbage\r\n\r\n');
-    await once(socket, 'close');
-    const headers = { 'API-KEY': 'k' };
-    const range = 'startTime=%2B275760-09-12T23:59:00Z&endTime=%2B275760-09-13T00:00:00Z';
-    const early = 'startTime=-271821-04-20T00:00:00Z&endTime=-271821-04-21T00:00:00Z';
-    for (const query of [range, range, early]) {
-      const path = `/video-platform/v1/videos/continuous?customerId=c&truckId=t&${query}`;
-      await fetch(url + path, { headers });
-    }
-    const post = { method: 'POST', headers, body: Buffer.alloc(9 * 1024 * 1024, '[') };
-    expect((await fetch(`${url}/video-platform/v1/videos/requests`, post)).status).toBe(202);
-  };
-  let done: Promise<void> | undefined;
-  const stop = new AbortController();
-  const words = ['--role', 'platform-client', '--listen', '0', '--api-key', 'k', '--timeout', '20s'];
-  const code = await runKit([...words, '--format', 'json'], {
-    out: (text) => void (out += text),
-    err: (text) => void (done = call(/http:\/\/\S+(?=;)/.exec(text)?.[0] ?? '').finally(() => stop.abort())),
-    stop: stop.signal,
-  });
-  await done;
-  expect(code).toBe(1);
-  const { rules, summary } = JSON.parse(out) as Report;
-  expect(summary.kitError).toBe(0);
-  expect(rules.find(({ id }) => id === 'PLATFORM-007')?.outcome).toBe('failed');
 });

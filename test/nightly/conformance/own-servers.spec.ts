@@ -116,55 +116,6 @@ describe('a baseline of known failures', () => {
     await withWrongKey('--format', 'json', '--out', report);
     expect((await withWrongKey('--baseline', report)).code).toBe(0);
   });
-
-  test('fails with an entry that does not fail any more', async () => {
-    const list = join(folder, 'stale.txt');
-    writeFileSync(list, 'SITE-002\n');
-    const { code, out } = await run('site-server', '--baseline', list);
-    expect(code).toBe(1);
-    expect(out).toContain('stale: SITE-002');
-  });
-
-  test('and an earlier report is compared with this one', async () => {
-    const earlier = join(folder, 'earlier.json');
-    await withWrongKey('--format', 'json', '--out', earlier);
-    const { code, out } = await run('site-server', '--compare', earlier);
-    expect(code).toBe(0);
-    expect(out).toContain('SITE-001: failed -> passed');
-  });
-});
-
-describe('a wrong call exits with 2 and a sentence', () => {
-  const given = ['--role', 'site-server', '--url', 'http://127.0.0.1:1', '--api-key', 'k'];
-  const hauler = ['--hauler-id', '5f0c1f2e-7a3b-4c8d-9e10-112233445566'];
-  test.each<[string, string[]]>([
-    ['--role is required', []],
-    ['--role must be one of', ['--role', 'truck']],
-    ['--url is required', ['--role', 'site-server', ...hauler]],
-    ['--url must be an http', ['--role', 'site-server', ...hauler, '--url', 'ftp://x']],
-    ['--api-key is required', ['--role', 'site-server', ...hauler, '--url', 'http://x']],
-    ['--hauler-id is required', given],
-    ['--hauler-id must be a UUID', [...given, '--hauler-id', '7']],
-    ['--from must be an RFC 3339', [...given, ...hauler, '--from', 'noon']],
-    ['--timeout must be', [...given, ...hauler, '--timeout', 'soon']],
-    ['--format must be one of', [...given, ...hauler, '--format', 'pdf']],
-    ['cannot be read', [...given, ...hauler, '--baseline', '/nowhere']],
-    ['cannot be read', [...given, '--fixtures', '/nowhere']],
-    [
-      '--from must be before --to',
-      [...given, ...hauler, '--from', '2026-02-02T00:00:00Z', '--to', '2026-02-01T00:00:00Z'],
-    ],
-    ['cannot be written', [...given, ...hauler, '--out', '/nowhere/report.json']],
-    ['--baseline /dev/null/x cannot be read', [...given, ...hauler, '--baseline', '/dev/null/x']],
-    ['Unexpected argument', [...given, ...hauler, 'more']],
-    ['does not take an argument', [...given, ...hauler, '--write=yes']],
-    ['Unknown option', [...given, '--unknown']],
-  ])('%s', async (sentence, words) => {
-    const { code, out, err } = await kit(...words);
-    expect(code).toBe(2);
-    expect(out).toBe('');
-    expect(err).toContain(sentence);
-  });
 });
 
 const PLAN_HEADER = 'X-Plan';

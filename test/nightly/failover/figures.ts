@@ -1,12 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Answer, Load } from './load.js';
-import { LOGS } from './programs.js';
-import type { Scene } from './scene.js';
 import type { Outage } from './watch.js';
 
-/** Where the figures of a run are written, for docs/engineering/failover.md. */
-const FILE = process.env['FAILOVER_FIGURES'];
 /** How long after the outage a gap may begin that still belongs to it. */
 const TAIL_MS = 15_000;
 
@@ -21,8 +15,6 @@ export interface Figures {
   readonly answers503: number;
   /** Elements that were not acknowledged at once. */
   readonly refused: number;
-  lost: number;
-  doubled: number;
 }
 
 export interface Fault {
@@ -49,8 +41,6 @@ export function figuresOf(fault: Fault, outage: Outage, load: Load, instances: n
     acknowledged: since.filter(({ status }) => status === 200).length,
     answers503: since.filter(({ status }) => status === 503).length,
     refused: load.elements.slice(fault.firstElement).filter(({ tries }) => tries > 1).length,
-    lost: 0,
-    doubled: 0,
   };
 }
 
@@ -63,23 +53,4 @@ function endOfGap(taken: readonly Answer[], fault: Fault, outage: Outage): numbe
     before = at;
   }
   return end;
-}
-
-export function writeFigures(figures: readonly Figures[]): void {
-  if (FILE !== undefined) writeFileSync(FILE, JSON.stringify(figures));
-}
-
-/** Beside the logs of the programs: those of the instances, when each fault was, and when what is lost was acknowledged. */
-export function keepEvidence(faults: readonly Fault[], load: Load, scene: Scene, lost: readonly string[]): void {
-  const folder = LOGS;
-  if (folder === undefined) return;
-  const missing = new Set(lost);
-  const evidence = {
-    faults: faults.map(({ name, at }) => ({ name, at: new Date(performance.timeOrigin + at) })),
-    lost: load.elements
-      .filter(({ ref }) => missing.has(ref))
-      .map(({ ref, id, acknowledgedAt }) => ({ ref, id, acknowledgedAt })),
-  };
-  writeFileSync(join(folder, 'evidence.json'), JSON.stringify(evidence, null, 1));
-  scene.instances.forEach((instance, i) => writeFileSync(join(folder, `instance-${i + 1}.log`), instance.output()));
 }

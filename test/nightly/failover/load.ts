@@ -22,7 +22,6 @@ interface Element {
   readonly body: unknown;
   /** Once it was acknowledged. */
   id: string | undefined;
-  acknowledgedAt?: Date;
   tries: number;
 }
 
@@ -141,7 +140,6 @@ export class Load {
     this.answers.push({ instance, sentAt, at, status });
     if (id !== undefined) {
       element.id = id;
-      element.acknowledgedAt = new Date();
       return;
     }
     this.refused.push({ element, dueAt: at + RESEND_AFTER_MS });

@@ -1,13 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Owner } from '../../../src/embedded-postgres/owner.js';
 import { pathOf, requireLinux, requirePrograms } from '../../support/programs.js';
 
 /** As Debian installs it; `patroni.yml` names the folder. */
 const POSTGRES = '/usr/lib/postgresql/15/bin/postgres';
-/** Where all output of the programs is kept, to find out why a run has lost something. */
-export const LOGS = process.env['FAILOVER_LOGS'];
 
 /** Fails where a program of the cluster is absent. */
 export function requireFailoverPrograms(): void {
@@ -26,7 +23,6 @@ export class Programs {
     private readonly owner: Owner | undefined,
   ) {
     process.once('exit', this.endWithUs);
-    if (LOGS !== undefined) mkdirSync(LOGS, { recursive: true });
   }
 
   start(name: string, program: string, parameters: readonly string[]): ChildProcess {
@@ -39,7 +35,6 @@ export class Programs {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         this.outputs.set(name, ((this.outputs.get(name) ?? '') + text).slice(-20_000));
-        if (LOGS !== undefined) appendFileSync(join(LOGS, `${name}.log`), text);
       });
     }
     return child;

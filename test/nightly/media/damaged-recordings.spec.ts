@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { CreateVideoResponse, ListVideosResponse } from '../../../src/contracts/vision/vision.dto.js';
@@ -7,7 +7,7 @@ import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../../support/reference-vision.js';
 import { hurryHostedClips } from '../../support/time.js';
-import { B_FRAMES, clipFolder, patchBox, readPackets, remux, withMuLaw } from './sample-files.js';
+import { B_FRAMES, clipFolder, patchBox, remux } from './sample-files.js';
 
 let service: TestApp;
 let key: string;
@@ -39,19 +39,6 @@ async function clipOf(cameraId: string, bytes: Buffer, minutes = 0.5): Promise<L
     return body.data;
   });
 }
-
-it('a clip of a recording with µ-law sound is delivered without the sound, and says so', async () => {
-  const path = await withMuLaw(B_FRAMES, join(folder, 'mu-law.mp4'));
-  const { request, videos } = await clipOf('mu-law', await readFile(path));
-  expect(request).toMatchObject({
-    status: 'ready',
-    message: expect.stringContaining('The sound was left out where MP4 cannot hold ulaw.'),
-  });
-  const target = join(folder, 'clip.mp4');
-  await writeFile(target, Buffer.from(await (await fetch(videos[0]?.downloadUrl ?? '')).arrayBuffer()));
-  const { video, audio } = await readPackets(target);
-  expect([video.length > 0, audio]).toEqual([true, []]);
-});
 
 it('a recording that is cut short spoils no clip: it is used up to its last frame, and the message says so', async () => {
   expect((await upload(service, 1, { cameraId: 'short' }, demoVideo(1).subarray(0, 60_000))).status).toBe(201);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, mkdtempSync, statSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +15,6 @@ import {
   Input,
   type InputTrack,
   MP4,
-  MovOutputFormat,
   Mp4OutputFormat,
   Output,
 } from 'mediabunny';
@@ -30,7 +29,6 @@ import { boxesOf } from '../../support/sample-video.js';
 export { boxesOf };
 
 export const B_FRAMES = fileURLToPath(new URL('../../fixtures/videos/b-frames.mp4', import.meta.url));
-export const OPEN_GOP = fileURLToPath(new URL('../../fixtures/videos/open-gop.mp4', import.meta.url));
 
 const START = Date.UTC(2026, 10, 2, 8, 0, 0);
 
@@ -123,14 +121,7 @@ async function packetsOf(track: InputTrack | null): Promise<ReadPacket[]> {
 
 export interface Remux {
   readonly fastStart?: false | 'fragmented';
-  readonly without?: 'video' | 'audio';
   readonly rotation?: 90;
-  /** Delay of every packet in seconds. */
-  readonly shift?: number;
-  /** The same for the audio packets only. */
-  readonly soundShift?: number;
-  /** Factor by which every packet lasts longer. */
-  readonly stretch?: number;
 }
 
 /** The same pictures in another file. */
@@ -140,8 +131,8 @@ export async function remux(from: string, to: string, how: Remux): Promise<strin
     format: new Mp4OutputFormat({ fastStart: how.fastStart ?? false }),
     target: new FilePathTarget(to),
   });
-  const video = how.without === 'video' ? null : await input.getPrimaryVideoTrack();
-  const audio = how.without === 'audio' ? null : await input.getPrimaryAudioTrack();
+  const video = await input.getPrimaryVideoTrack();
+  const audio = await input.getPrimaryAudioTrack();
   const picture = new EncodedVideoPacketSource('avc');
   const sound = new EncodedAudioPacketSource('aac');
   if (video) output.addVideoTrack(picture, how.rotation && { rotation: how.rotation });
@@ -151,37 +142,10 @@ export async function remux(from: string, to: string, how: Remux): Promise<strin
   const meta = <T>(decoderConfig: T | null | undefined) => (decoderConfig ? { decoderConfig } : undefined);
   const sounds = audio ? new EncodedPacketSink(audio).packets() : [];
   for await (const packet of sounds) {
-    void sound.add(retimed(packet, { ...how, shift: how.soundShift ?? how.shift ?? 0 }), meta(soundConfig));
+    void sound.add(packet, meta(soundConfig));
   }
   for await (const packet of video ? new EncodedPacketSink(video).packets() : []) {
-    void picture.add(retimed(packet, how), meta(pictureConfig));
-  }
-  await output.finalize();
-  input.dispose();
-  return to;
-}
-
-const retimed = (packet: EncodedPacket, { shift = 0, stretch = 1 }: Remux) =>
-  packet.clone({ timestamp: packet.timestamp * stretch + shift, duration: packet.duration * stretch });
-
-/** The same pictures with a second of silence in µ-law, the usual sound of cameras, which MP4 has no place for. */
-export async function withMuLaw(from: string, to: string): Promise<string> {
-  const input = new Input({ formats: [MP4], source: new FilePathSource(from) });
-  const output = new Output({ format: new MovOutputFormat({ fastStart: false }), target: new FilePathTarget(to) });
-  const video = await input.getPrimaryVideoTrack();
-  if (!video) throw new Error('there is no video track');
-  const [picture, sound] = [new EncodedVideoPacketSource('avc'), new EncodedAudioPacketSource('ulaw')];
-  output.addVideoTrack(picture);
-  output.addAudioTrack(sound);
-  await output.start();
-  const decoderConfig = { codec: 'ulaw', sampleRate: 8_000, numberOfChannels: 1 };
-  for (let part = 0; part < 10; part++) {
-    const data = new Uint8Array(800).fill(0xff);
-    void sound.add(new EncodedPacket(data, 'key', part / 10, 0.1), { decoderConfig });
-  }
-  const pictureConfig = await video.getDecoderConfig();
-  for await (const packet of new EncodedPacketSink(video).packets()) {
-    void picture.add(packet, pictureConfig ? { decoderConfig: pictureConfig } : undefined);
+    void picture.add(packet, meta(pictureConfig));
   }
   await output.finalize();
   input.dispose();
@@ -223,51 +187,4 @@ export async function hevcVideo(path: string, { pictures = 100, pictureBytes = 1
 export function patchBox(bytes: Buffer, name: string, offset: number, value: number): Buffer {
   bytes.writeUInt32BE(value, bytes.indexOf(name, bytes.indexOf('moov')) + name.length + offset);
   return bytes;
-}
-
-/** A file as a storage reads it. Counts the requested bytes and the open streams. */
-export function streamed(path: string): ByteRangeReader & { asked: number; open: number } {
-  const reader = {
-    size: statSync(path).size,
-    asked: 0,
-    open: 0,
-    read(start: number, end: number) {
-      reader.asked += end - start;
-      reader.open += 1;
-      return createReadStream(path, { start, end: end - 1, highWaterMark: 4096 }).on('close', () => (reader.open -= 1));
-    },
-  };
-  return reader;
-}
-
-/** A virtual file of 3 GiB: the demo recording with a `free` box of 3 GiB before its frames. */
-export async function hugeFile(path: string): Promise<ByteRangeReader & { asked: number }> {
-  const file = await readFile(path);
-  const [ftyp, moov] = ['ftyp', 'moov'].map((name) => boxesOf(file).find((box) => box.name === name));
-  if (!ftyp || !moov) throw new Error('not a fast-start MP4');
-  const gap = 3 * 1024 ** 3;
-  const cut = moov.start + moov.size;
-  const free = Buffer.alloc(16);
-  free.writeUInt32BE(1, 0);
-  free.write('free', 4);
-  free.writeBigUInt64BE(BigInt(gap), 8);
-  const table = file.indexOf('stco');
-  for (let entry = 0; entry < file.readUInt32BE(table + 8); entry++) {
-    const place = table + 12 + 4 * entry;
-    file.writeUInt32BE(file.readUInt32BE(place) + gap, place);
-  }
-  const [head, tail] = [Buffer.concat([file.subarray(0, cut), free]), file.subarray(cut)];
-  const reader = {
-    size: file.length + gap,
-    asked: 0,
-    read(start: number, end: number) {
-      reader.asked += end - start;
-      const bytes = Buffer.alloc(end - start);
-      if (start < head.length) head.copy(bytes, 0, start);
-      const tailStart = cut + gap;
-      if (end > tailStart) tail.copy(bytes, Math.max(0, tailStart - start), Math.max(0, start - tailStart));
-      return bytes;
-    },
-  };
-  return reader;
 }

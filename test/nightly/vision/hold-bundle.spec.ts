@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -9,8 +9,6 @@ import { STORAGE, type Storage } from '../../../src/storage/storage.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { readBundle, requestBundle } from '../../support/bundle.js';
-import { commandsBeside, runCommand } from '../../support/command-line.js';
-import { eventually } from '../../support/eventually.js';
 import { type Footage, insertFootage, videoConnection } from '../../support/held-footage.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 import { addViews } from '../../support/rows.js';
@@ -99,25 +97,6 @@ describe('the bundle of a hold', () => {
     );
   });
 
-  test('of a part has what overlaps it, and of a range without files the lists alone', async () => {
-    const scene = await videoConnection(app);
-    await insertFootage(app, minutes(scene, 10));
-    const { id } = await hold(app, scene.connectionId);
-    const part = { from: '2026-01-31T08:00:11Z', to: '2026-01-31T08:00:20Z' };
-    const { manifest } = await readBundle(app, `/holds/${id}/bundle?endsAfter=${part.from}&startsBefore=${part.to}`);
-    expect(manifest.part).toEqual({
-      endsAfter: expect.stringContaining('08:00:11'),
-      startsBefore: expect.stringContaining('08:00:20'),
-    });
-    expect(manifest.recordings.map(({ startTime }) => startTime.slice(-3))).toEqual(['10Z', '15Z']);
-    const empty = await hold(app, scene.connectionId, { from: '2024-03-01T00:00:00Z', to: '2024-03-02T00:00:00Z' });
-    const { names, manifest: none } = await readBundle(app, `/holds/${empty.id}/bundle`);
-    expect(names).toEqual(['manifest.csv', 'views.csv', 'manifest.json', 'SHA256SUMS']);
-    expect([none.recordings, none.hold.missing]).toEqual([[], [expect.objectContaining({ cause: 'notListed' })]]);
-    const wrong = await app.admin('GET', `/holds/${id}/bundle?endsAfter=${part.to}&startsBefore=${part.from}`);
-    expect(wrong.status).toBe(400);
-  });
-
   test('names a file that is gone, and one that differs, and is whole all the same', async () => {
     const scene = await videoConnection(app);
     const [gone = '', differs = '', longer = '', good = ''] = await insertFootage(app, minutes(scene, 4));
@@ -139,70 +118,6 @@ describe('the bundle of a hold', () => {
     const lines = (await read('PROBLEMS.txt')).trimEnd().split('\n');
     expect(lines.map((line) => line.split(':')[0])).toEqual(['gone', 'differs', 'differs']);
     expect([lines[0]?.includes(gone), lines[1]?.includes(differs)]).toEqual([true, true]);
-  });
-
-  test('is stored by the command line, which names what is wrong and leaves no part behind', async () => {
-    const scene = await videoConnection(app);
-    const [gone = ''] = await insertFootage(app, minutes(scene, 2));
-    const { id } = await hold(app, scene.connectionId);
-    const leave = commandsBeside(app);
-    const file = join(folder, 'by-command.zip');
-    expect(await runCommand('hold', 'bundle', id, '--to', file)).toEqual({ code: 0, out: `stored ${file}\n`, err: '' });
-    expect(await extractZip(file, await mkdtemp(join(folder, 'extracted-')))).toContain('SHA256SUMS');
-    expect(await runCommand('hold', 'bundle', id, '--to', file)).toMatchObject({ code: 2, out: '' });
-    await app.app.get<Storage>(STORAGE, { strict: false }).delete(recordingFile(gone));
-    const problem = await runCommand('hold', 'bundle', id, '--to', join(folder, 'problem.zip'));
-    expect(problem).toMatchObject({ code: 1, err: expect.stringContaining('one file is gone or differs') });
-    const part = ['--starts-before', '2026-01-31T08:00:05Z'];
-    const other = join(folder, 'unknown.zip');
-    expect(await runCommand('hold', 'bundle', scene.haulerId, ...part, '--to', other)).toMatchObject({
-      code: 1,
-      out: '',
-    });
-    expect((await readdir(folder)).filter((name) => name.startsWith('unknown') || name.endsWith('.part'))).toEqual([]);
-    leave();
-  });
-
-  test('is for those who may see video of the hauler', async () => {
-    const scene = await videoConnection(app);
-    await insertFootage(app, minutes(scene, 1));
-    const { id } = await hold(app, scene.connectionId);
-    const other = await videoConnection(app);
-    const token = (name: string) => `token-of-the-person-${name}`;
-    const limited = await startTestApp({
-      on: app,
-      env: {
-        ADMIN_TOKENS: [
-          { name: 'own', role: 'viewer+video', token: token('own'), haulers: [scene.haulerId] },
-          { name: 'other', role: 'admin', token: token('other'), haulers: [other.haulerId] },
-          { name: 'viewer', role: 'viewer', token: token('viewer') },
-        ],
-      },
-    });
-    const statusOf = async (name: string) => {
-      const response = await requestBundle(limited, `/holds/${id}/bundle`, token(name));
-      response.resume();
-      await once(response, 'end');
-      return response.statusCode;
-    };
-    expect([await statusOf('own'), await statusOf('other'), await statusOf('viewer')]).toEqual([200, 404, 403]);
-    expect((await app.admin('GET', `/holds/${scene.haulerId}/bundle`)).status).toBe(404);
-    await limited.close();
-  });
-
-  test('is not read on for a client that went away', async () => {
-    const scene = await videoConnection(app);
-    const { id } = await hold(app, scene.connectionId, await stored(app, scene, 40));
-    const storage = app.app.get<Storage>(STORAGE, { strict: false });
-    const read = jest.spyOn(storage, 'read');
-    const response = await requestBundle(app, `/holds/${id}/bundle`);
-    await once(response, 'data');
-    response.pause();
-    await eventually(() => expect(read.mock.calls.length).toBeGreaterThan(1));
-    response.destroy();
-    const opened = (await Promise.all(read.mock.results.map(({ value }) => value as Promise<Readable>))).at(-1);
-    await eventually(() => expect(opened?.destroyed).toBe(true));
-    expect(read.mock.calls.length).toBeLessThan(40);
   });
 });
 

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Action } from '../../../src/contracts/admin/action.dto.js';
-import type { RecordingShare } from '../../../src/contracts/admin/share.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { newestExchange } from '../../support/exchange-scene.js';
 import { withoutActions } from '../../support/rows.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { accepts, element, POST } from '../../support/scripted-vision.js';
@@ -66,26 +64,6 @@ describe('a recording that is shown', () => {
     expect(await named()).toEqual(['recording.viewed token:desk', 'recording.viewed token:desk']);
   });
 
-  test('is downloaded by a token, and by a session that asks for a file; each caller counts by itself', async () => {
-    const file = await content(await signIn(), '?download=true');
-    expect(file.headers.get('content-disposition')).toMatch(
-      /^attachment; filename="TRUCK-7-front-2026-01-31T08-30-00Z\.mp4"$/,
-    );
-    expect(await named()).toEqual(['recording.downloaded token:desk']);
-    const plain = await content({ Authorization: `Bearer ${vision.app.env.ADMIN_TOKEN}` });
-    expect([plain.status, plain.headers.get('content-disposition')]).toEqual([200, null]);
-    expect(await named()).toEqual(['recording.downloaded admin', 'recording.downloaded token:desk']);
-  });
-
-  test('is no action where nothing is shown, and one where the copy of the caller is current', async () => {
-    const { headers } = await content(authorization, '', undefined, 'HEAD');
-    expect((await content({ ...authorization, Range: `bytes=${video.length}-` })).status).toBe(416);
-    expect((await content({})).status).toBe(401);
-    expect(await named()).toEqual([]);
-    expect((await content({ ...authorization, 'If-None-Match': headers.get('etag') ?? '' })).status).toBe(304);
-    expect(await named()).toEqual(['recording.downloaded token:desk']);
-  });
-
   test.each(['recording.viewed', 'recording.downloaded'])('is refused while %s cannot be stored', async (action) => {
     const caller = action === 'recording.viewed' ? await signIn() : authorization;
     const refused = await refusing(action, () => content({ ...caller, Range: 'bytes=0-9' }));
@@ -93,30 +71,4 @@ describe('a recording that is shown', () => {
     expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('action log') } });
     expect((await content(caller)).status).toBe(200);
   });
-});
-
-test('an exchange that is shown is one action for a page that polls, and refused without it', async () => {
-  const { id } = await newestExchange(vision.app, { direction: 'outbound' });
-  const read = () => vision.app.call('GET', `/admin/v1/exchanges/${id}`, { headers: authorization });
-  expect((await refusing('exchange.viewed', read)).status).toBe(503);
-  expect([(await read()).status, (await read()).status]).toEqual([200, 200]);
-  const [viewed, ...others] = await actionsOf(`exchange:${id}`);
-  expect(viewed).toMatchObject({ action: 'exchange.viewed', actor: 'token:desk' });
-  expect(viewed?.sentence).toMatch(/^The token desk viewed the exchange .+ of Test\.$/);
-  expect(others).toEqual([]);
-});
-
-test('a view of a link is not counted if its action could not be stored, and is counted by the next one', async () => {
-  const { body } = await vision.app.admin<{ url: string }>('POST', `/recordings/${recordingId}/shares`, {
-    ...{ reason: 'Dispute', maxViews: 1 },
-  });
-  const press = () => fetch(body.url, { method: 'POST', body: new URLSearchParams() });
-  const views = async () =>
-    (await vision.app.admin<{ data: RecordingShare[] }>('GET', `/recordings/${recordingId}/shares`)).body.data[0]
-      ?.views;
-  expect((await refusing('share.viewed', press)).status).toBe(503);
-  expect(await views()).toBe(0);
-  expect((await press()).status).toBe(200);
-  expect(await views()).toBe(1);
-  expect((await actionsOf()).map(({ action }) => action)).toEqual(['share.viewed', 'createRecordingShare']);
 });

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
 import type { WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { eventually } from '../../support/eventually.js';
 import { ScaleHouse } from '../../support/scale-house.js';
 import { Receiver, status } from '../../integration/webhooks/receiver.js';
 
@@ -33,28 +31,6 @@ async function end(receiver: Receiver): Promise<void> {
 }
 
 describe('a receiver', () => {
-  test('that fails and then works gets the same webhook-id again, after the times of the table', async () => {
-    const receiver = await open({}, status(500, {}, 'no'), status(503), status(200, {}, 'ok'));
-    const pushedAt = Date.now();
-    await push();
-    const first = await receiver.delivery({
-      status: 'pending',
-      attempts: 1,
-      reason: 'http-status',
-      lastResponse: { status: 500, body: 'no' },
-    });
-    // From the push: a busy machine reads the delivery later.
-    expect(Date.parse(first.nextAt ?? '') - pushedAt).toBeGreaterThan(4_000);
-    expect(wait(first)).toBeLessThan(6_000);
-    await receiver.hurry();
-    const second = await receiver.delivery({ attempts: 2, lastResponse: { status: 503, body: '' } });
-    expect(wait(second)).toBeGreaterThan(290_000);
-    await receiver.hurry();
-    await receiver.delivery({ status: 'delivered', attempts: 3, lastResponse: { status: 200, body: 'ok' } });
-    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(new Set([first.id]));
-    await end(receiver);
-  });
-
   test('that has failed for five days is disabled, and its waiting deliveries end', async () => {
     const receiver = await open({}, status(500));
     await push();
@@ -92,15 +68,6 @@ describe('a receiver', () => {
     await end(receiver);
   });
 
-  test('that answers 10 MB counts by its status, and little is kept', async () => {
-    const megabytes = Buffer.alloc(10_000_000, 'x');
-    const receiver = await open({}, (response) => response.writeHead(200).end(megabytes));
-    await push();
-    const delivery = await receiver.delivery({ status: 'delivered' });
-    expect(delivery.lastResponse?.body.length).toBe(1_000);
-    await end(receiver);
-  });
-
   test('whose body never ends counts by its status, and one that never answers is tried again', async () => {
     const endless = await open({}, (response) => void response.writeHead(200).write('begin'));
     const hanging = await open({}, () => undefined);
@@ -111,20 +78,3 @@ describe('a receiver', () => {
     await end(hanging);
   });
 });
-
-describe('an endpoint', () => {
-  test('created by another instance gets events within seconds', async () => {
-    const second = await startTestApp({ on: service });
-    await push();
-    const receiver = await Receiver.open(second);
-    receivers.push(receiver);
-    await eventually(async () => {
-      await push();
-      expect(receiver.received.length).toBeGreaterThan(0);
-    }, 20_000);
-    await end(receiver);
-    await second.close();
-  });
-});
-
-const wait = ({ nextAt }: WebhookDelivery) => Date.parse(nextAt ?? '') - Date.now();
