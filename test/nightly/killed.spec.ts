@@ -10,7 +10,7 @@ import type { WebhookDelivery } from '../../src/contracts/admin/webhook-delivery
 import { recordingFile } from '../../src/vision/recordings/recording.rules.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
-import { countByTruck, holdRows, insertDeliveries, insertStoredRecordings, setRetentionDays } from '../support/rows.js';
+import { countByTruck, holdRows, insertStoredRecordings, setRetentionDays } from '../support/rows.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { hangs, startScriptedPartner } from '../support/scripted-partner.js';
 import { inHours } from '../support/scripted-vision.js';

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import type { InterfaceName } from '../../src/contracts/common/api-contract.js';
 import type { TestApp } from './app.js';
 
@@ -48,16 +47,4 @@ export async function issueConnectionKey(
   const { status, body } = await service.admin<TestKey>('POST', '/api-keys', { connectionId, ...options });
   if (status !== 201) throw new Error(`no key: ${status} ${JSON.stringify(body)}`);
   return body;
-}
-
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-
-/** A well-formed key that differs from this one in the last of its random digits only, and so in its checksum. */
-export function neighbour(key: string): string {
-  const last = DIGITS[(DIGITS.indexOf(key.charAt(45)) + 1) % 62] ?? '';
-  const body = key.slice(0, 45) + last;
-  let check = '';
-  for (let rest = crc32(body); check.length < 6; rest = Math.floor(rest / 62))
-    check = (DIGITS[rest % 62] ?? '') + check;
-  return body + check;
 }
