@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 
 /**
@@ -53,7 +54,8 @@ export default {
     project('nightly', { ...postgres, testPathIgnorePatterns: ['<rootDir>/test/nightly/console/'] }),
     project('nightly-console', { ...consoleTarget, testMatch: ['<rootDir>/test/nightly/console/**/*.spec.ts'] }),
   ],
-  maxWorkers: '100%',
+  // The acceptance tier waits for half of its time.
+  maxWorkers: availableParallelism() + 1,
   workerIdleMemoryLimit: '1200MB',
   testTimeout: 60_000,
 };

@@ -1,9 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.js';
-import { identify, startIdentityProvider } from '../support/identity-provider.js';
 import {
-  ask,
   type ConsoleScene,
   linkTo,
   list,
@@ -16,23 +13,14 @@ import {
 } from './support/console.js';
 import { DEMO, VIEWER_TOKEN } from './support/demo.js';
 import { accessibilityFindings } from './support/page-checks.js';
-
-/** The roles of the groups stand in `support/target.ts`. */
-const groups = new Map([
-  ['ada', ['owners']],
-  ['otto', ['dispatch']],
-  ['vera', ['readers']],
-  ['wim', ['watchers']],
-  ['lea', ['demo']],
-]);
+import { endSessions, pagesOf, signedIn, startProvider } from './support/people.js';
 
 let scene: ConsoleScene;
-let provider: Awaited<ReturnType<typeof startIdentityProvider>>;
+let provider: Awaited<ReturnType<typeof startProvider>>;
 /** The name of a hauler that not everybody may see. */
 let bigBend: string;
 beforeAll(async () => {
-  const port = Number(new URL(target.issuer).port);
-  provider = await startIdentityProvider(target.url, groups, '127.0.0.1', port);
+  provider = await startProvider();
   scene = await startConsole();
   bigBend = await nameOf(await newHauler());
 }, 60_000);
@@ -42,28 +30,9 @@ afterAll(async () => {
 });
 afterEach(async () => expect(await scene.endCase()).toEqual([]));
 
-/** A person who has signed in, on a page of the console. */
-async function signedIn(login: string, path = ''): Promise<Page> {
-  const page = await scene.visitor();
-  // The page of the provider wants a font of another host.
-  await page.context().route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css' }));
-  await page.goto(`/console/${path}`);
-  await page.getByRole('link', { name: 'Sign in with your account' }).click();
-  await identify(page, login);
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  return page;
-}
-
-const pagesOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
-
-async function endSessions(): Promise<void> {
-  const sessions = await list<{ id: string; kind: string }>('/sessions');
-  for (const { id } of sessions.filter(({ kind }) => kind === 'person')) await ask('DELETE', `/sessions/${id}`);
-}
-
 describe('a person who signs in at the identity provider', () => {
   it('lea with a group of one hauler sees that one alone, and no page that concerns all', async () => {
-    const page = await signedIn('lea', 'haulers');
+    const page = await signedIn(scene, 'lea', 'haulers');
     await page.getByRole('banner').getByText('operator, 1 hauler', { exact: true }).waitFor();
     await page.getByRole('cell', { name: 'Demo Hauling' }).waitFor();
     expect(await page.getByRole('row').count()).toBe(2);
@@ -87,13 +56,13 @@ describe('a person who signs in at the identity provider', () => {
       expect(recording).toBeDefined();
       return recording?.id;
     });
-    const watcher = await signedIn('wim', `recordings?play=${id}`);
+    const watcher = await signedIn(scene, 'wim', `recordings?play=${id}`);
     await watcher.locator('video').first().waitFor();
     await eventually(async () => {
       const [action] = await list(`/actions?resource=recording:${id}`);
       expect(action).toMatchObject({ action: 'recording.viewed', person: { name: 'Name of wim' } });
     });
-    const viewer = await signedIn('vera', `recordings?play=${id}`);
+    const viewer = await signedIn(scene, 'vera', `recordings?play=${id}`);
     await viewer.getByText('This needs the role viewer+video; this session has the role viewer.').waitFor();
     await viewer.goto('/console/recordings?view=gallery');
     await viewer.getByRole('heading', { name: 'Recordings', level: 1 }).waitFor();
@@ -103,7 +72,7 @@ describe('a person who signs in at the identity provider', () => {
   });
 
   it('signs out here and at the provider, which then knows nobody', async () => {
-    const page = await signedIn('vera');
+    const page = await signedIn(scene, 'vera');
     const [request] = await Promise.all([
       page.waitForRequest((each) => each.url().startsWith(`${provider.issuer}/session/end`)),
       page.getByRole('button', { name: 'Sign out' }).click(),
@@ -118,7 +87,7 @@ describe('a person who signs in at the identity provider', () => {
 
 describe('a session that has ended', () => {
   it('of a person asks for a sign-in above a form that is filled in, and goes on with it', async () => {
-    const page = await signedIn('ada', 'haulers?new=1');
+    const page = await signedIn(scene, 'ada', 'haulers?new=1');
     await page.getByLabel('Name of the hauler').fill('Typed before');
     await endSessions();
     await press(page.getByRole('button', { name: 'Create the hauler' }));

@@ -557,10 +557,10 @@ describe('an admin with footage', () => {
       .getByRole('link', { name: /^T-WEST, .*: 50% stored/ })
       .click();
     const front = page.getByRole('list', { name: 'Cameras' }).getByRole('listitem').filter({ hasText: 'Front' });
-    await front.getByText('60 min missing; 60 dead links').waitFor();
+    await front.getByText('60 min lost: 60 min of dead links').waitFor();
     await front.getByText('Whose part: the partner').waitFor();
     const csv = await savedCsv(page, page.getByRole('button', { name: 'Missing footage (CSV)' }));
-    expect(csv.text).toMatch(/^truck,camera,start,end,[^]*\r\nT-WEST,front,\S+,3600,missing,[^\r]*,partner\r\n/);
+    expect(csv.text).toMatch(/^truck,camera,start,end,[^]*\r\nT-WEST,front,\S+,3600,failed,[^\r]*,partner\r\n/);
   });
 
   it('holds a range from the page of a truck, downloads it, and releases the hold', async () => {

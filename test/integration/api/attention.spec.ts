@@ -61,7 +61,7 @@ describe('synchronisations and calls', () => {
   });
 
   test('quarantined records are counted, until a run stores them', async () => {
-    await scene.sync({ sites: [site(1), site(2, { updatedAt: 'yesterday' })], ...none });
+    await scene.sync({ sites: [site(1), site(2, { name: 7 })], ...none });
     expect(await ofKind(service, 'quarantined-records')).toMatchObject([
       { count: 1, sentence: '1 of 2 records could not be stored as sent.' },
     ]);

@@ -4,24 +4,14 @@ import { startOwnService } from '../../acceptance/support/service.js';
 import { call } from '../../acceptance/support/target.js';
 import { startCellRouter } from '../../support/cell-router.js';
 import { eventually } from '../../support/eventually.js';
-import { identify, startIdentityProvider } from '../../support/identity-provider.js';
-import { ask, type ConsoleScene, list, part, press, startConsole, target } from '../../console/support/console.js';
+import { type ConsoleScene, part, press, startConsole, target } from '../../console/support/console.js';
 import { DEMO } from '../../console/support/demo.js';
-
-/** The roles of the groups stand in `support/target.ts`. */
-const groups = new Map([
-  ['ada', ['owners']],
-  ['otto', ['dispatch']],
-  ['vera', ['readers']],
-  ['wim', ['watchers']],
-  ['lea', ['demo']],
-]);
+import { endSessions, groups, pagesOf, signedIn, startProvider } from '../../console/support/people.js';
 
 let scene: ConsoleScene;
-let provider: Awaited<ReturnType<typeof startIdentityProvider>>;
+let provider: Awaited<ReturnType<typeof startProvider>>;
 beforeAll(async () => {
-  const port = Number(new URL(target.issuer).port);
-  provider = await startIdentityProvider(target.url, groups, '127.0.0.1', port);
+  provider = await startProvider();
   scene = await startConsole();
 }, 60_000);
 afterAll(async () => {
@@ -29,25 +19,6 @@ afterAll(async () => {
   await provider.close();
 });
 afterEach(async () => expect(await scene.endCase()).toEqual([]));
-
-/** A person who has signed in, on a page of the console. */
-async function signedIn(login: string, path = ''): Promise<Page> {
-  const page = await scene.visitor();
-  // The page of the provider wants a font of another host.
-  await page.context().route('https://fonts.googleapis.com/**', (route) => route.fulfill({ contentType: 'text/css' }));
-  await page.goto(`/console/${path}`);
-  await page.getByRole('link', { name: 'Sign in with your account' }).click();
-  await identify(page, login);
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  return page;
-}
-
-const pagesOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
-
-async function endSessions(): Promise<void> {
-  const sessions = await list<{ id: string; kind: string }>('/sessions');
-  for (const { id } of sessions.filter(({ kind }) => kind === 'person')) await ask('DELETE', `/sessions/${id}`);
-}
 
 /** Ends the sessions while the page makes no call by itself, and opens an address of the console again in its tab. */
 async function returnWithoutSession(page: Page, path = ''): Promise<void> {
@@ -61,7 +32,7 @@ describe('a person who signs in at the identity provider', () => {
     { login: 'otto', role: 'operator', may: 'start' },
     { login: 'vera', role: 'viewer', may: 'read' },
   ])('$login as $role sees the pages of the role, and may $may', async ({ login, role, may }) => {
-    const page = await signedIn(login, 'haulers?search=x');
+    const page = await signedIn(scene, login, 'haulers?search=x');
     expect(page.url()).toContain('/console/haulers?search=x');
     const header = page.getByRole('banner');
     await header.getByText(`Name of ${login}`, { exact: true }).waitFor();
@@ -83,7 +54,7 @@ describe('a person who signs in at the identity provider', () => {
 
 describe('a session that has ended', () => {
   it('of a person is renewed without a page where nothing was typed, and stays at its address', async () => {
-    const page = await signedIn('otto', 'tickets?search=IN');
+    const page = await signedIn(scene, 'otto', 'tickets?search=IN');
     await returnWithoutSession(page, 'tickets?search=IN');
     await page.getByRole('banner').getByText('Name of otto').waitFor();
     expect(page.url()).toMatch(/\/console\/tickets\?search=IN$/);
@@ -91,7 +62,7 @@ describe('a session that has ended', () => {
   });
 
   it('of a person is not renewed when the group was removed', async () => {
-    const page = await signedIn('otto');
+    const page = await signedIn(scene, 'otto');
     groups.set('otto', []);
     await returnWithoutSession(page);
     await page.getByText('none of your groups has a role here').waitFor();

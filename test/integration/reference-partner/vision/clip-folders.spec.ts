@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -26,15 +27,18 @@ const untouchedFor = (path: string, ms: number) => {
 
 test('the partial upload of a killed process is removed also where only the partner side runs', async () => {
   const partial = join(new URL(app.env.STORAGE_URL).pathname, '.partial');
+  const draft = () => `reference-recordings~2026-11-26~ab~${randomUUID()}.mp4`;
+  const [old, young] = [draft(), draft()];
   for (const [name, days] of [
-    ['old', 3],
-    ['young', 1],
+    [old, 3],
+    [young, 1],
+    ['of another program', 3],
   ] as const) {
     await mkdir(join(partial, name), { recursive: true });
     await untouchedFor(join(partial, name), days * DAY_MS);
   }
   expect(await app.app.get(DraftSweep, { strict: false }).sweep()).toBe(1);
-  expect(await readdir(partial)).toEqual(['young']);
+  expect((await readdir(partial)).sort()).toEqual(['of another program', young]);
 });
 
 test('the folder of a clip is removed when its process no longer touches it, also at each start; a folder in use stays', async () => {
