@@ -244,52 +244,49 @@ const FRAGMENT = Buffer.concat([box('moof', Buffer.alloc(40)), box('mdat', Buffe
 const fragmented = Buffer.concat([FTYP, MOOV, FRAGMENT, FRAGMENT, FRAGMENT, Buffer.alloc(0)]);
 const afterwards = (socket: Socket) => void setTimeout(() => socket.resetAndDestroy(), 200);
 
-footageCases(
-  'a file that ends with its connection is stored if its boxes are whole (decision 65; RFC 9112, section 6.3)',
-  [
-    {
-      name: 'HTTP/1.1 without a length',
-      source: 'a recorder with a server of its own',
-      answers: untilEnd('1.1', whole),
-      tries: 1,
-      isRepeated: true,
-    },
-    {
-      name: 'HTTP/1.0 without a length',
-      source: 'an old proxy',
-      answers: untilEnd('1.0', whole),
-      tries: 1,
-      isRepeated: true,
-    },
-    {
-      name: 'fragments without a length',
-      source: 'a streaming encoder',
-      file: fragmented,
-      answers: untilEnd('1.1', whole),
-      tries: 1,
-      isRepeated: true,
-    },
-    {
-      name: 'a reset behind the last byte',
-      source: 'a recorder that closes hard',
-      answers: untilEnd('1.1', whole, afterwards),
-      isRepeated: true,
-    },
-    {
-      name: 'a reset behind the last byte of an announced length',
-      source: 'the same with a length',
-      answers: (file) => [
-        (_, { socket }) => {
-          socket?.write(`HTTP/1.1 200 OK\r\nContent-Length: ${file.length}\r\n\r\n`);
-          socket?.write(file, () => afterwards(socket));
-        },
-      ],
-      isRepeated: true,
-    },
-  ],
-);
+footageCases('a file that ends with its connection (RFC 9112, 6.3) is stored if its boxes are whole (decision 65)', [
+  {
+    name: 'HTTP/1.1 without a length',
+    source: 'a recorder with a server of its own',
+    answers: untilEnd('1.1', whole),
+    tries: 1,
+    isRepeated: true,
+  },
+  {
+    name: 'HTTP/1.0 without a length',
+    source: 'an old proxy',
+    answers: untilEnd('1.0', whole),
+    tries: 1,
+    isRepeated: true,
+  },
+  {
+    name: 'fragments without a length',
+    source: 'a streaming encoder',
+    file: fragmented,
+    answers: untilEnd('1.1', whole),
+    tries: 1,
+    isRepeated: true,
+  },
+  {
+    name: 'a reset behind the last byte',
+    source: 'a recorder that closes hard',
+    answers: untilEnd('1.1', whole, afterwards),
+    isRepeated: true,
+  },
+  {
+    name: 'a reset behind the last byte of an announced length',
+    source: 'the same with a length',
+    answers: (file) => [
+      (_, { socket }) => {
+        socket?.write(`HTTP/1.1 200 OK\r\nContent-Length: ${file.length}\r\n\r\n`);
+        socket?.write(file, () => afterwards(socket));
+      },
+    ],
+    isRepeated: true,
+  },
+]);
 
-footageCases('a file that ends with its connection is never stored if it is cut (decision 65; RFC 9112, section 6.3)', [
+footageCases('a file that ends with its connection (RFC 9112, 6.3) is never stored if it is cut (decision 65)', [
   ...(['1.1', '1.0'] as const).flatMap((version) => [
     {
       name: `HTTP/${version}, cut in its last box`,
@@ -336,7 +333,7 @@ footageCases('a file that ends with its connection is never stored if it is cut 
   },
 ]);
 
-describe('an answer that ends with its connection (RFC 9112, section 6.3)', () => {
+describe('an answer that ends with its connection (RFC 9112, 6.3)', () => {
   const SITES = { success: true, data: { sites: [{ id: idOf('ended'), name: 'Ended' }] } };
 
   test.each(['1.0', '1.1'])('of HTTP/%s is read on GET sites, and changes nothing if it is cut', async (version) => {

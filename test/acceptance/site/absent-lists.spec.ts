@@ -37,7 +37,7 @@ async function begun(data = DATA): Promise<{ hauler: Hauler; run: (data: unknown
 }
 
 // Source: a release renamed the lists; each run succeeded with zeros for weeks.
-describe('a partner whose lists vanish (decision 35; issue 46, row 24)', () => {
+describe('a partner whose lists vanish (decision 35; issue 46)', () => {
   test.each([
     ['all of them', {}, ['sites', 'kiosks', 'materials']],
     [
