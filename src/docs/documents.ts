@@ -88,7 +88,7 @@ export function publicationsOf(sides: ReadonlySet<Side>): readonly Publication[]
 /** All routes of the application in one document. */
 export function wholeDocument(app: INestApplication): OpenAPIObject {
   for (const [type, fields] of documentedClasses()) {
-    for (const [name, schema] of fields) ApiProperty(schema)(type.prototype as object, name);
+    for (const [name, schema] of fields) ApiProperty(schema)(type.prototype, name);
   }
   return SwaggerModule.createDocument(app, new DocumentBuilder().build(), {
     operationIdFactory: (_controller, method) => method,

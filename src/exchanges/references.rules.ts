@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import type { Reference, ReferenceKind } from '../contracts/common/references.js';
-import { MAX_PARTNER_ID } from '../contracts/common/partner-ids.js';
+import { MAX_PARTNER_ID } from '../contracts/common/answer-limits.js';
 import { isStorableText, isUuid } from '../contracts/common/text.js';
 
 /** Further values of one exchange are not indexed. A page of recordings names some hundred. */

@@ -5,7 +5,7 @@ import { inBackground } from '../errors/background.js';
 const RENEWAL_MS = 30_000;
 
 /** An announcement that was not renewed for this long is of a process that has ended. */
-const LIFETIME = '15 minutes';
+const IS_LIVE = "renewed_at >= now() - interval '15 minutes'";
 
 /** The files that processes of all instances are storing, and whose rows they write later. */
 export interface AnnouncedFiles {
@@ -14,7 +14,8 @@ export interface AnnouncedFiles {
 
 /**
  * Does work that stores the file of this name and then writes its row. Until the end a repair of the storage, of whichever
- * instance, does not take the file for one without a row. Without a name: any file, as while a hauler is imported.
+ * instance, does not take the file for one without a row. Without a name: any file, as while a hauler is imported. The announcements
+ * of ended processes are removed with the next one.
  */
 export async function whileAnnounced<T>(
   database: Querying,
@@ -22,6 +23,7 @@ export async function whileAnnounced<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const id = randomUUID();
+  await database.query(`DELETE FROM storing_files WHERE NOT ${IS_LIVE}`, []);
   await database.query('INSERT INTO storing_files (id, name) VALUES ($1, $2)', [id, name ?? null]);
   const renew = () => database.query('UPDATE storing_files SET renewed_at = now() WHERE id = $1', [id]);
   // A renewal that fails is followed by the next one.
@@ -35,10 +37,9 @@ export async function whileAnnounced<T>(
   }
 }
 
-/** Read it before the rows: what is not announced by then has its row. Removes the announcements of ended processes. */
+/** Read it before the rows: what is not announced by then has its row. */
 export async function announcedFiles(database: Querying): Promise<AnnouncedFiles> {
-  await database.query(`DELETE FROM storing_files WHERE renewed_at < now() - interval '${LIFETIME}'`, []);
-  const rows = await database.query<{ name: string | null }[]>('SELECT name FROM storing_files', []);
+  const rows = await database.query<{ name: string | null }[]>(`SELECT name FROM storing_files WHERE ${IS_LIVE}`, []);
   const names = new Set(rows.map(({ name }) => name));
   return { has: (name) => names.has(null) || names.has(name) };
 }

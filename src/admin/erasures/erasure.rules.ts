@@ -56,7 +56,7 @@ const notReachedOf = ({ versionsLeft = 0 }: Partial<ErasureCounts>): string[] =>
         ...NOT_REACHED,
       ];
 
-/** For how many days other records are kept that may name what was erased, whoever wrote them. */
+/** The days for which other records that may name what was erased are kept. */
 export interface KeptDays {
   readonly exchanges: number;
   readonly answers: number;

@@ -1,5 +1,5 @@
 import type { FootageFlow, FootageRange, FootageReason } from '../../contracts/admin/footage.dto.js';
-import { MAX_PARTNER_ID } from '../../contracts/common/partner-ids.js';
+import { MAX_PARTNER_ID } from '../../contracts/common/answer-limits.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import type { FootageSpan } from '../../vision/footage/missing-clips.rules.js';
 

@@ -1,4 +1,4 @@
-import { MAX_PARTNER_ID } from '../common/partner-ids.js';
+import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import { BooleanField, EnumField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
 

@@ -1,4 +1,4 @@
-import { MAX_PARTNER_ID } from '../common/partner-ids.js';
+import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { Documented } from '../common/fields/documented.js';
 import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
 import {

@@ -1,4 +1,4 @@
-import { MAX_PARTNER_ID } from '../common/partner-ids.js';
+import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import {
   BooleanField,
   EnumField,

@@ -14,3 +14,6 @@ export const ANSWER_TIMEOUT_MS = 60_000;
 
 /** For the status line and the headers of an answer (decision 64): CDNs and sign-on gateways send more than Node's 16 KB. */
 export const MAX_HEAD_BYTES = 65_536;
+
+/** Characters of an id of a partner (decision 38): of a recording, a request, a truck, a camera, a customer. */
+export const MAX_PARTNER_ID = 4_000;

@@ -1,4 +1,4 @@
-import { MAX_PARTNER_ID } from '../common/partner-ids.js';
+import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { BooleanField, EnumField, InstantField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
 import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
 import type { Instant } from '../common/instant.js';

@@ -1,7 +1,8 @@
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
+import { requireLinux } from '../../support/programs.js';
 import { startS3Server } from '../../support/s3-server.js';
 import { testServer } from '../../support/test-run.js';
 import { at, HostedCustomer, RECORDED } from '../support/hosted.js';
@@ -46,9 +47,9 @@ function childrenOf(parent: number | undefined): Seen[] {
   });
 }
 
-const onLinux = process.platform === 'linux' ? test.each : test.skip.each;
+beforeAll(requireLinux);
 
-onLinux(['files', 'a bucket'])(
+test.each(['files', 'a bucket'])(
   'the process that reads videos of strangers gets its environment by name, without a secret of the service, with %s (issue 46, row 2)',
   async (storage) => {
     const s3 = storage === 'files' ? undefined : await startS3Server();

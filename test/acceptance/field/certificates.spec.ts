@@ -14,7 +14,7 @@ import { Hauler, ONE_SITE, type Plain } from '../support/hauler.js';
 import { type OwnService, startOwnService } from '../support/service.js';
 import { admin, administer, listed } from '../support/target.js';
 
-/** What nobody could tell from "not reachable": which certificate is wrong, and how. */
+/** Which certificate is wrong, and how: "not reachable" does not say it. */
 const TLS = join(import.meta.dirname, '../../support/tls');
 const key = readFileSync(join(TLS, 'key.pem'));
 const certificate = (name: string) => ({ key, cert: readFileSync(join(TLS, `${name}.pem`)) });

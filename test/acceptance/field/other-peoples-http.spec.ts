@@ -24,7 +24,7 @@ const SIZES = [24_000, 62_000] as const;
 const headOf = (bytes: number) => ({ 'X-Policy': 'p'.repeat(bytes) });
 const TOO_LARGE = headOf(70_000);
 
-/** A server of raw sockets: it reads a request, and does what it is told. */
+/** A server of raw sockets: it reads a request, and answers as its script says. */
 async function socketServer(answer: (socket: Socket, request: string) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createSocketServer((socket) => {

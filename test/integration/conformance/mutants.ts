@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-call
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-call
    -- a mutant breaks the types of the contract on purpose */
 import { bodyRuleOf } from '../../../src/conformance/refusals.js';
 import type { ServerRole } from '../../../src/conformance/rule.js';

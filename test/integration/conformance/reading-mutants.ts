@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-return, @typescript-eslint/no-unsafe-argument
+/* oxlint-disable typescript/no-unsafe-assignment, typescript/no-unsafe-member-access, typescript/no-unsafe-return, typescript/no-unsafe-argument
    -- a mutant breaks the types of the contract on purpose */
 import type { KitAnswer } from '../../../src/conformance/exchange.js';
 import { type Body, type Change, type Mutant, on } from './mutant.js';

@@ -85,7 +85,7 @@ test.each<[string, serverDoes.ScriptedReply, string, string]>([
 test('no control character of a server reaches the terminal or an XML file', async () => {
   server.on(SITES, serverDoes.raw('{"success":\u0007\u001b[31m}', { headers: JSON_TYPE }));
   for (const format of ['text', 'junit', 'html']) {
-    // eslint-disable-next-line no-control-regex -- these are the characters
+    // oxlint-disable-next-line no-control-regex -- these are the characters
     expect((await kit(format)).out).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
   }
 });

@@ -3,8 +3,10 @@ import type { ApiPropertyOptions } from '@nestjs/swagger';
 /** The OpenAPI schema of a field, and whether it is required. */
 export type FieldSchema = ApiPropertyOptions;
 
-// eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- a decorator knows its class as a Function
-type AnyClass = Function;
+/** A class, also an abstract one. */
+interface AnyClass {
+  readonly prototype: object;
+}
 
 const documented = new Map<AnyClass, Map<string, FieldSchema>>();
 
