@@ -1,4 +1,4 @@
-import { REDACTED } from '../contracts/common/secret-names.js';
+import { REDACTED } from '../text/secret-names.js';
 
 /**
  * A key that this service issued (decision 17), in any case, beyond its public prefix of `hb_`, the cell and eight digits;
