@@ -19,14 +19,12 @@ export class SignInOptions extends CellsView {
 /** A session of the console that has not ended. */
 export class AdminSession {
   @Uuid('Id of the session') id!: string;
-
   @OneOf('Who signed in: a person at the identity provider, a token of the admin API, or the key of a partner', [
     'person',
     'token',
     'partner',
   ])
   kind!: 'person' | 'token' | 'partner';
-
   @Text('Name of the person or token, or the prefix of the key', example('Dana Dispatcher')) name!: string;
   @Text('E-mail address of the person', optional, example('dana@hauling.example')) email?: string;
   @OneOf('Role; absent for a partner', ADMIN_ROLES, optional, example('operator')) role?: AdminRole;

@@ -37,19 +37,16 @@ export class WebhookDelivery {
   @HaulerId(nullable) haulerId!: string | null;
   @OneOf('What happened', SENT_TOPICS, example('ticket.created')) topic!: SentTopic;
   @OneOf('State', DELIVERY_STATUSES, example('delivered')) status!: DeliveryStatus;
-
   @OneOf(
     'Why the last try did not succeed; null where it did, or before the first one',
     DELIVERY_REASON_CODES,
     nullable,
   )
   reason!: DeliveryReason | null;
-
   @Integer('Tries so far', example(1)) attempts!: number;
   @Time('When it is tried next; null for one that ended', nullable) nextAt!: string | null;
   @Json('The last answer of the receiver', RESPONSE_SCHEMA, nullable, example({ status: 204, body: '' }))
   lastResponse!: WebhookResponse | null;
-
   @Text(
     'The body, as it is signed: `type`, `timestamp`, `data` with ids',
     example(
@@ -57,7 +54,6 @@ export class WebhookDelivery {
     ),
   )
   body!: string;
-
   @Time('When it happened') createdAt!: string;
   @Time('When it was delivered or given up', nullable) endedAt!: string | null;
 }

@@ -35,14 +35,12 @@ export class KeyDescription {
   @Flag('True if it may read every customer in Vision', optional) allCustomers?: boolean;
   @Text('First characters of the key', example('hb_7Kq2mZ9x')) keyPrefix!: string;
   @Time('When it expires; after a rotation, the end of the overlap', nullable) expiresAt!: string | null;
-
   @Time(
     "When the hauler's sites and materials were last synchronised; for a key of a connection, when that connection was, or a partner's list of recordings was last read; null before the first time, absent for a key without a hauler",
     optional,
     nullable,
   )
   lastSynchronisation?: string | null;
-
   @Flag('Whether the sandbox is on') sandbox!: boolean;
 }
 

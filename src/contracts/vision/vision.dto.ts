@@ -76,7 +76,6 @@ export class Recording {
   @Time('Start of the range') startTime!: Instant;
   @Time('End of the range', END) endTime!: Instant;
   @Integer('Length in seconds', max(MAX_DURATION_SECONDS), example(300)) durationSeconds!: number;
-
   @Text(
     'Address of the file until `expiresAt`, for `GET` without an API key; `Range` and `If-Range` are supported. ' +
       'After `expiresAt` the response is 410, and the list has a new link',
@@ -85,7 +84,6 @@ export class Recording {
     example('https://video.example.com/files/019a8b7c?signature=4f1c'),
   )
   downloadUrl!: string;
-
   @Time('When `downloadUrl` expires', optional, example('2026-01-31T16:35:00Z')) expiresAt?: Instant;
 }
 
