@@ -1,4 +1,4 @@
-import { REDACTED } from '../contracts/common/secret-names.js';
+import { REDACTED } from '../text/secret-names.js';
 import { isWellFormedKey } from './key-form.js';
 
 /**

@@ -1,4 +1,4 @@
-import { isSecretName, REDACTED, SECRET_ASSIGNMENT } from '../contracts/common/secret-names.js';
+import { isSecretName, REDACTED, SECRET_ASSIGNMENT } from '../text/secret-names.js';
 import { redactUrls } from '../outbound/redaction.js';
 import { maskSecrets, maskSecretsInData } from './known-secrets.js';
 
