@@ -3,6 +3,7 @@ import { Flag, Integer, Nested, NestedList, OneOf, Text, Time } from '../common/
 import { example, inQuery, max, optional, range, type TextOptions } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery, Pagination } from '../common/pagination.dto.js';
+import { DEMO_HAULER_ID } from '../sandbox/demo.js';
 
 export const VIDEO_STATUSES = ['processing', 'ready', 'failed'] as const;
 export type VideoStatus = (typeof VIDEO_STATUSES)[number];
@@ -23,7 +24,7 @@ const REQUEST_EXAMPLE = example('019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e');
 const MESSAGE = max(10_000);
 
 const CustomerId = (...options: readonly TextOptions[]) =>
-  Text('Customer identifier or name', example('5f0c1f2e-7a3b-4c8d-9e10-112233445566'), ...options);
+  Text('Customer identifier or name', example(DEMO_HAULER_ID), ...options);
 const TruckId = (...options: readonly TextOptions[]) =>
   Text('Truck identifier, as work orders and routing name it', example('TRUCK-7'), ...options);
 const CameraId = (...options: readonly TextOptions[]) =>
