@@ -89,3 +89,16 @@ export class StoredRecording {
 export class AdminRecording extends StoredRecording {
   @TextList('Active holds that keep it, by their ids', example([])) holdIds!: string[];
 }
+
+/** Which recordings are fetched again: those that failed or expired, unless retention deleted their files. */
+export class RetryRecordings {
+  @ConnectionId() connectionId!: string;
+  @TruckId(optional) truckId?: string;
+  @Time('Recordings that start at this time or later', optional, example('2026-01-31T08:00:00Z')) from?: Instant;
+  @Time('Recordings that start before this time', optional, example('2026-02-01T08:00:00Z')) to?: Instant;
+  @OneOf('Recordings that ended for this reason', ENDINGS, optional, example('linkRefused')) reason?: RecordingReason;
+}
+
+export class RetriedRecordings {
+  @Integer('Recordings that are fetched again', example(12)) matched!: number;
+}

@@ -1,6 +1,12 @@
 import { IdParam } from './list.dto.js';
-import { RetriedRecordings, RetryRecordings } from './recording-retry.dto.js';
-import { AdminRecording, RecordingContentQuery, RecordingQuery, StoredRecording } from './recording.dto.js';
+import {
+  AdminRecording,
+  RecordingContentQuery,
+  RecordingQuery,
+  RetriedRecordings,
+  RetryRecordings,
+  StoredRecording,
+} from './recording.dto.js';
 import { type AdminRoutes, read, table } from './route-parts.js';
 import { VisionFinding, VisionFindingQuery } from './vision-finding.dto.js';
 
