@@ -17,7 +17,7 @@ export const EXCHANGE_ROUTES = {
   }),
   countExchangeReasons: route(FOR_VIEWERS, 'GET', '/exchanges/reasons', {
     summary: 'Count failed HTTP exchanges by reason',
-    description: 'Those of a filter that were refused, failed or have no response. The newest 20,000 are read.',
+    description: 'Those of a filter that were refused, failed or have no response. Hours are counted whole.',
     query: ExchangeReasonsQuery,
     response: ExchangeReasons,
   }),

@@ -52,26 +52,16 @@ function ParametersField(options: FieldOptions): PropertyDecorator {
   );
 }
 
-const oneOrMore = (values: readonly string[], description: string) =>
-  Documented({
-    description,
-    oneOf: [
-      { type: 'string', enum: [...values] },
-      { type: 'array', items: { type: 'string', enum: [...values] }, maxItems: 10 },
-    ],
-    example: values[0],
-  });
-
 /** One entry of the catalogue. */
 export class SandboxScenario {
   @TextField(NAME)
   name!: string;
 
-  @oneOrMore(INTERFACES, 'The interface, or a list of several')
-  interface!: string | string[];
+  @EnumListField({ description: 'The interfaces', values: INTERFACES, max: 10, example: [INTERFACES[0]] })
+  interface!: string[];
 
-  @oneOrMore(SCENARIO_ROUTES, 'The operation, or a list of several')
-  route!: string | string[];
+  @EnumListField({ description: 'The operations', values: SCENARIO_ROUTES, max: 10, example: [SCENARIO_ROUTES[0]] })
+  route!: string[];
 
   @TextField({ description: 'What the caller sees', max: 1_000, example: 'The response is 503 with Retry-After' })
   description!: string;

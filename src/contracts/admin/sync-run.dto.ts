@@ -161,12 +161,14 @@ export class SyncRun {
   counts!: SyncRunCounts;
 
   @Documented({
-    description: 'The rule that held removals; a list if several kinds are held',
-    oneOf: [GUARD_SCHEMA, { type: 'array', items: GUARD_SCHEMA, maxItems: SYNC_KINDS.length }],
+    description: 'The rule that held removals, for each kind that is held',
+    type: 'array',
+    items: GUARD_SCHEMA,
+    maxItems: SYNC_KINDS.length,
     required: false,
-    example: { kind: 'sites', removed: 6, of: 10, share: 0.6 },
+    example: [{ kind: 'sites', removed: 6, of: 10, share: 0.6 }],
   })
-  guard?: RemovalGuard | readonly RemovalGuard[];
+  guard?: readonly RemovalGuard[];
 
   @TextField({ description: 'Why an admin rejected it', max: 1_000, optional: true, example: 'Export was empty' })
   note?: string;

@@ -156,7 +156,7 @@ function toSyncRunDto(row: RunRow): SyncRun {
     finishedAt: row.finished_at && formatInstant(row.finished_at),
     ...(row.error === null ? {} : { error: row.error }),
     counts: row.counts,
-    ...(row.guard === null ? {} : { guard: row.guard.length === 1 ? row.guard[0]! : row.guard }),
+    ...(row.guard === null ? {} : { guard: row.guard }),
     ...(row.note === null ? {} : { note: row.note }),
     ...(row.refusals === null ? {} : { refusals: row.refusals.map(toRefusedRecords) }),
   };
