@@ -253,8 +253,8 @@ describe('the catalogue of the sandbox', () => {
   test('names interface, operation, parameters and magic value of a scenario', () => {
     expect(catalogue).toContainEqual({
       name: 'slow-clip',
-      interface: 'vision',
-      route: 'requestVideo',
+      interface: ['vision'],
+      route: ['requestVideo'],
       description: expect.stringMatching(/\w/),
       parameters: { seconds: { description: expect.any(String), default: 120 } },
       magicValue: { truckId: 'SANDBOX-SLOW-CLIP' },
