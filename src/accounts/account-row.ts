@@ -44,7 +44,9 @@ export function toAccountDto(row: AccountEntity): CreateAccountResponse {
     ...(addressId === null
       ? {}
       : { billingAddress: { addressId, ...withoutNulls({ street, unit, city, state, country, zip }) } }),
-    ...(contactId === null ? {} : { primaryContact: { contactId, ...withoutNulls({ firstName, lastName, email, phone }) } }),
+    ...(contactId === null
+      ? {}
+      : { primaryContact: { contactId, ...withoutNulls({ firstName, lastName, email, phone }) } }),
   };
 }
 

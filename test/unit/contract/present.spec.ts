@@ -1,29 +1,17 @@
 import { expect, test } from '@jest/globals';
-import {
-  BooleanField,
-  InstantField,
-  IntegerField,
-  TextField,
-} from '../../../src/contracts/common/fields/scalar-fields.js';
+import { Flag, Integer, Text, Time } from '../../../src/contracts/common/fields/decorators.js';
+import { nullable, optional } from '../../../src/contracts/common/fields/options.js';
 import { present } from '../../../src/contracts/common/present.js';
 
 class Base {
-  @TextField({ description: 'Id', max: 36 })
-  id!: string;
+  @Text('Id') id!: string;
 }
 
 class Example extends Base {
-  @InstantField({ description: 'When it ended', nullable: true })
-  endedAt!: string | null;
-
-  @TextField({ description: 'Why', max: 100, optional: true })
-  reasonText?: string;
-
-  @IntegerField({ description: 'How many', min: 0, max: Number.MAX_SAFE_INTEGER })
-  count!: number;
-
-  @BooleanField({ description: 'Whether it is open' })
-  isOpen!: boolean;
+  @Time('When it ended', nullable) endedAt!: string | null;
+  @Text('Why', optional) reasonText?: string;
+  @Integer('How many') count!: number;
+  @Flag('Whether it is open') isOpen!: boolean;
 }
 
 const ROW = { id: 'a', ended_at: new Date('2026-01-31T08:30:00.5Z'), reason_text: 'late', count: '12', is_open: false };
