@@ -21,7 +21,7 @@ import {
   type Header,
   KIND_STATUS,
 } from '../contracts/common/api-contract.js';
-import { BOM_PARAMETER, csvColumns, type CsvForm } from '../contracts/common/csv.js';
+import { BOM_PARAMETER, csvColumns, csvFormOf, type CsvForm } from '../contracts/common/csv.js';
 import { ErrorResponse, PlainErrorResponse } from '../contracts/common/error-body.dto.js';
 import type { DtoClass } from '../contracts/common/fields/field.js';
 import { CSV_TYPE, NDJSON_TYPE } from '../contracts/common/list-forms.js';
@@ -111,7 +111,9 @@ const BOM = {
 };
 
 /** A page as JSON, or with `Accept` the whole list. */
-function contentOf({ csv, ndjson }: ApiRoute, response: DtoClass) {
+function contentOf(route: ApiRoute, response: DtoClass) {
+  const { ndjson } = route;
+  const csv = csvFormOf(route);
   if (csv === undefined && ndjson !== true) return { type: response };
   return {
     content: {
