@@ -5,8 +5,9 @@ import type { DtoClass } from '../contracts/common/fields/field.js';
 
 export type Schema = NonNullable<NonNullable<OpenAPIObject['components']>['schemas']>[string];
 
-/** The options of a field, as far as they are no part of its schema. */
+/** The schema of a field, but for its type and these. */
 interface Facts {
+  /** The class of an object, or of the elements of a list. */
   readonly type?: unknown;
   readonly isArray?: boolean;
   readonly required?: unknown;
@@ -59,43 +60,15 @@ export class Schemas {
     }));
   }
 
-  private schemaOf(type: DtoClass, name: string, { type: given, isArray, required: _, ...facts }: Facts): Schema {
-    const nested = classOf(given);
-    if (nested === undefined) {
-      const isCode = name === 'code' && (type === ErrorBody || type === PlainErrorBody);
-      const known = {
-        ...facts,
-        ...typeOf(given, type, name, facts),
-        ...(isCode ? { enum: this.codes } : {}),
-      } as Schema;
-      return isArray === true ? listOf(known) : known;
+  private schemaOf(type: DtoClass, name: string, { required: _, isArray, type: given, ...options }: Facts): Schema {
+    const { enum: allowed, ...facts } = options;
+    if (typeof given === 'function') {
+      const nested = this.refer(given as DtoClass);
+      if (isArray === true) return { ...facts, type: 'array', items: nested } as Schema;
+      return { ...facts, ...(facts.nullable === true ? { type: 'object' } : {}), allOf: [nested] } as Schema;
     }
-    if (nested.isArray || isArray === true)
-      return { ...facts, type: 'array', items: this.refer(nested.type) } as Schema;
-    const nullable = facts.nullable === true ? { type: 'object' } : {};
-    return { ...facts, ...nullable, allOf: [this.refer(nested.type)] } as Schema;
+    const isCode = name === 'code' && (type === ErrorBody || type === PlainErrorBody);
+    const value = { type: given, enum: isCode ? this.codes : allowed };
+    return (isArray === true ? { ...facts, type: 'array', items: value } : { ...facts, ...value }) as Schema;
   }
-}
-
-/** The class of an object, or of the elements of a list. A lazy type is an arrow function, which has no prototype. */
-function classOf(given: unknown): { readonly type: DtoClass; readonly isArray: boolean } | undefined {
-  if (typeof given !== 'function') return undefined;
-  const found: unknown = given.prototype === undefined ? (given as () => unknown)() : given;
-  const isArray = Array.isArray(found);
-  const type = (isArray ? found[0] : found) as DtoClass;
-  return fieldsOf(type).size === 0 ? undefined : { type, isArray };
-}
-
-/** By default the type that the class declares. */
-function typeOf(given: unknown, type: DtoClass, name: string, facts: object): { readonly type?: string } {
-  if (typeof given === 'string') return { type: given };
-  if ('oneOf' in facts || 'anyOf' in facts) return {};
-  const declared = Reflect.getMetadata('design:type', type.prototype as object, name) as { readonly name: string };
-  return { type: declared.name.toLowerCase() };
-}
-
-/** What is said of each value belongs to the elements. */
-function listOf(schema: Schema): Schema {
-  const { type, enum: values, ...facts } = schema as Facts;
-  return { ...facts, type: 'array', items: { type, enum: values } } as Schema;
 }
