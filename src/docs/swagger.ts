@@ -5,7 +5,7 @@ import type { Response } from 'express';
 import type { Env } from '../config/env.js';
 import { AppError } from '../errors/app-error.js';
 import { PAGE_HEADERS } from '../http/headers.js';
-import { serveFolder } from '../http/serve-folder.js';
+import { isRead, serveFolder } from '../http/serve-folder.js';
 import { PUBLICATIONS } from './publications.js';
 
 /** Styles and the one script come from this service, and no form or frame has a use. */
@@ -24,19 +24,24 @@ const HEADERS = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, ...NO_CACH
 const UI_HEADERS = new Map([...PAGE_HEADERS, ...Object.entries(NO_CACHE)]);
 
 /** What SwaggerModule answers below `/docs`. */
-const UI_PATHS = new Set(['', 'index.html', 'swagger-ui-init.js']);
+const UI_PATHS = new Set(['', 'swagger-ui-init.js']);
 
 /** The page loads the documents of its selector. */
 const NO_DOCUMENT = {} as OpenAPIObject;
 
 /**
  * Swagger UI at `/docs` with a selector of the documents of the served sides, `/docs/<name>.json` and `.yaml`. Guides and downloads
- * are below it. All of them are files of the build (`scripts/build-docs.mjs`). `/` redirects to `/docs`.
+ * are below it. All of them are files of the build (`scripts/build-docs.mjs`).
  */
 export function serveDocuments(app: NestExpressApplication, { SIDES }: Pick<Env, 'SIDES'>): void {
   const isServed = ({ side }: (typeof PUBLICATIONS)[number]) => side === undefined || SIDES.has(side);
   const ofOtherSide = PUBLICATIONS.filter((each) => !isServed(each)).map(({ api }) => api.name);
   const hidden = new Set(ofOtherSide.flatMap((name) => [`${name}.json`, `${name}.yaml`]));
+  // The adapter knows the methods of its routes, for a 405.
+  const adapter: HttpServer = app.getHttpAdapter();
+  for (const path of ['/', '/docs/index.html']) {
+    adapter.get(path, (_request: unknown, response: Response) => response.redirect('/docs'));
+  }
   serveFolder(app, '/docs', 'docs', {
     namesOf: (path) => (hidden.has(path) ? [] : [path, `${path}.html`]),
     headersOf: () => HEADERS,
@@ -44,7 +49,7 @@ export function serveDocuments(app: NestExpressApplication, { SIDES }: Pick<Env,
       if (!UI_PATHS.has(path)) {
         throw new AppError('notFound', `no document at ${request.path}; /docs/guides lists all of them`);
       }
-      response.setHeaders(UI_HEADERS);
+      if (isRead(request)) response.setHeaders(UI_HEADERS);
     },
   });
   SwaggerModule.setup('docs', app, NO_DOCUMENT, {
@@ -61,7 +66,4 @@ export function serveDocuments(app: NestExpressApplication, { SIDES }: Pick<Env,
       })),
     },
   });
-  // The adapter knows the methods of its routes, for a 405.
-  const adapter: HttpServer = app.getHttpAdapter();
-  adapter.get('/', (_request: unknown, response: Response) => response.redirect('/docs'));
 }

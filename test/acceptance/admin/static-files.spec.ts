@@ -67,6 +67,21 @@ describe('the files of the service', () => {
     },
   );
 
+  test.each(['/docs', '/docs/'])(
+    'Swagger UI at %s loads files that exist, and allows no script of others',
+    async (path) => {
+      const { text, headers } = await get(path);
+      expect(headers.get('content-security-policy')).toContain("script-src 'self';");
+      expect(text).not.toMatch(/<script(?![^>]* src=)/);
+      const files = [...text.matchAll(/(?:src|href)=["']([^"']+)["']/g)].map(([, file = '']) => file);
+      expect(files.length).toBeGreaterThan(6);
+      for (const file of files) {
+        const { pathname } = new URL(file, `http://x${path}`);
+        expect([pathname, (await get(pathname)).status]).toEqual([pathname, 200]);
+      }
+    },
+  );
+
   test.each(['/docs/nowhere', '/docs/guides/nowhere', '/docs/../package.json', '/docs/package.json', '/docs/docs/x'])(
     'none is at %s',
     async (path) => {
