@@ -64,8 +64,8 @@ export class Schemas {
     const { enum: allowed, ...facts } = options;
     if (typeof given === 'function') {
       const nested = this.refer(given as DtoClass);
-      if (isArray === true) return { ...facts, type: 'array', items: nested } as Schema;
-      return { ...facts, ...(facts.nullable === true ? { type: 'object' } : {}), allOf: [nested] } as Schema;
+      if (isArray === true) return { ...facts, type: 'array', items: nested };
+      return { ...facts, ...(facts.nullable === true ? { type: 'object' } : {}), allOf: [nested] };
     }
     const isCode = name === 'code' && (type === ErrorBody || type === PlainErrorBody);
     const value = { type: given, enum: isCode ? this.codes : allowed };

@@ -72,7 +72,8 @@ export function serveFolder(app: NestExpressApplication, at: string, folder: str
       return;
     }
     if (!isRead(request)) {
-      const message = `${request.method} is not supported: ${request.path} supports GET, HEAD`;
+      const [whole] = request.originalUrl.split('?', 1);
+      const message = `${request.method} is not supported: ${whole} supports GET, HEAD`;
       throw new AppError('methodNotAllowed', message, { headers: { Allow: 'GET, HEAD' } });
     }
     send(request, response, await open(name));
