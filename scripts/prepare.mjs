@@ -129,7 +129,7 @@ function build(root, what) {
     cpSync(join(root, 'dist'), join(root, NEW_BUILD), { recursive: true, preserveTimestamps: true });
   else mkdirSync(join(root, NEW_BUILD));
   removeOrphans(root, NEW_BUILD);
-  const code = compile(root) || buildConsole(root) || buildDocs(root) || bundleKit(root);
+  const code = compile(root) || buildConsole(root) || bundleKit(root) || buildDocs(root);
   if (code === 0) {
     writeFileSync(join(root, NEW_BUILD, '.built'), JSON.stringify({ settings, sources }));
     replaceBuild(root);
@@ -152,14 +152,14 @@ function buildConsole(root) {
   return existsSync(join(root, 'src/console')) ? runNode(root, CONSOLE_BUILD, `${NEW_BUILD}/console`) : 0;
 }
 
-/** The pages and files under /docs. */
-function buildDocs(root) {
-  return existsSync(join(root, 'docs/pages')) ? runNode(root, DOCS_BUILD, `${NEW_BUILD}/docs`) : 0;
-}
-
 /** The conformance kit, as one file that needs only Node.js. */
 function bundleKit(root) {
   return existsSync(join(root, 'src/conformance')) ? runNode(root, BUNDLER, NEW_BUILD) : 0;
+}
+
+/** The pages and files under /docs, the kit among them. */
+function buildDocs(root) {
+  return existsSync(join(root, 'docs/pages')) ? runNode(root, DOCS_BUILD, NEW_BUILD) : 0;
 }
 
 /** Runs a script on the Node.js of the packages, if they contain one. */

@@ -52,7 +52,7 @@ export interface Operation extends DocumentedOperation {
   readonly title: string;
 }
 
-const FOLDER = join(import.meta.dirname, '../../../docs/openapi');
+const FOLDER = join(import.meta.dirname, '../../../dist/docs');
 const documents = new Map(
   DOCUMENTS.map((name) => {
     const text = readFileSync(join(FOLDER, `${name}.json`), 'utf8');
