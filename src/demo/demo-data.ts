@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { DEMO_HAULER_ID } from '../contracts/sandbox/demo.js';
+import { DEMO_HAULER_ID } from '../contracts/common/demo.js';
 
 /** Fixed identifiers, so that the examples of the README work as pasted on every machine. */
 export const DEMO = {
