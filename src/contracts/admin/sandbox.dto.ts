@@ -53,23 +53,11 @@ const Parameters = (description: string, ...options: readonly Options[]) =>
 
 const ScenarioName = () => Text('Name of a scenario in the catalogue', max(64), example('slow-answer'));
 
-const OneOrMore = (description: string, values: readonly string[]) =>
-  Json(
-    description,
-    {
-      oneOf: [
-        { type: 'string', enum: [...values] },
-        { type: 'array', items: { type: 'string', enum: [...values] }, maxItems: 10 },
-      ],
-    },
-    example(values[0]),
-  );
-
 /** One entry of the catalogue. */
 export class SandboxScenario {
   @ScenarioName() name!: string;
-  @OneOrMore('The interface, or a list of several', INTERFACES) interface!: string | string[];
-  @OneOrMore('The operation, or a list of several', SCENARIO_ROUTES) route!: string | string[];
+  @OneOfList('The interfaces', INTERFACES) interface!: string[];
+  @OneOfList('The operations', SCENARIO_ROUTES) route!: string[];
   @Text('What the caller sees', example('The response is 503 with Retry-After')) description!: string;
   @Json(
     'Parameters by name, each with its default',

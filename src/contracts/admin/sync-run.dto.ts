@@ -86,12 +86,12 @@ export class SyncRun {
   error?: string;
   @Nested('The counts of each kind of record', SyncRunCounts) counts!: SyncRunCounts;
   @Json(
-    'The rule that held removals; a list if several kinds are held',
-    { oneOf: [GUARD_SCHEMA, { type: 'array', items: GUARD_SCHEMA, maxItems: SYNC_KINDS.length }] },
+    'The rule that held removals, for each kind that is held',
+    { type: 'array', items: GUARD_SCHEMA, maxItems: SYNC_KINDS.length },
     optional,
-    example({ kind: 'sites', removed: 6, of: 10, share: 0.6 }),
+    example([{ kind: 'sites', removed: 6, of: 10, share: 0.6 }]),
   )
-  guard?: RemovalGuard | readonly RemovalGuard[];
+  guard?: readonly RemovalGuard[];
   @Text('Why an admin rejected it', optional, example('Export was empty')) note?: string;
   @NestedList(
     'All records that it skipped or flagged, by rule: `GET /sync-runs/{id}/quarantine` lists those of one with the same `severity`, `kind`, `field` and `rule`',
