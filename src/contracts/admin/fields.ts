@@ -1,7 +1,7 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { Integer, Name, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, max, nullable, optional, type Options, type QueryOptions, range } from '../common/fields/options.js';
-import { DEMO_HAULER_ID } from '../sandbox/demo.js';
+import { DEMO_HAULER_ID } from '../common/demo.js';
 
 /* The fields that many DTOs of the admin API have, and the values of their examples. */
 

@@ -2,7 +2,7 @@ import { Flag, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fie
 import { example, max, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import type { Violation } from '../common/violation.js';
-import { DEMO_HAULER_ID } from '../sandbox/demo.js';
+import { DEMO_HAULER_ID } from '../common/demo.js';
 
 export const MEASURE_UNITS = ['Item', 'Ton', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter'] as const;
 export type MeasureUnit = (typeof MEASURE_UNITS)[number];

@@ -3,7 +3,7 @@ import { Flag, Integer, Nested, NestedList, OneOf, Text, Time } from '../common/
 import { example, inQuery, max, optional, range, type TextOptions } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery, Pagination } from '../common/pagination.dto.js';
-import { DEMO_HAULER_ID } from '../sandbox/demo.js';
+import { DEMO_HAULER_ID } from '../common/demo.js';
 
 export const VIDEO_STATUSES = ['processing', 'ready', 'failed'] as const;
 export type VideoStatus = (typeof VIDEO_STATUSES)[number];
