@@ -59,6 +59,14 @@ export const ACCESS_ROUTES = {
     description: 'Newest first, without the keys themselves.',
     query: ApiKeyQuery,
   },
+  getApiKey: {
+    ...read(ApiKey, 'key'),
+    path: '/api-keys/{id}',
+    role: 'viewer',
+    isPerHauler: true,
+    summary: 'Read an API key',
+    description: 'By its id, without the key itself: also one that is revoked or has expired.',
+  },
   rotateApiKey: {
     method: 'POST',
     path: '/api-keys/{id}/rotate',
