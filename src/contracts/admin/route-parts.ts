@@ -41,7 +41,7 @@ export const read = <T extends object>(response: DtoClass<T>, noun: string) =>
   }) as const;
 
 /** The history of a record. */
-export const history = (path: `/${string}`, noun: string, events: string) =>
+export const history = <const Path extends `/${string}`>(path: Path, noun: string, events: string) =>
   ({
     ...page(HistoryEntry, 'events'),
     path: `${path}/{id}/history`,
