@@ -7,7 +7,7 @@ import {
   RotateApiKeyRequest,
 } from './api-key.dto.js';
 import { IdParam } from './list.dto.js';
-import { type AdminRoutes, create, ofOne, page } from './route-parts.js';
+import { type AdminRoutes, create, ofOne, page, read } from './route-parts.js';
 
 /** API keys that this service issues. */
 export const API_KEY_ROUTES = {
