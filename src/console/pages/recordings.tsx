@@ -1,6 +1,6 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { linkTo, linkToFilter, linkWith, type PageProps } from '../client/address.js';
-import { BY_VISION_CONNECTION, byChoice, byText, byTime, pick } from '../parts/filters.js';
+import { BY_VISION_CONNECTION, byChoice, byText, byTime } from '../parts/filters.js';
 import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Detail, Empty } from '../parts/states.js';
 import { formatBytes, formatSeconds, Time } from '../parts/values.js';
@@ -77,7 +77,7 @@ function RecordingList({ query }: PageProps) {
         </Empty>
       }
     >
-      <RetryFiltered filters={pick(query, ...FILTERS.map(({ name }) => name))} />
+      <RetryFiltered query={query} />
     </ListPage>
   );
 }
