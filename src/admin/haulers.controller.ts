@@ -43,6 +43,11 @@ export class HaulersController {
     return this.keys.list(query);
   }
 
+  @Route(ADMIN_API, 'getApiKey')
+  getKey(@Param() { id }: IdParam) {
+    return this.keys.get(id);
+  }
+
   @Route(ADMIN_API, 'rotateApiKey')
   rotateKey(@Param() { id }: IdParam, @JsonBody() request: RotateApiKeyRequest) {
     return this.rotation.rotate(id, request);

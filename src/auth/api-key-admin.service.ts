@@ -112,16 +112,22 @@ export class ApiKeyAdmin {
     return { data: rows.map(toApiKeyDto), pagination };
   }
 
+  async get(id: string): Promise<ApiKey> {
+    const row = await this.find(id);
+    if (row === null) throw unknownKey(id);
+    return toApiKeyDto(row);
+  }
+
   /** The caller that a key identifies, even if the key is revoked or has expired; undefined for an unknown id. */
   async callerOf(id: string): Promise<KeyPrincipal | undefined> {
-    const row = await this.dataSource.manager.findOneBy(ApiKeyEntity, { id });
+    const row = await this.find(id);
     return row === null ? undefined : keyPrincipal(row);
   }
 
   /** Revokes a key for good, on every instance within 5 s. A revoked key keeps its time of revocation. */
   async revoke(id: string): Promise<void> {
     const revoked = await revokeKey(this.dataSource, id);
-    if (revoked === undefined) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
+    if (revoked === undefined) throw unknownKey(id);
     this.forget([revoked]);
   }
 
@@ -129,7 +135,13 @@ export class ApiKeyAdmin {
   forget(hashes: readonly Buffer[]): void {
     for (const hash of hashes) this.cache.forget(hash.toString('base64url'));
   }
+
+  private find(id: string): Promise<ApiKeyEntity | null> {
+    return this.dataSource.manager.findOneBy(ApiKeyEntity, { id });
+  }
 }
+
+const unknownKey = (id: string) => apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
 
 const unknown = (path: string, what: string): Violation => ({
   path,

@@ -21,7 +21,13 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   key: {
     description: 'API keys that this service issues; a new key is shown once',
-    commands: { issue: 'issueApiKey', rotate: 'rotateApiKey', revoke: 'revokeApiKey', list: 'listApiKeys' },
+    commands: {
+      issue: 'issueApiKey',
+      list: 'listApiKeys',
+      show: 'getApiKey',
+      rotate: 'rotateApiKey',
+      revoke: 'revokeApiKey',
+    },
   },
   ticket: {
     description: 'disposal tickets that partners pushed',

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import {
+  ask,
   type ConsoleScene,
   linkTo,
   list,
@@ -47,6 +48,32 @@ describe('a person who signs in at the identity provider', () => {
     await page.getByRole('link', { name: 'Go to the first page' }).click();
     await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
     scene.expectErrors('404');
+  });
+
+  it('with a group of one hauler is not offered what concerns all of them, and what is of that hauler is', async () => {
+    const [connection] = await list<{ id: string }>(`/connections?interface=vision&haulerId=${DEMO.haulerId}`);
+    const range = { from: new Date(Date.now() - 60_000).toISOString(), to: new Date().toISOString() };
+    const body = { caseId: 'LIMITED', reason: 'Claim', connectionId: connection?.id, truckId: DEMO.truckId, ...range };
+    const hold = await eventually(() => ask<{ id: string }>('POST', '/holds', body));
+    const lea = await signedIn(scene, 'lea', `holds?id=${hold.id}`);
+    await part(lea, 'Hold').getByText('LIMITED').waitFor();
+    expect(await lea.getByRole('button', { name: 'Release …' }).count()).toBe(0);
+    await ask('POST', `/holds/${hold.id}/release`, { reason: 'Settled' });
+
+    const max = await signedIn(scene, 'max', 'haulers');
+    const main = max.getByRole('main');
+    await max.getByRole('banner').getByText('admin, 1 hauler', { exact: true }).waitFor();
+    await main.getByRole('link', { name: 'Demo Hauling' }).waitFor();
+    expect(await main.getByRole('link', { name: 'New hauler' }).count()).toBe(0);
+    await linkTo(max, 'API keys').click();
+    await main.getByRole('button', { name: 'Rotate this key' }).first().waitFor();
+    expect(await main.getByRole('button', { name: 'Rotate this key' }).first().isEnabled()).toBe(true);
+    expect(await main.getByRole('link', { name: 'New key' }).count()).toBe(0);
+    await max.goto('/console/keys?new=1');
+    await max.getByText('This concerns all haulers; this session is limited to some of them.').waitFor();
+    expect(await max.getByRole('button', { name: 'Issue the key' }).isDisabled()).toBe(true);
+    await linkTo(max, 'Connections').click();
+    await main.getByRole('link', { name: 'New connection' }).waitFor();
   });
 
   it('plays video with viewer+video alone; a viewer reads why not, and the page asks for no file', async () => {

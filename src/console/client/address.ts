@@ -31,9 +31,16 @@ export function queryText(query: Change): string {
   return new URLSearchParams(entries.map(([name, value]) => [name, String(value)])).toString();
 }
 
-/** The link to a page with these filters and one more, or with one of them left out. */
+/** The link to a record from its list, and back: the list stays at its page. */
 export const linkWith = (page: string, query: URLSearchParams, patch: Change): string =>
   linkTo(page, { ...Object.fromEntries(query), ...patch });
+
+/** Where a list stands: `page` and `cursor`, or with the name of the list, as `deliveries.page`. */
+const isPlace = (name: string): boolean => /(^|\.)(page|cursor)$/.test(name);
+
+/** The link to a page with another filter, which starts all lists of the page again. */
+export const linkToFilter = (page: string, query: URLSearchParams, patch: Change): string =>
+  linkWith(page, new URLSearchParams([...query].filter(([name]) => !isPlace(name))), patch);
 
 const CHANGED = 'addresschange';
 
@@ -44,15 +51,14 @@ export function open(address: string, { replace = false } = {}): void {
   dispatchEvent(new Event(CHANGED));
 }
 
-/** Changes parts of the query; an empty value removes its name. Another filter starts at the first page again. */
+/**
+ * Changes parts of the query; an empty value removes its name. Another filter starts all lists of the page again; turning a page
+ * touches one list.
+ */
 export function change(patch: Change, options: { readonly replace?: boolean } = {}): void {
   const { page, query } = currentAddress();
-  for (const place of ['page', 'cursor']) if (!(place in patch)) query.delete(place);
-  for (const [name, value] of Object.entries(patch)) {
-    if (value === undefined || value === '') query.delete(name);
-    else query.set(name, String(value));
-  }
-  open(linkTo(page, Object.fromEntries(query)), options);
+  const link = Object.keys(patch).every(isPlace) ? linkWith : linkToFilter;
+  open(link(page, query, patch), options);
 }
 
 export function useAddress(): Address {

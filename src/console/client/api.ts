@@ -1,6 +1,6 @@
 import type { ErrorResponse } from '../../contracts/common/error-body.dto.js';
 import { type Change, queryText } from './address.js';
-import type { AnswerOf, Method, PathOf } from './contract.js';
+import type { AnswerOf, BodyOf, Method, PathOf } from './contract.js';
 
 /** What the service found wrong in one field of a request. */
 export interface Violation {
@@ -83,7 +83,7 @@ export async function get<const Path extends PathOf<'GET'>>(
 export async function send<const M extends Method, const Path extends PathOf<M>>(
   method: M,
   path: Path,
-  body?: object,
+  body?: BodyOf<M, Path>,
 ): Promise<AnswerOf<M, Path>> {
   const headers = { 'X-Console': '1', ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) };
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };

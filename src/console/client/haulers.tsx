@@ -2,60 +2,73 @@ import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import type { Hauler } from '../../contracts/admin/hauler.dto.js';
-import type { List } from '../../contracts/admin/list.dto.js';
-import type { CallError } from './api.js';
-import { useLoad } from './load.js';
+import { type Loaded, useAll } from './load.js';
 import { useSession } from './session.js';
 
-interface Haulers {
-  readonly data: List<Hauler> | undefined;
-  readonly error: CallError | undefined;
-}
+/** The value of a choice, and its label. */
+export type NamedChoice = readonly [id: string, label: string];
+
+type Haulers = Pick<Loaded<readonly Hauler[]>, 'data' | 'error'>;
 
 const HaulersContext = createContext<Haulers>({ data: undefined, error: undefined });
 
 const EVERY_MS = 60_000;
+const { compare } = new Intl.Collator(undefined, { numeric: true });
 
 /** Loads the haulers once for all parts of the page. A partner cannot read them. */
 export function HaulersProvider({ children }: { children: ComponentChildren }) {
-  const path = useSession().isPartner ? undefined : '/haulers';
-  const haulers = useLoad(path, { pageSize: 100 }, EVERY_MS);
+  const haulers = useAll(useSession().isPartner ? undefined : '/haulers', {}, EVERY_MS);
   return <HaulersContext.Provider value={haulers}>{children}</HaulersContext.Provider>;
 }
 
-/** The haulers, by name. */
+/** All haulers, the newest first, and as choices by name. */
 export function useHaulers() {
   const { data, error } = useContext(HaulersContext);
-  const haulers = data?.data ?? [];
-  const choices = haulers.map(({ id, name }) => [id, name] as const);
+  const haulers = data ?? [];
+  const choices = byLabel(haulers.map(({ id, name }) => [id, name]));
   return { haulers, choices, error, isLoaded: data !== undefined };
 }
 
+const byLabel = (choices: readonly NamedChoice[]): readonly NamedChoice[] =>
+  choices.toSorted(([, one], [, other]) => compare(one, other));
+
 /** The name of a hauler; its id where the name is not known. */
 export function useHaulerName(): (id: string | null) => string {
-  const names = new Map(useHaulers().choices);
-  return (id) => (id === null ? 'all haulers' : (names.get(id) ?? id));
+  const { data, error } = useContext(HaulersContext);
+  const names = new Map(data?.map(({ id, name }) => [id, name]));
+  const isLoading = data === undefined && error === undefined;
+  return (id) => (id === null ? 'all haulers' : (names.get(id) ?? (isLoading ? '…' : id)));
 }
 
 /** The name of a connection: its hauler and interface; its id where it is not known. */
 export function useConnectionName(): (id: string) => string {
-  const connections = useConnections() ?? [];
+  const connections = useConnections();
   const haulerName = useHaulerName();
   return (id) => {
-    const found = connections.find((each) => each.id === id);
+    const found = connections?.find((each) => each.id === id);
     return found === undefined ? id : `${haulerName(found.haulerId)}, ${found.interface}`;
   };
 }
 
-/** The name of a key by its first characters, for a hauler; undefined if it has none. */
-export function useKeyName(haulerId: string): (prefix: string) => string | undefined {
-  const keys = useLoad('/api-keys', { haulerId, pageSize: 100 }).data?.data ?? [];
-  return (prefix) => keys.find((key) => key.prefix === prefix)?.name ?? undefined;
+/** The connections of an interface as choices; of both without one. Undefined until they are loaded. */
+export function useConnectionChoices(kind?: Connection['interface']): readonly NamedChoice[] | undefined {
+  const connections = useConnections(kind);
+  const haulerName = useHaulerName();
+  const labelOf = ({ haulerId, interface: own, baseUrl }: Connection) =>
+    kind === undefined
+      ? `${haulerName(haulerId)}, ${own}`
+      : `${haulerName(haulerId)} (${baseUrl.replace(/^https?:\/\//, '')})`;
+  return connections && byLabel(connections.map((each) => [each.id, labelOf(each)]));
 }
 
-/** The connections of an interface, or of both; undefined until they are loaded, without the platform side, and for partners. */
+/** The name of a key by its first characters, for a hauler; undefined if it has none. */
+export function useKeyName(haulerId: string): (prefix: string) => string | undefined {
+  const keys = useAll('/api-keys', { haulerId }).data;
+  return (prefix) => keys?.find((key) => key.prefix === prefix)?.name ?? undefined;
+}
+
+/** All connections of an interface, or of both; undefined until they are loaded, without the platform side, and for partners. */
 export function useConnections(kind?: Connection['interface']): readonly Connection[] | undefined {
   const { hasPlatform, isPartner } = useSession();
-  const path = hasPlatform && !isPartner ? '/connections' : undefined;
-  return useLoad(path, { interface: kind, pageSize: 100 }).data?.data;
+  return useAll(hasPlatform && !isPartner ? '/connections' : undefined, { interface: kind }).data;
 }

@@ -1,25 +1,30 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { List } from '../../contracts/admin/list.dto.js';
 import type { Change } from './address.js';
-import type { AnswerOf, PathOf } from './contract.js';
+import type { AnswerOf, PathOf, RowOf } from './contract.js';
 import { type CallError, callErrorOf, getText, urlOf } from './api.js';
 
 export interface Loaded<T> {
-  /** The last response; it stays while another one is loaded. */
+  /** The last response; it stays while the same path is loaded with other filters. Never that of another path. */
   readonly data: T | undefined;
   readonly error: CallError | undefined;
-  readonly isLoading: boolean;
+  /** `data` belongs to other filters: the answer for these is not there yet, or failed. */
+  readonly isStale: boolean;
   readonly reload: () => void;
 }
 
 interface State<T> {
+  /** Of the data. */
   readonly url: string | undefined;
   readonly text: string;
   readonly data: T | undefined;
   readonly error: CallError | undefined;
 }
 
+type Read = (url: string, signal: AbortSignal) => Promise<string>;
+
 const RETRY_MS = 3_000;
-/** Longer than any list takes: a network that lost the answer never says so. */
+/** Longer than any list takes: fetch has no timeout of its own. */
 const LONGEST_MS = 60_000;
 
 /** The service gave no answer, or has too much to do: it may be back soon. */
@@ -33,17 +38,54 @@ const reloadAll = (): boolean => dispatchEvent(new Event(DATA_CHANGED));
  * Loads JSON of the API; nothing without a path. With `everyMs` it loads again at this interval while the page is visible.
  * A response that equals the last one changes nothing, so that a live page does not flicker.
  */
-export function useLoad<const Path extends PathOf<'GET'>>(
+export const useLoad = <const Path extends PathOf<'GET'>>(
   path: Path | undefined,
   query: Change = {},
   everyMs?: number,
-): Loaded<AnswerOf<'GET', Path>> {
-  type T = AnswerOf<'GET', Path>;
-  const url = path === undefined ? undefined : urlOf(path, query);
+): Loaded<AnswerOf<'GET', Path>> => useAnswer(path && urlOf(path, query), getText, everyMs);
+
+/** One page of a list. */
+export const useList = <const Path extends PathOf<'GET'>>(
+  path: Path,
+  query: Change,
+  everyMs?: number,
+): Loaded<List<RowOf<Path>>> => useAnswer(urlOf(path, query), getText, everyMs);
+
+/** Loads all rows of a list, however many pages it has: those that a person chooses from, and their names. */
+export const useAll = <const Path extends PathOf<'GET'>>(
+  path: Path | undefined,
+  query: Change = {},
+  everyMs?: number,
+): Loaded<readonly RowOf<Path>[]> => useAnswer(path && urlOf(path, { ...query, pageSize: 100 }), getRows, everyMs);
+
+/** The rows of a list that is being read: parts of one page that need the same list share its calls. */
+const running = new Map<string, Promise<string>>();
+// What was asked for before a change may not have it.
+addEventListener(DATA_CHANGED, () => running.clear());
+
+function getRows(url: string): Promise<string> {
+  const rows = running.get(url) ?? readPages(url).finally(() => running.delete(url));
+  running.set(url, rows);
+  return rows;
+}
+
+async function readPages(url: string): Promise<string> {
+  const rows: unknown[] = [];
+  let next: string | null = '';
+  while (next !== null) {
+    const place: string = next === '' ? '' : `&cursor=${encodeURIComponent(next)}`;
+    const page = JSON.parse(await getText(url + place, AbortSignal.timeout(LONGEST_MS))) as List<unknown>;
+    rows.push(...page.data);
+    next = page.pagination.next;
+  }
+  return JSON.stringify(rows);
+}
+
+function useAnswer<T>(url: string | undefined, read: Read, everyMs: number | undefined): Loaded<T> {
   const [state, setState] = useState<State<T>>({ url: undefined, text: '', data: undefined, error: undefined });
   const [loads, setLoads] = useState(0);
   const reload = useCallback(() => setLoads((count) => count + 1), []);
-  const running = useRef<AbortController>(undefined);
+  const waiting = useRef<AbortController>(undefined);
   const latest = useRef(state);
   latest.current = state;
   useEffect(() => {
@@ -54,12 +96,12 @@ export function useLoad<const Path extends PathOf<'GET'>>(
   useLayoutEffect(() => {
     if (url === undefined) return undefined;
     const abort = new AbortController();
-    running.current = abort;
+    waiting.current = abort;
     const load = async () => {
       const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(LONGEST_MS)]);
-      const next = await answerOf<T>(url, latest.current, signal);
+      const next = await answerOf(url, read, latest.current, signal);
       if (abort.signal.aborted) return;
-      running.current = undefined;
+      waiting.current = undefined;
       if (next !== latest.current) setState(next);
     };
     load().catch(reportError);
@@ -69,23 +111,31 @@ export function useLoad<const Path extends PathOf<'GET'>>(
     const interval = state.error !== undefined && isPassing(state.error) ? RETRY_MS : everyMs;
     if (interval === undefined || url === undefined) return undefined;
     // An answer that takes longer than the interval is waited for: to ask again would abort it, for ever.
-    const again = () => document.visibilityState === 'visible' && running.current === undefined && reload();
+    const again = () => document.visibilityState === 'visible' && waiting.current === undefined && reload();
     const timer = setInterval(again, interval);
     return () => clearInterval(timer);
   }, [everyMs, state.error, url]);
-  return { data: state.data, error: state.error, isLoading: url !== undefined && state.url !== url, reload };
+  const isShown = url !== undefined && pathOf(state.url) === pathOf(url);
+  return {
+    data: isShown ? state.data : undefined,
+    error: isShown ? state.error : undefined,
+    isStale: isShown && state.data !== undefined && state.url !== url,
+    reload,
+  };
 }
 
-async function answerOf<T>(url: string, last: State<T>, signal: AbortSignal): Promise<State<T>> {
+const pathOf = (url: string | undefined): string | undefined => url?.split('?')[0];
+
+async function answerOf<T>(url: string, read: Read, last: State<T>, signal: AbortSignal): Promise<State<T>> {
   try {
-    const text = await getText(url, signal);
+    const text = await read(url, signal);
     if (last.url === url && last.text === text && last.error === undefined) return last;
     return { url, text, data: JSON.parse(text) as T, error: undefined };
   } catch (error) {
     const failure = callErrorOf(error);
-    // The page keeps what it shows.
-    const keeps = last.url === url || isPassing(failure);
-    return { url, text: '', data: keeps ? last.data : undefined, error: failure };
+    // The page keeps what it shows, marked as that of the former filters.
+    const keeps = last.url === url || (isPassing(failure) && pathOf(last.url) === pathOf(url));
+    return { ...(keeps ? last : { url, data: undefined }), text: '', error: failure };
   }
 }
 

@@ -6,8 +6,15 @@ import { type CallError, callErrorOf, configure, get, inCell, send } from './api
 
 export type Session = SessionView;
 
-/** The session, and the role that changes on the page need. */
-export const SessionContext = createContext<Session & { readonly writes?: AdminRole }>({
+/** What the changes on a page, or on a part of it, need. */
+export interface Needs {
+  readonly writes?: AdminRole;
+  /** They are refused to a session that is limited to haulers. */
+  readonly isOfAllHaulers?: boolean;
+}
+
+/** The session, and what the changes on the page need. */
+export const SessionContext = createContext<Session & Needs>({
   kind: 'reader',
   sides: [],
   sandbox: false,
@@ -21,12 +28,16 @@ const mayDo = ({ kind, role = kind === 'partner' ? 'admin' : 'viewer' }: Session
 
 export function useSession() {
   const session = useContext(SessionContext);
-  const { writes = 'operator', role = 'viewer' } = session;
+  const { writes = 'operator', role = 'viewer', isOfAllHaulers = false } = session;
+  const isLimited = isOfAllHaulers && session.haulers !== undefined;
   return {
-    canWrite: mayDo(session, writes),
+    canWrite: !isLimited && mayDo(session, writes),
     may: (needed: AdminRole) => mayDo(session, needed),
     /** Why a change that needs a role is refused. */
-    refusalOf: (needed: AdminRole = writes) => `This needs the role ${needed}; this session has the role ${role}.`,
+    refusalOf: (needed: AdminRole = writes) =>
+      isLimited
+        ? 'This concerns all haulers; this session is limited to some of them.'
+        : `This needs the role ${needed}; this session has the role ${role}.`,
     /** The haulers that the session is limited to; undefined for all. */
     haulers: session.haulers,
     isPartner: session.kind === 'partner',

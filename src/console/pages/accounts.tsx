@@ -1,22 +1,29 @@
 import type { Account } from '../../contracts/admin/account.dto.js';
 import { linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
-import { CsvButton } from '../parts/csv-button.js';
-import { Filters, HaulerFilter, pick, TextFilter } from '../parts/filters.js';
-import { type Column, Listing } from '../parts/listing.js';
-import { BackLink, Empty, Loadable } from '../parts/states.js';
+import { BY_HAULER, byText } from '../parts/filters.js';
+import { type Column, ListPage } from '../parts/listing.js';
+import { Detail, Empty } from '../parts/states.js';
 import { Facts, Id, Time } from '../parts/values.js';
 import { AccountImportPanel } from './account-import.js';
 
+const FILTERS = [byText('search', 'Name, number or e-mail', 'a part is enough'), BY_HAULER];
+
 export function AccountsPage({ query }: PageProps) {
   const id = query.get('id');
-  return id === null ? <AccountList query={query} /> : <AccountDetails id={id} query={query} />;
+  if (id === null) return <AccountList query={query} />;
+  return (
+    <Detail
+      path={`/accounts/${encodeURIComponent(id)}`}
+      back={linkWith('accounts', query, { id: undefined })}
+      list="All accounts"
+    >
+      {(data) => <AccountFacts account={data} />}
+    </Detail>
+  );
 }
 
 function AccountList({ query }: PageProps) {
-  const filters = pick(query, 'search', 'haulerId', 'page', 'cursor');
-  const list = useLoad('/accounts', filters);
   const haulerName = useHaulerName();
   const columns: readonly Column<Account>[] = [
     {
@@ -30,41 +37,27 @@ function AccountList({ query }: PageProps) {
     { title: 'Created', cell: ({ createdAt }) => <Time value={createdAt} /> },
   ];
   return (
-    <>
-      <Filters>
-        <TextFilter name="search" label="Name, number or e-mail" query={query} hint="a part is enough" />
-        <HaulerFilter query={query} />
-      </Filters>
+    <ListPage
+      path="/accounts"
+      query={query}
+      filters={FILTERS}
+      hasCsv
+      label="Accounts"
+      columns={columns}
+      keyOf={({ accountId }) => accountId}
+      empty={
+        <Empty title="No account yet.">
+          A partner creates accounts with <code>POST /platform-api/v1/accounts</code>, or import them from a CSV.
+        </Empty>
+      }
+    >
       <AccountImportPanel query={query} />
-      <CsvButton path="/accounts" filters={filters} />
-      <Listing
-        label="Accounts"
-        list={list}
-        columns={columns}
-        keyOf={({ accountId }) => accountId}
-        filters={filters}
-        empty={
-          <Empty title="No account yet.">
-            A partner creates accounts with <code>POST /platform-api/v1/accounts</code>, or import them from a CSV.
-          </Empty>
-        }
-      />
-    </>
+    </ListPage>
   );
 }
 
 const contactName = (contact: Account['primaryContact']): string =>
   [contact?.firstName, contact?.lastName].filter((part) => part !== undefined).join(' ');
-
-function AccountDetails({ id, query }: { id: string; query: URLSearchParams }) {
-  const account = useLoad(`/accounts/${encodeURIComponent(id)}`);
-  return (
-    <>
-      <BackLink href={linkWith('accounts', query, { id: undefined })}>All accounts</BackLink>
-      <Loadable of={account}>{(data) => <AccountFacts account={data} />}</Loadable>
-    </>
-  );
-}
 
 function AccountFacts({ account }: { account: Account }) {
   const haulerName = useHaulerName();

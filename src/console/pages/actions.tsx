@@ -1,42 +1,36 @@
 import type { Action } from '../../contracts/admin/action.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
-import { useLoad } from '../client/load.js';
-import { Filters, pick, TextFilter, TimeFilter } from '../parts/filters.js';
+import { byText, byTime } from '../parts/filters.js';
 import { Json } from '../parts/json.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Empty } from '../parts/states.js';
 import { Time } from '../parts/values.js';
 
 const LIVE_MS = 10_000;
+const FILTERS = [byText('resource', 'Resource', 'connection:ID'), byTime('from', 'From'), byTime('to', 'Until')];
 
 /** Every change that an admin or a partner made, newest first. */
 export function ActionsPage({ query }: PageProps) {
-  const filters = pick(query, 'resource', 'from', 'to', 'page', 'cursor');
-  const list = useLoad('/actions', filters, LIVE_MS);
   const resource = query.get('resource');
   return (
-    <>
-      <Filters>
-        <TextFilter name="resource" label="Resource" query={query} hint="connection:ID" />
-        <TimeFilter name="from" label="From" query={query} />
-        <TimeFilter name="to" label="Until" query={query} />
-      </Filters>
+    <ListPage
+      path="/actions"
+      query={query}
+      filters={FILTERS}
+      everyMs={LIVE_MS}
+      label="Actions"
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No action yet.">Every change by the admin API, the console or a partner appears here.</Empty>
+      }
+    >
       {resource !== null && (
         <p>
           Only actions on <code>{resource}</code>. <a href={linkTo('actions')}>Show all actions</a>
         </p>
       )}
-      <Listing
-        label="Actions"
-        list={list}
-        columns={COLUMNS}
-        keyOf={({ id }) => id}
-        filters={filters}
-        empty={
-          <Empty title="No action yet.">Every change by the admin API, the console or a partner appears here.</Empty>
-        }
-      />
-    </>
+    </ListPage>
   );
 }
 

@@ -1,31 +1,25 @@
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
-import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import {
-  Filters,
-  overlapsOf,
-  pick,
-  SelectFilter,
-  TextFilter,
-  TimeFilter,
-  VisionConnectionFilter,
-  zoneOf,
-} from '../parts/filters.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { BY_VISION_CONNECTION, byChoice, byText, byTime, overlapsOf, zoneOf } from '../parts/filters.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Empty } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
 import { CLIP_COLUMNS, fileColumn, retryColumn } from './retries.js';
 
 const LIVE_MS = 5_000;
 const STATUSES = ['submitting', 'processing', 'ready', 'downloading', 'stored', 'failed', 'expired'] as const;
+const FILTERS = [
+  BY_VISION_CONNECTION,
+  byText('truckId', 'Truck'),
+  byChoice('status', 'State', STATUSES),
+  byTime('from', 'From'),
+  byTime('to', 'Until'),
+];
 
 /** The clip requests of all trucks with the reasons of those that ended, the newest first. */
 export function ClipList({ query }: PageProps) {
   const { canWrite } = useSession();
-  const filters = pick(query, 'connectionId', 'truckId', 'status', 'from', 'to', 'page', 'cursor');
-  const { from, to, ...others } = filters;
-  const list = useLoad('/video-requests', { ...others, overlaps: overlapsOf(from, to), pageSize: 50 }, LIVE_MS);
   const columns = [
     TRUCK,
     ...CLIP_COLUMNS,
@@ -34,27 +28,22 @@ export function ClipList({ query }: PageProps) {
     ...(canWrite ? [retryColumn] : []),
   ] as const;
   return (
-    <>
-      <Filters>
-        <VisionConnectionFilter query={query} />
-        <TextFilter name="truckId" label="Truck" query={query} />
-        <SelectFilter name="status" label="State" query={query} choices={STATUSES} />
-        <TimeFilter name="from" label="From" query={query} />
-        <TimeFilter name="to" label="Until" query={query} />
-      </Filters>
-      <Listing
-        label="Clip requests"
-        list={list}
-        columns={columns}
-        keyOf={({ id }) => id}
-        filters={filters}
-        empty={
-          <Empty title="No clip was requested yet.">
-            Select a time of a camera on the page <a href={linkTo('coverage')}>Coverage</a>.
-          </Empty>
-        }
-      />
-    </>
+    <ListPage
+      path="/video-requests"
+      query={query}
+      filters={FILTERS}
+      asked={({ from, to, ...others }) => ({ ...others, overlaps: overlapsOf(from, to) })}
+      everyMs={LIVE_MS}
+      pageSize={50}
+      label="Clip requests"
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No clip was requested yet.">
+          Select a time of a camera on the page <a href={linkTo('coverage')}>Coverage</a>.
+        </Empty>
+      }
+    />
   );
 }
 

@@ -69,7 +69,7 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
       {check !== undefined && <CheckResult check={check} />}
       {isNew && <NextStep haulerId={connection.haulerId} />}
       {connection.interface === 'vision' && (
-        <Needing role="operator">
+        <Needing writes="operator">
           <ConnectionTrucks connection={connection} query={query} />
         </Needing>
       )}

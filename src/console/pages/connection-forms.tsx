@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
-import type { Connection, CreateConnectionRequest } from '../../contracts/admin/connection.dto.js';
+import type { Connection } from '../../contracts/admin/connection.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
+import type { BodyOf } from '../client/contract.js';
 import { useHaulers } from '../client/haulers.js';
-import { fieldText, Form, Input, Select } from '../parts/forms.js';
+import { bodyOf, Form, Input, Select } from '../parts/forms.js';
 import { ErrorBox } from '../parts/states.js';
 import { RotationPicture } from './rotation-picture.js';
 
@@ -24,16 +25,7 @@ export function NewConnection({ query, onCreated }: PageProps & { onCreated: (id
   const { choices, error, isLoaded } = useHaulers();
   const [kind, setKind] = useState<string>(query.get('interface') ?? 'site');
   const create = async (values: FormData) => {
-    const customerId = fieldText(values, 'customerId');
-    const interval = fieldText(values, 'intervalSeconds');
-    const body: CreateConnectionRequest = {
-      haulerId: fieldText(values, 'haulerId') ?? '',
-      interface: kind === 'vision' ? 'vision' : 'site',
-      baseUrl: fieldText(values, 'baseUrl') ?? '',
-      apiKey: fieldText(values, 'apiKey') ?? '',
-      ...(customerId === undefined || kind === 'site' ? {} : { customerId }),
-      ...(interval === undefined ? {} : { intervalSeconds: Number(interval) }),
-    };
+    const body = bodyOf<BodyOf<'POST', '/connections'>>(values, { intervalSeconds: Number });
     onCreated((await send('POST', '/connections', body)).id);
   };
   return (
@@ -61,7 +53,14 @@ export function NewConnection({ query, onCreated }: PageProps & { onCreated: (id
           <legend>Interface that the partner hosts</legend>
           {INTERFACES.map(([value, label]) => (
             <label key={value}>
-              <input type="radio" name="interface" checked={kind === value} onChange={() => setKind(value)} /> {label}
+              <input
+                type="radio"
+                name="interface"
+                value={value}
+                checked={kind === value}
+                onChange={() => setKind(value)}
+              />{' '}
+              {label}
             </label>
           ))}
           <small class="hint">{PURPOSES[kind]}</small>
@@ -91,7 +90,7 @@ export function NewConnection({ query, onCreated }: PageProps & { onCreated: (id
 
 export function RotateForm({ path, onClose }: { path: ConnectionPath; onClose: () => void }) {
   const store = async (values: FormData) => {
-    await send('PATCH', path, { nextApiKey: fieldText(values, 'nextApiKey') });
+    await send('PATCH', path, bodyOf(values));
     onClose();
   };
   return (
@@ -119,15 +118,11 @@ export function EditForm({ connection, path, onClose }: EditFormProps) {
   const [address, setAddress] = useState(connection.baseUrl);
   const isMoved = originOf(address) !== originOf(connection.baseUrl);
   const store = async (values: FormData) => {
-    const apiKey = fieldText(values, 'apiKey');
-    // Empty: the customer is the hauler.
-    const customerId = fieldText(values, 'customerId') ?? connection.haulerId;
-    const firstByte = Number(fieldText(values, 'firstByteTimeoutSeconds') ?? 0);
+    // Empty: the customer is the hauler, and the time is the default.
+    const emptied = { customerId: connection.haulerId, firstByteTimeoutSeconds: 0 };
     await send('PATCH', path, {
-      baseUrl: fieldText(values, 'baseUrl'),
-      intervalSeconds: Number(fieldText(values, 'intervalSeconds')),
-      ...(apiKey === undefined ? {} : { apiKey }),
-      ...(connection.interface === 'vision' ? { customerId, firstByteTimeoutSeconds: firstByte } : {}),
+      ...(connection.interface === 'vision' ? emptied : {}),
+      ...bodyOf<BodyOf<'PATCH', ConnectionPath>>(values, { intervalSeconds: Number, firstByteTimeoutSeconds: Number }),
     });
     onClose();
   };

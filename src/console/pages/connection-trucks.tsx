@@ -1,32 +1,22 @@
 import { useState } from 'preact/hooks';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
-import type { CreateVideoSubscription, VideoSubscription } from '../../contracts/admin/video-subscription.dto.js';
+import type { VideoSubscription } from '../../contracts/admin/video-subscription.dto.js';
 import { change, linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useLoad } from '../client/load.js';
+import type { BodyOf } from '../client/contract.js';
 import { useSession } from '../client/session.js';
 import { localInput } from '../parts/filters.js';
-import { ActionButton, fieldText, Form, Input } from '../parts/forms.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { ActionButton, bodyOf, Form, Input, instantOf } from '../parts/forms.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { Time } from '../parts/values.js';
 import { DAY_MS } from '../parts/zone.rules.js';
 
 const LIVE_MS = 5_000;
-const PLACE = { page: 'truckPage', cursor: 'truckCursor' } as const;
 
 /** The trucks whose recordings the platform fetches by this connection. */
 export function ConnectionTrucks({ connection, query }: PageProps & { connection: Connection }) {
   const { canWrite } = useSession();
-  const list = useLoad(
-    '/video-subscriptions',
-    {
-      connectionId: connection.id,
-      page: query.get(PLACE.page) ?? undefined,
-      cursor: query.get(PLACE.cursor) ?? undefined,
-    },
-    LIVE_MS,
-  );
   const isOpen = query.has('follow');
   return (
     <>
@@ -40,9 +30,13 @@ export function ConnectionTrucks({ connection, query }: PageProps & { connection
             </a>
           </p>
         )}
-        <Listing
+        <ListPage
+          path="/video-subscriptions"
+          query={query}
+          name="trucks"
+          fixed={{ connectionId: connection.id }}
+          everyMs={LIVE_MS}
           label="Trucks"
-          list={list}
           columns={columnsOf(canWrite)}
           keyOf={({ id }) => id}
           empty={
@@ -50,7 +44,6 @@ export function ConnectionTrucks({ connection, query }: PageProps & { connection
               The platform fetches the recordings of the trucks that it follows, and single clips of all others.
             </Empty>
           }
-          place={PLACE}
         />
       </section>
     </>
@@ -105,17 +98,11 @@ function TruckActions({ subscription: { id, truckId, enabled } }: { subscription
 function FollowForm({ connection }: { connection: Connection }) {
   const [followed, setFollowed] = useState<readonly string[]>([]);
   const follow = async (values: FormData) => {
-    const truckId = fieldText(values, 'truckId') ?? '';
-    const cameraId = fieldText(values, 'cameraId');
-    const start = fieldText(values, 'startTime');
-    const body: Omit<CreateVideoSubscription, 'startTime'> & { startTime?: string } = {
-      connectionId: connection.id,
-      truckId,
-      ...(cameraId === undefined ? {} : { cameraId }),
-      ...(start === undefined ? {} : { startTime: new Date(start).toISOString() }),
-    };
-    await send('POST', '/video-subscriptions', body);
-    setFollowed((before) => [...before, truckId]);
+    const fields = bodyOf<Omit<BodyOf<'POST', '/video-subscriptions'>, 'connectionId'>>(values, {
+      startTime: instantOf,
+    });
+    await send('POST', '/video-subscriptions', { ...fields, connectionId: connection.id });
+    setFollowed((before) => [...before, fields.truckId]);
   };
   return (
     <>

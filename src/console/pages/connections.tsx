@@ -2,22 +2,33 @@ import { useState } from 'preact/hooks';
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import { linkTo, open, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
-import { Filters, HaulerFilter, pick, SelectFilter } from '../parts/filters.js';
+import { BY_HAULER, byChoice } from '../parts/filters.js';
 import { NewLink } from '../parts/forms.js';
-import { type Column, Listing } from '../parts/listing.js';
-import { BackLink, Empty, Loadable } from '../parts/states.js';
+import { type Column, ListPage } from '../parts/listing.js';
+import { Detail, Empty } from '../parts/states.js';
 import { Time } from '../parts/values.js';
 import { ConnectionDetails } from './connection-details.js';
 import { INTERFACES, NewConnection } from './connection-forms.js';
 import { ConnectionState } from './connection-state.js';
 
 const LIVE_MS = 5_000;
+const FILTERS = [BY_HAULER, byChoice('interface', 'Interface', INTERFACES)];
 
 export function ConnectionsPage({ query }: PageProps) {
   const [created, setCreated] = useState<string>();
   const id = query.get('id');
-  if (id !== null) return <ConnectionPage key={id} id={id} isNew={id === created} query={query} />;
+  if (id !== null) {
+    return (
+      <Detail
+        path={`/connections/${encodeURIComponent(id)}`}
+        everyMs={LIVE_MS}
+        back={linkTo('connections')}
+        list="All connections"
+      >
+        {(data) => <ConnectionDetails connection={data} isNew={id === created} query={query} />}
+      </Detail>
+    );
+  }
   if (!query.has('new')) return <ConnectionList query={query} />;
   return (
     <NewConnection
@@ -31,8 +42,6 @@ export function ConnectionsPage({ query }: PageProps) {
 }
 
 function ConnectionList({ query }: PageProps) {
-  const filters = pick(query, 'haulerId', 'interface', 'page', 'cursor');
-  const list = useLoad('/connections', filters, LIVE_MS);
   const haulerName = useHaulerName();
   const columns: readonly Column<Connection>[] = [
     {
@@ -52,16 +61,14 @@ function ConnectionList({ query }: PageProps) {
       <p class="actions">
         <NewLink href={linkTo('connections', { new: 1 })} label="New connection" />
       </p>
-      <Filters>
-        <HaulerFilter query={query} />
-        <SelectFilter name="interface" label="Interface" query={query} choices={INTERFACES} />
-      </Filters>
-      <Listing
+      <ListPage
+        path="/connections"
+        query={query}
+        filters={FILTERS}
+        everyMs={LIVE_MS}
         label="Connections"
-        list={list}
         columns={columns}
         keyOf={({ id }) => id}
-        filters={filters}
         empty={
           <Empty title="No connection yet.">
             A connection links a hauler to the Site or Vision interface of a partner. You need the partner's address and
@@ -69,18 +76,6 @@ function ConnectionList({ query }: PageProps) {
           </Empty>
         }
       />
-    </>
-  );
-}
-
-function ConnectionPage({ id, isNew, query }: PageProps & { id: string; isNew: boolean }) {
-  const connection = useLoad(`/connections/${encodeURIComponent(id)}`, {}, LIVE_MS);
-  return (
-    <>
-      <BackLink href={linkTo('connections')}>All connections</BackLink>
-      <Loadable of={connection}>
-        {(data) => <ConnectionDetails connection={data} isNew={isNew} query={query} />}
-      </Loadable>
     </>
   );
 }

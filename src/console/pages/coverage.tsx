@@ -1,5 +1,5 @@
 import { change, linkTo, type PageProps } from '../client/address.js';
-import { useConnections, useHaulerName } from '../client/haulers.js';
+import { useConnectionChoices } from '../client/haulers.js';
 import { Filters, HaulerFilter, pick, SelectFilter, ZoneChoice, zoneOf } from '../parts/filters.js';
 import { fieldText, Input, Select } from '../parts/forms.js';
 import { BackLink } from '../parts/states.js';
@@ -20,7 +20,13 @@ export function CoveragePage({ query }: PageProps) {
   return (
     <>
       <BackLink href={linkTo('coverage', pick(query, 'haulerId', 'zone'))}>The fleet</BackLink>
-      <TruckCoverage key={truckId} truckId={truckId} connectionId={connectionId} query={query} zone={zoneOf(query)} />
+      <TruckCoverage
+        key={`${connectionId} ${truckId}`}
+        truckId={truckId}
+        connectionId={connectionId}
+        query={query}
+        zone={zoneOf(query)}
+      />
     </>
   );
 }
@@ -44,11 +50,7 @@ function FleetPage({ query }: PageProps) {
 
 /** Opens a truck when its whole name is typed, and not before. */
 function OneTruck({ query }: PageProps) {
-  const connections = useConnections('vision') ?? [];
-  const haulerName = useHaulerName();
-  const choices = connections.map(
-    ({ id, haulerId, baseUrl }) => [id, `${haulerName(haulerId)} (${baseUrl.replace(/^https?:\/\//, '')})`] as const,
-  );
+  const choices = useConnectionChoices('vision') ?? [];
   const show = (event: SubmitEvent) => {
     event.preventDefault();
     const values = new FormData(event.currentTarget as HTMLFormElement);

@@ -2,17 +2,17 @@ import { useState } from 'preact/hooks';
 import type { Erasure } from '../../contracts/admin/erasure.dto.js';
 import { change, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useHaulers } from '../client/haulers.js';
-import { fieldText, Form, Input, Options, Select } from '../parts/forms.js';
+import type { BodyOf } from '../client/contract.js';
+import { useConnectionChoices, useHaulers } from '../client/haulers.js';
+import { bodyOf, Form, Input, instantOf, Options, Select } from '../parts/forms.js';
 import { Receipt } from './erasure-receipt.js';
-import { instantText, useVisionChoices } from './hold-form.js';
 
 const KINDS = [
   ['footage', 'Footage of a truck in a range'],
   ['account', 'An account, with all that names it'],
 ] as const;
 
-type ErasureRequest = ReturnType<typeof accountOf> | ReturnType<typeof footageOf>;
+type ErasureRequest = BodyOf<'POST', '/erasures'>;
 
 interface Counted {
   readonly request: ErasureRequest;
@@ -26,7 +26,7 @@ export function ErasureForm({ query, haulerId }: PageProps & { haulerId: string 
   const [kind, setKind] = useState<string>(query.has('accountId') ? 'account' : 'footage');
   const [counted, setCounted] = useState<Counted>();
   const count = async (values: FormData) => {
-    const request = kind === 'account' ? accountOf(values) : footageOf(values);
+    const request = bodyOf<ErasureRequest>(values, { from: instantOf, to: instantOf });
     setCounted({ request, erasure: await send('POST', '/erasures', { ...request, dryRun: true }) });
   };
   if (counted !== undefined) return <Confirmation {...counted} />;
@@ -79,7 +79,7 @@ function AccountFields({ haulerId, accountId }: { haulerId: string | undefined; 
 }
 
 function FootageFields() {
-  const choices = useVisionChoices() ?? [];
+  const choices = useConnectionChoices('vision') ?? [];
   return (
     <>
       <Select name="connectionId" label="Partner who records the truck" choices={choices} isRequired />
@@ -89,20 +89,4 @@ function FootageFields() {
       <Input name="to" label="To" type="datetime-local" isRequired hint="at most 366 days after the start" />
     </>
   );
-}
-
-const accountOf = (values: FormData) => ({
-  haulerId: fieldText(values, 'haulerId') ?? '',
-  accountId: fieldText(values, 'accountId') ?? '',
-});
-
-function footageOf(values: FormData) {
-  const cameraId = fieldText(values, 'cameraId');
-  return {
-    connectionId: fieldText(values, 'connectionId') ?? '',
-    truckId: fieldText(values, 'truckId') ?? '',
-    ...(cameraId === undefined ? {} : { cameraId }),
-    from: instantText(values, 'from'),
-    to: instantText(values, 'to'),
-  };
 }

@@ -1,11 +1,9 @@
 import type { Erasure } from '../../contracts/admin/erasure.dto.js';
 import { linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { pick } from '../parts/filters.js';
-import { type Column, Listing } from '../parts/listing.js';
-import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
+import { type Column, ListPage } from '../parts/listing.js';
+import { Badge, Detail, Empty } from '../parts/states.js';
 import { formatCount, Time } from '../parts/values.js';
 import { ErasureForm } from './erasure-form.js';
 import { Receipt, TONES, whatOf } from './erasure-receipt.js';
@@ -19,7 +17,18 @@ interface ErasuresProps extends PageProps {
 export function Erasures({ query, haulerId }: ErasuresProps) {
   const { canWrite } = useSession();
   const id = query.get('erasure');
-  if (id !== null) return <ErasureDetails key={id} id={id} query={query} />;
+  if (id !== null) {
+    return (
+      <Detail
+        path={`/erasures/${encodeURIComponent(id)}`}
+        everyMs={LIVE_MS}
+        back={linkWith('retention', query, { erasure: undefined })}
+        list="All erasures"
+      >
+        {(data) => <Receipt erasure={data} />}
+      </Detail>
+    );
+  }
   if (query.has('new') && canWrite) return <ErasureForm query={query} haulerId={haulerId} />;
   return <ErasureList query={query} haulerId={haulerId} />;
 }
@@ -27,8 +36,6 @@ export function Erasures({ query, haulerId }: ErasuresProps) {
 function ErasureList({ query, haulerId }: ErasuresProps) {
   const { canWrite } = useSession();
   const haulerName = useHaulerName();
-  const filters = haulerId === undefined || haulerId === '' ? {} : { haulerId };
-  const list = useLoad('/erasures', { ...filters, ...pick(query, 'page', 'cursor') }, LIVE_MS);
   const columns: readonly Column<Erasure>[] = [
     { title: 'Of', cell: (each) => <a href={linkWith('retention', query, { erasure: each.id })}>{whatOf(each)}</a> },
     { title: 'Hauler', cell: (each) => haulerName(each.haulerId) },
@@ -57,24 +64,16 @@ function ErasureList({ query, haulerId }: ErasuresProps) {
           </a>
         </p>
       )}
-      <Listing
+      <ListPage
+        path="/erasures"
+        query={query}
+        fixed={{ haulerId }}
+        everyMs={LIVE_MS}
         label="Erasures by request"
-        list={list}
         columns={columns}
         keyOf={({ id = '' }) => id}
-        filters={filters}
         empty={<Empty title="Nothing was erased by request yet." />}
       />
     </section>
-  );
-}
-
-function ErasureDetails({ id, query }: PageProps & { id: string }) {
-  const erasure = useLoad(`/erasures/${encodeURIComponent(id)}`, {}, LIVE_MS);
-  return (
-    <>
-      <BackLink href={linkWith('retention', query, { erasure: undefined })}>All erasures</BackLink>
-      <Loadable of={erasure}>{(data) => <Receipt erasure={data} />}</Loadable>
-    </>
   );
 }

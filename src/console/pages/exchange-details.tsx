@@ -9,7 +9,7 @@ import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Difference, Json } from '../parts/json.js';
-import { BackLink, Loadable, ResponseBadge } from '../parts/states.js';
+import { Detail, ResponseBadge } from '../parts/states.js';
 import { Facts, formatBytes, formatCount, Id, KeyPrefix, Time } from '../parts/values.js';
 import { ReplayOne } from './replay.js';
 
@@ -17,23 +17,23 @@ const MAX_REFERENCES = 8;
 
 /** One exchange: the explanation first, then both messages, then the difference from the attempt before. */
 export function ExchangeDetails({ id, query }: { id: string; query: URLSearchParams }) {
-  const exchange = useLoad(`/exchanges/${encodeURIComponent(id)}`);
   return (
-    <>
-      <BackLink href={linkWith('exchanges', query, { id: undefined })}>All exchanges</BackLink>
-      <Loadable of={exchange}>
-        {(data) => (
-          <>
-            <Summary exchange={data} />
-            <div class="two">
-              <Message title="Request" message={data.request} />
-              <Message title="Response" message={data.response} />
-            </div>
-            <EarlierAttempt exchange={data} />
-          </>
-        )}
-      </Loadable>
-    </>
+    <Detail
+      path={`/exchanges/${encodeURIComponent(id)}`}
+      back={linkWith('exchanges', query, { id: undefined })}
+      list="All exchanges"
+    >
+      {(data) => (
+        <>
+          <Summary exchange={data} />
+          <div class="two">
+            <Message title="Request" message={data.request} />
+            <Message title="Response" message={data.response} />
+          </div>
+          <EarlierAttempt exchange={data} />
+        </>
+      )}
+    </Detail>
   );
 }
 

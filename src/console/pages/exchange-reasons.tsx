@@ -1,12 +1,11 @@
 import type { ExchangeReason } from '../../contracts/admin/exchange-reason.dto.js';
-import { type Change, linkWith, type PageProps } from '../client/address.js';
+import { type Change, linkToFilter, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { ErrorBox } from '../parts/states.js';
 import { formatCount, Prose } from '../parts/values.js';
 
 const LIVE_MS = 15_000;
 const MAX_SHOWN = 5;
-const ANYWHERE = { cursor: undefined };
 
 /** How many exchanges of a filter failed for each reason; each leads to its own list. */
 export function ReasonCounts({ filters, query }: PageProps & { filters: Readonly<Record<string, string>> }) {
@@ -32,7 +31,7 @@ export function ReasonCounts({ filters, query }: PageProps & { filters: Readonly
       )}
       {chosen !== null && (
         <p>
-          <a href={linkWith('exchanges', query, { ...ANYWHERE, reason: undefined })}>Show all reasons</a>
+          <a href={linkToFilter('exchanges', query, { reason: undefined })}>Show all reasons</a>
         </p>
       )}
     </section>
@@ -45,7 +44,7 @@ function Reason({ each, query }: PageProps & { each: ExchangeReason }) {
   return (
     <li class={isChosen ? 'chosen' : ''}>
       <a
-        href={linkWith('exchanges', query, { ...ANYWHERE, reason, direction, failed: undefined })}
+        href={linkToFilter('exchanges', query, { reason, direction, failed: undefined })}
         aria-current={isChosen ? 'true' : undefined}
       >
         {formatCount(count)} × {reason}

@@ -1,7 +1,7 @@
 import type { Exchange } from '../../contracts/admin/exchange.dto.js';
 import { type Change, change, linkTo, linkWith, open, type PageProps } from '../client/address.js';
-import { useConnections, useHaulerName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
+import { useConnectionChoices, useHaulerName } from '../client/haulers.js';
+import { useAll, useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { CsvButton } from '../parts/csv-button.js';
 import { Filters, HaulerFilter, pick, SelectFilter, TextFilter, TimeFilter } from '../parts/filters.js';
@@ -26,7 +26,7 @@ const FOLDED = ['direction', 'interface', 'status', 'errorCode', 'requestId', 't
 
 export function ExchangesPage({ query }: PageProps) {
   const id = query.get('id');
-  return id === null ? <ExchangeTable query={query} /> : <ExchangeDetails key={id} id={id} query={query} />;
+  return id === null ? <ExchangeTable query={query} /> : <ExchangeDetails id={id} query={query} />;
 }
 
 /** Failures are counted by hour, and not by what each exchange names. */
@@ -71,7 +71,7 @@ function ExchangeTable({ query }: PageProps) {
                 rows={data}
                 columns={columnsOf(query, isPartner ? undefined : haulerName)}
                 keyOf={({ id }) => id}
-                isStale={list.isLoading}
+                isStale={list.isStale}
               />
               <div class="actions">
                 {cursor !== undefined && (
@@ -141,24 +141,16 @@ function Presets({ query }: PageProps) {
 
 /** Filters that partners do not have. */
 function AdminFilters({ query }: PageProps) {
-  const connections = useConnections() ?? [];
-  const { data: keys } = useLoad('/api-keys', { pageSize: 100 });
-  const haulerName = useHaulerName();
+  const connections = useConnectionChoices() ?? [];
+  const keys = useAll('/api-keys').data ?? [];
   return (
     <>
-      <SelectFilter
-        name="connectionId"
-        label="Connection"
-        query={query}
-        choices={connections.map(
-          ({ id, haulerId, interface: kind }) => [id, `${haulerName(haulerId)}, ${kind}`] as const,
-        )}
-      />
+      <SelectFilter name="connectionId" label="Connection" query={query} choices={connections} />
       <SelectFilter
         name="apiKeyId"
         label="API key"
         query={query}
-        choices={(keys?.data ?? []).map(({ id, prefix, name }) => [id, `${prefix}… ${name ?? ''}`] as const)}
+        choices={keys.map(({ id, prefix, name }) => [id, `${prefix}… ${name ?? ''}`] as const)}
       />
     </>
   );

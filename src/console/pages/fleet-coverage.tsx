@@ -50,8 +50,8 @@ export function FleetCoverage({ query }: PageProps) {
             <>
               <div class="scroll" role="region" aria-label="Fleet coverage" tabIndex={0} ref={box}>
                 <table
-                  class={`fleet ${count >= COMPACT_DAYS ? 'compact' : ''} ${fleet.isLoading ? 'stale' : ''}`}
-                  aria-busy={fleet.isLoading}
+                  class={`fleet ${count >= COMPACT_DAYS ? 'compact' : ''} ${fleet.isStale ? 'stale' : ''}`}
+                  aria-busy={fleet.isStale}
                 >
                   <Head days={days} zone={zone} isCompact={count >= COMPACT_DAYS} />
                   {data.map((truck) => (

@@ -1,13 +1,11 @@
-import type { CreateHaulerRequest, Hauler } from '../../contracts/admin/hauler.dto.js';
+import type { Hauler } from '../../contracts/admin/hauler.dto.js';
 import { change, linkTo, open, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnections } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { fieldText, Form, Input, NewLink } from '../parts/forms.js';
-import { type Column, Listing } from '../parts/listing.js';
-import { pick } from '../parts/filters.js';
-import { BackLink, Empty, Loadable } from '../parts/states.js';
+import { bodyOf, Form, Input, Needing, NewLink } from '../parts/forms.js';
+import { type Column, ListPage } from '../parts/listing.js';
+import { Detail, Empty } from '../parts/states.js';
 import { Facts, Id, Time } from '../parts/values.js';
 import { FootageSetting } from './footage-setting.js';
 import { SetupSteps } from './hauler-setup.js';
@@ -15,11 +13,23 @@ import { SetupSteps } from './hauler-setup.js';
 export function HaulersPage({ query }: PageProps) {
   const id = query.get('id');
   if (id !== null) return <HaulerPage id={id} />;
-  return query.has('new') ? <NewHauler onCancel={() => change({ new: undefined })} /> : <HaulerList query={query} />;
+  return (
+    <Needing isOfAllHaulers>
+      {query.has('new') ? (
+        <NewHauler onCancel={() => change({ new: undefined })} />
+      ) : (
+        <>
+          <p class="actions">
+            <NewLink href={linkTo('haulers', { new: 1 })} label="New hauler" />
+          </p>
+          <HaulerList query={query} />
+        </>
+      )}
+    </Needing>
+  );
 }
 
 function HaulerList({ query }: PageProps) {
-  const list = useLoad('/haulers', pick(query, 'page', 'cursor'));
   const connections = useConnections();
   const columns: readonly Column<Hauler>[] = [
     { title: 'Hauler', cell: ({ id, name }) => <a href={linkTo('haulers', { id })}>{name}</a> },
@@ -28,22 +38,18 @@ function HaulerList({ query }: PageProps) {
     { title: 'Id', cell: ({ id }) => <code>{id}</code> },
   ];
   return (
-    <>
-      <p class="actions">
-        <NewLink href={linkTo('haulers', { new: 1 })} label="New hauler" />
-      </p>
-      <Listing
-        label="Haulers"
-        list={list}
-        columns={columns}
-        keyOf={({ id }) => id}
-        empty={
-          <Empty title="No hauler yet.">
-            A hauler is a company whose tickets, sites and videos arrive here: choose “New hauler”.
-          </Empty>
-        }
-      />
-    </>
+    <ListPage
+      path="/haulers"
+      query={query}
+      label="Haulers"
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No hauler yet.">
+          A hauler is a company whose tickets, sites and videos arrive here: choose “New hauler”.
+        </Empty>
+      }
+    />
   );
 }
 
@@ -63,9 +69,7 @@ const connectionColumn = (connections: NonNullable<ReturnType<typeof useConnecti
 /** Leads on to the next step of the new hauler. */
 export function NewHauler({ onCancel }: { onCancel?: () => void }) {
   const create = async (values: FormData) => {
-    const id = fieldText(values, 'id');
-    const body: CreateHaulerRequest = { name: fieldText(values, 'name') ?? '', ...(id === undefined ? {} : { id }) };
-    open(linkTo('haulers', { id: (await send('POST', '/haulers', body)).id }));
+    open(linkTo('haulers', { id: (await send('POST', '/haulers', bodyOf(values))).id }));
   };
   return (
     <Form title="New hauler" submit="Create the hauler" work={create} {...(onCancel && { onCancel })}>
@@ -77,29 +81,25 @@ export function NewHauler({ onCancel }: { onCancel?: () => void }) {
 
 function HaulerPage({ id }: { id: string }) {
   const { hasPlatform } = useSession();
-  const hauler = useLoad(`/haulers/${encodeURIComponent(id)}`);
   return (
-    <>
-      <BackLink href={linkTo('haulers')}>All haulers</BackLink>
-      <Loadable of={hauler}>
-        {(data) => (
-          <>
-            <section class="card" aria-label="Hauler">
-              <h2>{data.name}</h2>
-              <Facts
-                of={{
-                  Created: <Time value={data.createdAt} />,
-                  'Its records': <Records id={data.id} />,
-                  Id: <Id value={data.id} />,
-                }}
-              />
-            </section>
-            <SetupSteps haulerId={data.id} />
-            {hasPlatform && <FootageSetting haulerId={data.id} />}
-          </>
-        )}
-      </Loadable>
-    </>
+    <Detail path={`/haulers/${encodeURIComponent(id)}`} back={linkTo('haulers')} list="All haulers">
+      {(data) => (
+        <>
+          <section class="card" aria-label="Hauler">
+            <h2>{data.name}</h2>
+            <Facts
+              of={{
+                Created: <Time value={data.createdAt} />,
+                'Its records': <Records id={data.id} />,
+                Id: <Id value={data.id} />,
+              }}
+            />
+          </section>
+          <SetupSteps haulerId={data.id} />
+          {hasPlatform && <FootageSetting haulerId={data.id} />}
+        </>
+      )}
+    </Detail>
   );
 }
 

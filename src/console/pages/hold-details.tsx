@@ -3,11 +3,11 @@ import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { send, urlOf } from '../client/api.js';
 import { useHaulerName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { fieldText, Form, Input } from '../parts/forms.js';
-import { type Column, Table } from '../parts/listing.js';
-import { BackLink, Badge, Loadable } from '../parts/states.js';
+import { overlapsOf } from '../parts/filters.js';
+import { bodyOf, Form, Input, Needing } from '../parts/forms.js';
+import { type Column, ListPage, Table } from '../parts/listing.js';
+import { Badge, Detail, Empty } from '../parts/states.js';
 import { Facts, formatBytes, formatCount, Id, Time } from '../parts/values.js';
 import { useState } from 'preact/hooks';
 
@@ -15,20 +15,21 @@ const LIVE_MS = 10_000;
 
 /** One hold: what it keeps, what may be lost, what is missing, and its end. */
 export function HoldDetailsView({ id, query }: PageProps & { id: string }) {
-  const hold = useLoad(`/holds/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
-    <>
-      <BackLink href={linkWith('holds', query, { id: undefined })}>All holds</BackLink>
-      <Loadable of={hold}>
-        {(data) => (
-          <>
-            <HoldFacts hold={data} />
-            <AtRisk hold={data} />
-            <Missing hold={data} />
-          </>
-        )}
-      </Loadable>
-    </>
+    <Detail
+      path={`/holds/${encodeURIComponent(id)}`}
+      everyMs={LIVE_MS}
+      back={linkWith('holds', query, { id: undefined, 'risk.page': undefined, 'risk.cursor': undefined })}
+      list="All holds"
+    >
+      {(data) => (
+        <>
+          <HoldFacts hold={data} />
+          <AtRisk hold={data} query={query} />
+          <Missing hold={data} />
+        </>
+      )}
+    </Detail>
   );
 }
 
@@ -66,7 +67,9 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
           Id: <Id value={hold.id} />,
         }}
       />
-      <HoldActions hold={hold} />
+      <Needing isOfAllHaulers>
+        <HoldActions hold={hold} />
+      </Needing>
       <p>
         <a href={linkTo('recordings', { ...recordings, from: hold.from, to: hold.to })}>Recordings of this range</a>
         {' · '}
@@ -82,7 +85,7 @@ function HoldActions({ hold: { id, status } }: { hold: HoldDetails }) {
   const { canWrite, may } = useSession();
   const [isReleasing, setReleasing] = useState(false);
   const release = async (values: FormData) => {
-    await send('POST', `/holds/${id}/release`, { reason: fieldText(values, 'reason') ?? '' });
+    await send('POST', `/holds/${id}/release`, bodyOf(values));
     setReleasing(false);
   };
   const canRelease = canWrite && status === 'active';
@@ -125,24 +128,26 @@ const RISK_COLUMNS: readonly Column<StoredRecording>[] = [
   { title: 'Link expires', cell: ({ expiresAt }) => <Time value={expiresAt} /> },
   { title: 'Last failure', cell: ({ reason }) => reason ?? <span class="muted">none</span> },
 ];
-const SHOWN = 20;
-/** A recording that began before the range may reach into it. */
-const LEAD_MS = 3_600_000;
 
 /** Recordings that are listed and not stored: the partner may delete them first. */
-function AtRisk({ hold: { connectionId, truckId, cameraId, from, to, waiting, status } }: { hold: HoldDetails }) {
-  const range = { from: new Date(Date.parse(from) - LEAD_MS).toISOString(), to };
-  const filters = { connectionId, truckId, cameraId, ...range, status: 'available', pageSize: SHOWN };
-  const isShown = waiting > 0 && status === 'active';
-  const list = useLoad(isShown ? '/recordings' : undefined, filters, LIVE_MS);
-  if (!isShown) return null;
+function AtRisk({ hold, query }: PageProps & { hold: HoldDetails }) {
+  const { connectionId, truckId, cameraId, from, to, waiting, status } = hold;
+  if (waiting === 0 || status !== 'active') return null;
   return (
     <section class="card" aria-label="At risk">
       <h2>At risk</h2>
       <p class="hint">Listed by the partner and not stored yet. A link that expires before the download is lost.</p>
-      <Loadable of={list}>
-        {({ data }) => <Table label="Recordings at risk" rows={data} columns={RISK_COLUMNS} keyOf={({ id }) => id} />}
-      </Loadable>
+      <ListPage
+        path="/recordings"
+        query={query}
+        name="risk"
+        fixed={{ connectionId, truckId, cameraId, overlaps: overlapsOf(from, to), status: 'available' }}
+        everyMs={LIVE_MS}
+        label="Recordings at risk"
+        columns={RISK_COLUMNS}
+        keyOf={({ id }) => id}
+        empty={<Empty title="None is waiting any more." />}
+      />
     </section>
   );
 }

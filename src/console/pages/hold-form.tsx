@@ -1,8 +1,8 @@
 import { linkTo, open, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useConnections, useHaulerName } from '../client/haulers.js';
+import { useConnectionChoices } from '../client/haulers.js';
 import { localInput } from '../parts/filters.js';
-import { fieldText, Form, Input, Select } from '../parts/forms.js';
+import { bodyOf, Form, Input, instantOf, Select } from '../parts/forms.js';
 import { BackLink, Loading } from '../parts/states.js';
 
 const MINUTE_MS = 60_000;
@@ -13,34 +13,11 @@ function inputTime(value: string | null, round: 'floor' | 'ceil'): string {
   return Number.isNaN(time) ? '' : localInput(new Date(Math[round](time / MINUTE_MS) * MINUTE_MS));
 }
 
-/** The instant of a time field; the service says what is wrong with an empty one. */
-export function instantText(values: FormData, name: string): string {
-  const time = new Date(fieldText(values, name) ?? '');
-  return Number.isNaN(time.getTime()) ? '' : time.toISOString();
-}
-
-/** The partners that have footage, with the haulers that it is of. */
-export function useVisionChoices(): readonly (readonly [id: string, label: string])[] | undefined {
-  const haulerName = useHaulerName();
-  return useConnections('vision')?.map(
-    ({ id, haulerId, baseUrl }) => [id, `${haulerName(haulerId)} (${baseUrl.replace(/^https?:\/\//, '')})`] as const,
-  );
-}
-
 /** A new hold. The address may have its truck and range. */
 export function HoldForm({ query }: PageProps) {
-  const choices = useVisionChoices();
+  const choices = useConnectionChoices('vision');
   const create = async (values: FormData) => {
-    const cameraId = fieldText(values, 'cameraId');
-    const { id } = await send('POST', '/holds', {
-      caseId: fieldText(values, 'caseId') ?? '',
-      reason: fieldText(values, 'reason') ?? '',
-      connectionId: fieldText(values, 'connectionId') ?? '',
-      truckId: fieldText(values, 'truckId') ?? '',
-      ...(cameraId === undefined ? {} : { cameraId }),
-      from: instantText(values, 'from'),
-      to: instantText(values, 'to'),
-    });
+    const { id } = await send('POST', '/holds', bodyOf(values, { from: instantOf, to: instantOf }));
     open(linkTo('holds', { id }), { replace: true });
   };
   if (choices === undefined) return <Loading />;

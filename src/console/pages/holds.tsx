@@ -1,35 +1,37 @@
 import type { Hold } from '../../contracts/admin/hold.dto.js';
 import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { Filters, HaulerFilter, pick, SelectFilter, TextFilter } from '../parts/filters.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { BY_HAULER, byChoice, byText } from '../parts/filters.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { Time } from '../parts/values.js';
 import { HoldDetailsView } from './hold-details.js';
 import { HoldForm } from './hold-form.js';
 
 const LIVE_MS = 30_000;
-const FILTERS = ['haulerId', 'truckId', 'caseId', 'status'] as const;
 const STATES = [
   ['active', 'Active'],
   ['released', 'Released'],
 ] as const;
+const FILTERS = [
+  BY_HAULER,
+  byChoice('status', 'State', STATES),
+  byText('caseId', 'Case', 'the whole case id'),
+  byText('truckId', 'Truck', 'the whole name'),
+];
 
 /** The footage that cases need. */
 export function HoldsPage({ query }: PageProps) {
   const { canWrite } = useSession();
   const id = query.get('id');
-  if (id !== null) return <HoldDetailsView key={id} id={id} query={query} />;
+  if (id !== null) return <HoldDetailsView id={id} query={query} />;
   return query.has('new') && canWrite ? <HoldForm query={query} /> : <HoldList query={query} />;
 }
 
 function HoldList({ query }: PageProps) {
   const { canWrite } = useSession();
   const haulerName = useHaulerName();
-  const filters = pick(query, ...FILTERS);
-  const list = useLoad('/holds', { ...filters, ...pick(query, 'page', 'cursor') }, LIVE_MS);
   const columns: readonly Column<Hold>[] = [
     { title: 'Case', cell: ({ id, caseId }) => <a href={linkWith('holds', query, { id })}>{caseId}</a> },
     {
@@ -71,18 +73,14 @@ function HoldList({ query }: PageProps) {
           How holds work
         </a>
       </p>
-      <Filters>
-        <HaulerFilter query={query} />
-        <SelectFilter name="status" label="State" query={query} choices={STATES} />
-        <TextFilter name="caseId" label="Case" query={query} hint="the whole case id" />
-        <TextFilter name="truckId" label="Truck" query={query} hint="the whole name" />
-      </Filters>
-      <Listing
+      <ListPage
+        path="/holds"
+        query={query}
+        filters={FILTERS}
+        everyMs={LIVE_MS}
         label="Holds"
-        list={list}
         columns={columns}
         keyOf={({ id }) => id}
-        filters={filters}
         empty={
           <Empty title="Nothing is held.">
             A hold keeps the footage that a case needs, however old it gets: choose “New hold”, or “Hold this range” on

@@ -48,8 +48,9 @@ export function HomePage() {
 
 /** On an empty service. */
 function FirstStep() {
-  const { may } = useSession();
-  if (!may('admin')) return <p class="notice">No hauler yet: an admin creates the first one here.</p>;
+  const { may, haulers } = useSession();
+  if (!may('admin') || haulers !== undefined)
+    return <p class="notice">No hauler yet: an admin creates the first one here.</p>;
   return (
     <>
       <p>

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/admin/api-key.dto.js';
+import type { ApiKey, IssuedApiKey } from '../../contracts/admin/api-key.dto.js';
 import { change, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
+import type { BodyOf } from '../client/contract.js';
+import { useConnectionChoices, useHaulers } from '../client/haulers.js';
 import { FieldErrorOf } from '../parts/field-errors.js';
 import { localInput } from '../parts/filters.js';
-import { fieldText, Form, Input, Select } from '../parts/forms.js';
+import { bodyOf, Form, Input, instantOf, Select } from '../parts/forms.js';
 import { CopyButton } from '../parts/values.js';
 import { NextStep } from './hauler-setup.js';
 import { RotationPicture } from './rotation-picture.js';
@@ -27,10 +28,11 @@ interface RotateFormProps {
 
 export function RotateForm({ apiKey, onRotated, onCancel }: RotateFormProps) {
   const rotate = async (values: FormData) => {
-    const overlapSeconds = Number(fieldText(values, 'overlapSeconds') ?? OVERLAPS[0][0]);
-    const expires = fieldText(values, 'expiresAt');
-    const expiresAt = expires === undefined ? {} : { expiresAt: new Date(expires).toISOString() };
-    onRotated(await send('POST', `/api-keys/${apiKey.id}/rotate`, { overlapSeconds, ...expiresAt }));
+    const body = bodyOf<BodyOf<'POST', `/api-keys/${string}/rotate`>>(values, {
+      overlapSeconds: Number,
+      expiresAt: instantOf,
+    });
+    onRotated(await send('POST', `/api-keys/${apiKey.id}/rotate`, body));
   };
   return (
     <Form
@@ -86,23 +88,15 @@ const ALL_HAULERS = ['', 'All haulers (site and vision only)'] as const;
 
 export function IssueForm({ query, onIssued }: PageProps & { onIssued: (key: IssuedApiKey) => void }) {
   const { choices } = useHaulers();
+  const connections = useConnectionChoices() ?? [];
   const [chosen, setChosen] = useState((query.get('interfaces') ?? '').split(','));
   const cancel = () => change({ new: undefined, interfaces: undefined });
-  const connections = useConnections() ?? [];
-  const haulerName = useHaulerName();
   const issue = async (values: FormData) => {
-    const expires = fieldText(values, 'expiresAt');
-    const connectionId = fieldText(values, 'connectionId');
-    const interfaces = INTERFACES.filter((each) => values.getAll('interfaces').includes(each));
-    const body: Omit<IssueApiKeyRequest, 'expiresAt'> & { expiresAt?: string | undefined } = {
-      ...optional('connectionId', connectionId),
-      ...optional('haulerId', fieldText(values, 'haulerId')),
-      ...optional('customerId', fieldText(values, 'customerId')),
-      ...optional('name', fieldText(values, 'name')),
-      ...(values.has('allCustomers') ? { allCustomers: true } : {}),
-      ...(connectionId !== undefined && interfaces.length === 0 ? {} : { interfaces }),
-      expiresAt: expires === undefined ? undefined : new Date(expires).toISOString(),
-    };
+    const body = bodyOf<BodyOf<'POST', '/api-keys'>>(values, {
+      interfaces: (_, all) => INTERFACES.filter((each) => all.includes(each)),
+      allCustomers: () => true,
+      expiresAt: instantOf,
+    });
     onIssued(await send('POST', '/api-keys', body));
   };
   return (
@@ -144,15 +138,9 @@ export function IssueForm({ query, onIssued }: PageProps & { onIssued: (key: Iss
         name="connectionId"
         label="For a partner who hosts: this connection only"
         value={query.get('connectionId') ?? undefined}
-        choices={[
-          NO_CONNECTION,
-          ...connections.map(({ id, haulerId, interface: kind }) => [id, `${haulerName(haulerId)}, ${kind}`] as const),
-        ]}
+        choices={[NO_CONNECTION, ...connections]}
       />
       <Input name="expiresAt" label="Expires" type="datetime-local" hint="empty: never" />
     </Form>
   );
 }
-
-const optional = <Name extends string>(name: Name, value: string | undefined) =>
-  (value === undefined ? {} : { [name]: value }) as Partial<Record<Name, string>>;

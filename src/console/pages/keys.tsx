@@ -6,8 +6,8 @@ import { useConnectionName, useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { Filters, HaulerFilter, pick } from '../parts/filters.js';
-import { ActionButton, NewLink } from '../parts/forms.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { ActionButton, Needing, NewLink } from '../parts/forms.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { KeyPrefix, Time } from '../parts/values.js';
 import { keyState } from './home.rules.js';
@@ -20,19 +20,21 @@ export function KeysPage({ query }: PageProps) {
   return (
     <>
       {issued !== undefined && <NewKey {...issued} onClose={() => setIssued(undefined)} />}
-      {isNew ? (
-        <IssueForm
-          query={query}
-          onIssued={(key) => {
-            setIssued({ issued: key, isRotation: false });
-            change({ new: undefined, interfaces: undefined });
-          }}
-        />
-      ) : (
-        <p class="actions">
-          <NewLink href={linkTo('keys', { new: 1 })} label="New key" />
-        </p>
-      )}
+      <Needing isOfAllHaulers>
+        {isNew ? (
+          <IssueForm
+            query={query}
+            onIssued={(key) => {
+              setIssued({ issued: key, isRotation: false });
+              change({ new: undefined, interfaces: undefined });
+            }}
+          />
+        ) : (
+          <p class="actions">
+            <NewLink href={linkTo('keys', { new: 1 })} label="New key" />
+          </p>
+        )}
+      </Needing>
       {rotated !== undefined && (
         <RotateForm
           key={rotated.id}
@@ -57,8 +59,6 @@ export function KeysPage({ query }: PageProps) {
 }
 
 function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => void }) {
-  const filters = pick(query, 'haulerId', 'page', 'cursor');
-  const list = useLoad('/api-keys', filters);
   const haulerName = useHaulerName();
   const nameOf = useConnectionName();
   // A customer is a hauler unless the partner has a name of its own for it.
@@ -84,7 +84,7 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
       cell: (key) => (
         <>
           <Badge value={keyState(key, Date.now())} />
-          <HandOver successor={key} all={list.data?.data ?? []} />
+          <HandOver successor={key} />
         </>
       ),
     },
@@ -98,9 +98,11 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
       <Filters>
         <HaulerFilter query={query} />
       </Filters>
-      <Listing
+      <ListPage
+        path="/api-keys"
+        query={query}
+        fixed={pick(query, 'haulerId')}
         label="API keys"
-        list={list}
         columns={columns}
         keyOf={({ id }) => id}
         empty={<Empty title="No key here.">Partners need a key for their first call: choose “New key”.</Empty>}
@@ -110,12 +112,11 @@ function KeyList({ query, onRotate }: PageProps & { onRotate: (key: ApiKey) => v
 }
 
 /** How far a rotation is: the new key was issued and is with its user, it was used, the old key has ended. */
-function HandOver({ successor, all }: { successor: ApiKey; all: readonly ApiKey[] }) {
-  const { replacesId, activatedAt, revokedAt } = successor;
-  if (replacesId === null || revokedAt !== null) return null;
-  const old = all.find(({ id }) => id === replacesId);
-  const end = old?.revokedAt ?? old?.expiresAt ?? null;
-  const hasEnded = end !== null && Date.parse(end) <= Date.now();
+function HandOver({ successor: { replacesId, activatedAt, revokedAt } }: { successor: ApiKey }) {
+  const isShown = replacesId !== null && revokedAt === null;
+  // The old key may stand on another page of the list.
+  const { data: old } = useLoad(isShown ? `/api-keys/${replacesId}` : undefined);
+  if (!isShown) return null;
   return (
     <ol class="hand-over hint" aria-label={`Rotation of ${old?.prefix ?? 'a key'}`}>
       <li class="done">issued</li>
@@ -128,16 +129,25 @@ function HandOver({ successor, all }: { successor: ApiKey; all: readonly ApiKey[
           </>
         )}
       </li>
-      <li class={hasEnded ? 'done' : ''}>
-        {activatedAt === null || end === null ? (
-          'the old key still works'
-        ) : (
-          <>
-            the old key {hasEnded ? 'ended' : 'ends'} <Time value={end} />
-          </>
-        )}
-      </li>
+      {old !== undefined && <OldKey apiKey={old} isReplaced={activatedAt !== null} />}
     </ol>
+  );
+}
+
+/** From the first use of the new key on, the old one has an end. */
+function OldKey({ apiKey: { revokedAt, expiresAt }, isReplaced }: { apiKey: ApiKey; isReplaced: boolean }) {
+  const end = revokedAt ?? expiresAt;
+  const hasEnded = end !== null && Date.parse(end) <= Date.now();
+  return (
+    <li class={hasEnded ? 'done' : ''}>
+      {end === null || !(hasEnded || isReplaced) ? (
+        'the old key still works'
+      ) : (
+        <>
+          the old key {hasEnded ? 'ended' : 'ends'} <Time value={end} />
+        </>
+      )}
+    </li>
   );
 }
 

@@ -1,17 +1,12 @@
 import type { VisionFinding } from '../../contracts/admin/vision-finding.dto.js';
 import type { PageProps } from '../client/address.js';
 import { useConnectionName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
-import { CsvButton } from '../parts/csv-button.js';
-import { pick } from '../parts/filters.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Empty } from '../parts/states.js';
 import { formatCount, Time } from '../parts/values.js';
 
 /** What was wrong in the video lists of the partners of a hauler. */
 export function ListFindings({ haulerId, query }: PageProps & { haulerId: string }) {
-  const filters = { haulerId };
-  const findings = useLoad('/vision-findings', { ...filters, ...pick(query, 'page', 'cursor') });
   const connectionName = useConnectionName();
   const columns: readonly Column<VisionFinding>[] = [
     { title: 'Connection', cell: ({ connectionId }) => connectionName(connectionId) },
@@ -23,14 +18,16 @@ export function ListFindings({ haulerId, query }: PageProps & { haulerId: string
   return (
     <section class="card" aria-label="Errors in video lists">
       <h2>Errors in video lists</h2>
-      <Listing
+      <ListPage
+        path="/vision-findings"
+        query={query}
+        fixed={{ haulerId }}
+        hasCsv
         label="Errors"
-        list={findings}
         columns={columns}
         keyOf={({ connectionId, path, reason }) => `${connectionId} ${path} ${reason}`}
         empty={<Empty title="No error.">The video lists of the partners are in the form of the interface.</Empty>}
       />
-      <CsvButton path="/vision-findings" filters={filters} />
     </section>
   );
 }

@@ -1,37 +1,35 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { PageProps } from '../client/address.js';
-import { useLoad } from '../client/load.js';
-import { Filters, pick, SelectFilter, TextFilter, TimeFilter } from '../parts/filters.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { byChoice, byText, byTime } from '../parts/filters.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { formatBytes, Time } from '../parts/values.js';
 import { RetryRecording } from './retries.js';
 
 const LIVE_MS = 5_000;
 const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
+const FILTERS = [
+  byText('truckId', 'Truck'),
+  byChoice('status', 'State', STATUSES),
+  byText('cameraId', 'Camera'),
+  byTime('from', 'From'),
+  byTime('to', 'Until'),
+];
 
 /** The recordings of a partner's own connection, for its key: their files are not played here. */
 export function OwnRecordingsPage({ query }: PageProps) {
-  const filters = pick(query, 'truckId', 'cameraId', 'status', 'from', 'to', 'page', 'cursor');
-  const list = useLoad('/recordings', { ...filters, pageSize: 50 }, LIVE_MS);
   return (
-    <>
-      <Filters>
-        <TextFilter name="truckId" label="Truck" query={query} />
-        <SelectFilter name="status" label="State" query={query} choices={STATUSES} />
-        <TextFilter name="cameraId" label="Camera" query={query} />
-        <TimeFilter name="from" label="From" query={query} />
-        <TimeFilter name="to" label="Until" query={query} />
-      </Filters>
-      <Listing
-        label="Recordings"
-        list={list}
-        columns={COLUMNS}
-        keyOf={({ id }) => id}
-        filters={filters}
-        empty={<Empty title="No recording yet.">What the platform finds in your lists appears here.</Empty>}
-      />
-    </>
+    <ListPage
+      path="/recordings"
+      query={query}
+      filters={FILTERS}
+      everyMs={LIVE_MS}
+      pageSize={50}
+      label="Recordings"
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      empty={<Empty title="No recording yet.">What the platform finds in your lists appears here.</Empty>}
+    />
   );
 }
 

@@ -1,10 +1,8 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
-import { linkTo, linkWith, type PageProps } from '../client/address.js';
-import { useLoad } from '../client/load.js';
-import { CsvButton } from '../parts/csv-button.js';
-import { Filters, pick, SelectFilter, TextFilter, TimeFilter, VisionConnectionFilter } from '../parts/filters.js';
-import { type Column, Listing } from '../parts/listing.js';
-import { BackLink, Badge, Empty, Loadable } from '../parts/states.js';
+import { linkTo, linkToFilter, linkWith, type PageProps } from '../client/address.js';
+import { BY_VISION_CONNECTION, byChoice, byText, byTime } from '../parts/filters.js';
+import { type Column, ListPage } from '../parts/listing.js';
+import { Badge, Detail, Empty } from '../parts/states.js';
 import { formatBytes, formatSeconds, Time } from '../parts/values.js';
 import { ClipList } from './clip-list.js';
 import { Player } from './player.js';
@@ -16,10 +14,19 @@ import { Shares } from './shares.js';
 const LIVE_MS = 5_000;
 const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'];
 const SOURCES = ['continuous', ['on-demand', 'on demand']] as const;
+const FILTERS = [
+  BY_VISION_CONNECTION,
+  byText('truckId', 'Truck'),
+  byText('cameraId', 'Camera'),
+  byChoice('source', 'Source', SOURCES),
+  byChoice('status', 'State', STATUSES),
+  byTime('from', 'Starts from'),
+  byTime('to', 'Starts before'),
+];
 
 export function RecordingsPage({ query }: PageProps) {
   const id = query.get('play');
-  if (id !== null) return <RecordingDetails key={id} id={id} query={query} />;
+  if (id !== null) return <RecordingDetails id={id} query={query} />;
   const shown = viewOf(query);
   const View = VIEWS[shown].of;
   return (
@@ -29,7 +36,7 @@ export function RecordingsPage({ query }: PageProps) {
           <a
             key={view}
             class="button"
-            href={linkWith('recordings', query, { ...AT_START, view })}
+            href={linkToFilter('recordings', query, { view })}
             aria-current={view === shown ? 'true' : undefined}
           >
             {VIEWS[view].title}
@@ -40,8 +47,6 @@ export function RecordingsPage({ query }: PageProps) {
     </>
   );
 }
-
-const AT_START = { page: undefined, cursor: undefined };
 
 const VIEWS = {
   gallery: { title: 'Gallery', of: RecordingGallery },
@@ -56,45 +61,24 @@ const viewOf = (query: URLSearchParams): keyof typeof VIEWS =>
   (query.has('status') || query.has('source') ? 'list' : 'gallery');
 
 function RecordingList({ query }: PageProps) {
-  const filters = pick(
-    query,
-    'connectionId',
-    'truckId',
-    'cameraId',
-    'source',
-    'status',
-    'from',
-    'to',
-    'page',
-    'cursor',
-  );
-  const list = useLoad('/recordings', filters, LIVE_MS);
   return (
-    <>
-      <Filters>
-        <VisionConnectionFilter query={query} />
-        <TextFilter name="truckId" label="Truck" query={query} />
-        <TextFilter name="cameraId" label="Camera" query={query} />
-        <SelectFilter name="source" label="Source" query={query} choices={SOURCES} />
-        <SelectFilter name="status" label="State" query={query} choices={STATUSES} />
-        <TimeFilter name="from" label="Starts from" query={query} />
-        <TimeFilter name="to" label="Starts before" query={query} />
-      </Filters>
-      <RetryFiltered filters={filters} />
-      <CsvButton path="/recordings" filters={filters} />
-      <Listing
-        label="Recordings"
-        list={list}
-        columns={columnsOf(query)}
-        keyOf={({ id }) => id}
-        filters={filters}
-        empty={
-          <Empty title="No recording yet.">
-            Subscribe to a truck or request a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
-          </Empty>
-        }
-      />
-    </>
+    <ListPage
+      path="/recordings"
+      query={query}
+      filters={FILTERS}
+      everyMs={LIVE_MS}
+      hasCsv
+      label="Recordings"
+      columns={columnsOf(query)}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No recording yet.">
+          Subscribe to a truck or request a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
+        </Empty>
+      }
+    >
+      <RetryFiltered query={query} />
+    </ListPage>
   );
 }
 
@@ -128,32 +112,31 @@ const columnsOf = (query: URLSearchParams): readonly Column<StoredRecording>[] =
 ];
 
 function RecordingDetails({ id, query }: { id: string; query: URLSearchParams }) {
-  const recording = useLoad(`/recordings/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
-    <>
-      <BackLink href={linkWith('recordings', query, { play: undefined, at: undefined, cameras: undefined })}>
-        All recordings
-      </BackLink>
-      <Loadable of={recording}>
-        {(data) => (
-          <>
-            {data.status !== 'stored' && (
-              <div class="notice warn" role="status">
-                <p>
-                  This recording is not stored: <Badge value={data.status} />
-                </p>
-                <p class="hint">
-                  {data.reason ?? 'The service downloads it as soon as possible, and this page then shows it.'}
-                </p>
-                <RetryRecording recording={data} />
-              </div>
-            )}
-            <RecordedTickets recordingId={data.id} />
-            <Player recording={data} query={query} />
-            {data.status === 'stored' && <Shares recordings={[data]} />}
-          </>
-        )}
-      </Loadable>
-    </>
+    <Detail
+      path={`/recordings/${encodeURIComponent(id)}`}
+      everyMs={LIVE_MS}
+      back={linkWith('recordings', query, { play: undefined, at: undefined, cameras: undefined })}
+      list="All recordings"
+    >
+      {(data) => (
+        <>
+          {data.status !== 'stored' && (
+            <div class="notice warn" role="status">
+              <p>
+                This recording is not stored: <Badge value={data.status} />
+              </p>
+              <p class="hint">
+                {data.reason ?? 'The service downloads it as soon as possible, and this page then shows it.'}
+              </p>
+              <RetryRecording recording={data} />
+            </div>
+          )}
+          <RecordedTickets recordingId={data.id} />
+          <Player recording={data} query={query} />
+          {data.status === 'stored' && <Shares recordings={[data]} />}
+        </>
+      )}
+    </Detail>
   );
 }

@@ -31,10 +31,10 @@ const MINUTE_MS = 60_000;
 
 /** Tonnage of a hauler in a range, by site, material, day or custom field. */
 export function ReportsPage({ query }: PageProps) {
-  const { choices, isLoaded } = useHaulers();
+  const { haulers, choices, isLoaded } = useHaulers();
   const now = useNow(MINUTE_MS);
   const zone = zoneOf(query);
-  const haulerId = query.get('haulerId') ?? choices[0]?.[0];
+  const haulerId = query.get('haulerId') ?? haulers[0]?.id;
   const range = RANGES.find((name) => name === query.get('range')) ?? 'month';
   const days = [query.get('from') ?? dayText(now, zone), query.get('to') ?? dayText(now, zone)] as const;
   const span = spanOf(range, days, now, zone);
@@ -124,7 +124,7 @@ function Report({ haulerId, group, span, zone }: ReportProps) {
         2,000 pounds; reversals are subtracted.
       </p>
       <Loadable of={report}>
-        {({ data }) => <Sums rows={data} isByMaterial={group === 'material'} isStale={report.isLoading} />}
+        {({ data }) => <Sums rows={data} isByMaterial={group === 'material'} isStale={report.isStale} />}
       </Loadable>
       <CsvButton path="/reports/tonnage" filters={filters} />
     </section>

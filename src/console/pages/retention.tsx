@@ -6,7 +6,7 @@ import { useHaulers } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { SelectFilter } from '../parts/filters.js';
-import { ActionButton, fieldText, Form, Input } from '../parts/forms.js';
+import { ActionButton, bodyOf, Form, Input } from '../parts/forms.js';
 import { type Column, Table } from '../parts/listing.js';
 import { Loadable } from '../parts/states.js';
 import { Facts, formatBytes, formatCount, Time } from '../parts/values.js';
@@ -43,6 +43,8 @@ export function RetentionPage({ query }: PageProps) {
 
 type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;
 
+const FOR_EVER: Days = { continuousDays: null, onDemandDays: null };
+
 const daysText = (days: number | null): string => (days === null ? 'for ever' : `${formatCount(days)} days`);
 
 function HaulerKeeping({ haulerId }: { haulerId: string }) {
@@ -76,15 +78,10 @@ function HaulerKeeping({ haulerId }: { haulerId: string }) {
   );
 }
 
-const daysOf = (values: FormData, name: string): number | null => {
-  const text = fieldText(values, name);
-  return text === undefined ? null : Number(text);
-};
-
 function DaysForm({ stored, onWanted }: { stored: HaulerRetention; onWanted: (days: Days) => void }) {
   const show = (values: FormData) => {
-    const [continuousDays, onDemandDays] = [daysOf(values, 'continuousDays'), daysOf(values, 'onDemandDays')];
-    onWanted({ continuousDays, onDemandDays });
+    const days = bodyOf<Days>(values, { continuousDays: Number, onDemandDays: Number });
+    onWanted({ ...FOR_EVER, ...days });
     return Promise.resolve();
   };
   return (

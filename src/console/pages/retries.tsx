@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
-import { type Change, linkTo } from '../client/address.js';
+import { linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnectionName } from '../client/haulers.js';
 import { useSession } from '../client/session.js';
+import { pick } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
 import { type Column, Table } from '../parts/listing.js';
 import { Badge } from '../parts/states.js';
@@ -29,17 +30,14 @@ export function RetryRecording({ recording }: { recording: StoredRecording }) {
 }
 
 /** Fetches all recordings of the filter again that failed or expired. A retry knows neither cameras nor sources. */
-export function RetryFiltered({ filters }: { filters: Change }) {
+export function RetryFiltered({ query }: PageProps) {
   const { canWrite } = useSession();
   const connectionName = useConnectionName();
   const [matched, setMatched] = useState<number>();
-  const { connectionId, truckId, from, to, cameraId, source, status } = filters;
-  const isRetry = typeof status === 'string' && hasEnded({ status });
-  if (!canWrite || typeof connectionId !== 'string' || !isRetry || cameraId !== undefined || source !== undefined)
-    return null;
-  const text = (name: 'truckId' | 'from' | 'to', value: Change[string]) =>
-    value === undefined ? {} : { [name]: String(value) };
-  const body = { connectionId, ...text('truckId', truckId), ...text('from', from), ...text('to', to) };
+  const { connectionId, status = '', ...range } = pick(query, 'connectionId', 'truckId', 'from', 'to', 'status');
+  const { truckId, from, to } = range;
+  const isNarrower = query.has('cameraId') || query.has('source');
+  if (!canWrite || connectionId === undefined || !hasEnded({ status }) || isNarrower) return null;
   const owner = truckId === undefined ? `of ${connectionName(connectionId)}` : `of ${truckId}`;
   const time = from === undefined && to === undefined ? '' : ' in this time';
   return (
@@ -47,7 +45,7 @@ export function RetryFiltered({ filters }: { filters: Change }) {
       <ActionButton
         label="Fetch all of these again"
         confirm={`All failed and expired recordings ${owner}${time} are fetched again.`}
-        work={async () => setMatched((await send('POST', '/recordings/retry', body)).matched)}
+        work={async () => setMatched((await send('POST', '/recordings/retry', { connectionId, ...range })).matched)}
       />
       {matched !== undefined && <span role="status">Fetched again: {formatCount(matched)}</span>}
     </p>

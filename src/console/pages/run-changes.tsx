@@ -1,13 +1,12 @@
 import type { SyncChange } from '../../contracts/admin/sync-change.dto.js';
-import { useLoad } from '../client/load.js';
-import { CsvButton } from '../parts/csv-button.js';
-import { Filters, pick, SelectFilter } from '../parts/filters.js';
+import { byChoice } from '../parts/filters.js';
 import { Difference, Json } from '../parts/json.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { KINDS } from './run.rules.js';
 
 const CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'];
+const FILTERS = [byChoice('kind', 'Kind', KINDS), byChoice('change', 'Change', CHANGES)];
 
 const COLUMNS: readonly Column<SyncChange>[] = [
   { title: 'Change', cell: ({ change }) => <Badge value={change} /> },
@@ -41,22 +40,19 @@ export type RunPath = `/sync-runs/${string}`;
 
 /** The changes of a run, record by record and field by field. */
 export function RunChanges({ path, query }: { path: RunPath; query: URLSearchParams }) {
-  const filters = pick(query, 'kind', 'change', 'page', 'cursor');
-  const list = useLoad(`${path}/changes`, { ...filters, pageSize: 50 });
   return (
     <section class="card" aria-label="Changes">
       <h2>Changes</h2>
-      <Filters>
-        <SelectFilter name="kind" label="Kind" query={query} choices={KINDS} />
-        <SelectFilter name="change" label="Change" query={query} choices={CHANGES} />
-      </Filters>
-      <CsvButton path={`${path}/changes`} filters={filters} />
-      <Listing
+      <ListPage
+        path={`${path}/changes`}
+        query={query}
+        name="changes"
+        filters={FILTERS}
+        pageSize={50}
+        hasCsv
         label="Changed records"
-        list={list}
         columns={COLUMNS}
         keyOf={keyOf}
-        filters={filters}
         empty={<Empty title="This run changed nothing." />}
       />
     </section>

@@ -4,7 +4,7 @@ import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { type Column, Table } from '../parts/listing.js';
-import { BackLink, Loadable, RunBadge } from '../parts/states.js';
+import { Detail, RunBadge } from '../parts/states.js';
 import { Count, Facts, Id, Time } from '../parts/values.js';
 import { RunChanges } from './run-changes.js';
 import { HeldRun } from './run-held.js';
@@ -29,24 +29,19 @@ const COUNTS = [
 /** One run: its counts, its changes, and the records that it refused or flagged. */
 export function RunDetails({ id, query }: { id: string; query: URLSearchParams }) {
   const path = `/sync-runs/${encodeURIComponent(id)}` as const;
-  const run = useLoad(path, {}, LIVE_MS);
+  const back = linkTo('sync', { connectionId: query.get('connectionId') ?? undefined });
   return (
-    <>
-      <BackLink href={linkTo('sync', { connectionId: query.get('connectionId') ?? run.data?.connectionId })}>
-        All runs
-      </BackLink>
-      <Loadable of={run}>
-        {(data) => (
-          <>
-            {data.status === 'held' && <HeldRun run={data} path={path} query={query} />}
-            <RunFacts run={data} />
-            <Refusals run={data} path={path} query={query} />
-            <RunChanges path={path} query={query} />
-            <RunComparison run={data} query={query} />
-          </>
-        )}
-      </Loadable>
-    </>
+    <Detail path={path} everyMs={LIVE_MS} back={back} list="All runs">
+      {(data) => (
+        <>
+          {data.status === 'held' && <HeldRun run={data} path={path} query={query} />}
+          <RunFacts run={data} />
+          <Refusals run={data} path={path} query={query} />
+          <RunChanges path={path} query={query} />
+          <RunComparison run={data} query={query} />
+        </>
+      )}
+    </Detail>
   );
 }
 

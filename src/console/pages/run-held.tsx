@@ -6,13 +6,11 @@ import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { ActionButton } from '../parts/forms.js';
-import { PageButtons } from '../parts/listing.js';
+import { PageButtons, placeIn } from '../parts/listing.js';
 import { Badge, Loadable } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
 import type { RunPath } from './run-changes.js';
 import { countsOf, KINDS } from './run.rules.js';
-
-const PLACE = { page: 'treePage', cursor: 'treeCursor' } as const;
 
 /** A run whose removals wait for a decision: the rule that held it, both answers, and what each means. */
 export function HeldRun({ run, path, query }: PageProps & { run: SyncRun; path: RunPath }) {
@@ -70,10 +68,7 @@ function Decision({ run, path }: { run: SyncRun; path: RunPath }) {
 
 /** The sites of which the run changed something: first those that would lose most. */
 function Tree({ path, query }: PageProps & { path: RunPath }) {
-  const sites = useLoad(`${path}/tree`, {
-    page: query.get(PLACE.page) ?? undefined,
-    cursor: query.get(PLACE.cursor) ?? undefined,
-  });
+  const sites = useLoad(`${path}/tree`, placeIn(query, 'tree'));
   return (
     <Loadable of={sites}>
       {({ data, pagination: { page, totalItems, totalPages, next } }) => (
@@ -83,7 +78,7 @@ function Tree({ path, query }: PageProps & { path: RunPath }) {
               <Site key={site.externalId ?? ''} site={site} />
             ))}
           </ul>
-          <PageButtons page={page} last={totalPages} next={next} place={PLACE}>
+          <PageButtons page={page} last={totalPages} next={next} name="tree">
             {formatCount(totalItems)} {totalItems === 1 ? 'site' : 'sites'}
             {totalPages > 1 && `, page ${formatCount(page)} of ${formatCount(totalPages)}`}
           </PageButtons>

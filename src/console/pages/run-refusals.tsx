@@ -1,16 +1,11 @@
 import type { QuarantinedRecord, RefusedRecords } from '../../contracts/admin/sync-refusal.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
-import { linkWith, type PageProps } from '../client/address.js';
-import { useLoad } from '../client/load.js';
+import { linkToFilter, type PageProps } from '../client/address.js';
 import { Json } from '../parts/json.js';
-import { CsvButton } from '../parts/csv-button.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { Prose } from '../parts/values.js';
 import type { RunPath } from './run-changes.js';
-
-const PLACE = { page: 'quarantinePage', cursor: 'quarantineCursor' } as const;
-const FIRST_PAGE = { quarantinePage: undefined, quarantineCursor: undefined };
 
 /** The group that the address names, as `quarantined:materials:measureUnit:isEnum`. */
 const keyOf = ({ severity, kind, field, rule }: RefusedRecords): string => [severity, kind, field, rule].join(':');
@@ -23,41 +18,37 @@ function groupIn(query: URLSearchParams): Record<string, string> {
 
 /** What a run refused or flagged: how many by rule, and the records of all rules or of one. */
 export function Refusals({ run, path, query }: PageProps & { run: SyncRun; path: RunPath }) {
-  const filters = groupIn(query);
   const { refusals = [] } = run;
   const chosen = query.get('refused');
-  const list = useLoad(`${path}/quarantine`, {
-    ...filters,
-    page: query.get(PLACE.page) ?? undefined,
-    cursor: query.get(PLACE.cursor) ?? undefined,
-    // All rules together are a look at them: each group lists its own.
-    pageSize: refusals.length > 0 && chosen === null ? 20 : 100,
-  });
   return (
     <section class="card" aria-label="Quarantine">
       <h2>Refused and flagged records</h2>
-      {refusals.length > 0 && (
-        <ul class="groups" aria-label="By rule">
-          {refusals.map((group) => (
-            <Group key={keyOf(group)} group={group} query={query} isChosen={chosen === keyOf(group)} />
-          ))}
-        </ul>
-      )}
-      {chosen !== null && (
-        <p>
-          <a href={linkWith('sync', query, { ...FIRST_PAGE, refused: undefined })}>Show the records of all rules</a>
-        </p>
-      )}
-      {refusals.length > 0 && <CsvButton path={`${path}/quarantine`} filters={filters} />}
-      <Listing
+      <ListPage
+        path={`${path}/quarantine`}
+        query={query}
+        name="quarantine"
+        fixed={groupIn(query)}
+        // All rules together are a look at them: each group lists its own.
+        pageSize={refusals.length > 0 && chosen === null ? 20 : 100}
+        hasCsv={refusals.length > 0}
         label="Refused and flagged records"
-        list={list}
         columns={COLUMNS}
         keyOf={(record) => record.path + record.reason}
-        filters={filters}
-        empty={<Empty title="None: every record was valid." />}
-        place={PLACE}
-      />
+        empty={<Empty title={chosen === null ? 'None: every record was valid.' : 'No record breaks this rule.'} />}
+      >
+        {refusals.length > 0 && (
+          <ul class="groups" aria-label="By rule">
+            {refusals.map((group) => (
+              <Group key={keyOf(group)} group={group} query={query} isChosen={chosen === keyOf(group)} />
+            ))}
+          </ul>
+        )}
+        {chosen !== null && (
+          <p>
+            <a href={linkToFilter('sync', query, { refused: undefined })}>Show the records of all rules</a>
+          </p>
+        )}
+      </ListPage>
     </section>
   );
 }
@@ -66,10 +57,7 @@ function Group({ group, query, isChosen }: PageProps & { group: RefusedRecords; 
   const { severity, kind, field, sentence, cause, remedy, ruleId, example } = group;
   return (
     <li class={isChosen ? 'chosen' : ''}>
-      <a
-        href={linkWith('sync', query, { ...FIRST_PAGE, refused: keyOf(group) })}
-        aria-current={isChosen ? 'true' : undefined}
-      >
+      <a href={linkToFilter('sync', query, { refused: keyOf(group) })} aria-current={isChosen ? 'true' : undefined}>
         {sentence}
       </a>{' '}
       <Badge value={severity} />

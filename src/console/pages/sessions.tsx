@@ -1,10 +1,8 @@
 import type { AdminSession } from '../../contracts/admin/people.dto.js';
 import { type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useLoad } from '../client/load.js';
-import { pick } from '../parts/filters.js';
 import { ActionButton } from '../parts/forms.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Empty } from '../parts/states.js';
 import { Time } from '../parts/values.js';
 
@@ -14,32 +12,14 @@ const KINDS: Readonly<Record<AdminSession['kind'], string>> = { person: 'Person'
 
 /** Who is signed in to the console. */
 export function SessionsPage({ query }: PageProps) {
-  const filters = pick(query, 'page', 'cursor');
-  const list = useLoad('/sessions', filters, LIVE_MS);
-  const end: Column<AdminSession> = {
-    title: 'End',
-    cell: ({ id, isCurrent }) =>
-      isCurrent ? (
-        <span class="muted">this session</span>
-      ) : (
-        <ActionButton
-          label="End session"
-          kind="danger"
-          confirm="The next call of this session is refused."
-          work={async () => {
-            await send('DELETE', `/sessions/${id}`);
-            list.reload();
-          }}
-        />
-      ),
-  };
   return (
-    <Listing
+    <ListPage
+      path="/sessions"
+      query={query}
+      everyMs={LIVE_MS}
       label="Sessions"
-      list={list}
-      columns={[...COLUMNS, end]}
+      columns={COLUMNS}
       keyOf={({ id }) => id}
-      filters={filters}
       empty={<Empty title="Nobody is signed in." />}
     />
   );
@@ -58,4 +38,18 @@ const COLUMNS: readonly Column<AdminSession>[] = [
   { title: 'Haulers', cell: ({ haulers }) => (haulers === undefined ? 'all' : String(haulers.length)) },
   { title: 'Since', cell: ({ createdAt }) => <Time value={createdAt} /> },
   { title: 'Until', cell: ({ expiresAt }) => <Time value={expiresAt} /> },
+  {
+    title: 'End',
+    cell: ({ id, isCurrent }) =>
+      isCurrent ? (
+        <span class="muted">this session</span>
+      ) : (
+        <ActionButton
+          label="End session"
+          kind="danger"
+          confirm="The next call of this session is refused."
+          work={() => send('DELETE', `/sessions/${id}`)}
+        />
+      ),
+  },
 ];

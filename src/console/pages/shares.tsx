@@ -2,9 +2,10 @@ import { useState } from 'preact/hooks';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { CreatedRecordingShare, RecordingShare } from '../../contracts/admin/share.dto.js';
 import { send } from '../client/api.js';
-import { useLoad } from '../client/load.js';
+import type { BodyOf } from '../client/contract.js';
+import { useAll } from '../client/load.js';
 import { useSession } from '../client/session.js';
-import { ActionButton, fieldText, Form, Input, Options, Select } from '../parts/forms.js';
+import { ActionButton, bodyOf, Form, Input, Options, Select } from '../parts/forms.js';
 import { type Column, Table } from '../parts/listing.js';
 import { Badge } from '../parts/states.js';
 import { CopyButton, Time } from '../parts/values.js';
@@ -29,6 +30,8 @@ const LIFETIMES = [
   ['90', '90 days'],
 ] as const;
 
+type SharesPath = `/recordings/${string}/shares`;
+
 /** Links by which people without an account see a recording: a new one, and those that were made. */
 export function Shares({ recordings, ticketId, first }: SharesProps) {
   const { canWrite } = useSession();
@@ -42,13 +45,15 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
     setOpen(true);
   };
   const create = async (values: FormData) => {
-    const maxViews = fieldText(values, 'maxViews');
-    const days = Number(fieldText(values, 'days') ?? DEFAULT_DAYS);
+    const { days, ...fields } = bodyOf<Omit<BodyOf<'POST', SharesPath>, 'expiresAt'> & { days: number }>(values, {
+      days: Number,
+      maxViews: Number,
+    });
+    const expiresAt = new Date(Date.now() + days * DAY_MS).toISOString();
     setCreated(
       await send('POST', `/recordings/${id}/shares`, {
-        reason: fieldText(values, 'reason') ?? '',
-        expiresAt: new Date(Date.now() + days * DAY_MS).toISOString(),
-        ...(maxViews === undefined ? {} : { maxViews: Number(maxViews) }),
+        ...fields,
+        expiresAt,
         ...(ticketId === undefined ? {} : { ticketId }),
       }),
     );
@@ -142,7 +147,6 @@ const COLUMNS: readonly Column<RecordingShare>[] = [
 
 /** The links of a recording; nothing if it has none. */
 function ShareList({ recordingId }: { recordingId: string }) {
-  const list = useLoad(`/recordings/${recordingId}/shares`, {}, LIVE_MS);
-  const rows = list.data?.data ?? [];
+  const rows = useAll(`/recordings/${recordingId}/shares`, {}, LIVE_MS).data ?? [];
   return rows.length === 0 ? null : <Table label="Links" rows={rows} columns={COLUMNS} keyOf={({ id }) => id} />;
 }

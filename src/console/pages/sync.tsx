@@ -1,11 +1,10 @@
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import { linkTo, type PageProps } from '../client/address.js';
-import { useConnections, useHaulerName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
+import { useConnectionChoices } from '../client/haulers.js';
 import { useSession } from '../client/session.js';
 import { BarLegend, Bars } from '../parts/bars.js';
-import { Filters, pick, SelectFilter } from '../parts/filters.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { byChoice } from '../parts/filters.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Empty, RunBadge } from '../parts/states.js';
 import { formatCount, formatSeconds, Time } from '../parts/values.js';
 import { RunDetails } from './run-details.js';
@@ -21,48 +20,37 @@ export function SyncPage({ query }: PageProps) {
 
 function RunList({ query }: PageProps) {
   const { isPartner } = useSession();
-  const filters = pick(query, ...(isPartner ? [] : ['connectionId']), 'status', 'page', 'cursor');
-  const runs = useLoad('/sync-runs', { ...filters, pageSize: 40 }, LIVE_MS);
-  const connections = useConnections('site') ?? [];
-  const haulerName = useHaulerName();
-  const nameOf = (id: string) => {
-    const connection = connections.find((each) => each.id === id);
-    return connection === undefined ? (isPartner ? '' : id) : haulerName(connection.haulerId);
-  };
+  const connections = useConnectionChoices('site') ?? [];
+  const names = new Map(connections);
+  const nameOf = (id: string) => names.get(id) ?? (isPartner ? '' : id);
+  const filters = [
+    ...(isPartner ? [] : [byChoice('connectionId', 'Connection', connections, 'All site connections')]),
+    byChoice('status', 'Result', STATUSES),
+  ];
   return (
-    <>
-      <Filters>
-        {!isPartner && (
-          <SelectFilter
-            name="connectionId"
-            label="Connection"
-            query={query}
-            all="All site connections"
-            choices={connections.map(({ id }) => [id, nameOf(id)] as const)}
-          />
-        )}
-        <SelectFilter name="status" label="Result" query={query} choices={STATUSES} />
-      </Filters>
-      {runs.data !== undefined && runs.data.data.length > 0 && <RunBars runs={runs.data.data} nameOf={nameOf} />}
-      <Listing
-        label="Runs"
-        list={runs}
-        columns={columnsOf(nameOf).filter(({ title }) => !isPartner || title !== 'Connection')}
-        keyOf={({ id }) => id}
-        filters={filters}
-        empty={
-          <Empty title="No run yet.">
-            A site connection starts its first run at once
-            {!isPartner && (
-              <>
-                : <a href={linkTo('connections', { new: 1 })}>create one</a>
-              </>
-            )}
-            .
-          </Empty>
-        }
-      />
-    </>
+    <ListPage
+      path="/sync-runs"
+      query={query}
+      filters={filters}
+      everyMs={LIVE_MS}
+      pageSize={40}
+      label="Runs"
+      columns={columnsOf(nameOf).filter(({ title }) => !isPartner || title !== 'Connection')}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No run yet.">
+          A site connection starts its first run at once
+          {!isPartner && (
+            <>
+              : <a href={linkTo('connections', { new: 1 })}>create one</a>
+            </>
+          )}
+          .
+        </Empty>
+      }
+    >
+      {(runs) => runs.length > 0 && <RunBars runs={runs} nameOf={nameOf} />}
+    </ListPage>
   );
 }
 

@@ -1,29 +1,24 @@
 import type { TicketRevision } from '../../contracts/admin/ticket.dto.js';
-import { change, linkTo } from '../client/address.js';
+import { linkTo, linkWith, open, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Difference, Json } from '../parts/json.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { KeyPrefix, Time } from '../parts/values.js';
 
-const PUSHES = { page: 'pushPage', cursor: 'pushCursor' } as const;
 /** The parts of the address that only the pushes of one ticket have. */
-export const NO_PUSHES = { [PUSHES.page]: undefined, [PUSHES.cursor]: undefined, left: undefined, right: undefined };
+export const NO_PUSHES = { 'pushes.page': undefined, 'pushes.cursor': undefined, left: undefined, right: undefined };
 
 /** Every stored push of a ticket. Two of them stand side by side; at first the last two. */
 export function Revisions({ id, query }: { id: string; query: URLSearchParams }) {
-  const list = useLoad(`/tickets/${encodeURIComponent(id)}/revisions`, {
-    page: query.get(PUSHES.page) ?? undefined,
-    cursor: query.get(PUSHES.cursor) ?? undefined,
-    pageSize: 100,
-  });
-  const newest = list.data?.pagination.totalItems;
+  const path = `/tickets/${encodeURIComponent(id)}/revisions` as const;
+  const newest = useLoad(path, { pageSize: 1 }).data?.pagination.totalItems;
   const chosen = {
     left: Number(query.get('left') ?? (newest ?? 0) - 1),
     right: Number(query.get('right') ?? newest ?? 0),
   };
-  const before = useRevision(id, chosen.left);
-  const after = useRevision(id, chosen.right);
+  const before = useRevision(path, chosen.left);
+  const after = useRevision(path, chosen.right);
   const columns: readonly Column<TicketRevision>[] = [
     { title: 'Push', cell: ({ revision }) => <span class="prefix">No. {revision}</span> },
     { title: 'Received', cell: ({ receivedAt }) => <Time value={receivedAt} /> },
@@ -38,8 +33,8 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
       title: 'Compare',
       cell: ({ revision }) => (
         <span class="compare">
-          <Pick name="left" revision={revision} isChosen={chosen.left === revision} />
-          <Pick name="right" revision={revision} isChosen={chosen.right === revision} />
+          <Pick name="left" revision={revision} isChosen={chosen.left === revision} query={query} />
+          <Pick name="right" revision={revision} isChosen={chosen.right === revision} query={query} />
         </span>
       ),
     },
@@ -47,13 +42,15 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
   return (
     <section class="card" aria-label="History">
       <h2>Pushes</h2>
-      <Listing
+      <ListPage
+        path={path}
+        query={query}
+        name="pushes"
+        pageSize={100}
         label="Pushes"
-        list={list}
         columns={columns}
         keyOf={({ revision }) => String(revision)}
         empty={<Empty title="No push is stored." />}
-        place={PUSHES}
       />
       {before !== undefined && after !== undefined && <SideBySide before={before} after={after} />}
       {before === undefined && after !== undefined && <Json value={after.body} label={`Push ${after.revision}`} />}
@@ -61,7 +58,14 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
   );
 }
 
-function Pick({ name, revision, isChosen }: { name: 'left' | 'right'; revision: number; isChosen: boolean }) {
+interface PickProps extends PageProps {
+  readonly name: 'left' | 'right';
+  readonly revision: number;
+  readonly isChosen: boolean;
+}
+
+/** No filter: the list stays where it is. */
+function Pick({ name, revision, isChosen, query }: PickProps) {
   return (
     <label>
       <input
@@ -69,7 +73,7 @@ function Pick({ name, revision, isChosen }: { name: 'left' | 'right'; revision: 
         name={name}
         aria-label={`Show push ${revision} on the ${name}`}
         checked={isChosen}
-        onChange={() => change({ [name]: revision }, { replace: true })}
+        onChange={() => open(linkWith('tickets', query, { [name]: revision }), { replace: true })}
       />
       {name === 'left' ? 'L' : 'R'}
     </label>
@@ -77,9 +81,8 @@ function Pick({ name, revision, isChosen }: { name: 'left' | 'right'; revision: 
 }
 
 /** A push, wherever it stands in the list: its number is also its place. */
-function useRevision(id: string, number: number) {
-  const path = number > 0 ? (`/tickets/${encodeURIComponent(id)}/revisions` as const) : undefined;
-  return useLoad(path, { page: number, pageSize: 1 }).data?.data[0];
+function useRevision(path: `/tickets/${string}/revisions`, number: number) {
+  return useLoad(number > 0 ? path : undefined, { page: number, pageSize: 1 }).data?.data[0];
 }
 
 function SideBySide({ before, after }: { before: TicketRevision; after: TicketRevision }) {

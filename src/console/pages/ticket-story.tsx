@@ -2,15 +2,13 @@ import { useState } from 'preact/hooks';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
 import { linkTo } from '../client/address.js';
 import { useKeyName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty, type Tone } from '../parts/states.js';
 import { KeyPrefix, Time } from '../parts/values.js';
 import { NO_PUSHES, Revisions } from './ticket-revisions.js';
 
-const STORY = { page: 'storyPage', cursor: 'storyCursor' } as const;
 /** The parts of the address that only the page of one ticket has. */
-export const NO_STORY = { ...NO_PUSHES, [STORY.page]: undefined, [STORY.cursor]: undefined };
+export const NO_STORY = { ...NO_PUSHES, 'story.page': undefined, 'story.cursor': undefined };
 
 const LIVE_MS = 10_000;
 
@@ -33,22 +31,19 @@ const columnsOf = (keyName: (prefix: string) => string | undefined): readonly Co
 /** What happened to a ticket, newest first; below, two of its pushes can be compared as they were sent. */
 export function Story({ id, haulerId, query }: { id: string; haulerId: string; query: URLSearchParams }) {
   const keyName = useKeyName(haulerId);
-  const list = useLoad(
-    `/tickets/${encodeURIComponent(id)}/history`,
-    { page: query.get(STORY.page) ?? undefined, cursor: query.get(STORY.cursor) ?? undefined },
-    LIVE_MS,
-  );
   return (
     <>
       <section class="card" aria-label="Story">
         <h2>Story</h2>
-        <Listing
+        <ListPage
+          path={`/tickets/${encodeURIComponent(id)}/history`}
+          query={query}
+          name="story"
+          everyMs={LIVE_MS}
           label="Steps"
-          list={list}
           columns={columnsOf(keyName)}
           keyOf={({ at, revision, exchangeId }) => `${at} ${revision ?? exchangeId}`}
           empty={<Empty title="No push is stored." />}
-          place={STORY}
         />
       </section>
       <Comparison id={id} query={query} />

@@ -2,15 +2,22 @@ import type { Ticket } from '../../contracts/admin/ticket.dto.js';
 import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
-import { CsvButton } from '../parts/csv-button.js';
-import { Filters, HaulerFilter, pick, TextFilter, TimeFilter } from '../parts/filters.js';
-import { type Column, Listing, Table } from '../parts/listing.js';
-import { BackLink, Empty, Loadable } from '../parts/states.js';
+import { BY_HAULER, byText, byTime } from '../parts/filters.js';
+import { type Column, ListPage, Table } from '../parts/listing.js';
+import { Detail, Empty } from '../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../parts/values.js';
 import { TicketFootageView } from './ticket-footage.js';
 import { NO_STORY, Story } from './ticket-story.js';
 
 const LIVE_MS = 10_000;
+const FILTERS = [
+  byText('search', 'Ticket number', 'a part is enough'),
+  byText('material', 'Material', 'a part of its name'),
+  BY_HAULER,
+  byText('siteId', 'Site id of the partner'),
+  byTime('from', 'Received from'),
+  byTime('to', 'Received until'),
+];
 
 export function TicketsPage({ query }: PageProps) {
   const id = query.get('id');
@@ -18,8 +25,6 @@ export function TicketsPage({ query }: PageProps) {
 }
 
 function TicketList({ query }: PageProps) {
-  const filters = pick(query, 'search', 'material', 'haulerId', 'siteId', 'from', 'to', 'page', 'cursor');
-  const list = useLoad('/tickets', filters, LIVE_MS);
   const haulerName = useHaulerName();
   const columns: readonly Column<Ticket>[] = [
     {
@@ -35,30 +40,22 @@ function TicketList({ query }: PageProps) {
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
   ];
   return (
-    <>
-      <Filters>
-        <TextFilter name="search" label="Ticket number" query={query} hint="a part is enough" />
-        <TextFilter name="material" label="Material" query={query} hint="a part of its name" />
-        <HaulerFilter query={query} />
-        <TextFilter name="siteId" label="Site id of the partner" query={query} />
-        <TimeFilter name="from" label="Received from" query={query} />
-        <TimeFilter name="to" label="Received until" query={query} />
-      </Filters>
-      <CsvButton path="/tickets" filters={filters} />
-      <Listing
-        label="Tickets"
-        list={list}
-        columns={columns}
-        keyOf={({ id }) => id}
-        filters={filters}
-        empty={
-          <Empty title="No ticket yet.">
-            A partner pushes tickets with <code>POST /platform-api/v1/tickets</code>. Issue a key for it under{' '}
-            <a href={linkTo('keys')}>API keys</a>.
-          </Empty>
-        }
-      />
-    </>
+    <ListPage
+      path="/tickets"
+      query={query}
+      filters={FILTERS}
+      everyMs={LIVE_MS}
+      hasCsv
+      label="Tickets"
+      columns={columns}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No ticket yet.">
+          A partner pushes tickets with <code>POST /platform-api/v1/tickets</code>. Issue a key for it under{' '}
+          <a href={linkTo('keys')}>API keys</a>.
+        </Empty>
+      }
+    />
   );
 }
 
@@ -77,22 +74,21 @@ function materialsOf(materials: Ticket['materials']): string {
 
 /** One ticket: its contents, and its story. */
 function TicketDetails({ id, query }: { id: string; query: URLSearchParams }) {
-  const ticket = useLoad(`/tickets/${encodeURIComponent(id)}`, {}, LIVE_MS);
   return (
-    <>
-      <BackLink href={linkWith('tickets', query, { id: undefined, at: undefined, cameras: undefined, ...NO_STORY })}>
-        All tickets
-      </BackLink>
-      <Loadable of={ticket}>
-        {(data) => (
-          <>
-            <Contents ticket={data} />
-            <TicketFootageView id={id} haulerId={data.haulerId} query={query} />
-            <Story id={id} haulerId={data.haulerId} query={query} />
-          </>
-        )}
-      </Loadable>
-    </>
+    <Detail
+      path={`/tickets/${encodeURIComponent(id)}`}
+      everyMs={LIVE_MS}
+      back={linkWith('tickets', query, { id: undefined, at: undefined, cameras: undefined, ...NO_STORY })}
+      list="All tickets"
+    >
+      {(data) => (
+        <>
+          <Contents ticket={data} />
+          <TicketFootageView id={id} haulerId={data.haulerId} query={query} />
+          <Story id={id} haulerId={data.haulerId} query={query} />
+        </>
+      )}
+    </Detail>
   );
 }
 

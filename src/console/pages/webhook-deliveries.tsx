@@ -4,16 +4,15 @@ import { NETWORK_CAUSES } from '../../contracts/common/network-causes.js';
 import type { DeliveryReason } from '../../contracts/webhooks/delivery-reasons.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
-import { useLoad } from '../client/load.js';
-import { Filters, pick, SelectFilter } from '../parts/filters.js';
-import { ActionButton } from '../parts/forms.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { byChoice } from '../parts/filters.js';
+import { ActionButton, Options } from '../parts/forms.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { Time } from '../parts/values.js';
 
 const STATES = ['pending', 'delivered', 'failed'] as const;
 const LIVE_MS = 5_000;
-const PLACE = { page: 'deliveries', cursor: 'after' };
+const FILTERS = [byChoice('status', 'State', STATES)];
 
 /** As docs/webhooks.md explains them. */
 const REASONS: Readonly<Record<DeliveryReason, string>> = {
@@ -36,24 +35,24 @@ const REASONS: Readonly<Record<DeliveryReason, string>> = {
 /** What was delivered to one endpoint or to all, live. */
 export function DeliveryList({ query }: PageProps) {
   const endpointId = query.get('endpoint') ?? undefined;
-  const { deliveries: page, after: cursor, ...filters } = pick(query, 'status', PLACE.page, PLACE.cursor);
-  const list = useLoad('/webhook-deliveries', { ...filters, endpointId, page, cursor, pageSize: 20 }, LIVE_MS);
   return (
     <section aria-label="Deliveries">
       <h2>Deliveries</h2>
-      <Filters label="Filters of deliveries">
-        <SelectFilter name="status" label="State" query={query} choices={STATES} />
-      </Filters>
-      {endpointId !== undefined && <RetryFailed key={endpointId} endpointId={endpointId} />}
-      <Listing
+      <ListPage
+        path="/webhook-deliveries"
+        query={query}
+        name="deliveries"
+        filters={FILTERS}
+        filtersLabel="Filters of deliveries"
+        fixed={{ endpointId }}
+        everyMs={LIVE_MS}
         label="Deliveries of webhooks"
-        list={list}
         columns={COLUMNS}
         keyOf={({ id }) => id}
-        filters={filters}
-        place={PLACE}
         empty={<Empty title="Nothing was delivered yet.">Test an endpoint, or wait for the first event.</Empty>}
-      />
+      >
+        {endpointId !== undefined && <RetryFailed key={endpointId} endpointId={endpointId} />}
+      </ListPage>
     </section>
   );
 }
@@ -71,20 +70,16 @@ function RetryFailed({ endpointId }: { endpointId: string }) {
   const [matched, setMatched] = useState<number>();
   const retry = async () => {
     const to = Date.now() + 1_000;
-    const [start, end] = [to - Number(hours) * HOUR_MS, to].map((time) => new Date(time).toISOString());
-    const done = await send('POST', '/webhook-deliveries/retry', { endpointId, from: start, to: end });
-    setMatched(done.matched);
+    const from = to - Number(hours) * HOUR_MS;
+    const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    setMatched((await send('POST', '/webhook-deliveries/retry', { endpointId, ...range })).matched);
   };
   return (
     <div class="actions">
       <label class="field">
         <span>Failed deliveries of</span>
         <select value={hours} onChange={(event) => setHours(event.currentTarget.value)}>
-          {RANGES.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
+          <Options choices={RANGES} />
         </select>
       </label>
       <ActionButton label="Deliver the failed ones again" needs="operator" work={retry} />

@@ -6,9 +6,10 @@ import type {
 } from '../../contracts/admin/webhook-endpoint.dto.js';
 import type { TopicName } from '../../contracts/webhooks/topics.js';
 import { send } from '../client/api.js';
+import type { BodyOf } from '../client/contract.js';
 import { useHaulers } from '../client/haulers.js';
 import { FieldErrorOf } from '../parts/field-errors.js';
-import { fieldText, Form, Input, Select } from '../parts/forms.js';
+import { bodyOf, Form, Input, Options, Select } from '../parts/forms.js';
 import { CopyButton } from '../parts/values.js';
 
 /** By subject. The compiler asks for a new topic. */
@@ -59,15 +60,10 @@ export function EndpointForm({ endpoint, onSaved, onCancel }: EndpointFormProps)
   const [format, setFormat] = useState<WebhookFormat>(endpoint?.format ?? 'standard');
   const save = async (values: FormData) => {
     const topics = NAMES.filter((name) => values.getAll('topics').includes(name));
-    const body = { url: fieldText(values, 'url') ?? '', topics, format };
-    if (endpoint !== undefined) {
-      await send('PATCH', `/webhook-endpoints/${endpoint.id}`, body);
-      return onSaved();
-    }
-    const haulerId = fieldText(values, 'haulerId');
-    return onSaved(
-      await send('POST', '/webhook-endpoints', { ...body, ...(haulerId === undefined ? {} : { haulerId }) }),
-    );
+    const body = bodyOf<BodyOf<'POST', '/webhook-endpoints'>>(values);
+    if (endpoint === undefined) return onSaved(await send('POST', '/webhook-endpoints', { ...body, topics }));
+    await send('PATCH', `/webhook-endpoints/${endpoint.id}`, { ...body, topics });
+    return onSaved();
   };
   return (
     <Form
@@ -83,11 +79,7 @@ export function EndpointForm({ endpoint, onSaved, onCancel }: EndpointFormProps)
           value={format}
           onChange={(event) => setFormat(event.currentTarget.value as WebhookFormat)}
         >
-          {FORMATS.map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
+          <Options choices={FORMATS} />
         </select>
       </label>
       <FieldErrorOf name="format" />

@@ -1,13 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../contracts/admin/webhook-delivery.dto.js';
 import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../contracts/admin/webhook-endpoint.dto.js';
-import { change, linkTo, linkWith, type PageProps } from '../client/address.js';
+import { change, linkTo, linkToFilter, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useHaulerName } from '../client/haulers.js';
-import { useLoad } from '../client/load.js';
-import { pick } from '../parts/filters.js';
 import { ActionButton, NewLink } from '../parts/forms.js';
-import { type Column, Listing } from '../parts/listing.js';
+import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { KeyPrefix, Time } from '../parts/values.js';
 import { DeliveryList, LastAnswer } from './webhook-deliveries.js';
@@ -64,7 +62,6 @@ interface EndpointListProps extends PageProps {
 }
 
 function EndpointList({ query, onIssued, onTested, onChange }: EndpointListProps) {
-  const list = useLoad('/webhook-endpoints', pick(query, 'page', 'cursor'));
   const haulerName = useHaulerName();
   const only = query.get('endpoint');
   const columns: readonly Column<WebhookEndpoint>[] = [
@@ -72,7 +69,7 @@ function EndpointList({ query, onIssued, onTested, onChange }: EndpointListProps
       title: 'Endpoint',
       cell: ({ id, url, topics, keyPrefix }) => (
         <>
-          <a href={linkWith('webhooks', query, { endpoint: id })} aria-current={only === id ? 'true' : undefined}>
+          <a href={linkToFilter('webhooks', query, { endpoint: id })} aria-current={only === id ? 'true' : undefined}>
             {url}
           </a>
           <div class="hint">
@@ -117,9 +114,11 @@ function EndpointList({ query, onIssued, onTested, onChange }: EndpointListProps
   ];
   return (
     <>
-      <Listing
+      <ListPage
+        path="/webhook-endpoints"
+        query={query}
+        name="endpoints"
         label="Webhook endpoints"
-        list={list}
         columns={columns}
         keyOf={({ id }) => id}
         empty={
@@ -128,7 +127,7 @@ function EndpointList({ query, onIssued, onTested, onChange }: EndpointListProps
       />
       {only !== null && (
         <p>
-          <a href={linkWith('webhooks', query, { endpoint: undefined })}>Deliveries of all endpoints</a>
+          <a href={linkToFilter('webhooks', query, { endpoint: undefined })}>Deliveries of all endpoints</a>
         </p>
       )}
     </>

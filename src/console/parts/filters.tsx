@@ -1,7 +1,7 @@
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change, type PageProps } from '../client/address.js';
-import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
+import { useConnectionChoices, useHaulers } from '../client/haulers.js';
 import { type Choice, Options } from './forms.js';
 import { browserZone, isZone } from './zone.rules.js';
 
@@ -14,7 +14,7 @@ interface FilterProps {
 const TYPING_MS = 300;
 
 interface FiltersProps {
-  readonly label?: string;
+  readonly label?: string | undefined;
   readonly children: ComponentChildren;
   /** Where there are many: the first three are shown, and a button for the others; unless one of those is set. */
   readonly folded?: boolean | undefined;
@@ -38,7 +38,7 @@ export function Filters({ label = 'Filters', children, folded }: FiltersProps) {
   );
 }
 
-export function TextFilter({ name, label, query, hint }: FilterProps & { hint?: string }) {
+export function TextFilter({ name, label, query, hint }: FilterProps & { hint?: string | undefined }) {
   const inAddress = query.get(name) ?? '';
   const [text, setText] = useState(inAddress);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -95,10 +95,7 @@ export function HaulerFilter({ query }: PageProps) {
 }
 
 export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all?: string }) {
-  const haulerName = useHaulerName();
-  const choices = (useConnections('vision') ?? []).map(({ id, haulerId, baseUrl }) => {
-    return [id, `${haulerName(haulerId)} (${baseUrl.replace(/^https?:\/\//, '')})`] as const;
-  });
+  const choices = useConnectionChoices('vision') ?? [];
   return <SelectFilter name="connectionId" label="Vision connection" query={query} choices={choices} all={all} />;
 }
 
@@ -118,6 +115,34 @@ export function TimeFilter({ name, label, query }: FilterProps) {
     </label>
   );
 }
+
+/** A filter of a list: its name in the address and for the API, and its field. */
+export interface Filter {
+  readonly name: string;
+  readonly field: (query: URLSearchParams) => VNode;
+}
+
+export const byText = (name: string, label: string, hint?: string): Filter => ({
+  name,
+  field: (query) => <TextFilter name={name} label={label} query={query} hint={hint} />,
+});
+
+export const byTime = (name: string, label: string): Filter => ({
+  name,
+  field: (query) => <TimeFilter name={name} label={label} query={query} />,
+});
+
+export const byChoice = (name: string, label: string, choices: readonly Choice[], all = 'All'): Filter => ({
+  name,
+  field: (query) => <SelectFilter name={name} label={label} query={query} choices={choices} all={all} />,
+});
+
+export const BY_HAULER: Filter = { name: 'haulerId', field: (query) => <HaulerFilter query={query} /> };
+
+export const BY_VISION_CONNECTION: Filter = {
+  name: 'connectionId',
+  field: (query) => <VisionConnectionFilter query={query} />,
+};
 
 /** The text of a `datetime-local` input. */
 export function localInput(time: Date): string {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { AdminRole } from '../../contracts/common/roles.js';
 import { useAction } from '../client/load.js';
-import { SessionContext, useSession } from '../client/session.js';
+import { type Needs, SessionContext, useSession } from '../client/session.js';
 import { FieldErrors, FieldMessage, sortErrors, useFieldError } from './field-errors.js';
 import { ErrorBox } from './states.js';
 
@@ -67,10 +67,10 @@ export function ActionButton(props: ActionButtonProps) {
   );
 }
 
-/** A part of a page whose changes need another role than those of the page. */
-export function Needing({ role, children }: { readonly role: AdminRole; readonly children: ComponentChildren }) {
+/** A part of a page whose changes need something else than those of the page. */
+export function Needing({ children, ...needs }: Needs & { readonly children: ComponentChildren }) {
   const session = useContext(SessionContext);
-  return <SessionContext.Provider value={{ ...session, writes: role }}>{children}</SessionContext.Provider>;
+  return <SessionContext.Provider value={{ ...session, ...needs }}>{children}</SessionContext.Provider>;
 }
 
 /** Leads to a form; not for a session whose change would be refused. */
@@ -210,4 +210,27 @@ export function Select({ name, label, choices, value, isRequired = false }: Sele
 export function fieldText(values: FormData, name: string): string | undefined {
   const value = values.get(name);
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+}
+
+/** How the text of a field becomes a value of the body; all of its texts where it has several. */
+type Converters<Body> = {
+  readonly [Name in keyof Body]?: (text: string, all: readonly string[]) => Body[Name];
+};
+
+/** The filled fields of a form as the body of a call. What lacks or is wrong, the service says. */
+export function bodyOf<Body extends object>(form: FormData, converters: NoInfer<Converters<Body>> = {}): Body {
+  const filled = [...new Set(form.keys())].flatMap((name) => {
+    const text = fieldText(form, name);
+    const convert = converters[name as keyof Body];
+    return text === undefined
+      ? []
+      : [[name, convert === undefined ? text : convert(text, form.getAll(name).map(String))]];
+  });
+  return Object.fromEntries(filled) as Body;
+}
+
+/** A `datetime-local` field as an instant; the service says what is wrong with any other text. */
+export function instantOf(text: string): string {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? text : time.toISOString();
 }

@@ -1,7 +1,10 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { type Change, change } from '../client/address.js';
-import type { Loaded } from '../client/load.js';
+import { type Change, change, type PageProps } from '../client/address.js';
+import type { PathOf, RowOf } from '../client/contract.js';
+import { useList } from '../client/load.js';
+import { CsvButton } from './csv-button.js';
+import { type Filter, Filters, pick } from './filters.js';
 import { Empty, Loadable } from './states.js';
 import { formatCount } from './values.js';
 
@@ -54,42 +57,77 @@ export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarro
   );
 }
 
-interface ListingProps<T> {
+interface ListPageProps<Path extends string> extends PageProps {
+  readonly path: Path;
   readonly label: string;
-  readonly list: Loaded<List<T>>;
-  readonly columns: readonly Column<T>[];
-  readonly keyOf: (row: T) => string;
-  readonly filters?: Change;
+  readonly columns: readonly Column<RowOf<Path>>[];
+  readonly keyOf: (row: RowOf<Path>) => string;
   /** Shown where the list is empty, and no filter is the reason. */
   readonly empty: ComponentChildren;
-  /** Where the address has its place, if the page has another list. */
-  readonly place?: Place;
+  /** What a person may choose; the address has it. */
+  readonly filters?: readonly Filter[];
+  /** The name of the filters, where another part of the page has some too. */
+  readonly filtersLabel?: string;
+  /** What the list is of. */
+  readonly fixed?: Change;
+  /** What the call takes for the chosen filters, if not the same. */
+  readonly asked?: (chosen: Readonly<Record<string, string>>) => Change;
+  /** Where the page has several lists: `runs` stands at `runs.page` in the address. */
+  readonly name?: string;
+  readonly everyMs?: number;
+  readonly pageSize?: number;
+  readonly hasCsv?: boolean;
+  /** Stands between the filters and the list; of its shown rows. */
+  readonly children?: ComponentChildren | ((rows: readonly RowOf<Path>[]) => ComponentChildren);
 }
 
-/** The names of a list's page and cursor in the address. */
-export interface Place {
-  readonly page: string;
-  readonly cursor: string;
-}
-
-const PLACE: Place = { page: 'page', cursor: 'cursor' };
-
-/** One page of a list. */
-export function Listing<T>({ label, list, columns, keyOf, filters = {}, empty, place }: ListingProps<T>) {
+/** A list with its filters, CSV, pages and live renewal. Its state stands in the address. */
+export function ListPage<const Path extends PathOf<'GET'>>(props: ListPageProps<Path>) {
+  const { path, query, filters = [], fixed = {}, asked = (each) => each, name, everyMs, pageSize, children } = props;
+  const chosen = pick(query, ...filters.map((each) => each.name));
+  const place = placeIn(query, name);
+  const wanted = { ...fixed, ...asked(chosen) };
+  const list = useList(path, { ...wanted, ...place, pageSize }, everyMs);
   return (
-    <Loadable of={list}>
-      {({ data, pagination }) =>
-        data.length === 0 ? (
-          <NoRows filters={filters} empty={empty} />
-        ) : (
-          <>
-            <Table label={label} rows={data} columns={columns} keyOf={keyOf} isStale={list.isLoading} />
-            <Pager {...pagination} place={place} />
-          </>
-        )
-      }
-    </Loadable>
+    <>
+      {filters.length > 0 && (
+        <Filters label={props.filtersLabel}>
+          {filters.map((each) => (
+            <Fragment key={each.name}>{each.field(query)}</Fragment>
+          ))}
+        </Filters>
+      )}
+      {typeof children === 'function' ? children(list.data?.data ?? []) : children}
+      {props.hasCsv === true && <CsvButton path={path} filters={wanted} />}
+      <Loadable of={list}>
+        {({ data, pagination }) =>
+          data.length === 0 ? (
+            <NoRows filters={{ ...chosen, ...place }} empty={props.empty} />
+          ) : (
+            <>
+              <Table
+                label={props.label}
+                rows={data}
+                columns={props.columns}
+                keyOf={props.keyOf}
+                isStale={list.isStale}
+              />
+              <Pager {...pagination} name={name} />
+            </>
+          )
+        }
+      </Loadable>
+    </>
   );
+}
+
+const placeNames = (name?: string) =>
+  ['page', 'cursor'].map((each) => (name === undefined ? each : `${name}.${each}`)) as [string, string];
+
+/** Where a list of the page stands, for its call. */
+export function placeIn(query: URLSearchParams, name?: string): Change {
+  const [page, cursor] = placeNames(name).map((each) => query.get(each) ?? undefined);
+  return { ...(page === undefined ? {} : { page }), ...(cursor === undefined ? {} : { cursor }) };
 }
 
 /** An empty list: without filters it shows `empty`. */
@@ -98,11 +136,16 @@ export function NoRows({ filters, empty }: { filters: Change; empty: ComponentCh
   return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
 }
 
+interface Named {
+  /** Of the list, if the page has several. */
+  readonly name?: string | undefined;
+}
+
 /** The position of a page of records. */
-export function Pager({ page, totalItems, totalPages, more, next, place }: List<unknown>['pagination'] & Placed) {
+export function Pager({ page, totalItems, totalPages, more, next, name }: List<unknown>['pagination'] & Named) {
   const position = page > totalPages ? formatCount(page) : `${formatCount(page)} of ${formatCount(totalPages)}`;
   return (
-    <PageButtons page={page} last={totalPages} next={next} place={place}>
+    <PageButtons page={page} last={totalPages} next={next} name={name}>
       {formatCount(totalItems)}
       {more && '+'} {totalItems === 1 ? 'record' : 'records'}
       {(totalPages > 1 || page > 1) && `, page ${position}`}
@@ -111,11 +154,7 @@ export function Pager({ page, totalItems, totalPages, more, next, place }: List<
   );
 }
 
-interface Placed {
-  readonly place?: Place | undefined;
-}
-
-interface PageButtonsProps extends Placed {
+interface PageButtonsProps extends Named {
   readonly page: number;
   /** The last page that has a number. */
   readonly last: number;
@@ -125,8 +164,9 @@ interface PageButtonsProps extends Placed {
 }
 
 /** The position in a list, with buttons where it has several pages. After the last numbered page a cursor goes on. */
-export function PageButtons({ page, last, next, place = PLACE, children }: PageButtonsProps) {
-  const go = (number: number | undefined, cursor?: string) => change({ [place.page]: number, [place.cursor]: cursor });
+export function PageButtons({ page, last, next, name, children }: PageButtonsProps) {
+  const [pageName, cursorName] = placeNames(name);
+  const go = (number: number | undefined, cursor?: string) => change({ [pageName]: number, [cursorName]: cursor });
   const goBack = () => go(page - 1 > last ? undefined : page - 1);
   const goOn = () => (page < last ? go(page + 1) : go(undefined, next ?? undefined));
   return (

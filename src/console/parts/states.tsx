@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact';
 import type { Exchange } from '../../contracts/admin/exchange.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import type { CallError } from '../client/api.js';
-import type { Loaded } from '../client/load.js';
+import type { AnswerOf, PathOf } from '../client/contract.js';
+import { type Loaded, useLoad } from '../client/load.js';
 
 export const Loading = () => (
   <p class="loading" role="status">
@@ -72,6 +73,30 @@ export function Loadable<T>({ of: { data, error, reload }, children }: LoadableP
     <>
       {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
       {data === undefined ? error === undefined && <Loading /> : children(data)}
+    </>
+  );
+}
+
+interface DetailProps<Path extends string> {
+  readonly path: Path;
+  readonly everyMs?: number;
+  /** The link to its list. */
+  readonly back: string;
+  readonly list: string;
+  readonly children: (data: AnswerOf<'GET', Path>) => ComponentChildren;
+}
+
+/** The page of one record. Its path is its key: nothing of another record stays, neither data nor what was typed. */
+export const Detail = <const Path extends PathOf<'GET'>>(props: DetailProps<Path>) => (
+  <Record key={props.path} {...props} />
+);
+
+function Record<const Path extends PathOf<'GET'>>({ path, everyMs, back, list, children }: DetailProps<Path>) {
+  const record = useLoad(path, {}, everyMs);
+  return (
+    <>
+      <BackLink href={back}>{list}</BackLink>
+      <Loadable of={record}>{children}</Loadable>
     </>
   );
 }

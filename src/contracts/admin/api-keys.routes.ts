@@ -14,6 +14,7 @@ import {
   FOR_ADMINS_OF_ALL,
   FOR_VIEWERS,
   list,
+  one,
   remove,
 } from './route-helpers.js';
 
@@ -29,6 +30,10 @@ export const API_KEY_ROUTES = {
   listApiKeys: list(FOR_VIEWERS, '/api-keys', ApiKey, ApiKeyQuery, {
     summary: 'List API keys',
     description: 'Newest first, without the keys themselves.',
+  }),
+  getApiKey: one(FOR_VIEWERS, '/api-keys/{id}', 'key', ApiKey, {
+    summary: 'Read an API key',
+    description: 'By its id, without the key itself: also one that is revoked or has expired.',
   }),
   rotateApiKey: change(FOR_ADMINS, 'POST', '/api-keys/{id}/rotate', 'key', {
     summary: 'Rotate an API key',

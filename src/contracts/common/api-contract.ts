@@ -210,6 +210,9 @@ export type RouteInput<Route> = [
 /** The response of a route; `undefined` if it has no JSON body. */
 export type RouteResponse<Route> = Part<Route, 'response'> extends DtoClass<infer T> ? T : undefined;
 
+/** The JSON body of a route; `undefined` if it has none. */
+export type RouteBody<Route> = Part<Route, 'body'> extends DtoClass<infer T> ? T : undefined;
+
 /** The kinds of failure that a contract has a code for. */
 export type KindOf<Contract extends ApiContract> = keyof Contract['errors'] & ErrorKind;
 

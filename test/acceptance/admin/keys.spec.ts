@@ -49,6 +49,7 @@ describe('a key', () => {
     expect(reply.body.key.startsWith(reply.body.prefix)).toBe(true);
     const { key, ...rest } = reply.body;
     expect(await shown(hauler, reply.body)).toEqual(rest);
+    expect(await administer('GET', `/api-keys/${reply.body.id}`)).toEqual(rest);
     const list = await admin('GET', `/api-keys?haulerId=${hauler.id}`);
     expect(list.text).not.toContain(key.slice(12));
   });

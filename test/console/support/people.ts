@@ -9,6 +9,7 @@ export const groups = new Map([
   ['vera', ['readers']],
   ['wim', ['watchers']],
   ['lea', ['demo']],
+  ['max', ['depot']],
 ]);
 
 /** The identity provider of the service, at which these people sign in. */

@@ -16,6 +16,7 @@ const OIDC_ROLES = [
   'operator=dispatch',
   'admin=owners',
   `operator=demo@${DEMO.haulerId}`,
+  `admin=depot@${DEMO.haulerId}`,
 ].join(',');
 
 /**

@@ -1,0 +1,254 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { Hauler } from '../acceptance/support/hauler.js';
+import { type OwnService, startOwnService } from '../acceptance/support/service.js';
+import { administer, call } from '../acceptance/support/target.js';
+import { insertChunks } from '../support/rows.js';
+import { raw, startScriptedPartner } from '../support/scripted-partner.js';
+import { idOf, material, site } from '../support/site-data.js';
+import { ask, type ConsoleScene, database, newHauler, part, startConsole, target } from './support/console.js';
+import { settled } from './support/page-checks.js';
+
+let scene: ConsoleScene;
+beforeAll(async () => void (scene = await startConsole()));
+afterAll(() => scene.close());
+afterEach(async () => expect(await scene.endCase()).toEqual([]));
+
+/** More than a page of the API has. */
+const MANY = 101;
+
+describe('a service with more than a hundred haulers and connections', () => {
+  let service: OwnService;
+  let page: Page;
+  const oldest = { name: 'Oldest Hauling', connectionId: '', siteId: '' };
+  beforeAll(async () => {
+    service = await startOwnService();
+    const connect = (hauler: Hauler, kind: string) =>
+      hauler.connect({ interface: kind, baseUrl: 'https://partner.invalid', enabled: false });
+    const first = await Hauler.create({ service, name: oldest.name });
+    oldest.connectionId = await connect(first, 'vision');
+    oldest.siteId = await connect(first, 'site');
+    for (let n = 0; n < MANY; n++) {
+      const hauler = await Hauler.create({ service, name: `Later Hauling ${n}` });
+      await Promise.all([connect(hauler, 'vision'), connect(hauler, 'site')]);
+    }
+  }, 120_000);
+  afterAll(() => service.end());
+
+  const open = async (path: string) => {
+    page = await scene.visitor({ token: service.adminToken }, service.url);
+    await page.goto(`/console/${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+  };
+  const offers = (field: Locator, name: string | RegExp) =>
+    field.getByRole('option', { name, includeHidden: true }).first().waitFor({ state: 'attached' });
+
+  it.each([
+    ['tickets', 'Hauler', oldest.name],
+    ['reports', 'Hauler', oldest.name],
+    ['retention', 'Hauler', oldest.name],
+    ['connections?new=1', 'Hauler', oldest.name],
+    ['keys?new=1', 'For a partner who hosts', `${oldest.name}, vision`],
+    ['webhooks?new=1', 'Hauler', oldest.name],
+    ['sandbox', 'Scenarios of', `Hauler ${oldest.name}`],
+    ['sync', 'Connection', new RegExp(oldest.name)],
+    ['exchanges', 'Connection', `${oldest.name}, site`],
+    ['recordings?view=list', 'Vision connection', new RegExp(oldest.name)],
+    ['holds?new=1', 'Partner who records the truck', new RegExp(oldest.name)],
+  ])('offers the oldest of them on %s, in "%s"', async (path, field, name) => {
+    await open(path);
+    await offers(page.getByLabel(field, { exact: false }).last(), name);
+  });
+
+  it('names the oldest of them in the rows of lists', async () => {
+    await open('connections?page=11');
+    await page.getByRole('link', { name: `${oldest.name}, vision` }).waitFor();
+    await page.goto(`/console/connections?id=${oldest.siteId}`);
+    await page.getByRole('heading', { name: `${oldest.name}, site` }).waitFor();
+    await page.goto('/console/haulers?page=6');
+    const row = page.getByRole('row', { name: oldest.name });
+    await row.getByRole('link', { name: 'vision' }).waitFor();
+  });
+});
+
+describe('two lists of one page', () => {
+  it('of webhooks: a filter of the deliveries starts them again, and the endpoints stay where they are', async () => {
+    const service = await startOwnService();
+    const receiver = await startScriptedPartner();
+    receiver.on('POST /hook', ...Array.from({ length: 2 }, () => raw('', { status: 500 })), raw('', { status: 204 }));
+    const endpoints = Array.from({ length: 22 }, (_, n) => ({ url: `${receiver.url}/hook?${n}` }));
+    const ids: string[] = [];
+    for (const { url } of endpoints) {
+      const body = { url, topics: ['ticket.created'], format: 'standard' };
+      ids.push((await administer<{ id: string }>('POST', '/webhook-endpoints', body, service)).id);
+    }
+    for (let n = 0; n < 25; n++) {
+      await administer('POST', `/webhook-endpoints/${ids[n % 2]}/test`, undefined, service);
+    }
+    const page = await scene.visitor({ token: service.adminToken }, service.url);
+    await page.goto('/console/webhooks');
+    const deliveries = part(page, 'Deliveries');
+    await deliveries.getByText('25 records, page 1 of 2').waitFor();
+    await deliveries.getByRole('button', { name: 'Next' }).click();
+    await deliveries.getByText('25 records, page 2 of 2').waitFor();
+    await page.getByRole('main').getByRole('button', { name: 'Next' }).first().click();
+    await page.getByText('22 records, page 2 of 2').waitFor();
+    await deliveries.getByText('25 records, page 2 of 2').waitFor();
+    await deliveries.getByLabel('State').selectOption('failed');
+    await deliveries.getByText('2 records', { exact: true }).waitFor();
+    await deliveries.getByLabel('State').selectOption('delivered');
+    await deliveries.getByText('23 records, page 1 of 2').waitFor();
+    await deliveries.getByRole('button', { name: 'Next' }).click();
+    await deliveries.getByText('23 records, page 2 of 2').waitFor();
+    await page.getByRole('link', { name: endpoints[21]?.url ?? '', exact: true }).click();
+    await deliveries.getByText('Nothing matches these filters.').waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: endpoints[0]?.url ?? '', exact: true }).waitFor({ state: 'detached' });
+    await service.end();
+  }, 60_000);
+
+  it('of a run: to turn the page of one keeps the other', async () => {
+    const { page, region, visit } = scene;
+    const materials = Array.from({ length: 130 }, (_, n) => [
+      material(`m${n}`, { siteId: idOf('yard') }),
+      material(`w${n}`, { siteId: idOf('yard'), measureUnit: 'Gallon' }),
+    ]).flat();
+    const { id } = await (await newHauler()).sync({ sites: [site('yard')], materials });
+    await visit(`sync?run=${id}`);
+    const [quarantine, changes] = [region('Quarantine'), region('Changes')];
+    await quarantine.getByRole('button', { name: 'Next' }).click();
+    await quarantine.getByText('130 records, page 2 of 7').waitFor();
+    await changes.getByRole('button', { name: 'Next' }).click();
+    await changes.getByText('131 records, page 2 of 3').waitFor();
+    await settled(page);
+    expect(await quarantine.getByText('130 records, page 2 of 7').count()).toBe(1);
+    await changes.getByLabel('Kind').selectOption('sites');
+    await changes.getByText('1 record', { exact: true }).waitFor();
+    await quarantine.getByText('130 records, page 1 of 7').waitFor();
+  });
+});
+
+describe('the rotation of a key', () => {
+  const key = (hauler: Hauler, name: string) =>
+    ask<{ id: string }>('POST', '/api-keys', { haulerId: hauler.id, interfaces: ['account'], name });
+
+  it('whose old key stands on another page says that it has ended when it has', async () => {
+    const { page, visit } = scene;
+    const hauler = await newHauler();
+    const old = await key(hauler, 'Old');
+    for (let n = 0; n < 20; n++) await key(hauler, `Other ${n}`);
+    const successor = await ask<{ key: string }>('POST', `/api-keys/${old.id}/rotate`, {});
+    await visit(`keys?haulerId=${hauler.id}`);
+    await page.getByText('not used yet: send it').waitFor();
+    await page.getByText('the old key still works').waitFor();
+    const headers = { 'PLATFORM-API-KEY': successor.key };
+    await call('POST', '/platform-api/v1/accounts', { headers, body: { accountName: 'First' } }, target);
+    await page.reload();
+    await page.getByText(/^the old key ends/).waitFor();
+    await ask('DELETE', `/api-keys/${old.id}`);
+    await page.reload();
+    await page.getByText(/^the old key ended/).waitFor();
+    expect(await page.getByText('the old key still works').count()).toBe(0);
+    expect(await page.getByRole('cell', { name: 'Old' }).count()).toBe(1);
+  });
+
+  it('says that the old key has ended also before the new one is used', async () => {
+    const { page, visit } = scene;
+    const hauler = await newHauler();
+    const old = await key(hauler, 'Old');
+    await ask('POST', `/api-keys/${old.id}/rotate`, {});
+    await ask('DELETE', `/api-keys/${old.id}`);
+    await visit(`keys?haulerId=${hauler.id}`);
+    await page.getByText(/^the old key ended/).waitFor();
+    expect(await page.getByText('the old key still works').count()).toBe(0);
+  });
+});
+
+describe('while the next record or filter cannot be read', () => {
+  const refuse = (page: Page, pattern: string | RegExp) =>
+    page.route(pattern, (route) =>
+      route.fulfill({ status: 503, json: { error: { code: 'SERVICE_UNAVAILABLE', message: 'busy' } } }),
+    );
+  /** As a step in the history of the browser. */
+  const jump = (page: Page, address: string) =>
+    page.evaluate(`history.pushState(null, '', '/console/${address}'); dispatchEvent(new PopStateEvent('popstate'))`);
+
+  it('nothing of another run is shown or offered for it', async () => {
+    const { page, region, visit } = scene;
+    const yard = { sites: [site('yard')], materials: [material('a', { siteId: idOf('yard') })] };
+    const hauler = await newHauler({ sites: yard });
+    const { id: held } = await hauler.sync({ ...yard, materials: [] });
+    const other = await (await newHauler()).sync(yard);
+    await visit(`sync?run=${held}`);
+    await page.getByRole('button', { name: 'Remove 1 material' }).waitFor();
+    await page.getByLabel('Note, if you keep the stored data').fill('Typed for the first');
+    await refuse(page, new RegExp(`/sync-runs/${other.id}`));
+    await jump(page, `sync?run=${other.id}`);
+    await page.getByRole('alert').first().waitFor();
+    expect(await page.getByRole('button', { name: /^Remove|^Keep/ }).count()).toBe(0);
+    expect(await region('Run').count()).toBe(0);
+    await page.unrouteAll();
+    await region('Run').getByText('succeeded').waitFor();
+    scene.expectErrors('503');
+  });
+
+  it.each([
+    ['haulers?id', 'haulers', 'Hauler'],
+    ['connections?id', 'connections', 'Connection'],
+  ])('nothing of another one is shown at /console/%s', async (address, path, region) => {
+    const { page, visit } = scene;
+    const make = async () => {
+      const hauler = await newHauler();
+      const { connectionId } = await hauler.siteConnection();
+      return path === 'haulers' ? hauler.id : connectionId;
+    };
+    const [first, second] = [await make(), await make()];
+    await visit(`${address}=${first}`);
+    await part(page, region).waitFor();
+    await refuse(page, new RegExp(`/${path}/${second}`));
+    await jump(page, `${address}=${second}`);
+    await page.getByRole('alert').first().waitFor();
+    expect(await part(page, region).count()).toBe(0);
+    scene.expectErrors('503');
+  });
+
+  it('the rows of the former filter are marked as such', async () => {
+    const { page, region, visit } = scene;
+    const hauler = await newHauler();
+    await hauler.createAccount({ accountName: 'Lone Star' });
+    await visit(`accounts?haulerId=${hauler.id}`);
+    await region('Accounts').getByRole('link', { name: 'Lone Star' }).waitFor();
+    await refuse(page, /\/accounts\?/);
+    await page.getByLabel('Name, number or e-mail').fill('nobody');
+    await page.getByRole('alert').first().waitFor();
+    expect(await region('Accounts').locator('table').getAttribute('aria-busy')).toBe('true');
+    await page.unrouteAll();
+    await page.getByText('Nothing matches these filters.').waitFor();
+    scene.expectErrors('503');
+  });
+});
+
+it('a hold shows as at risk what reaches into its range, and nothing that ended before it', async () => {
+  const { region, visit } = scene;
+  const hauler = await newHauler();
+  const connectionId = await hauler.connect({
+    interface: 'vision',
+    baseUrl: 'https://partner.invalid',
+    enabled: false,
+  });
+  const from = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 7_200_000;
+  const at = (minute: number) => new Date(from + minute * 60_000).toISOString();
+  const chunk = { truck: 'TRUCK-7', camera: 'rear', status: 'available' };
+  await insertChunks(database, { haulerId: hauler.id, connectionId }, [
+    { ...chunk, at: at(-30), seconds: 600 },
+    { ...chunk, at: at(-90), seconds: 6_000 },
+    { ...chunk, at: at(5), seconds: 60 },
+  ]);
+  const range = { connectionId, truckId: 'TRUCK-7', from: at(0), to: at(30) };
+  const { id } = await ask<{ id: string }>('POST', '/holds', { caseId: 'RISK', reason: 'Collision', ...range });
+  await visit(`holds?id=${id}`);
+  const risk = region('At risk');
+  await risk.getByText('2 records', { exact: true }).waitFor();
+  expect(await risk.getByRole('row').count()).toBe(3);
+  await ask('POST', `/holds/${id}/release`, { reason: 'Settled' });
+});
