@@ -157,9 +157,9 @@ function buildConsole(root) {
   return existsSync(join(root, 'src/console')) ? runNode(root, CONSOLE_BUILD, `${NEW_BUILD}/console`) : 0;
 }
 
-/** The pages and files under /docs. */
+/** The pages and files under /docs, the kit among them. */
 function buildDocs(root) {
-  return existsSync(join(root, 'docs/pages')) ? runNode(root, DOCS_BUILD, `${NEW_BUILD}/docs`) : 0;
+  return existsSync(join(root, 'docs/pages')) ? runNode(root, DOCS_BUILD, NEW_BUILD) : 0;
 }
 
 /** Runs a script on the Node.js of the packages, if they contain one. */

@@ -11,7 +11,7 @@ import { ENV, type Env } from '../config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/session-view.dto.js';
 import { includesRole } from '../contracts/common/roles.js';
 import { SERVICE_API } from '../contracts/admin/service.api.js';
-import { DEMO_HAULER_ID } from '../contracts/sandbox/demo.js';
+import { DEMO_HAULER_ID } from '../contracts/common/demo.js';
 import { AppError } from '../errors/app-error.js';
 import { JsonBody } from '../http/json-body.js';
 import { findConnection } from '../partner-client/connections.service.js';

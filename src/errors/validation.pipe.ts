@@ -5,10 +5,11 @@ import {
   type FieldPlan,
   fieldPlans,
   notAnObject,
-  pathOf,
+  fieldPath,
   readerOf,
   violationsOf,
 } from '../contracts/common/fields/field.js';
+import { withValidation } from '../contracts/common/fields/validation.js';
 import { isJsonObject, JsonTextCheck } from '../contracts/common/json.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { CreateScaleTicketRequest } from '../contracts/scale/scale.dto.js';
@@ -46,6 +47,7 @@ export class DtoPipe implements PipeTransform {
       refuse(text, violations);
       return result;
     }
+    withValidation(metatype as DtoClass);
     return (type === 'query' ? this.ofQuery : this.ofBody).transform(value, metadata);
   }
 
@@ -68,7 +70,7 @@ export class DtoPipe implements PipeTransform {
     return errors.flatMap(({ target, property, value, children = [] }) => {
       const plan = this.plansOf(target?.constructor).get(property);
       if (plan === undefined) throw new Error(`${property} has no field decorator`);
-      const path = pathOf(parent, property);
+      const path = fieldPath(parent, property);
       const own = violationsOf(plan, path, value);
       if (own.length > 0 || plan.nested === undefined) return own;
       if (!plan.nested.isArray) return this.violations(children, path);

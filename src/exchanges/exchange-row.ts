@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
-import { maskSecrets } from '../observability/known-secrets.js';
+import { maskSecretsInData } from '../observability/known-secrets.js';
 import { bodyCells, type BodyCells, NO_BODY } from './body-cells.js';
 import { tallyOf } from './exchange-hours.repository.js';
 import type { ExchangeRecord, Headers, Lane } from './exchange-record.js';
@@ -50,7 +50,7 @@ export interface ExchangeRow {
   readonly id: string;
   readonly lane: Lane;
   /** The row of `exchange_hours` that counts it: `tallyOf`. */
-  readonly tally: string | undefined;
+  readonly tally: string;
   /** In the text format of COPY, without the newline. */
   readonly line: string;
 }
@@ -135,7 +135,7 @@ type Mask = (text: string) => string;
 /** One search in all texts is far cheaper than one in each, and most exchanges have nothing to redact. */
 function maskOf(texts: readonly (string | null | undefined)[], secrets: readonly string[]): Mask {
   const all = texts.join('\n');
-  return maskSecrets(all, secrets) === all ? (text) => text : (text) => maskSecrets(text, secrets);
+  return maskSecretsInData(all, secrets) === all ? (text) => text : (text) => maskSecretsInData(text, secrets);
 }
 
 /** An array of PostgreSQL. */

@@ -62,7 +62,7 @@ export function ScenarioRow({ scenario, active, isKnown, path, confirmFor }: Row
           }}
         />
         <div>
-          <strong id={id}>{scenario.name}</strong> <span class="hint">{[scenario.interface].flat().join(', ')}</span>
+          <strong id={id}>{scenario.name}</strong> <span class="hint">{scenario.interface.join(', ')}</span>
           <p class="hint">{scenario.description}.</p>
         </div>
       </div>

@@ -1,59 +1,41 @@
-import { ArrayField } from '../common/fields/nested-fields.js';
-import {
-  BooleanField,
-  EnumField,
-  InstantField,
-  IntegerField,
-  TextField,
-  UuidField,
-} from '../common/fields/scalar-fields.js';
-import { AllExchangeFilters } from './exchange-query.dto.js';
+import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
+import { Integer, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { example, inQuery, max, min, optional, range } from '../common/fields/options.js';
+import type { Instant } from '../common/instant.js';
 
-const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
-const MAX_REASONS = 50;
+/** The filters of the counted exchanges: hours are counted, and not by what each exchange names. */
+export class ExchangeReasonsQuery {
+  @OneOf('Calls to this service, or calls of this service', ['inbound', 'outbound'], optional)
+  direction?: 'inbound' | 'outbound';
+  @OneOf('Exchanges of this interface only', INTERFACES, optional) interface?: InterfaceName;
 
-/** The filters of the counted exchanges. */
-export class ExchangeReasonsQuery extends AllExchangeFilters {}
+  @Text(
+    'A status, a class of statuses, or `none` for exchanges without a response',
+    max(4),
+    { pattern: /^([1-5]\d\d|[1-5]xx|none)$/, form: 'a status such as 422, 4xx or none' },
+    optional,
+  )
+  status?: string;
+
+  @Text('`error.code` of the response', range(1, 100), optional) errorCode?: string;
+  @Text('Why it failed: `reason` of an exchange', range(1, 300), optional) reason?: string;
+  @Time('Exchanges from the hour of this time on', inQuery, optional) from?: Instant;
+  @Time('Exchanges of the hours that began before this time', inQuery, optional) to?: Instant;
+  @Uuid('Exchanges of this hauler only', optional) haulerId?: string;
+  @Uuid('Outbound calls of this connection only', optional) connectionId?: string;
+  @Uuid('Inbound calls with this API key only', optional) apiKeyId?: string;
+}
 
 /** Exchanges that failed for the same reason. */
 export class ExchangeReason {
-  @EnumField({ description: 'Direction of the calls', values: ['inbound', 'outbound'], example: 'inbound' })
-  direction!: 'inbound' | 'outbound';
-
-  @TextField({ description: '`reason` of these exchanges', max: 300, example: 'materialExists' })
-  reason!: string;
-
-  @TextField({
-    description: 'Why they failed',
-    max: 1_000,
-    example: 'The platform has no material with this id for your hauler.',
-  })
-  sentence!: string;
-
-  @IntegerField({ description: 'How many', min: 1, max: Number.MAX_SAFE_INTEGER, example: 43 })
-  count!: number;
-
-  @UuidField({ description: 'The newest of them', example: ID })
-  lastExchangeId!: string;
-
-  @InstantField({ description: 'When that one began', example: '2026-11-20T14:03:27.512Z' })
-  lastAt!: string;
+  @OneOf('Direction of the calls', ['inbound', 'outbound']) direction!: 'inbound' | 'outbound';
+  @Text('`reason` of these exchanges', example('materialExists')) reason!: string;
+  @Text('Why they failed', example('The platform has no material with this id for your hauler.')) sentence!: string;
+  @Integer('How many', min(1), example(43)) count!: number;
+  @Uuid('The newest of them') lastExchangeId!: string;
+  @Time('When that one began') lastAt!: string;
 }
 
 export class ExchangeReasons {
-  @ArrayField(() => ExchangeReason, { description: 'The most frequent first', max: MAX_REASONS })
-  data!: ExchangeReason[];
-
-  @BooleanField({
-    description: 'False if only the newest 20,000 failed exchanges were counted',
-    example: true,
-  })
-  complete!: boolean;
-
-  @InstantField({
-    description: 'When the oldest of them began',
-    optional: true,
-    example: '2026-11-20T11:40:02.120Z',
-  })
-  since?: string;
+  @NestedList('The most frequent first', ExchangeReason) data!: ExchangeReason[];
 }
