@@ -109,9 +109,20 @@ export class RecordingQuery extends RecordingFilters {
   connectionId?: string;
 }
 
+/** A preview has this much of the begin and of the end of a file: enough for a first picture (decision 72). */
+export const PREVIEW_BYTES = 512 * 1_024;
+
 export class RecordingContentQuery {
   @BooleanField({ description: 'Send it as a file to save', optional: true, inQuery: true })
   download?: boolean;
+
+  @EnumField({
+    description: 'Send the first and last 512 KiB alone, for a picture; the name `preview` is enough. It is no view',
+    values: ['true', 'false', ''],
+    optional: true,
+    example: 'true',
+  })
+  preview?: 'true' | 'false' | '';
 }
 
 export class StoredRecording {
