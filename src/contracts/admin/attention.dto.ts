@@ -87,11 +87,8 @@ export class AttentionAction {
   body?: Record<string, string>;
 }
 
-/** Something that somebody should look at. */
-export class AttentionItem {
-  @EnumField(KIND)
-  kind!: AttentionKind;
-
+/** What an item says to everybody who sees it. */
+export class AttentionFacts {
   @EnumField({
     description: '`now`: something is lost or stands still; `soon`: it will be; `watch`: it is over, or far off',
     values: SEVERITIES,
@@ -101,12 +98,6 @@ export class AttentionItem {
 
   @IntegerField({ description: 'How many', min: 1, max: Number.MAX_SAFE_INTEGER, example: 12 })
   count!: number;
-
-  @ObjectField(() => AttentionHauler, { description: 'Its hauler', optional: true })
-  hauler?: AttentionHauler;
-
-  @ObjectField(() => AttentionConnection, { description: 'Its connection', optional: true })
-  connection?: AttentionConnection;
 
   @TextField({
     description: 'The truck, the key, the rule or the operation that it is about',
@@ -134,6 +125,18 @@ export class AttentionItem {
     example: '/console/recordings?status=failed&truckId=TRUCK-7',
   })
   page!: string;
+}
+
+/** Something that somebody should look at. */
+export class AttentionItem extends AttentionFacts {
+  @EnumField(KIND)
+  kind!: AttentionKind;
+
+  @ObjectField(() => AttentionHauler, { description: 'Its hauler', optional: true })
+  hauler?: AttentionHauler;
+
+  @ObjectField(() => AttentionConnection, { description: 'Its connection', optional: true })
+  connection?: AttentionConnection;
 
   @ObjectField(() => AttentionAction, {
     description: 'The call that deals with it, where there is one',
@@ -142,11 +145,8 @@ export class AttentionItem {
   action?: AttentionAction;
 }
 
-/** One check, whether it found something or not. */
-export class CheckedKind {
-  @EnumField(KIND)
-  kind!: AttentionKind;
-
+/** How one check went. */
+export class CheckResult {
   @InstantField({ description: 'When it was made', example: '2026-11-20T14:03:27.512Z' })
   at!: string;
 
@@ -163,6 +163,12 @@ export class CheckedKind {
     example: 'The exchange log is off (EXCHANGE_LOG).',
   })
   reason?: string;
+}
+
+/** One check, whether it found something or not. */
+export class CheckedKind extends CheckResult {
+  @EnumField(KIND)
+  kind!: AttentionKind;
 }
 
 /** Everything that needs attention, and what was looked at. */

@@ -7,6 +7,7 @@ import { VIDEO_ROUTES } from '../admin/video.routes.js';
 import { TruckFilters, UnreadWindow } from '../admin/video-subscription.dto.js';
 import { VisionFindingFilters } from '../admin/vision-finding.dto.js';
 import type { RouteDefinition } from '../common/api-contract.js';
+import { OwnAttention } from './own-attention.dto.js';
 
 const OTHER_KEY = 'The key is not that of a connection';
 const OF_CONNECTIONS = { notFound: OTHER_KEY };
@@ -17,6 +18,18 @@ const forKeys = (description: string) => `${description} For keys of a connectio
 
 /** How the platform reads a partner who hosts Site or Vision: for the key of that connection, and of it alone. */
 export const PARTNER_CONNECTION_ROUTES = {
+  getOwnAttention: {
+    method: 'GET',
+    path: '/attention',
+    summary: 'List what needs attention of the connection',
+    description: forKeys(
+      'One ranked list, from the checks that the admins of the platform see: failing calls, refused keys, synchronisations, lists that were not read, lost footage. `checked` names every check, also those that found nothing. It is at most 10 s old.',
+    ),
+    status: 200,
+    response: OwnAttention,
+    returns: 'What needs attention',
+    fails: { notFound: `${OTHER_KEY}, or the connection was deleted` },
+  },
   listOwnSyncRuns: {
     ...CONNECTION_ROUTES.listSyncRuns,
     summary: 'List the synchronisation runs of the connection',
