@@ -8,7 +8,6 @@ import { localInput } from '../parts/filters.js';
 import { fieldText, Form, Input, Select } from '../parts/forms.js';
 import { CopyButton } from '../parts/values.js';
 import { NextStep } from './hauler-setup.js';
-import { RotationPicture } from './rotation-picture.js';
 
 const INTERFACES = ['scale', 'account', 'site', 'vision'] as const;
 const YEAR_MS = 365 * 86_400_000;
@@ -18,6 +17,9 @@ const OVERLAPS = [
   ['604800', '7 days'],
   ['0', 'none: the old key ends at the first use of the new one'],
 ] as const;
+
+const ROTATION =
+  'The old key works until the new one is first used, and for the overlap after that. The new key works at once.';
 
 interface RotateFormProps {
   readonly apiKey: ApiKey;
@@ -39,7 +41,7 @@ export function RotateForm({ apiKey, onRotated, onCancel }: RotateFormProps) {
       work={rotate}
       onCancel={onCancel}
     >
-      <RotationPicture kind="issued" />
+      <p class="hint">{ROTATION}</p>
       {apiKey.expiresAt !== null && (
         <Input
           name="expiresAt"
@@ -72,7 +74,7 @@ export function NewKey({ issued, isRotation, onClose }: NewKeyProps) {
       <p class="secret">
         <code>{issued.key}</code> <CopyButton text={issued.key} label="Copy the key" />
       </p>
-      {isRotation && <RotationPicture kind="issued" />}
+      {isRotation && <p class="hint">{ROTATION}</p>}
       {!isRotation && issued.haulerId !== null && <NextStep haulerId={issued.haulerId} />}
       <button type="button" onClick={onClose}>
         I have stored the key

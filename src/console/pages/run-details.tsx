@@ -9,7 +9,6 @@ import { Count, Facts, Id, Time } from '../parts/values.js';
 import { RunChanges } from './run-changes.js';
 import { HeldRun } from './run-held.js';
 import { KINDS } from './run.rules.js';
-import { RunComparison } from './run-comparison.js';
 import { Refusals } from './run-refusals.js';
 
 const LIVE_MS = 2_000;
@@ -42,7 +41,6 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
             <RunFacts run={data} />
             <Refusals run={data} path={path} query={query} />
             <RunChanges path={path} query={query} />
-            <RunComparison run={data} query={query} />
           </>
         )}
       </Loadable>

@@ -48,7 +48,7 @@ export function SandboxPage({ query }: PageProps) {
   } as const;
   return (
     <>
-      <p>Each switch simulates a fault for one hauler or customer. It ends by itself.</p>
+      <p>Each scenario simulates a fault for one hauler or customer. It ends by itself.</p>
       <Loadable of={catalogue}>
         {({ data }) =>
           isPartner ? <Switches catalogue={data} subject={own} /> : <AdminScenarios catalogue={data} query={query} />
@@ -126,12 +126,11 @@ function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[
         </p>
       )}
       <ul class="scenarios">
-        {catalogue.map((scenario) => (
+        {(active.data === undefined ? [] : catalogue).map((scenario) => (
           <ScenarioRow
             key={`${subject.list} ${scenario.name}`}
             scenario={scenario}
             active={running.find(({ name }) => name === scenario.name)}
-            isKnown={active.data !== undefined}
             path={`${subject.scenarios}/${scenario.name}`}
             confirmFor={subject.isReal ? subject.name : undefined}
           />

@@ -117,7 +117,7 @@ describe('the player', () => {
     await pause().waitFor();
   });
 
-  it('names a codec that the browser cannot play, and offers the file', async () => {
+  it('says that the browser cannot play a file, and offers it', async () => {
     const { page, visit } = scene;
     // The same file, with another name of its codec.
     const file = await demoVideo('front', 0);
@@ -129,7 +129,7 @@ describe('the player', () => {
       await route.fulfill({ status: 206, contentType: 'video/mp4', headers, body });
     });
     await visit(`recordings?play=${footage.first.id}`);
-    await page.getByRole('alert').getByText('This browser cannot play H.265 (HEVC).').waitFor();
+    await page.getByRole('alert').getByText('This browser cannot play the file.').waitFor();
     await page.getByRole('link', { name: 'Download' }).waitFor();
   });
 
