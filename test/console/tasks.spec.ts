@@ -443,10 +443,10 @@ describe('an admin with partners and keys', () => {
 
     const row = page.getByRole('row', { name: gate }).first();
     await row.getByRole('button', { name: 'Rotate' }).click();
-    await page.getByRole('img', { name: /works until the new one is first used/ }).waitFor();
+    await page.getByText('The old key works until the new one is first used').waitFor();
     await page.getByLabel('Overlap after the first use').selectOption({ label: '1 hour' });
     await page.getByRole('button', { name: 'Rotate the key' }).click();
-    await card.getByRole('img').waitFor();
+    await card.getByText('The old key works until').waitFor();
     await page.getByRole('button', { name: 'I have stored the key' }).click();
     // The list has been read again: the new key is the first one.
     await page.getByRole('row', { name: gate }).nth(1).waitFor();
