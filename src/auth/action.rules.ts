@@ -2,7 +2,7 @@ import { plainToInstance } from 'class-transformer';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import type { DtoClass } from '../contracts/common/fields/field.js';
 import { isJsonObject } from '../contracts/common/json.js';
-import { REDACTED } from '../contracts/common/secret-names.js';
+import { REDACTED } from '../text/secret-names.js';
 import { redacted } from '../observability/redaction.js';
 import type { Principal } from './principal.js';
 

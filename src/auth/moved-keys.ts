@@ -3,7 +3,8 @@ import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { AppError } from '../errors/app-error.js';
 import { inBackground } from '../errors/background.js';
-import { cellOfKey, keyPrefix } from './api-key.js';
+import { cellOfKey } from '../observability/key-form.js';
+import { keyPrefix } from './api-key.js';
 import { prefixesOfOtherCells } from './api-key.repository.js';
 
 /** How soon an instance knows the keys of a hauler that has been moved here: `hauler import` waits for it. */

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../contracts/common/json.js';
-import { visibleText } from '../contracts/common/visible-text.js';
+import { visibleText } from '../text/visible-text.js';
 
 /** The result of a command as text: JSON as the admin API returns it, or a table for people. */
 export function render(result: unknown, asJson: boolean): string {

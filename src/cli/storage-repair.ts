@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { AdminClient } from '../contracts/admin/admin.client.js';
+import type { AdminClient } from '../admin-client/admin-client.js';
 import type { StorageRepair, SumsFinding, UnreadPlace } from '../contracts/admin/storage.dto.js';
 import { exactValue, render } from './output.js';
 import type { Streams } from './program.js';

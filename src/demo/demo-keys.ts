@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../config/private-modes.js';
-import type { AdminClient } from '../contracts/admin/admin.client.js';
+import type { AdminClient } from '../admin-client/admin-client.js';
 import type { ApiKey, IssuedApiKey, IssueApiKeyRequest } from '../contracts/admin/api-key.dto.js';
 import { DEMO } from './demo-data.js';
 

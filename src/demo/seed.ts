@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Readable } from 'node:stream';
 import type { ResolvedEnv } from '../config/env.js';
-import { AdminCallError, AdminClient } from '../contracts/admin/admin.client.js';
+import { AdminCallError, AdminClient } from '../admin-client/admin-client.js';
 import { DEMO, DEMO_ALIASES, DEMO_CAMERAS, DEMO_SITE_DATA, demoRecording } from './demo-data.js';
 import { demoKeys, type DemoKeys } from './demo-keys.js';
 

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
-import { maskSecrets } from '../observability/known-secrets.js';
+import { maskSecretsInData } from '../observability/known-secrets.js';
 import { bodyCells, type BodyCells, NO_BODY } from './body-cells.js';
 import { tallyOf } from './exchange-hours.repository.js';
 import type { ExchangeRecord, Headers, Lane } from './exchange-record.js';
@@ -135,7 +135,7 @@ type Mask = (text: string) => string;
 /** One search in all texts is far cheaper than one in each, and most exchanges have nothing to redact. */
 function maskOf(texts: readonly (string | null | undefined)[], secrets: readonly string[]): Mask {
   const all = texts.join('\n');
-  return maskSecrets(all, secrets) === all ? (text) => text : (text) => maskSecrets(text, secrets);
+  return maskSecretsInData(all, secrets) === all ? (text) => text : (text) => maskSecretsInData(text, secrets);
 }
 
 /** An array of PostgreSQL. */

@@ -8,6 +8,7 @@ import { AppError } from '../errors/app-error.js';
 import type { EncodedRequest } from '../http/body-reader.js';
 import { type BodyRequest, IGNORED_FIELDS_HEADER } from '../http/json-body.js';
 import type { FaultedRequest, RecordedRequest } from '../http/recorded-request.js';
+import { isWellFormedKey } from '../observability/key-form.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { ExchangeLog } from './exchange-log.service.js';
@@ -171,14 +172,11 @@ function record(call: OpenCall, log: ExchangeLog, outcome: Outcome): void {
   });
 }
 
-/** The form of a key of this service. */
-const OWN_KEY = /^hb_(?:[0-9a-z]{1,12}_)?[0-9A-Za-z]{49}$/;
-
 /** Without an identified caller only a link with a valid signature is accepted. A key may have been impossible to check. */
 function laneOf({ isFile, request }: OpenCall, status: number): Lane {
   if (request.principal !== undefined || (isFile && status >= 200 && status < 400)) return 'known';
   const couldNotCheck = status === 0 || status >= 500;
-  return couldNotCheck && headersWithKey(request).some((key) => OWN_KEY.test(key)) ? 'unverified' : 'keyless';
+  return couldNotCheck && headersWithKey(request).some(isWellFormedKey) ? 'unverified' : 'keyless';
 }
 
 type Write = (chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;

@@ -1,4 +1,4 @@
-import { isSecretName, REDACTED } from '../contracts/common/secret-names.js';
+import { isSecretName, REDACTED } from '../text/secret-names.js';
 import { decodedName } from '../observability/redaction.js';
 
 /** `<apiKey>value</apiKey>`, also with a prefix, with attributes and as CDATA. */

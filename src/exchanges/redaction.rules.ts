@@ -1,5 +1,5 @@
 import { withoutByteOrderMark } from '../contracts/common/json.js';
-import { isSecretName, REDACTED, SECRET_WORD } from '../contracts/common/secret-names.js';
+import { isSecretName, REDACTED, SECRET_WORD } from '../text/secret-names.js';
 import { isSecurityHeader } from '../http/headers.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { decodedName, redactAssignments, redactJson } from '../observability/redaction.js';

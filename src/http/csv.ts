@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import { type CsvForm, csvColumns } from '../contracts/common/csv.js';
-import { maskSecrets } from '../observability/known-secrets.js';
+import { maskSecretsInData } from '../observability/known-secrets.js';
 
 /** Rows that are written together: a call for each row takes three times as long. */
 const ROWS_AT_ONCE = 100;
@@ -70,7 +70,7 @@ export const unguarded = (cell: string): string =>
 const linesOf = (rows: string[][]): string =>
   rows.length === 0
     ? ''
-    : maskSecrets(
+    : maskSecretsInData(
         stringify(rows, {
           record_delimiter: '\r\n',
           quoted_match: /[\r\n;\t]|^\s|\s$/,

@@ -1,4 +1,5 @@
-import { REDACTED } from '../contracts/common/secret-names.js';
+import { REDACTED } from '../text/secret-names.js';
+import { isWellFormedKey } from './key-form.js';
 
 /**
  * A key that this service issued (decision 17), in any case, beyond its public prefix of `hb_`, the cell and eight digits;
@@ -7,6 +8,13 @@ import { REDACTED } from '../contracts/common/secret-names.js';
 const OWN_KEY = {
   pattern: 'hb_(?:[0-9a-z]{1,12}_[0-9a-z]{12,}|[0-9a-z]{13,}|[0-9a-z]{12}(?!_))|68625f(?:[3-7][0-9a-f]){12,}',
   hints: ['hb_', '68625f'],
+};
+
+/** A whole key, which its checksum tells from an id that begins so by chance. */
+const WHOLE_KEY = {
+  pattern: 'hb_(?:[0-9a-z]{1,12}_)?[0-9a-z]{49}',
+  hints: ['hb_'],
+  accepts: isWellFormedKey,
 };
 
 /** The beginning of such a key in base64, at each of the three offsets. */
@@ -32,27 +40,39 @@ const PUNCTUATION = /[.,;:!?]*$/;
 interface Search {
   readonly pattern: string;
   readonly hints: readonly string[];
+  /** Whether a match is what was sought; absent: each is. */
+  readonly accepts?: (found: string) => boolean;
 }
 
 /** Looks for hints first: that takes a tenth of the time of a regular expression, and nearly every text has none. */
 class Finder {
   private readonly pattern: RegExp;
   private readonly hints: readonly string[];
+  private readonly texts: readonly string[];
 
-  constructor(texts: readonly string[], flags: string, own: Search | undefined) {
+  constructor(
+    texts: readonly string[],
+    flags: string,
+    private readonly own: Search | undefined,
+  ) {
     // The longest first, because one may contain another.
     const sorted = [...new Set(texts)].sort((a, b) => b.length - a.length);
-    const patterns = [...(own === undefined ? [] : [own.pattern]), ...sorted.map((text) => RegExp.escape(text))];
+    const patterns = [...sorted.map((text) => RegExp.escape(text)), ...(own === undefined ? [] : [own.pattern])];
     this.pattern = new RegExp(patterns.join('|'), flags);
-    this.hints = [...(own?.hints ?? []), ...sorted.map((text) => text.toLowerCase())];
+    this.texts = sorted.map((text) => text.toLowerCase());
+    this.hints = [...(own?.hints ?? []), ...this.texts];
   }
 
   isIn(text: string, lower = text.toLowerCase()): boolean {
-    return this.hints.some((hint) => lower.includes(hint)) && text.search(this.pattern) >= 0;
+    return this.hints.some((hint) => lower.includes(hint)) && this.replaceIn(text) !== text;
   }
 
   replaceIn(text: string): string {
-    return text.replace(this.pattern, REDACTED);
+    return text.replace(this.pattern, (found) => (this.isSought(found) ? REDACTED : found));
+  }
+
+  private isSought(found: string): boolean {
+    return this.own?.accepts === undefined || this.own.accepts(found) || this.texts.includes(found.toLowerCase());
   }
 }
 
@@ -146,16 +166,20 @@ function decodedOnce(text: string): string {
 const character = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '');
 
 const OWN_PATTERNS = { plain: OWN_KEY, base64: OWN_KEY_BASE64 };
+const OWN_WHOLE_KEYS = { plain: WHOLE_KEY, base64: OWN_KEY_BASE64 };
 
 /** Of all services in this process. */
 const protectedSecrets = new Set<string>();
 let own = new SecretMatcher([], OWN_PATTERNS);
+let ownInData = new SecretMatcher([], OWN_WHOLE_KEYS);
 
 /** From now on these texts, such as the admin token, are removed wherever `maskSecrets` is applied. */
 export function protectSecrets(secrets: readonly string[]): void {
   const before = protectedSecrets.size;
   for (const secret of secrets) protectedSecrets.add(secret);
-  if (protectedSecrets.size > before) own = new SecretMatcher([...protectedSecrets], OWN_PATTERNS);
+  if (protectedSecrets.size === before) return;
+  own = new SecretMatcher([...protectedSecrets], OWN_PATTERNS);
+  ownInData = matcherOfData([]);
 }
 
 const MAX_MATCHERS = 1_000;
@@ -173,15 +197,24 @@ function matcherOf(secrets: readonly string[]): SecretMatcher {
   return matcher;
 }
 
-/** A matcher of all that `maskSecrets` removes now, and of further secrets. */
-export const matcherWith = (secrets: readonly string[]): SecretMatcher =>
-  new SecretMatcher([...protectedSecrets, ...secrets], OWN_PATTERNS);
+/**
+ * A matcher for data: the protected secrets, the given ones, and whole keys of ours. What only looks like a part of a key
+ * stays, because an id must not change.
+ */
+export const matcherOfData = (secrets: readonly string[]): SecretMatcher =>
+  new SecretMatcher([...protectedSecrets, ...secrets], OWN_WHOLE_KEYS);
+
+/** Replaces secrets of ours in data, such as an id: see `matcherOfData`. */
+export const maskSecretsInData = (text: string, secrets: readonly string[] = []): string =>
+  withoutGiven(ownInData.mask(text), secrets);
 
 /**
- * Replaces secrets of ours in a text: every key that this service issued, the protected secrets, and the given ones, such as
- * the key of a connection.
+ * Replaces secrets of ours in a text of a log or a message: every key that this service issued and each part of one, the
+ * protected secrets, and the given ones, such as the key of a connection.
  */
 export function maskSecrets(text: string, secrets: readonly string[] = []): string {
-  const result = own.mask(text);
-  return secrets.length === 0 ? result : matcherOf(secrets).mask(result);
+  return withoutGiven(own.mask(text), secrets);
 }
+
+const withoutGiven = (text: string, secrets: readonly string[]): string =>
+  secrets.length === 0 ? text : matcherOf(secrets).mask(text);

@@ -1,6 +1,6 @@
-import { isSecretName, REDACTED, SECRET_ASSIGNMENT } from '../contracts/common/secret-names.js';
+import { isSecretName, REDACTED, SECRET_ASSIGNMENT } from '../text/secret-names.js';
 import { redactUrls } from '../outbound/redaction.js';
-import { maskSecrets } from './known-secrets.js';
+import { maskSecrets, maskSecretsInData } from './known-secrets.js';
 
 /** A value that is nested deeper is replaced as a whole. Bodies that are accepted have at most 32 levels. */
 const MAX_DEPTH = 64;
@@ -117,7 +117,13 @@ export function redactJson(
 
 /** JSON text with secrets of ours masked. The values of secret names stay: they are data of the caller. */
 export const maskJson = (json: string): string =>
-  maskSecrets(json) === json ? json : redactJson(json, maskSecrets, () => false);
+  maskSecretsInData(json) === json
+    ? json
+    : redactJson(
+        json,
+        (text) => maskSecretsInData(text),
+        () => false,
+      );
 
 /** The same with another replacement in texts. Values that are no JSON are copied. */
 function redactValue(value: unknown, clean: (text: string) => string): unknown {

@@ -1,4 +1,4 @@
-import { REDACTED } from '../contracts/common/secret-names.js';
+import { REDACTED } from '../text/secret-names.js';
 
 /** The address without user name, query and fragment, which may be secret in a signed link. */
 export function redactUrl(text: string): string {

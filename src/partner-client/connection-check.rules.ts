@@ -2,7 +2,7 @@ import { ownField } from '../contracts/common/json.js';
 import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { GetSitesResponse, isWithoutParent, Kiosk, Material, missingParent, Site } from '../contracts/site/site.dto.js';
-import { ListedIds } from '../contracts/site/site-rules.js';
+import { ListedIds } from '../conformance/site/site-rules.js';
 import { VIDEO_LISTS } from '../contracts/vision/vision.api.js';
 import { Video } from '../contracts/vision/vision.dto.js';
 import { type AnswerRecord, type PartnerAnswer, recordTooLarge, type StreamedAnswer } from './partner-answer.js';

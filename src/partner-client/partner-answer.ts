@@ -4,7 +4,7 @@ import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../contracts/common/answer-limits.js';
 import { type JsonRecord, JsonRecordStream, JsonStreamError } from '../json/json-record-stream.js';
-import { matcherWith, type SecretMatcher } from '../observability/known-secrets.js';
+import { matcherOfData, type SecretMatcher } from '../observability/known-secrets.js';
 import { redactText } from '../observability/redaction.js';
 import { errorDetail, PartnerFailure, SENTENCES } from './partner-failure.js';
 
@@ -205,7 +205,7 @@ export class KeyScrubber {
   private readonly inData: SecretMatcher;
 
   constructor(private readonly keys: readonly string[]) {
-    this.inData = matcherWith(keys.filter((key) => key.length >= MIN_KEY_LENGTH_IN_DATA));
+    this.inData = matcherOfData(keys.filter((key) => key.length >= MIN_KEY_LENGTH_IN_DATA));
   }
 
   /** For messages and logs; the query of a link is removed as well, because it may be a signature. */

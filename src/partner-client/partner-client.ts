@@ -213,8 +213,8 @@ export class PartnerClient {
         const type = header('content-type');
         const cleanType = type === undefined ? undefined : scrubber.sentence(type);
         const answer = new StreamedAnswer(status, host, scrubber, body, this.settings.maxBytes, cleanType);
-        // A page of a gateway proves nothing about the key.
-        const isAccepted = previous !== undefined && (await answer.beginsAsObject());
+        // A page of a gateway proves nothing about the key; an empty list of 204 does (decision 38).
+        const isAccepted = previous !== undefined && (status === 204 || (await answer.beginsAsObject()));
         if (isAccepted) await this.keys.promote(connection, slot, previous);
         return { value: await use(answer) };
       });

@@ -4,7 +4,7 @@ import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { IdParam, ListQuery } from '../../contracts/admin/list.dto.js';
 import { CreateRecordingShare, ShareQuery } from '../../contracts/admin/share.dto.js';
-import { SHARED_API } from '../../contracts/admin/share.routes.js';
+import { SHARED_API } from '../../contracts/admin/shares.routes.js';
 import { JsonBody } from '../../http/json-body.js';
 import { requestedOrigin } from '../../http/url.js';
 import { SharedRecordings } from './shared-recordings.service.js';

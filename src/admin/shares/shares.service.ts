@@ -9,7 +9,7 @@ import type {
   RecordingShare,
   ShareQuery,
 } from '../../contracts/admin/share.dto.js';
-import { SHARED_API } from '../../contracts/admin/share.routes.js';
+import { SHARED_API } from '../../contracts/admin/shares.routes.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';

@@ -1,6 +1,6 @@
-import { continuesFile, contentRange, hasVisibleEnd, isUncompressed } from '../../contracts/vision/file-headers.js';
-import { InvalidMp4Error, Mp4BoxValidator } from '../../contracts/vision/mp4-box-validator.js';
-import { beginsAsMp4 } from '../../contracts/vision/mp4-start.js';
+import { continuesFile, contentRange, hasVisibleEnd, isUncompressed } from '../../media/file-headers.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../media/mp4-box-validator.js';
+import { beginsAsMp4 } from '../../media/mp4-start.js';
 import { hasStatus, serverRules, shown } from '../checks.js';
 import type { Exchange } from '../exchange.js';
 import { failed, notApplicable, passed, passedIf, passedUnless, type Rule } from '../rule.js';

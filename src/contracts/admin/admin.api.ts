@@ -1,32 +1,54 @@
 import { type ApiRoute, COMMON_ERRORS, defineApi, type RouteResponse } from '../common/api-contract.js';
-import { ACCESS_ROUTES } from './access.routes.js';
+import { ACCOUNT_ROUTES } from './accounts.routes.js';
+import { ACTION_ROUTES } from './actions.routes.js';
+import { API_KEY_ROUTES } from './api-keys.routes.js';
+import { ATTENTION_ROUTES } from './attention.routes.js';
+import { CATALOG_ROUTES } from './catalog.routes.js';
 import { CONNECTION_ROUTES } from './connections.routes.js';
+import { COVERAGE_ROUTES } from './coverage.routes.js';
+import { ERASURE_ROUTES } from './erasures.routes.js';
 import { EXCHANGE_ROUTES } from './exchanges.routes.js';
-import { FOOTAGE_ROUTES } from './footage.routes.js';
-import { KEEPING_ROUTES } from './keeping.routes.js';
-import { OPERATION_ROUTES } from './operation.routes.js';
-import { PEOPLE_ROUTES } from './people.routes.js';
-import { RECORD_ROUTES } from './records.routes.js';
-import { REFERENCE_PARTNER_ROUTES } from './reference-partner.routes.js';
-import { SHARE_ROUTES } from './share.routes.js';
-import { REPORT_ROUTES } from './report.routes.js';
-import { VIDEO_ROUTES } from './video.routes.js';
+import { HAULER_ROUTES } from './haulers.routes.js';
+import { HOLD_ROUTES } from './holds.routes.js';
+import { HOSTED_ROUTES } from './hosted.routes.js';
+import { OUTBOUND_ROUTES } from './outbound.routes.js';
+import { RECORDING_ROUTES } from './recordings.routes.js';
+import { RETENTION_ROUTES } from './retention.routes.js';
+import { SANDBOX_ROUTES } from './sandbox.routes.js';
+import { SESSION_ROUTES } from './sessions.routes.js';
+import { SHARE_ROUTES } from './shares.routes.js';
+import { STORAGE_ROUTES } from './storage.routes.js';
+import { SYNC_RUN_ROUTES } from './sync-runs.routes.js';
+import { TICKET_ROUTES } from './tickets.routes.js';
+import { VIDEO_REQUEST_ROUTES } from './video-requests.routes.js';
+import { VIDEO_SUBSCRIPTION_ROUTES } from './video-subscriptions.routes.js';
 import { WEBHOOK_ROUTES } from './webhooks.routes.js';
 
 const ROUTES = {
-  ...OPERATION_ROUTES,
-  ...ACCESS_ROUTES,
-  ...PEOPLE_ROUTES,
-  ...RECORD_ROUTES,
+  ...ATTENTION_ROUTES,
+  ...ACTION_ROUTES,
+  ...STORAGE_ROUTES,
+  ...OUTBOUND_ROUTES,
+  ...HAULER_ROUTES,
+  ...API_KEY_ROUTES,
+  ...SESSION_ROUTES,
+  ...TICKET_ROUTES,
+  ...ACCOUNT_ROUTES,
   ...CONNECTION_ROUTES,
-  ...VIDEO_ROUTES,
-  ...FOOTAGE_ROUTES,
-  ...KEEPING_ROUTES,
+  ...SYNC_RUN_ROUTES,
+  ...CATALOG_ROUTES,
+  ...VIDEO_REQUEST_ROUTES,
+  ...VIDEO_SUBSCRIPTION_ROUTES,
+  ...RECORDING_ROUTES,
+  ...COVERAGE_ROUTES,
+  ...HOLD_ROUTES,
+  ...RETENTION_ROUTES,
+  ...ERASURE_ROUTES,
   ...SHARE_ROUTES,
   ...EXCHANGE_ROUTES,
   ...WEBHOOK_ROUTES,
-  ...REFERENCE_PARTNER_ROUTES,
-  ...REPORT_ROUTES,
+  ...HOSTED_ROUTES,
+  ...SANDBOX_ROUTES,
 } as const;
 
 /** The admin API, under a prefix of its own: bearer token, the common error body. */

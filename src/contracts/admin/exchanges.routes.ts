@@ -1,8 +1,8 @@
-import { Exchange, ExchangeDetail, ExchangeList } from './exchange.dto.js';
 import { ExchangeQuery, ReplayExchangesRequest } from './exchange-query.dto.js';
 import { ExchangeReasons, ExchangeReasonsQuery } from './exchange-reason.dto.js';
+import { Exchange, ExchangeDetail, ExchangeList } from './exchange.dto.js';
 import { IdParam } from './list.dto.js';
-import { REPLAY_EXAMPLES, ReplayExchangeRequest, ReplayedExchange, ReplayedExchanges } from './replay.dto.js';
+import { REPLAY_EXAMPLES, ReplayedExchange, ReplayedExchanges, ReplayExchangeRequest } from './replay.dto.js';
 import { type AdminRoutes, read } from './route-parts.js';
 
 /** HTTP exchanges in both directions. */

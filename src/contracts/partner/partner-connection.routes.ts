@@ -1,13 +1,13 @@
-import { CONNECTION_ROUTES } from '../admin/connections.routes.js';
+import { SYNC_RUN_ROUTES } from '../admin/sync-runs.routes.js';
+import { RECORDING_ROUTES } from '../admin/recordings.routes.js';
+import { VIDEO_SUBSCRIPTION_ROUTES } from '../admin/video-subscriptions.routes.js';
 import { page } from '../admin/route-parts.js';
 import { listOf } from '../admin/list.dto.js';
 import { RecordingFilters, StoredRecording } from '../admin/recording.dto.js';
 import { SyncRunFilters } from '../admin/sync-run.dto.js';
-import { VIDEO_ROUTES } from '../admin/video.routes.js';
 import { TruckFilters, UnreadWindow } from '../admin/video-subscription.dto.js';
 import { VisionFindingFilters } from '../admin/vision-finding.dto.js';
 import type { RouteDefinition } from '../common/api-contract.js';
-import { OwnAttention } from './own-attention.dto.js';
 
 const OTHER_KEY = 'The key is not that of a connection';
 const OF_CONNECTIONS = { notFound: OTHER_KEY };
@@ -17,54 +17,42 @@ const ofOwn = (noun: string) => ({
 const forKeys = (description: string) => `${description} For keys of a connection.`;
 
 /** How the platform reads a partner who hosts Site or Vision: for the key of that connection, and of it alone. */
-export const PARTNER_CONNECTION_ROUTES = {
-  getOwnAttention: {
-    method: 'GET',
-    path: '/attention',
-    summary: 'List what needs attention of the connection',
-    description: forKeys(
-      'One ranked list, from the checks that the admins of the platform see: failing calls, refused keys, synchronisations, lists that were not read, lost footage. `checked` names every check, also those that found nothing. It is at most 10 s old.',
-    ),
-    status: 200,
-    response: OwnAttention,
-    returns: 'What needs attention',
-    fails: { notFound: `${OTHER_KEY}, or the connection was deleted` },
-  },
+export const PARTNER_SYNC_RUN_ROUTES = {
   listOwnSyncRuns: {
-    ...CONNECTION_ROUTES.listSyncRuns,
+    ...SYNC_RUN_ROUTES.listSyncRuns,
     summary: 'List the synchronisation runs of the connection',
     description: forKeys('Newest first.'),
     query: SyncRunFilters,
     fails: OF_CONNECTIONS,
   },
   getOwnSyncRun: {
-    ...CONNECTION_ROUTES.getSyncRun,
+    ...SYNC_RUN_ROUTES.getSyncRun,
     summary: 'Read a synchronisation run of the connection',
-    description: forKeys(CONNECTION_ROUTES.getSyncRun.description),
+    description: forKeys(SYNC_RUN_ROUTES.getSyncRun.description),
     fails: ofOwn('run'),
   },
   listOwnSyncRunChanges: {
-    ...CONNECTION_ROUTES.listSyncRunChanges,
+    ...SYNC_RUN_ROUTES.listSyncRunChanges,
     summary: 'List what a run of the connection changed',
-    description: forKeys(CONNECTION_ROUTES.listSyncRunChanges.description),
+    description: forKeys(SYNC_RUN_ROUTES.listSyncRunChanges.description),
     fails: ofOwn('run'),
   },
   listOwnQuarantinedRecords: {
-    ...CONNECTION_ROUTES.listQuarantinedRecords,
+    ...SYNC_RUN_ROUTES.listQuarantinedRecords,
     summary: 'List the quarantined and flagged records of a run of the connection',
-    description: forKeys(CONNECTION_ROUTES.listQuarantinedRecords.description),
+    description: forKeys(SYNC_RUN_ROUTES.listQuarantinedRecords.description),
     fails: ofOwn('run'),
   },
   listOwnFindings: {
-    ...VIDEO_ROUTES.listVisionFindings,
+    ...RECORDING_ROUTES.listVisionFindings,
     path: '/findings',
     summary: 'List the errors in the video lists of the connection',
-    description: forKeys(VIDEO_ROUTES.listVisionFindings.description),
+    description: forKeys(RECORDING_ROUTES.listVisionFindings.description),
     query: VisionFindingFilters,
     fails: OF_CONNECTIONS,
   },
   listOwnVideoSubscriptions: {
-    ...VIDEO_ROUTES.listVideoSubscriptions,
+    ...VIDEO_SUBSCRIPTION_ROUTES.listVideoSubscriptions,
     summary: 'List the trucks whose recordings the platform reads',
     description: forKeys('Newest first: up to which time each was read, and the error of the last read.'),
     query: TruckFilters,
@@ -79,7 +67,7 @@ export const PARTNER_CONNECTION_ROUTES = {
     fails: OF_CONNECTIONS,
   },
   listOwnRecordings: {
-    ...VIDEO_ROUTES.listRecordings,
+    ...RECORDING_ROUTES.listRecordings,
     response: listOf(StoredRecording),
     summary: 'List the recordings of the connection',
     description: forKeys(
@@ -89,16 +77,16 @@ export const PARTNER_CONNECTION_ROUTES = {
     fails: OF_CONNECTIONS,
   },
   getOwnRecording: {
-    ...VIDEO_ROUTES.getRecording,
+    ...RECORDING_ROUTES.getRecording,
     response: StoredRecording,
     summary: 'Read a recording of the connection',
-    description: forKeys(VIDEO_ROUTES.getRecording.description),
+    description: forKeys(RECORDING_ROUTES.getRecording.description),
     fails: ofOwn('recording'),
   },
   retryOwnRecording: {
-    ...VIDEO_ROUTES.retryRecording,
+    ...RECORDING_ROUTES.retryRecording,
     summary: 'Fetch a recording of the connection again',
-    description: forKeys(VIDEO_ROUTES.retryRecording.description),
-    fails: { ...VIDEO_ROUTES.retryRecording.fails, ...ofOwn('recording') },
+    description: forKeys(RECORDING_ROUTES.retryRecording.description),
+    fails: { ...RECORDING_ROUTES.retryRecording.fails, ...ofOwn('recording') },
   },
 } as const satisfies Readonly<Record<string, RouteDefinition>>;

@@ -2,7 +2,7 @@ import { Connection } from '../admin/connection.dto.js';
 import { ExplainedExchangeList } from '../admin/exchange.dto.js';
 import { PartnerExchangeQuery } from '../admin/exchange-query.dto.js';
 import { EXCHANGE_ROUTES } from '../admin/exchanges.routes.js';
-import { REFERENCE_PARTNER_ROUTES } from '../admin/reference-partner.routes.js';
+import { SANDBOX_ROUTES } from '../admin/sandbox.routes.js';
 import {
   ActiveSandboxScenarios,
   AdvanceClockRequest,
@@ -18,7 +18,8 @@ import {
   type RouteDefinition,
 } from '../common/api-contract.js';
 import { EnumListField, ObjectField } from '../common/fields/nested-fields.js';
-import { PARTNER_CONNECTION_ROUTES } from './partner-connection.routes.js';
+import { PARTNER_SYNC_RUN_ROUTES } from './partner-connection.routes.js';
+import { OwnAttention } from './own-attention.dto.js';
 import { PARTNER_RECORD_ROUTES } from './partner-records.routes.js';
 import { PARTNER_WEBHOOK_ROUTES } from './partner-webhooks.routes.js';
 import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
@@ -85,6 +86,17 @@ const ROUTES = {
     response: KeyDescription,
     returns: 'The key',
   },
+  getOwnAttention: {
+    method: 'GET',
+    path: '/attention',
+    summary: 'List what needs attention of the connection',
+    description:
+      'One ranked list, from the checks that the admins of the platform see: failing calls, refused keys, synchronisations, lists that were not read, lost footage. `checked` names every check, also those that found nothing. It is at most 10 s old. For keys of a connection.',
+    status: 200,
+    response: OwnAttention,
+    returns: 'What needs attention',
+    fails: { notFound: 'The key is not that of a connection, or the connection was deleted' },
+  },
   listOwnExchanges: {
     method: 'GET',
     path: '/exchanges',
@@ -104,9 +116,9 @@ const ROUTES = {
     fails: { notFound: 'This key has no exchange with this id, or its day is no longer kept' },
   },
   ...PARTNER_RECORD_ROUTES,
-  ...PARTNER_CONNECTION_ROUTES,
+  ...PARTNER_SYNC_RUN_ROUTES,
   ...PARTNER_WEBHOOK_ROUTES,
-  listOwnScenarios: REFERENCE_PARTNER_ROUTES.listSandboxScenarios,
+  listOwnScenarios: SANDBOX_ROUTES.listSandboxScenarios,
   listOwnActiveScenarios: {
     method: 'GET',
     path: '/sandbox',
@@ -119,14 +131,14 @@ const ROUTES = {
     fails: { notFound: 'SANDBOX is off' },
   },
   startOwnScenario: {
-    ...REFERENCE_PARTNER_ROUTES.startScenario,
+    ...SANDBOX_ROUTES.startScenario,
     path: '/sandbox/scenarios/{name}',
     description:
       'Acts on the requests of the hauler and of the customer of the key, on the operations that the key opens, and ends by itself: after 1,000 requests or 24 hours at most.',
     params: SandboxScenarioName,
   },
   endOwnScenario: {
-    ...REFERENCE_PARTNER_ROUTES.endScenario,
+    ...SANDBOX_ROUTES.endScenario,
     path: '/sandbox/scenarios/{name}',
     params: SandboxScenarioName,
   },

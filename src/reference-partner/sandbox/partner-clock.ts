@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
+import type { Querying } from '../../database/sql.js';
 import { addClockOffset, findClockOffset } from './sandbox.repository.js';
 
 /** The system's clock in milliseconds. The reference partner reads it here only; a test checks this. */
@@ -14,10 +15,10 @@ export class PartnerClock {
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX'>,
   ) {}
 
-  /** Milliseconds since the epoch. */
-  async now(customerId: string): Promise<number> {
+  /** Milliseconds since the epoch. Within a transaction its manager asks: one transaction has one connection. */
+  async now(customerId: string, database: Querying = this.dataSource): Promise<number> {
     if (!this.env.SANDBOX) return systemNow();
-    return systemNow() + (await findClockOffset(this.dataSource, customerId));
+    return systemNow() + (await findClockOffset(database, customerId));
   }
 
   /** Moves the clock of a customer forward; returns its time. */

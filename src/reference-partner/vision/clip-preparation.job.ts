@@ -155,7 +155,7 @@ export class ClipPreparationJob implements OnModuleInit {
     manager?: EntityManager,
   ): Promise<void> {
     VIDEO_REQUEST_STATES.assertTransition(run.row.status, status);
-    const finishedAt = new Date(await this.clock.now(run.row.customer_id));
+    const finishedAt = new Date(await this.clock.now(run.row.customer_id, manager));
     await run.finish('done', { status, message, finished_at: finishedAt, ...set }, manager);
   }
 }

@@ -7,7 +7,7 @@ import {
   type HostedRecordingQuery,
 } from '../../contracts/admin/hosted.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
-import { beginsAsMp4, MP4_HEAD_BYTES } from '../../contracts/vision/mp4-start.js';
+import { beginsAsMp4, MP4_HEAD_BYTES } from '../../media/mp4-start.js';
 import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';

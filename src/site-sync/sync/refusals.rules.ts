@@ -1,6 +1,6 @@
 import type { RefusedRecords } from '../../contracts/admin/sync-refusal.dto.js';
 import { type RuleName, RULES } from '../../contracts/common/rules.js';
-import { siteRuleOf } from '../../contracts/site/site-rules.js';
+import { siteRuleOf } from '../../conformance/site/site-rules.js';
 
 /** A group of records as a run stores it. */
 export type Refusal = Pick<RefusedRecords, 'severity' | 'kind' | 'count' | 'example'> & {

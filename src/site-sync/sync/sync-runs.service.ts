@@ -7,7 +7,7 @@ import type { SyncChange, SyncChangeQuery } from '../../contracts/admin/sync-cha
 import type { QuarantinedRecord, QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
 import type { RequestedSyncRun, SyncRun, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { siteRuleOf } from '../../contracts/site/site-rules.js';
+import { siteRuleOf } from '../../conformance/site/site-rules.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';

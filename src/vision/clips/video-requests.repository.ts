@@ -6,6 +6,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
 import type { VideoRequestQuery } from '../../contracts/admin/video-request.dto.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
+import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { CameraRange } from './clip-matching.rules.js';
@@ -70,9 +71,13 @@ export class VideoRequestsRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** The confirmed erasure that has closed a part of this range. */
-  async erasureOf(haulerId: string, range: OrderVideoRequest): Promise<string | undefined> {
+  async erasureOf(
+    haulerId: string,
+    range: OrderVideoRequest,
+    database: Querying = this.dataSource,
+  ): Promise<string | undefined> {
     const { connectionId, truckId, cameraId, startTime, endTime } = range;
-    const [row] = await this.dataSource.query<{ id: string }[]>(
+    const [row] = await database.query<{ id: string }[]>(
       `SELECT erasure.id FROM erasures AS erasure, (SELECT $1::uuid AS hauler_id, $2::uuid AS connection_id,
          $3::text AS truck_id, $4::text AS camera_id, $5::timestamptz AS start_time, $6::timestamptz AS end_time) AS clip
        WHERE erasure.status IN ('running', 'done') AND ${isWithin('clip', 'erasure')} LIMIT 1`,

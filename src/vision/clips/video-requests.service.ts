@@ -64,7 +64,7 @@ export class VideoRequests {
     await this.requests.inTransaction(async (manager) => {
       for (const clip of await clipsOf(manager)) {
         // The coverage says that its range was erased.
-        if ((await this.requests.erasureOf(haulerId, { ...common, ...clip })) !== undefined) continue;
+        if ((await this.requests.erasureOf(haulerId, { ...common, ...clip }, manager)) !== undefined) continue;
         const parts = splitRange(clip, this.env.VISION_MAX_CLIP_MINUTES);
         await this.requests.insertIn(manager, { ...common, ...clip, id: uuidv7() }, parts);
       }

@@ -1,5 +1,5 @@
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
-import type { InvalidMp4Error } from '../../contracts/vision/mp4-box-validator.js';
+import type { InvalidMp4Error } from '../../media/mp4-box-validator.js';
 import { networkFailure } from '../../outbound/network-errors.js';
 import { retryAfterDate } from '../../outbound/retry-after.js';
 

@@ -1,6 +1,6 @@
 import type { Draft } from '../../storage/draft.js';
 import type { DraftPoint, Published } from '../../storage/storage.js';
-import type { FileIdentity } from '../../contracts/vision/file-headers.js';
+import type { FileIdentity } from '../../media/file-headers.js';
 import type { DownloadLimits } from './link-request.js';
 
 /** Where an interrupted download resumes. */

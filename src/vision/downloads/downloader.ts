@@ -7,8 +7,8 @@ import {
   hasVisibleEnd,
   isUncompressed,
   strongValidator,
-} from '../../contracts/vision/file-headers.js';
-import { InvalidMp4Error, Mp4BoxValidator } from '../../contracts/vision/mp4-box-validator.js';
+} from '../../media/file-headers.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../media/mp4-box-validator.js';
 import { redactText } from '../../observability/redaction.js';
 import type { OutboundPolicy } from '../../outbound/address-guard.js';
 import type { OutboundLog } from '../../outbound/outbound-log.js';

@@ -107,13 +107,13 @@ export class HoldsRepository {
   }
 
   /** Whether any recording, request or subscription of the connection names the truck. */
-  async knowsTruck(connectionId: string, truckId: string): Promise<boolean> {
+  async knowsTruck(haulerId: string, connectionId: string, truckId: string): Promise<boolean> {
     const [row] = await this.dataSource.query<[{ known: boolean }]>(
-      `SELECT EXISTS (SELECT FROM recordings WHERE connection_id = $1 AND truck_id = $2)
-         OR EXISTS (SELECT FROM video_subscriptions WHERE connection_id = $1 AND truck_id = $2)
-         OR EXISTS (SELECT FROM video_requests WHERE connection_id = $1 AND truck_id = $2)
-         OR EXISTS (SELECT FROM holds WHERE connection_id = $1 AND truck_id = $2) AS known`,
-      [connectionId, truckId],
+      `SELECT EXISTS (SELECT FROM recordings WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+         OR EXISTS (SELECT FROM video_subscriptions WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+         OR EXISTS (SELECT FROM video_requests WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+         OR EXISTS (SELECT FROM holds WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3)) AS known`,
+      [haulerId, connectionId, truckId],
     );
     return row.known;
   }

@@ -85,7 +85,7 @@ export class Holds {
     const violations = rangeViolations(from, to);
     const haulerId = await this.holds.haulerOf(connectionId);
     if (haulerId === undefined) violations.push(unknownConnection());
-    else if (!(await this.holds.knowsTruck(connectionId, truckId))) {
+    else if (!(await this.holds.knowsTruck(haulerId, connectionId, truckId))) {
       violations.push(unknownTruck(await this.holds.removedBefore(haulerId, connectionId, from)));
     }
     if (violations.length > 0 || haulerId === undefined) throw invalid(violations);

@@ -6,10 +6,12 @@ import {
   type ScriptedReply,
   startScriptedPartner,
 } from '../../support/scripted-partner.js';
+import { CONTINUOUS, inHours } from '../../support/scripted-vision.js';
 import { site } from '../../support/site-data.js';
 import { Hauler, type Plain, PARTNER_KEY, SITES_ROUTE } from '../support/hauler.js';
 import { answers, connectionOf, issuesOf, runsOf } from '../support/site.js';
 import { admin, administer } from '../support/target.js';
+import { VisionScene } from '../support/vision.js';
 
 const NEXT_KEY = 'the-next-key-that-the-partner-issued';
 const RIGHT = json({ success: true, data: { sites: [site('a')] } });
@@ -52,6 +54,18 @@ describe('the two slots of the key of a partner', () => {
     });
     expect(await hasNext()).toBe(true);
   });
+});
+
+test('the next key is promoted where the partner answers it with 204, an empty list (decisions 18, 38)', async () => {
+  const vision = await VisionScene.create();
+  const { partner, connectionId } = vision;
+  partner.on(CONTINUOUS, (response, { headers }) => {
+    response.writeHead(headers['api-key'] === NEXT_KEY ? 204 : 401).end();
+  });
+  await admin('PATCH', `/connections/${connectionId}`, { nextApiKey: NEXT_KEY });
+  await vision.isRead(await vision.follow({ startTime: inHours(-1) }));
+  expect((await admin<Plain>('GET', `/connections/${connectionId}`)).body.hasNextApiKey).toBe(false);
+  expect(keysAt(partner).at(-1)).toBe(NEXT_KEY);
 });
 
 test('the key of a partner is in no answer, wherever the partner echoes it (decisions 18, 59)', async () => {

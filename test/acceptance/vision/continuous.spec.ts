@@ -312,7 +312,10 @@ testAtOnce(
     await vision.isRead(id);
     if (isWaiting !== true) await vision.recordingsBecome([stored]);
     listed[0] = later(vision, first);
-    await listedAgain(vision, id);
-    await vision.recordingsBecome(become);
+    // A reading leaves a recording alone while it is being fetched.
+    await eventually(async () => {
+      await listedAgain(vision, id);
+      await vision.recordingsBecome(become, 8_000);
+    });
   },
 );

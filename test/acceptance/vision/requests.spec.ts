@@ -4,7 +4,7 @@ import { sampleVideo } from '../../support/sample-video.js';
 import { refuses, type ScriptedReply, when } from '../../support/scripted-partner.js';
 import { accepts, element, type Element, lists, POST, VIDEOS } from '../../support/scripted-vision.js';
 import { testAtOnce } from '../support/at-once.js';
-import { type ErrorBody, paths } from '../support/hauler.js';
+import { type ErrorBody, flow, Hauler, ONE_SITE, paths } from '../support/hauler.js';
 import { admin, administer } from '../support/target.js';
 import { type ShownRequest, VisionScene } from '../support/vision.js';
 
@@ -228,6 +228,22 @@ const stories: Record<string, () => Promise<unknown>> = {
     expect((await admin('POST', `/video-requests/${id}/retry`)).status).toBe(202);
     await vision.becomes(id, { status: 'stored' });
     expect(vision.partner.askedOf(POST)).toHaveLength(1);
+  },
+
+  'the footage of twenty tickets is asked for at once, more than there are connections to the database': async () => {
+    const vision = await VisionScene.create({ hauler: await Hauler.create({ sites: ONE_SITE }) });
+    const { hauler, connectionId } = vision;
+    vision.partner.on(POST, accepts({ status: 'failed' }));
+    const setting = { truckField: 'truckNumber', connectionId, cameras: ['front'] };
+    await administer('PUT', `/haulers/${hauler.id}/ticket-footage`, setting);
+    const pushed = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        hauler.push({ inboundFlow: flow(`IN-${n}`, 60 * n), customFields: { truckNumber: 'TRUCK-7' } }),
+      ),
+    );
+    const ids = pushed.map(({ body }) => body.disposalTicketId);
+    const replies = await Promise.all(ids.map((id) => admin('POST', `/tickets/${id}/footage`)));
+    expect(replies.map(({ status }) => status)).toEqual(ids.map(() => 202));
   },
 
   'a request is sent although the partner of another hauler does not answer (decision 41)': async () => {

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { expect, test } from '@jest/globals';
 import { SITE_SERVER } from '../../../src/conformance/site/site-server.js';
-import { SITE_FIELD_RULES, siteRuleOf } from '../../../src/contracts/site/site-rules.js';
+import { SITE_FIELD_RULES, siteRuleOf } from '../../../src/conformance/site/site-rules.js';
 
 const titleOf = (id: string) => SITE_SERVER.rules.find((rule) => rule.id === id)?.title ?? '';
 

@@ -19,9 +19,9 @@ import {
   hasVisibleEnd,
   isUncompressed,
   strongValidator,
-} from '../../../../src/contracts/vision/file-headers.js';
+} from '../../../../src/media/file-headers.js';
 import { TransferWatch } from '../../../../src/vision/downloads/transfer-watch.js';
-import { InvalidMp4Error, Mp4BoxValidator } from '../../../../src/contracts/vision/mp4-box-validator.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../../../src/media/mp4-box-validator.js';
 import { fetchBy } from '../../../../src/vision/recordings/recording.rules.js';
 import { box, FTYP, MOOV, sampleVideo } from '../../../support/sample-video.js';
 

@@ -1,4 +1,4 @@
-import { ownField } from '../common/json.js';
+import { ownField } from '../../contracts/common/json.js';
 
 /** The rule of the conformance kit that checks each field of section 2.4a. */
 export const SITE_FIELD_RULES: Readonly<Record<string, string>> = {

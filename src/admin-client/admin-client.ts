@@ -3,9 +3,9 @@ import { request as httpsRequest } from 'node:https';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { Violation } from '../common/violation.js';
-import { ADMIN_API, ADMIN_ROUTES, type AdminResponse, type AdminRouteName } from './admin.api.js';
-import type { ApiRoute } from '../common/api-contract.js';
+import type { Violation } from '../contracts/common/violation.js';
+import { ADMIN_API, ADMIN_ROUTES, type AdminResponse, type AdminRouteName } from '../contracts/admin/admin.api.js';
+import type { ApiRoute } from '../contracts/common/api-contract.js';
 
 type Values = Readonly<Record<string, string>>;
 

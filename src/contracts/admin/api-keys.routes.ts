@@ -6,39 +6,11 @@ import {
   IssuedApiKey,
   RotateApiKeyRequest,
 } from './api-key.dto.js';
-import { CreateHaulerRequest, Hauler, HAULER_EXAMPLES } from './hauler.dto.js';
-import { IdParam, ListQuery } from './list.dto.js';
-import { type AdminRoutes, create, ofOne, page, read } from './route-parts.js';
+import { IdParam } from './list.dto.js';
+import { type AdminRoutes, create, ofOne, page } from './route-parts.js';
 
-/** Haulers, and the API keys that this service issues. */
-export const ACCESS_ROUTES = {
-  createHauler: {
-    ...create(Hauler, 'hauler'),
-    path: '/haulers',
-    role: 'admin',
-    summary: 'Create a hauler',
-    description: 'A hauler is a tenant of the platform.',
-    body: CreateHaulerRequest,
-    examples: HAULER_EXAMPLES,
-    fails: { conflict: 'A hauler with this id exists' },
-  },
-  listHaulers: {
-    ...page(Hauler, 'haulers'),
-    path: '/haulers',
-    role: 'viewer',
-    isPerHauler: true,
-    summary: 'List haulers',
-    description: 'Newest first.',
-    query: ListQuery,
-  },
-  getHauler: {
-    ...read(Hauler, 'hauler'),
-    path: '/haulers/{id}',
-    role: 'viewer',
-    isPerHauler: true,
-    summary: 'Read a hauler',
-    description: 'By its id.',
-  },
+/** API keys that this service issues. */
+export const API_KEY_ROUTES = {
   issueApiKey: {
     ...create(IssuedApiKey, 'key'),
     path: '/api-keys',

@@ -1,8 +1,6 @@
-import { CreateErasure, Erasure, ERASURE_EXAMPLES, ErasureQuery } from './erasure.dto.js';
-import { CreateHold, Hold, HoldDetails, HoldQuery, ReleaseHold } from './hold.dto.js';
 import { BUNDLE_PROBLEMS, HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from './hold-bundle.dto.js';
+import { CreateHold, Hold, HoldDetails, HoldQuery, ReleaseHold } from './hold.dto.js';
 import { IdParam } from './list.dto.js';
-import { HaulerRetention, RetentionPreview, RetentionPreviewQuery, SetRetention } from './retention.dto.js';
 import { type AdminRoutes, create, ofOne, page, read } from './route-parts.js';
 
 const BUNDLE_HEADERS = {
@@ -16,8 +14,8 @@ const BUNDLE_HEADERS = {
   },
 };
 
-/** What is kept for a case, and for how long the rest is. */
-export const KEEPING_ROUTES = {
+/** Footage that a case needs. */
+export const HOLD_ROUTES = {
   createHold: {
     ...create(HoldDetails, 'hold'),
     path: '/holds',
@@ -77,67 +75,5 @@ export const KEEPING_ROUTES = {
       notFound: 'No hold has this id',
       conflict: `The range has more than ${MAX_BUNDLE_RECORDINGS} recordings: get it in parts, with \`endsAfter\` and \`startsBefore\``,
     },
-  },
-  getHaulerRetention: {
-    ...read(HaulerRetention, 'hauler'),
-    path: '/haulers/{id}/retention',
-    role: 'viewer',
-    isPerHauler: true,
-    summary: 'Read for how long the video of a hauler is kept',
-    description: 'By source. Without a setting of its own it is the longest default since the hauler was created.',
-  },
-  setHaulerRetention: {
-    ...read(HaulerRetention, 'hauler'),
-    method: 'PUT',
-    path: '/haulers/{id}/retention',
-    role: 'admin',
-    summary: 'Set for how long the video of a hauler is kept',
-    description:
-      'To shorten it, send `confirm` and the number of recordings of the preview. It counts at once: the next hourly run deletes.',
-    body: SetRetention,
-    fails: {
-      notFound: 'No hauler has this id',
-      conflict: 'It would delete recordings, and is not confirmed, or would delete more than were confirmed',
-    },
-  },
-  previewRetention: {
-    method: 'GET',
-    path: '/retention/preview',
-    role: 'viewer',
-    summary: 'Count what a retention would delete',
-    description: 'At this moment. Changes nothing.',
-    query: RetentionPreviewQuery,
-    status: 200,
-    response: RetentionPreview,
-    returns: 'The recordings that would be deleted',
-  },
-  createErasure: {
-    method: 'POST',
-    status: 200,
-    response: Erasure,
-    returns: 'The erasure, or what a dry run has counted',
-    path: '/erasures',
-    role: 'admin',
-    summary: 'Erase an account or footage',
-    description:
-      'Erases an account with what it left, or the footage of a truck in a range. It cannot be undone: send `dryRun` first, which counts what would be erased. A job does it, and goes on after a restart: `GET /admin/v1/erasures/{id}` is the receipt. Erased footage is not fetched again when the partner lists it.',
-    body: CreateErasure,
-    examples: ERASURE_EXAMPLES,
-    fails: { conflict: 'A hold keeps footage of the range; `details.holdIds` names the holds' },
-  },
-  listErasures: {
-    ...page(Erasure, 'erasures'),
-    path: '/erasures',
-    role: 'viewer',
-    summary: 'List erasures',
-    description: 'Newest first.',
-    query: ErasureQuery,
-  },
-  getErasure: {
-    ...read(Erasure, 'erasure'),
-    path: '/erasures/{id}',
-    role: 'viewer',
-    summary: 'Read an erasure',
-    description: 'The progress, and then the receipt: numbers and times, without what was erased.',
   },
 } as const satisfies AdminRoutes;

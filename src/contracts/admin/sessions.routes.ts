@@ -3,7 +3,7 @@ import { AdminSession } from './people.dto.js';
 import { type AdminRoutes, ofOne, page } from './route-parts.js';
 
 /** The sessions of people, tokens and partners in the console. */
-export const PEOPLE_ROUTES = {
+export const SESSION_ROUTES = {
   listSessions: {
     ...page(AdminSession, 'sessions'),
     path: '/sessions',

@@ -1,0 +1,30 @@
+import { Attention } from './attention.dto.js';
+import { Overview } from './overview.dto.js';
+import type { AdminRoutes } from './route-parts.js';
+
+/** What needs attention, and the day in numbers. */
+export const ATTENTION_ROUTES = {
+  getOverview: {
+    method: 'GET',
+    path: '/overview',
+    role: 'viewer',
+    summary: 'Read the last 24 hours in numbers',
+    description:
+      'By hour (UTC), the current one last: pushes of tickets by result, stored recordings, exchanges by status; and the refused pushes by reason.',
+    status: 200,
+    response: Overview,
+    returns: 'The overview',
+  },
+  getAttention: {
+    method: 'GET',
+    path: '/attention',
+    role: 'viewer',
+    isPerHauler: true,
+    summary: 'List what needs attention',
+    description:
+      'One ranked list over everything that the service stores: held and failing synchronisations, calls that partners refuse, downloads at risk, lost footage, refused pushes, keys that expire, trouble of the storage. `checked` names every check that was made, also those that found nothing, and those that could not be made.',
+    status: 200,
+    response: Attention,
+    returns: 'What needs attention',
+  },
+} as const satisfies AdminRoutes;
