@@ -1,6 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import type { DtoClass } from '../contracts/common/fields/field.js';
+import { withValidation } from '../contracts/common/fields/validation.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { REDACTED } from '../text/secret-names.js';
 import { redacted } from '../observability/redaction.js';
@@ -60,7 +61,10 @@ function withoutSecretAddress({ resource }: ActionRoute, values: Values): Values
 /** The input as the validation pipe has read it. The route has accepted it, so there are no violations. */
 function valuesOf(type: DtoClass | undefined, input: unknown): Values {
   if (type === undefined || !isJsonObject(input)) return {};
-  return plainToInstance(type, input, { excludeExtraneousValues: true, exposeUnsetFields: false }) as Values;
+  return plainToInstance(withValidation(type), input, {
+    excludeExtraneousValues: true,
+    exposeUnsetFields: false,
+  }) as Values;
 }
 
 /** Shortens texts and lists, and says by how much. */

@@ -9,6 +9,7 @@ import {
   readerOf,
   violationsOf,
 } from '../contracts/common/fields/field.js';
+import { withValidation } from '../contracts/common/fields/validation.js';
 import { isJsonObject, JsonTextCheck } from '../contracts/common/json.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { CreateScaleTicketRequest } from '../contracts/scale/scale.dto.js';
@@ -46,6 +47,7 @@ export class DtoPipe implements PipeTransform {
       refuse(text, violations);
       return result;
     }
+    withValidation(metatype as DtoClass);
     return (type === 'query' ? this.ofQuery : this.ofBody).transform(value, metadata);
   }
 

@@ -141,7 +141,7 @@ function hasUnknown(fields: Fields, value: unknown): boolean {
     if (!fields.has(name)) return true;
     const nested = fields.get(name);
     if (nested === undefined) continue;
-    const inner = fieldsOf(nested.type());
+    const inner = fieldsOf(nested.type);
     const content = value[name];
     if (!nested.isArray) {
       if (hasUnknown(inner, content)) return true;
@@ -162,7 +162,7 @@ function collect(fields: Fields, value: unknown, path: string, found: string[]):
     }
     const nested = fields.get(name);
     if (nested === undefined) continue;
-    const inner = fieldsOf(nested.type());
+    const inner = fieldsOf(nested.type);
     const content = value[name];
     if (!nested.isArray) collect(inner, content, joinPath(path, name), found);
     else if (Array.isArray(content)) {

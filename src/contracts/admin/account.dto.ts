@@ -1,33 +1,26 @@
 import { CreateAccountResponse } from '../account/account.dto.js';
-import { InstantField, NameField, UuidField } from '../common/fields/scalar-fields.js';
+import { Name, Time, Uuid } from '../common/fields/decorators.js';
+import { max, optional } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
-
-const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
+import { HaulerId } from './fields.js';
 
 /** The filters that a partner has too. */
 export class AccountFilters extends ListQuery {
-  @NameField({
-    description:
-      'Part of the name, the account number or the e-mail address, without regard to case and spacing; one or two characters match the start of a word',
-    max: 200,
-    optional: true,
-  })
+  @Name(
+    'Part of the name, the account number or the e-mail address, without regard to case and spacing; one or two characters match the start of a word',
+    max(200),
+    optional,
+  )
   search?: string;
 }
 
 export class AccountQuery extends AccountFilters {
-  @UuidField({ description: 'Accounts of this hauler only', optional: true })
-  haulerId?: string;
+  @Uuid('Accounts of this hauler only', optional) haulerId?: string;
 }
 
 /** The response to the partner (section 2.5) with the hauler. */
 export class Account extends CreateAccountResponse {
-  @UuidField({ description: 'Hauler whose customer it is', example: HAULER_ID })
-  haulerId!: string;
-
-  @InstantField({ description: 'When it was created', example: '2026-11-20T14:03:27.512Z' })
-  createdAt!: string;
-
-  @InstantField({ description: 'When it was last changed', example: '2026-11-20T14:03:27.512Z' })
-  updatedAt!: string;
+  @HaulerId() haulerId!: string;
+  @Time('When it was created') createdAt!: string;
+  @Time('When it was last changed') updatedAt!: string;
 }

@@ -1,16 +1,6 @@
-import { MAX_PARTNER_ID } from '../common/answer-limits.js';
-import { Documented } from '../common/fields/documented.js';
-import { field } from '../common/fields/field.js';
-import { isJsonObject } from '../common/json.js';
-import { ObjectField } from '../common/fields/nested-fields.js';
-import {
-  BooleanField,
-  EnumField,
-  InstantField,
-  IntegerField,
-  TextField,
-  UuidField,
-} from '../common/fields/scalar-fields.js';
+import { Flag, Integer, Json, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { example, min, optional } from '../common/fields/options.js';
+import { CONNECTION, TRUCK } from './fields.js';
 
 /** Each is one check over everything that the service stores. */
 export const ATTENTION_KINDS = [
@@ -47,153 +37,71 @@ export type Severity = (typeof SEVERITIES)[number];
 /** More items are counted, not listed. */
 export const MAX_ATTENTION = 200;
 
-const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
-const KIND = { description: 'The check', values: ATTENTION_KINDS, example: 'failed-downloads' };
-
 /** The hauler of an item. */
 export class AttentionHauler {
-  @UuidField({ description: 'Id of the hauler', example: ID })
-  id!: string;
-
-  @TextField({ description: 'Its name', max: 255, example: 'Lone Star Hauling' })
-  name!: string;
+  @Uuid('Id of the hauler') id!: string;
+  @Text('Its name', example('Lone Star Hauling')) name!: string;
 }
 
 /** The connection of an item. */
 export class AttentionConnection {
-  @UuidField({ description: 'Id of the connection', example: ID })
-  id!: string;
-
-  @EnumField({ description: 'Its interface', values: ['site', 'vision'], example: 'vision' })
-  interface!: 'site' | 'vision';
+  @Uuid('Id of the connection') id!: string;
+  @OneOf('Its interface', ['site', 'vision'], example('vision')) interface!: 'site' | 'vision';
 }
 
 /** A call of the admin API that deals with an item. */
 export class AttentionAction {
-  @TextField({ description: 'What it does', max: 100, example: 'Fetch its recordings again' })
-  title!: string;
+  @Text('What it does', example('Fetch its recordings again')) title!: string;
+  @OneOf('Method', ['POST']) method!: 'POST';
+  @Text('Path under `/admin/v1`', example('/recordings/retry')) path!: string;
 
-  @EnumField({ description: 'Method', values: ['POST'], example: 'POST' })
-  method!: 'POST';
-
-  @TextField({ description: 'Path under `/admin/v1`', max: 500, example: '/recordings/retry' })
-  path!: string;
-
-  @field(
-    { description: 'Its body', optional: true, example: { connectionId: ID, truckId: 'TRUCK-7' } },
-    { type: 'object', additionalProperties: { type: 'string', maxLength: MAX_PARTNER_ID } },
-    { rule: { name: 'isObject', validate: isJsonObject, must: 'must be an object' } },
+  @Json(
+    'Its body',
+    { type: 'object', additionalProperties: { type: 'string' } },
+    optional,
+    example({ connectionId: CONNECTION, truckId: TRUCK }),
   )
   body?: Record<string, string>;
 }
 
 /** What an item says to everybody who sees it. */
 export class AttentionFacts {
-  @EnumField({
-    description: '`now`: something is lost or stands still; `soon`: it will be; `watch`: it is over, or far off',
-    values: SEVERITIES,
-    example: 'soon',
-  })
+  @OneOf('`now`: something is lost or stands still; `soon`: it will be; `watch`: it is over, or far off', SEVERITIES)
   severity!: Severity;
-
-  @IntegerField({ description: 'How many', min: 1, max: Number.MAX_SAFE_INTEGER, example: 12 })
-  count!: number;
-
-  @TextField({
-    description: 'The truck, the key, the rule or the operation that it is about',
-    max: MAX_PARTNER_ID,
-    example: 'TRUCK-7',
-  })
-  subject!: string;
-
-  @InstantField({ description: 'Since when', example: '2026-11-20T14:03:27.512Z' })
-  since!: string;
-
-  @InstantField({ description: 'When the next of it is lost or ends', optional: true })
-  deadline?: string;
-
-  @TextField({
-    description: 'What is wrong, in a sentence',
-    max: 20_000,
-    example: '12 recordings of TRUCK-7 failed: 8 link refused, 4 no whole MP4.',
-  })
+  @Integer('How many', min(1), example(12)) count!: number;
+  @Text('The truck, the key, the rule or the operation that it is about', example('TRUCK-7')) subject!: string;
+  @Time('Since when') since!: string;
+  @Time('When the next of it is lost or ends', optional) deadline?: string;
+  @Text('What is wrong, in a sentence', example('12 recordings of TRUCK-7 failed: 8 link refused, 4 no whole MP4.'))
   sentence!: string;
-
-  @TextField({
-    description: 'Path of the console page that shows it',
-    max: 60_000,
-    example: '/console/recordings?status=failed&truckId=TRUCK-7',
-  })
+  @Text('Path of the console page that shows it', example('/console/recordings?status=failed&truckId=TRUCK-7'))
   page!: string;
 }
 
 /** Something that somebody should look at. */
 export class AttentionItem extends AttentionFacts {
-  @EnumField(KIND)
-  kind!: AttentionKind;
-
-  @ObjectField(() => AttentionHauler, { description: 'Its hauler', optional: true })
-  hauler?: AttentionHauler;
-
-  @ObjectField(() => AttentionConnection, { description: 'Its connection', optional: true })
-  connection?: AttentionConnection;
-
-  @ObjectField(() => AttentionAction, {
-    description: 'The call that deals with it, where there is one',
-    optional: true,
-  })
-  action?: AttentionAction;
+  @OneOf('The check', ATTENTION_KINDS, example('failed-downloads')) kind!: AttentionKind;
+  @Nested('Its hauler', AttentionHauler, optional) hauler?: AttentionHauler;
+  @Nested('Its connection', AttentionConnection, optional) connection?: AttentionConnection;
+  @Nested('The call that deals with it, where there is one', AttentionAction, optional) action?: AttentionAction;
 }
 
 /** How one check went. */
 export class CheckResult {
-  @InstantField({ description: 'When it was made', example: '2026-11-20T14:03:27.512Z' })
-  at!: string;
-
-  @BooleanField({
-    description: 'Whether the check could be made. If not, nobody knows whether anything is wrong',
-    example: true,
-  })
-  ok!: boolean;
-
-  @TextField({
-    description: 'Why it could not be made',
-    max: 1_000,
-    optional: true,
-    example: 'The exchange log is off (EXCHANGE_LOG).',
-  })
-  reason?: string;
+  @Time('When it was made') at!: string;
+  @Flag('Whether the check could be made. If not, nobody knows whether anything is wrong') ok!: boolean;
+  @Text('Why it could not be made', optional, example('The exchange log is off (EXCHANGE_LOG).')) reason?: string;
 }
 
 /** One check, whether it found something or not. */
 export class CheckedKind extends CheckResult {
-  @EnumField(KIND)
-  kind!: AttentionKind;
+  @OneOf('The check', ATTENTION_KINDS, example('failed-downloads')) kind!: AttentionKind;
 }
 
 /** Everything that needs attention, and what was looked at. */
 export class Attention {
-  @Documented({
-    description: 'By severity, then the nearest deadline, then the latest begin first',
-    type: AttentionItem,
-    isArray: true,
-    maxItems: MAX_ATTENTION,
-  })
+  @NestedList('By severity, then the nearest deadline, then the latest begin first', AttentionItem)
   data!: AttentionItem[];
-
-  @IntegerField({
-    description: 'Number of items; those beyond the list are of the lowest rank',
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    example: 3,
-  })
-  total!: number;
-
-  @Documented({
-    description: 'Each kind that this side of the service can check, once',
-    type: CheckedKind,
-    isArray: true,
-    maxItems: ATTENTION_KINDS.length,
-  })
-  checked!: CheckedKind[];
+  @Integer('Number of items; those beyond the list are of the lowest rank', example(3)) total!: number;
+  @NestedList('Each kind that this side of the service can check, once', CheckedKind) checked!: CheckedKind[];
 }

@@ -1,87 +1,71 @@
-import {
-  BooleanField,
-  EnumField,
-  InstantField,
-  IntegerField,
-  NameField,
-  TextField,
-  UuidField,
-} from '../common/fields/scalar-fields.js';
+import { Flag, Integer, Name, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { example, inQuery, max, min, nullable, optional, range, type TextOptions } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
-
-const ID = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
-const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
+import { HAULER, HaulerId } from './fields.js';
 
 export const PARTNER_INTERFACES = ['site', 'vision'] as const;
 export type PartnerInterface = (typeof PARTNER_INTERFACES)[number];
 
-/** A key must be a valid value of an HTTP header. */
-const KEY = {
-  min: 1,
-  max: 4096,
-  pattern: /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
-  form: 'visible ASCII text',
-  example: 'pk_live_5f0c1f2e7a3b4c8d',
-};
-const BASE_URL = {
-  description: 'Address of the partner; a path in it precedes the path of the contract',
-  max: 2048,
-  format: 'uri',
-  example: 'https://partner.example.com',
-};
 /** It is in the key of a table, whose entries have at most 2,704 bytes. */
 const MAX_CUSTOMER = 600;
-const CUSTOMER = {
-  description: "Customer as the partner's video service names it; default: the hauler's id",
-  max: MAX_CUSTOMER,
-  optional: true,
-  example: 'green-valley',
-};
-const INTERVAL = {
-  description:
-    'Seconds between runs: of a site connection 60 to 86400, default 900; of a vision connection the read interval of each new subscription, at least 30, default 300',
-  min: 30,
-  max: 86_400,
-  optional: true,
-  example: 900,
-};
+const CUSTOMER = 'green-valley';
+const BASE_URL = 'https://partner.example.com';
+const KEY = 'pk_live_5f0c1f2e7a3b4c8d';
 
-const FIRST_BYTE_TIMEOUT = {
-  description:
-    'Of a vision connection: seconds that the host of a file has for its answer, and then for the first byte; 0: `VISION_FIRST_BYTE_TIMEOUT`, the default',
-  min: 0,
-  max: 3_600,
-  optional: true,
-  example: 300,
-};
+const BaseUrl = (more = '', ...options: readonly TextOptions[]) =>
+  Text(
+    `Address of the partner; a path in it precedes the path of the contract${more}`,
+    max(2048),
+    { format: 'uri' },
+    example(BASE_URL),
+    ...options,
+  );
+
+/** A key must be a valid value of an HTTP header. */
+const PartnerKey = (description: string, ...options: readonly TextOptions[]) =>
+  Text(
+    description,
+    range(1, 4096),
+    { pattern: /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, form: 'visible ASCII text' },
+    example(KEY),
+    ...options,
+  );
 
 const PAUSED =
   'A paused connection still executes requests of an admin: a synchronisation, a video request, and downloads of listed recordings';
 
-export class CreateConnectionRequest {
-  @UuidField({ description: 'Hauler whose data the partner provides', example: HAULER_ID })
-  haulerId!: string;
-
-  @EnumField({ description: 'Interface that the partner hosts', values: PARTNER_INTERFACES, example: 'site' })
-  interface!: PartnerInterface;
-
-  @TextField(BASE_URL)
-  baseUrl!: string;
-
-  @TextField({ ...KEY, description: 'Key that the partner issued to the platform; never shown again' })
-  apiKey!: string;
-
-  @NameField(CUSTOMER)
+class ConnectionSettings {
+  @Name(
+    "Customer as the partner's video service names it; default: the hauler's id",
+    max(MAX_CUSTOMER),
+    optional,
+    example(CUSTOMER),
+  )
   customerId?: string;
 
-  @IntegerField(INTERVAL)
+  @Integer(
+    'Seconds between runs: of a site connection 60 to 86400, default 900; of a vision connection the read interval of each new subscription, at least 30, default 300',
+    range(30, 86_400),
+    optional,
+    example(900),
+  )
   intervalSeconds?: number;
 
-  @IntegerField(FIRST_BYTE_TIMEOUT)
+  @Integer(
+    'Of a vision connection: seconds that the host of a file has for its answer, and then for the first byte; 0: `VISION_FIRST_BYTE_TIMEOUT`, the default',
+    max(3_600),
+    optional,
+    example(300),
+  )
   firstByteTimeoutSeconds?: number;
+}
 
-  @BooleanField({ description: `Whether it runs on schedule; default true. ${PAUSED}`, optional: true, example: true })
-  enabled?: boolean;
+export class CreateConnectionRequest extends ConnectionSettings {
+  @Uuid('Hauler whose data the partner provides', example(HAULER)) haulerId!: string;
+  @OneOf('Interface that the partner hosts', PARTNER_INTERFACES) interface!: PartnerInterface;
+  @BaseUrl() baseUrl!: string;
+  @PartnerKey('Key that the partner issued to the platform; never shown again') apiKey!: string;
+  @Flag(`Whether it runs on schedule; default true. ${PAUSED}`, optional) enabled?: boolean;
 }
 
 /** A request with all fields is invalid, because `customerId` is for vision only. */
@@ -89,141 +73,70 @@ export const NEW_CONNECTIONS = {
   site: {
     summary: 'A partner of the Site API',
     value: {
-      haulerId: HAULER_ID,
+      haulerId: HAULER,
       interface: 'site',
-      baseUrl: BASE_URL.example,
-      apiKey: KEY.example,
-      intervalSeconds: INTERVAL.example,
+      baseUrl: BASE_URL,
+      apiKey: KEY,
+      intervalSeconds: 900,
     },
   },
   vision: {
     summary: 'A partner of the Vision API',
     value: {
-      haulerId: HAULER_ID,
+      haulerId: HAULER,
       interface: 'vision',
-      baseUrl: BASE_URL.example,
-      apiKey: KEY.example,
-      customerId: CUSTOMER.example,
+      baseUrl: BASE_URL,
+      apiKey: KEY,
+      customerId: CUSTOMER,
     },
   },
 };
 
 /** Absent fields stay the same. */
-export class UpdateConnectionRequest {
-  @TextField({
-    ...BASE_URL,
-    description: `${BASE_URL.description}. Another scheme, host or port needs \`apiKey\`, and deletes the stored next key`,
-    optional: true,
-  })
-  baseUrl?: string;
-
-  @TextField({
-    ...KEY,
-    description: 'Replaces the current key at once. Required with a `baseUrl` of another scheme, host or port',
-    optional: true,
-  })
+export class UpdateConnectionRequest extends ConnectionSettings {
+  @BaseUrl('. Another scheme, host or port needs `apiKey`, and deletes the stored next key', optional) baseUrl?: string;
+  @PartnerKey('Replaces the current key at once. Required with a `baseUrl` of another scheme, host or port', optional)
   apiKey?: string;
-
-  @TextField({
-    ...KEY,
-    description: 'Used when the partner refuses the current key, and current from then on',
-    optional: true,
-  })
-  nextApiKey?: string;
-
-  @NameField(CUSTOMER)
-  customerId?: string;
-
-  @IntegerField(INTERVAL)
-  intervalSeconds?: number;
-
-  @IntegerField(FIRST_BYTE_TIMEOUT)
-  firstByteTimeoutSeconds?: number;
-
-  @BooleanField({ description: `false pauses it. ${PAUSED}`, optional: true, example: false })
-  enabled?: boolean;
+  @PartnerKey('Used when the partner refuses the current key, and current from then on', optional) nextApiKey?: string;
+  @Flag(`false pauses it. ${PAUSED}`, optional, example(false)) enabled?: boolean;
 }
 
 export const CONNECTION_CHANGES = {
   pause: { summary: 'Pause it', value: { enabled: false } },
   resume: { summary: 'Resume it, every half hour', value: { enabled: true, intervalSeconds: 1800 } },
-  slow: { summary: 'Cameras that wake up slowly', value: { firstByteTimeoutSeconds: FIRST_BYTE_TIMEOUT.example } },
-  key: { summary: 'The next key of a rotation', value: { nextApiKey: KEY.example } },
-  move: { summary: 'Another host, with its key', value: { baseUrl: BASE_URL.example, apiKey: KEY.example } },
+  slow: { summary: 'Cameras that wake up slowly', value: { firstByteTimeoutSeconds: 300 } },
+  key: { summary: 'The next key of a rotation', value: { nextApiKey: KEY } },
+  move: { summary: 'Another host, with its key', value: { baseUrl: BASE_URL, apiKey: KEY } },
 };
 
 export class ConnectionQuery extends ListQuery {
-  @UuidField({ description: 'Connections of this hauler only', optional: true })
-  haulerId?: string;
-
-  @EnumField({
-    description: 'Connections of this interface only',
-    values: PARTNER_INTERFACES,
-    optional: true,
-  })
-  interface?: PartnerInterface;
-
-  @BooleanField({
-    description: 'true: connections whose last run failed; false: all others',
-    optional: true,
-    inQuery: true,
-  })
-  failing?: boolean;
+  @Uuid('Connections of this hauler only', optional) haulerId?: string;
+  @OneOf('Connections of this interface only', PARTNER_INTERFACES, optional) interface?: PartnerInterface;
+  @Flag('true: connections whose last run failed; false: all others', inQuery, optional) failing?: boolean;
 }
 
 /** A connection, without its keys. */
 export class Connection {
-  @UuidField({ description: 'Id of the connection', example: ID })
-  id!: string;
+  @Uuid('Id of the connection') id!: string;
+  @HaulerId() haulerId!: string;
+  @OneOf('Interface that the partner hosts', PARTNER_INTERFACES) interface!: PartnerInterface;
 
-  @UuidField({ description: 'Hauler whose data the partner provides', example: HAULER_ID })
-  haulerId!: string;
+  @BaseUrl() baseUrl!: string;
+  @Text('Customer of a vision connection', nullable, example(CUSTOMER)) customerId!: string | null;
+  @Integer('Seconds between runs', min(30), example(900)) intervalSeconds!: number;
 
-  @EnumField({ description: 'Interface that the partner hosts', values: PARTNER_INTERFACES, example: 'site' })
-  interface!: PartnerInterface;
-
-  @TextField(BASE_URL)
-  baseUrl!: string;
-
-  @TextField({
-    description: 'Customer of a vision connection',
-    nullable: true,
-    max: MAX_CUSTOMER,
-    example: 'green-valley',
-  })
-  customerId!: string | null;
-
-  @IntegerField({ description: 'Seconds between runs', min: 30, max: 86_400, example: 900 })
-  intervalSeconds!: number;
-
-  @IntegerField({
-    description: 'Seconds that the host of a file has for its answer, and then for the first byte; null: the default',
-    nullable: true,
-    min: 1,
-    max: 3_600,
-    example: 300,
-  })
+  @Integer(
+    'Seconds that the host of a file has for its answer, and then for the first byte; null: the default',
+    min(1),
+    nullable,
+  )
   firstByteTimeoutSeconds!: number | null;
 
-  @BooleanField({ description: 'Whether it runs on schedule', example: true })
-  enabled!: boolean;
-
-  @BooleanField({ description: 'Whether a next key is stored', example: false })
-  hasNextApiKey!: boolean;
-
-  @InstantField({ description: 'When its next run is due', nullable: true, example: '2026-11-20T14:18:27Z' })
-  nextRunAt!: string | null;
-
-  @TextField({
-    description: 'Why its last run failed',
-    nullable: true,
-    example: 'partner.example.com does not accept our API key.',
-  })
+  @Flag('Whether it runs on schedule') enabled!: boolean;
+  @Flag('Whether a next key is stored', example(false)) hasNextApiKey!: boolean;
+  @Time('When its next run is due', nullable) nextRunAt!: string | null;
+  @Text('Why its last run failed', nullable, example('partner.example.com does not accept our API key.'))
   lastError!: string | null;
-
-  @InstantField({ description: 'When it was created', example: '2026-11-20T14:03:27.512Z' })
-  createdAt!: string;
-
-  @InstantField({ description: 'When it last changed', example: '2026-11-20T14:03:27.512Z' })
-  updatedAt!: string;
+  @Time('When it was created') createdAt!: string;
+  @Time('When it last changed') updatedAt!: string;
 }

@@ -1,27 +1,15 @@
-import { BooleanField, InstantField, TextField } from '../common/fields/scalar-fields.js';
-
-const REASON = { max: 500, example: 'restored from a backup of 2026-11-25' };
+import { Flag, Text, Time } from '../common/fields/decorators.js';
+import { example, optional, range } from '../common/fields/options.js';
 
 export class OutboundRequest {
-  @BooleanField({ description: 'false: no partner is called, on any instance', example: false })
-  enabled!: boolean;
-
-  @TextField({ ...REASON, description: 'Why, for those who wonder later', min: 1, optional: true })
+  @Flag('false: no partner is called, on any instance', example(false)) enabled!: boolean;
+  @Text('Why, for those who wonder later', range(1, 500), optional, example('restored from a backup of 2026-11-25'))
   reason?: string;
 }
 
 /** Whether partners are called. */
 export class OutboundState {
-  @BooleanField({ description: 'Whether partners are called and files are fetched', example: false })
-  enabled!: boolean;
-
-  @TextField({ ...REASON, description: 'Why not; absent while they are', optional: true })
-  reason?: string;
-
-  @InstantField({
-    description: 'Since when; absent while they are, and where the environment says so',
-    optional: true,
-    example: '2026-11-26T08:00:00Z',
-  })
-  since?: string;
+  @Flag('Whether partners are called and files are fetched', example(false)) enabled!: boolean;
+  @Text('Why not; absent while they are', optional, example('restored from a backup of 2026-11-25')) reason?: string;
+  @Time('Since when; absent while they are, and where the environment says so', optional) since?: string;
 }

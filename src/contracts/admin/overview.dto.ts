@@ -1,101 +1,49 @@
 import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
-import { Documented } from '../common/fields/documented.js';
-import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
-
-const COUNT = { min: 0, max: Number.MAX_SAFE_INTEGER };
+import { Integer, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { example, optional, range } from '../common/fields/options.js';
 const EXCHANGE_LOGS = ['all', 'failures', 'off'] as const;
 
 /** Pushes of tickets within an hour, by what the service decided. */
 export class TicketCounts {
-  @IntegerField({ ...COUNT, description: 'New tickets', example: 118 })
-  created!: number;
-
-  @IntegerField({ ...COUNT, description: 'Newer contents of known tickets', example: 12 })
-  updated!: number;
-
-  @IntegerField({ ...COUNT, description: 'Repetitions of the stored contents', example: 3 })
-  unchanged!: number;
-
-  @IntegerField({ ...COUNT, description: 'Older contents than the stored ones', example: 0 })
-  stale!: number;
-
-  @IntegerField({ ...COUNT, description: 'Refused or failed pushes', example: 2 })
-  refused!: number;
+  @Integer('New tickets', example(118)) created!: number;
+  @Integer('Newer contents of known tickets', example(12)) updated!: number;
+  @Integer('Repetitions of the stored contents', example(3)) unchanged!: number;
+  @Integer('Older contents than the stored ones', example(0)) stale!: number;
+  @Integer('Refused or failed pushes', example(2)) refused!: number;
 }
 
 /** HTTP exchanges within an hour, in both directions. */
 export class ExchangeCounts {
-  @IntegerField({ ...COUNT, description: 'With a status below 400', example: 1204 })
-  succeeded!: number;
-
-  @IntegerField({ ...COUNT, description: 'With a status of 400 to 499', example: 9 })
-  refused!: number;
-
-  @IntegerField({ ...COUNT, description: 'With a status of 500 or more', example: 0 })
-  failed!: number;
-
-  @IntegerField({ ...COUNT, description: 'Without a response', example: 1 })
-  unanswered!: number;
+  @Integer('With a status below 400', example(1204)) succeeded!: number;
+  @Integer('With a status of 400 to 499', example(9)) refused!: number;
+  @Integer('With a status of 500 or more', example(0)) failed!: number;
+  @Integer('Without a response', example(1)) unanswered!: number;
 }
 
 export class OverviewHour {
-  @InstantField({ description: 'Start of the hour', example: '2026-11-20T14:00:00Z' })
-  startTime!: string;
-
-  @Documented({ description: 'Pushes of tickets', type: TicketCounts })
-  tickets!: TicketCounts;
-
-  @IntegerField({ ...COUNT, description: 'Recordings whose file was stored', example: 240 })
-  recordingsStored!: number;
-
-  @Documented({ description: 'HTTP exchanges', type: ExchangeCounts })
-  exchanges!: ExchangeCounts;
+  @Time('Start of the hour') startTime!: string;
+  @Nested('Pushes of tickets', TicketCounts) tickets!: TicketCounts;
+  @Integer('Recordings whose file was stored', example(240)) recordingsStored!: number;
+  @Nested('HTTP exchanges', ExchangeCounts) exchanges!: ExchangeCounts;
 }
 
 /** Refused pushes of tickets and accounts with one reason. */
 export class RefusedPushes {
-  @EnumField({ description: 'The interface', values: INTERFACES, example: 'scale' })
-  interface!: InterfaceName;
-
-  @IntegerField({ description: 'Status of the responses', min: 400, max: 599, example: 422 })
-  status!: number;
-
-  @TextField({ description: '`error.code` of the responses', max: 100, optional: true, example: 'VALIDATION_ERROR' })
-  errorCode?: string;
-
-  @TextField({ description: 'Broken rules, or the reason', max: 300, optional: true, example: 'materialExists' })
-  reason?: string;
-
-  @IntegerField({ ...COUNT, description: 'Number of pushes', example: 4 })
-  count!: number;
-
-  @UuidField({ description: 'The newest of these exchanges', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
-  lastExchangeId!: string;
+  @OneOf('The interface', INTERFACES) interface!: InterfaceName;
+  @Integer('Status of the responses', range(400, 599), example(422)) status!: number;
+  @Text('`error.code` of the responses', optional, example('VALIDATION_ERROR')) errorCode?: string;
+  @Text('Broken rules, or the reason', optional, example('materialExists')) reason?: string;
+  @Integer('Number of pushes', example(4)) count!: number;
+  @Uuid('The newest of these exchanges') lastExchangeId!: string;
 }
 
 /** The last 24 hours in numbers. */
 export class Overview {
-  @InstantField({ description: 'Start of the first hour', example: '2026-11-19T15:00:00Z' })
-  from!: string;
-
-  @InstantField({ description: 'End of the current hour', example: '2026-11-20T15:00:00Z' })
-  to!: string;
-
-  @EnumField({
-    description: 'EXCHANGE_LOG of the service: pushes and exchanges that it does not log are not counted',
-    values: EXCHANGE_LOGS,
-    example: 'all',
-  })
+  @Time('Start of the first hour') from!: string;
+  @Time('End of the current hour') to!: string;
+  @OneOf('EXCHANGE_LOG of the service: pushes and exchanges that it does not log are not counted', EXCHANGE_LOGS)
   exchangeLog!: (typeof EXCHANGE_LOGS)[number];
-
-  @Documented({ description: 'Oldest first', type: OverviewHour, isArray: true, minItems: 24, maxItems: 24 })
-  hours!: OverviewHour[];
-
-  @Documented({
-    description: 'Refused pushes of all hours by reason, the most frequent first',
-    type: RefusedPushes,
-    isArray: true,
-    maxItems: 20,
-  })
+  @NestedList('Oldest first', OverviewHour) hours!: OverviewHour[];
+  @NestedList('Refused pushes of all hours by reason, the most frequent first', RefusedPushes)
   refusedPushes!: RefusedPushes[];
 }

@@ -1,115 +1,68 @@
-import { ArrayField } from '../common/fields/nested-fields.js';
-import { BooleanField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
-import { CONNECTION, TRUCK } from './recording.dto.js';
-
-const HAULER = { description: 'The hauler', example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' };
-const count = { min: 0, max: Number.MAX_SAFE_INTEGER, example: 12 };
+import { Flag, Integer, NestedList, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { example, inQuery, max, min, nullable, optional, range } from '../common/fields/options.js';
+import { ConnectionId, HAULER, HaulerId, TruckId } from './fields.js';
 
 /** A hundred years. */
 const MAX_DAYS = 36_525;
-const DAYS = { min: 1, max: MAX_DAYS, example: 90 };
-const ON_DEMAND = 'Days that the files of requested clips are kept after they were stored';
-const CONTINUOUS = 'Days that the files of continuous recordings are kept after they were stored';
 
 /** More trucks are counted in the sums alone. */
 export const MAX_TRUCKS = 100;
 
+const keptClips = (none: string) => `Days that the files of requested clips are kept after they were stored; ${none}`;
+const keptRecordings = (none: string) =>
+  `Days that the files of continuous recordings are kept after they were stored; ${none}`;
+
+const ABSENT = 'null or absent: for ever';
+const ZERO = '0: for ever; absent: as it is';
+
 export class SetRetention {
-  @IntegerField({ description: `${ON_DEMAND}; null or absent: for ever`, ...DAYS, nullable: true, optional: true })
-  onDemandDays?: number | null;
+  @Integer(keptClips(ABSENT), range(1, MAX_DAYS), optional, nullable, example(90)) onDemandDays?: number | null;
+  @Integer(keptRecordings(ABSENT), range(1, MAX_DAYS), optional, nullable, example(90)) continuousDays?: number | null;
+  @Flag('Needed to shorten a retention', optional) confirm?: boolean;
 
-  @IntegerField({ description: `${CONTINUOUS}; null or absent: for ever`, ...DAYS, nullable: true, optional: true })
-  continuousDays?: number | null;
-
-  @BooleanField({ description: 'Needed to shorten a retention', optional: true, example: true })
-  confirm?: boolean;
-
-  @IntegerField({
-    description: 'Needed to shorten a retention: `recordings` of the preview. More than these are never deleted by it',
-    ...count,
-    optional: true,
-  })
+  @Integer(
+    'Needed to shorten a retention: `recordings` of the preview. More than these are never deleted by it',
+    optional,
+    example(12),
+  )
   recordings?: number;
 }
 
 export class HaulerRetention {
-  @UuidField(HAULER)
-  haulerId!: string;
+  @HaulerId() haulerId!: string;
+  @Integer(keptClips('null: for ever'), min(1), nullable) onDemandDays!: number | null;
+  @Integer(keptRecordings('null: for ever'), min(1), nullable) continuousDays!: number | null;
 
-  @IntegerField({ description: `${ON_DEMAND}; null: for ever`, ...DAYS, nullable: true })
-  onDemandDays!: number | null;
-
-  @IntegerField({ description: `${CONTINUOUS}; null: for ever`, ...DAYS, nullable: true })
-  continuousDays!: number | null;
-
-  @BooleanField({
-    description:
-      'Whether nobody has set it: then it is the longest VIDEO_RETENTION_DAYS that the service has had since the hauler was created',
-    example: false,
-  })
+  @Flag(
+    'Whether nobody has set it: then it is the longest VIDEO_RETENTION_DAYS that the service has had since the hauler was created',
+  )
   isDefault!: boolean;
 
-  @InstantField({ description: 'When it was set', optional: true, example: '2026-02-03T10:00:00Z' })
-  changedAt?: string;
-
-  @TextField({ description: 'Who set it', max: 255, optional: true, example: 'console' })
-  changedBy?: string;
+  @Time('When it was set', optional) changedAt?: string;
+  @Text('Who set it', optional, example('console')) changedBy?: string;
 }
 
-const PREVIEWED = {
-  min: 0,
-  max: MAX_DAYS,
-  optional: true,
-  inQuery: true,
-  example: 30,
-};
-
 export class RetentionPreviewQuery {
-  @UuidField(HAULER)
-  haulerId!: string;
-
-  @IntegerField({ ...PREVIEWED, description: `${ON_DEMAND}; 0: for ever; absent: as it is` })
-  onDemandDays?: number;
-
-  @IntegerField({ ...PREVIEWED, description: `${CONTINUOUS}; 0: for ever; absent: as it is` })
-  continuousDays?: number;
+  @Uuid('The hauler', example(HAULER)) haulerId!: string;
+  @Integer(keptClips(ZERO), max(MAX_DAYS), inQuery, optional) onDemandDays?: number;
+  @Integer(keptRecordings(ZERO), max(MAX_DAYS), inQuery, optional) continuousDays?: number;
 }
 
 /** Stored recordings that would be deleted. */
 class Deletable {
-  @IntegerField({ description: 'Recordings whose files would be deleted', ...count })
-  recordings!: number;
-
-  @IntegerField({ description: 'Their size in bytes', ...count })
-  bytes!: number;
-
-  @IntegerField({ description: 'Recordings of that age which a hold keeps, and their files with them', ...count })
-  held!: number;
-
-  @InstantField({
-    description: 'Start of the oldest of those that would be deleted; absent where there is none',
-    optional: true,
-    example: '2025-10-01T06:00:00Z',
-  })
-  oldest?: string;
-
-  @InstantField({ description: 'Start of the newest of them', optional: true, example: '2025-10-31T18:00:00Z' })
-  newest?: string;
+  @Integer('Recordings whose files would be deleted', example(12)) recordings!: number;
+  @Integer('Their size in bytes', example(12)) bytes!: number;
+  @Integer('Recordings of that age which a hold keeps, and their files with them', example(12)) held!: number;
+  @Time('Start of the oldest of those that would be deleted; absent where there is none', optional) oldest?: string;
+  @Time('Start of the newest of them', optional) newest?: string;
 }
 
 export class DeletableOfTruck extends Deletable {
-  @UuidField(CONNECTION)
-  connectionId!: string;
-
-  @TextField(TRUCK)
-  truckId!: string;
+  @ConnectionId() connectionId!: string;
+  @TruckId() truckId!: string;
 }
 
 /** What a retention would delete at this moment. */
 export class RetentionPreview extends Deletable {
-  @ArrayField(() => DeletableOfTruck, {
-    description: `By truck, the one with most first, at most ${MAX_TRUCKS}`,
-    max: MAX_TRUCKS,
-  })
-  trucks!: DeletableOfTruck[];
+  @NestedList(`By truck, the one with most first, at most ${MAX_TRUCKS}`, DeletableOfTruck) trucks!: DeletableOfTruck[];
 }

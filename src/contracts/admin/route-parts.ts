@@ -1,3 +1,4 @@
+import {} from '../common/fields/decorators.js';
 import type { RouteDefinition } from '../common/api-contract.js';
 import type { DtoClass } from '../common/fields/field.js';
 import type { AdminRole } from '../common/roles.js';

@@ -1,11 +1,10 @@
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
-import { EnumField } from '../common/fields/scalar-fields.js';
+import { OneOf } from '../common/fields/decorators.js';
 import { SessionView, SignInRequest } from './session-view.dto.js';
 import { SignInOptions } from './people.dto.js';
 
 export class Health {
-  @EnumField({ description: 'Always ok', values: ['ok'], example: 'ok' })
-  status!: 'ok';
+  @OneOf('Always ok', ['ok']) status!: 'ok';
 }
 
 const NOT_SIGNED_IN = { unauthorized: 'The secret or the session is missing or wrong' };

@@ -1,100 +1,61 @@
-import {
-  EnumField,
-  InstantField,
-  IntegerField,
-  NameField,
-  TextField,
-  UuidField,
-} from '../common/fields/scalar-fields.js';
+import { Integer, Name, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { example, max, min, nullable, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
+import { HaulerId } from './fields.js';
 
-const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
-const REASON = { description: 'Why it is shared; the page does not show it', max: 1_000, example: 'Dispute 4711' };
-const MAX_VIEWS = { description: 'How often its recording may be shown', min: 1, max: 100_000, example: 10 };
-const TICKET = { description: 'Ticket that the page shows', example: ID };
+const REASON = 'Dispute 4711';
 
 export const SHARE_STATUSES = ['active', 'expired', 'revoked', 'usedUp'] as const;
 export type ShareStatus = (typeof SHARE_STATUSES)[number];
 
 export class CreateRecordingShare {
-  @NameField(REASON)
-  reason!: string;
+  @Name('Why it is shared; the page does not show it', max(1_000), example(REASON)) reason!: string;
 
-  @InstantField({
-    description: 'When the link stops working, at most 90 days ahead; without it in 14 days',
-    optional: true,
-    example: '2026-02-14T09:00:00Z',
-  })
+  @Time(
+    'When the link stops working, at most 90 days ahead; without it in 14 days',
+    optional,
+    example('2026-02-14T09:00:00Z'),
+  )
   expiresAt?: Instant;
 
-  @IntegerField({
-    ...MAX_VIEWS,
-    description: `${MAX_VIEWS.description}; without it as often as wanted`,
-    optional: true,
-  })
+  @Integer(
+    'How often its recording may be shown; without it as often as wanted',
+    range(1, 100_000),
+    optional,
+    example(10),
+  )
   maxViews?: number;
 
-  @UuidField({ ...TICKET, description: `${TICKET.description}; without it the ticket nearest in time`, optional: true })
-  ticketId?: string;
+  @Uuid('Ticket that the page shows; without it the ticket nearest in time', optional) ticketId?: string;
 }
 
 export class RecordingShare {
-  @UuidField({ description: 'Id of the link', example: ID })
-  id!: string;
-
-  @UuidField({ description: 'Hauler of the recording', example: ID })
-  haulerId!: string;
-
-  @UuidField({ description: 'The recording', example: ID })
-  recordingId!: string;
-
-  @UuidField({ ...TICKET, description: `${TICKET.description}; null if it shows none`, nullable: true })
-  ticketId!: string | null;
-
-  @NameField(REASON)
-  reason!: string;
-
-  @EnumField({ description: 'Only an active link works', values: SHARE_STATUSES, example: 'active' })
-  status!: ShareStatus;
-
-  @InstantField({ description: 'When it was created', example: '2026-01-31T09:00:00Z' })
-  createdAt!: string;
-
-  @InstantField({ description: 'When it stops working', example: '2026-02-14T09:00:00Z' })
-  expiresAt!: string;
-
-  @IntegerField({ ...MAX_VIEWS, description: `${MAX_VIEWS.description}; null without a limit`, nullable: true })
+  @Uuid('Id of the link') id!: string;
+  @HaulerId() haulerId!: string;
+  @Uuid('The recording') recordingId!: string;
+  @Uuid('Ticket that the page shows; null if it shows none', nullable) ticketId!: string | null;
+  @Text('Why it is shared; the page does not show it', example(REASON)) reason!: string;
+  @OneOf('Only an active link works', SHARE_STATUSES) status!: ShareStatus;
+  @Time('When it was created') createdAt!: string;
+  @Time('When it stops working') expiresAt!: string;
+  @Integer('How often its recording may be shown; null without a limit', min(1), nullable, example(10))
   maxViews!: number | null;
-
-  @IntegerField({ description: 'How often its recording was shown', min: 0, max: 2_147_483_647, example: 2 })
-  views!: number;
-
-  @InstantField({ description: 'When it was last shown', nullable: true, example: '2026-02-01T10:00:00Z' })
-  lastViewedAt!: string | null;
-
-  @InstantField({ description: 'When it was revoked', nullable: true, example: null })
-  revokedAt!: string | null;
+  @Integer('How often its recording was shown', example(2)) views!: number;
+  @Time('When it was last shown', nullable) lastViewedAt!: string | null;
+  @Time('When it was revoked', nullable) revokedAt!: string | null;
 }
 
 export class CreatedRecordingShare extends RecordingShare {
-  @TextField({
-    description: 'The link. Only this response shows it',
-    max: 2_048,
-    example: 'https://platform.example/shared/hb_…',
-  })
-  url!: string;
+  @Text('The link. Only this response shows it', example('https://platform.example/shared/hb_…')) url!: string;
 }
 
 export class ShareQuery extends ListQuery {
-  @UuidField({ description: 'Links of this hauler only', optional: true })
-  haulerId?: string;
-
-  @EnumField({ description: 'Links in this state only', values: SHARE_STATUSES, optional: true })
-  status?: ShareStatus;
+  @Uuid('Links of this hauler only', optional) haulerId?: string;
+  @OneOf('Links in this state only', SHARE_STATUSES, optional) status?: ShareStatus;
 }
 
 /** A time that the documents name is past when they are read. */
 export const SHARE_EXAMPLES = {
-  dispute: { summary: 'For 14 days, ten times', value: { reason: REASON.example, maxViews: MAX_VIEWS.example } },
+  dispute: { summary: 'For 14 days, ten times', value: { reason: REASON, maxViews: 10 } },
 };

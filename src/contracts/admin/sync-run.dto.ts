@@ -1,98 +1,41 @@
-import { Documented } from '../common/fields/documented.js';
-import {
-  BooleanField,
-  EnumField,
-  InstantField,
-  IntegerField,
-  NameField,
-  TextField,
-  UuidField,
-} from '../common/fields/scalar-fields.js';
-import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
+import { Flag, Integer, Json, Name, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { example, inQuery, max, nullable, optional } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
 import { SYNC_KINDS, type SyncKind } from './sync-kinds.js';
-import { MAX_REFUSALS, RefusedRecords } from './sync-refusal.dto.js';
-
-const ID = '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24';
-const CONNECTION_ID = '0197a1cc-3b11-7d42-8c5e-6f8a0b2c4d68';
+import { RefusedRecords } from './sync-refusal.dto.js';
 
 const SYNC_RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'held', 'rejected', 'no_data'] as const;
 export type SyncRunStatus = (typeof SYNC_RUN_STATUSES)[number];
 
 /** The filters that the partner of a connection has too. */
 export class SyncRunFilters extends ListQuery {
-  @EnumField({
-    description: 'Runs with this status only',
-    values: SYNC_RUN_STATUSES,
-    optional: true,
-  })
-  status?: SyncRunStatus;
-
-  @BooleanField({
-    description: 'Only runs after which no other run of the connection has finished',
-    optional: true,
-    inQuery: true,
-  })
-  latest?: boolean;
-
-  @BooleanField({
-    description: 'Only runs that quarantined records, or only the others',
-    optional: true,
-    inQuery: true,
-  })
-  quarantined?: boolean;
+  @OneOf('Runs with this status only', SYNC_RUN_STATUSES, optional) status?: SyncRunStatus;
+  @Flag('Only runs after which no other run of the connection has finished', inQuery, optional) latest?: boolean;
+  @Flag('Only runs that quarantined records, or only the others', inQuery, optional) quarantined?: boolean;
 }
 
 export class SyncRunQuery extends SyncRunFilters {
-  @UuidField({ description: 'Runs of this connection only', optional: true })
-  connectionId?: string;
+  @Uuid('Runs of this connection only', optional) connectionId?: string;
 }
-
-const records = (description: string) =>
-  IntegerField({ description, min: 0, max: Number.MAX_SAFE_INTEGER, example: 12 });
 
 /** The counts of a run for one kind of record. */
 export class SyncCounts {
-  @records('Elements in the array of the partner')
-  received!: number;
-
-  @records('Not stored before')
-  created!: number;
-
-  @records('Stored before, with different content')
-  updated!: number;
-
-  @records('Same content; a newer `updatedAt` alone is stored and counts here')
-  unchanged!: number;
-
-  @records('Deactivated by the partner, or absent from its response')
-  deactivated!: number;
-
-  @records('Active again')
-  restored!: number;
-
-  @records('Older than what is stored: not applied')
-  stale!: number;
-
-  @records('Stored with a flag, because site and kiosk contradict each other')
-  flagged!: number;
-
-  @records('Absent from the response, and active until an admin confirms their removal')
-  held!: number;
-
-  @records('Skipped as invalid')
-  quarantined!: number;
+  @Integer('Elements in the array of the partner', example(12)) received!: number;
+  @Integer('Not stored before', example(12)) created!: number;
+  @Integer('Stored before, with different content', example(12)) updated!: number;
+  @Integer('Same content; a newer `updatedAt` alone is stored and counts here', example(12)) unchanged!: number;
+  @Integer('Deactivated by the partner, or absent from its response', example(12)) deactivated!: number;
+  @Integer('Active again', example(12)) restored!: number;
+  @Integer('Older than what is stored: not applied', example(12)) stale!: number;
+  @Integer('Stored with a flag, because site and kiosk contradict each other', example(12)) flagged!: number;
+  @Integer('Absent from the response, and active until an admin confirms their removal', example(12)) held!: number;
+  @Integer('Skipped as invalid', example(12)) quarantined!: number;
 }
 
 export class SyncRunCounts {
-  @ObjectField(() => SyncCounts, { description: 'Sites' })
-  sites!: SyncCounts;
-
-  @ObjectField(() => SyncCounts, { description: 'Kiosks' })
-  kiosks!: SyncCounts;
-
-  @ObjectField(() => SyncCounts, { description: 'Materials' })
-  materials!: SyncCounts;
+  @Nested('Sites', SyncCounts) sites!: SyncCounts;
+  @Nested('Kiosks', SyncCounts) kiosks!: SyncCounts;
+  @Nested('Materials', SyncCounts) materials!: SyncCounts;
 }
 
 /** The rule that held the removals of one kind (decision 35). */
@@ -120,73 +63,57 @@ const GUARD_SCHEMA = {
 
 /** One synchronisation of one connection. */
 export class SyncRun {
-  @UuidField({ description: 'Id of the run', example: ID })
-  id!: string;
+  @Uuid('Id of the run') id!: string;
+  @Uuid('Connection that was synchronised') connectionId!: string;
 
-  @UuidField({ description: 'Connection that was synchronised', example: CONNECTION_ID })
-  connectionId!: string;
-
-  @EnumField({
-    description:
-      '`held`: removals wait for an admin, the other changes are applied. `rejected`: an admin kept the records. `no_data`: the partner has no data of this hauler; nothing changed.',
-    values: SYNC_RUN_STATUSES,
-    example: 'succeeded',
-  })
+  @OneOf(
+    '`held`: removals wait for an admin, the other changes are applied. `rejected`: an admin kept the records. `no_data`: the partner has no data of this hauler; nothing changed.',
+    SYNC_RUN_STATUSES,
+  )
   status!: SyncRunStatus;
 
-  @TextField({
-    description:
-      'What an admin should look at although the run did not fail: records that are not stored, and lists that the partner no longer sends',
-    max: 1_000,
-    optional: true,
-    example: '135 of 700 records are in quarantine, and not stored as sent: materials 135.',
-  })
+  @Text(
+    'What an admin should look at although the run did not fail: records that are not stored, and lists that the partner no longer sends',
+    optional,
+    example('135 of 700 records are in quarantine, and not stored as sent: materials 135.'),
+  )
   attention?: string;
 
-  @InstantField({ description: 'When it began', nullable: true, example: '2026-11-20T14:03:27.512Z' })
-  startedAt!: string | null;
+  @Time('When it began', nullable) startedAt!: string | null;
+  @Time('When it ended', nullable) finishedAt!: string | null;
 
-  @InstantField({ description: 'When it ended', nullable: true, example: '2026-11-20T14:03:28.940Z' })
-  finishedAt!: string | null;
-
-  @TextField({
-    description: 'Why it failed, or why `no_data` is unexpected, in a sentence',
-    max: 2000,
-    optional: true,
-    example: 'sites.example.com closed the connection before the end of its response.',
-  })
+  @Text(
+    'Why it failed, or why `no_data` is unexpected, in a sentence',
+    optional,
+    example('sites.example.com closed the connection before the end of its response.'),
+  )
   error?: string;
 
-  @ObjectField(() => SyncRunCounts, { description: 'The counts of each kind of record' })
-  counts!: SyncRunCounts;
+  @Nested('The counts of each kind of record', SyncRunCounts) counts!: SyncRunCounts;
 
-  @Documented({
-    description: 'The rule that held removals; a list if several kinds are held',
-    oneOf: [GUARD_SCHEMA, { type: 'array', items: GUARD_SCHEMA, maxItems: SYNC_KINDS.length }],
-    required: false,
-    example: { kind: 'sites', removed: 6, of: 10, share: 0.6 },
-  })
+  @Json(
+    'The rule that held removals; a list if several kinds are held',
+    { oneOf: [GUARD_SCHEMA, { type: 'array', items: GUARD_SCHEMA, maxItems: SYNC_KINDS.length }] },
+    optional,
+    example({ kind: 'sites', removed: 6, of: 10, share: 0.6 }),
+  )
   guard?: RemovalGuard | readonly RemovalGuard[];
 
-  @TextField({ description: 'Why an admin rejected it', max: 1_000, optional: true, example: 'Export was empty' })
-  note?: string;
+  @Text('Why an admin rejected it', optional, example('Export was empty')) note?: string;
 
-  @ArrayField(() => RefusedRecords, {
-    description:
-      'All records that it skipped or flagged, by rule: `GET /sync-runs/{id}/quarantine` lists those of one with the same `severity`, `kind`, `field` and `rule`',
-    max: MAX_REFUSALS,
-    optional: true,
-  })
+  @NestedList(
+    'All records that it skipped or flagged, by rule: `GET /sync-runs/{id}/quarantine` lists those of one with the same `severity`, `kind`, `field` and `rule`',
+    RefusedRecords,
+    optional,
+  )
   refusals?: RefusedRecords[];
 }
 
 export class RejectSyncRunRequest {
-  @NameField({ description: 'Why', max: 1_000, optional: true, example: 'Export was empty' })
-  note?: string;
+  @Name('Why', max(1_000), optional, example('Export was empty')) note?: string;
 }
 
 /** The requested run, or the run that was already active. */
 export class RequestedSyncRun {
-  @UuidField({ description: 'Id of the run', example: ID })
-  runId!: string;
+  @Uuid('Id of the run') runId!: string;
 }

@@ -1,27 +1,32 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import {
-  EnumField,
-  InstantField,
-  IntegerField,
-  NameField,
-  RangeField,
-  TextField,
+  Integer,
+  Name,
+  NestedList,
+  OneOf,
+  Period,
+  Text,
+  TextList,
+  Time,
   type TimeRange,
-  UuidField,
-} from '../common/fields/scalar-fields.js';
-import { ArrayField, TextListField } from '../common/fields/nested-fields.js';
+  Uuid,
+} from '../common/fields/decorators.js';
+import { example, max, min, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
-import { type FILE_REMOVED, OVERLAPS, REASON_CODE } from './recording.dto.js';
-import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
+import { FILE_REMOVED } from './recording.dto.js';
 import { ListQuery } from './list.dto.js';
+import {
+  CameraId,
+  ConnectionId,
+  CustomerId,
+  EndTime,
+  HaulerId,
+  RequestedTruckId,
+  StartTime,
+  TruckId,
+} from './fields.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
-const CONNECTION = { description: 'Vision connection to the partner', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' };
-const TRUCK = { description: 'Truck identifier of work orders and routing', max: MAX_PARTNER_ID, example: 'TRUCK-7' };
-const CAMERA = { description: 'Camera: placement or number', max: MAX_PARTNER_ID, example: 'front' };
-const START = { description: 'Start of the range', example: '2026-01-31T08:30:00Z' };
-const END = { description: 'End of the range', example: '2026-01-31T08:35:00Z' };
-const REASON = { description: 'Reason for the state, or message of the partner', max: 10_000, optional: true };
 
 export const VIDEO_REQUEST_STATUSES = [
   'submitting',
@@ -34,141 +39,64 @@ export const VIDEO_REQUEST_STATUSES = [
 ] as const;
 type VideoRequestStatus = (typeof VIDEO_REQUEST_STATUSES)[number];
 
-const STATUS = { description: 'State', values: VIDEO_REQUEST_STATUSES, example: 'processing' };
-const PARTNER_ID = {
-  description: "The partner's id of the request",
-  max: MAX_REQUEST_ID_LENGTH,
-  optional: true,
-  example: 'req-4711',
-};
-const MAX_PARTS = 1_000;
-/** The service downloads at most this many clips of one part. */
-const RECORDING_IDS = { description: 'The clips', maxLength: 36, example: [ID] };
+const ReasonCode = () =>
+  OneOf(
+    'Reason as a code: `fileRemoved` after the retention of the hauler; request a clip of the range to get it again',
+    [FILE_REMOVED],
+    optional,
+  );
 
 export class OrderVideoRequest {
-  @UuidField(CONNECTION)
-  connectionId!: string;
-
-  @NameField(TRUCK)
-  truckId!: string;
-
-  @NameField(CAMERA)
-  cameraId!: string;
-
-  @InstantField(START)
-  startTime!: Instant;
-
-  @InstantField(END)
-  endTime!: Instant;
+  @ConnectionId() connectionId!: string;
+  @RequestedTruckId() truckId!: string;
+  @Name('Camera: placement or number', max(MAX_PARTNER_ID), example('front')) cameraId!: string;
+  @StartTime() startTime!: Instant;
+  @EndTime() endTime!: Instant;
 }
 
 export class OrderedVideoRequest {
-  @UuidField({ description: 'Id of the request', example: ID })
-  id!: string;
-
-  @EnumField({ ...STATUS, example: 'submitting' })
-  status!: VideoRequestStatus;
+  @Uuid('Id of the request') id!: string;
+  @OneOf('State', VIDEO_REQUEST_STATUSES) status!: VideoRequestStatus;
 }
 
 export class VideoRequestQuery extends ListQuery {
-  @UuidField({ description: 'Requests of this hauler only', optional: true, example: ID })
-  haulerId?: string;
+  @Uuid('Requests of this hauler only', optional) haulerId?: string;
+  @ConnectionId(optional) connectionId?: string;
+  @RequestedTruckId(optional) truckId?: string;
+  @OneOf('State', VIDEO_REQUEST_STATUSES, optional) status?: VideoRequestStatus;
 
-  @UuidField({ ...CONNECTION, optional: true })
-  connectionId?: string;
-
-  @NameField({ ...TRUCK, optional: true })
-  truckId?: string;
-
-  @EnumField({ ...STATUS, optional: true })
-  status?: VideoRequestStatus;
-
-  @RangeField({
-    ...OVERLAPS,
-    description: 'Requests for a range that shares some time with this one: two times with a comma between',
-  })
+  @Period('Requests for a range that shares some time with this one: two times with a comma between', optional)
   overlaps?: TimeRange;
 }
 
 /** One part of a request: the range of one request to the partner (decision 42). */
 export class VideoRequestPart {
-  @IntegerField({ description: 'Position in the request, from 1', min: 1, max: MAX_PARTS, example: 1 })
-  number!: number;
-
-  @InstantField(START)
-  startTime!: string;
-
-  @InstantField(END)
-  endTime!: string;
-
-  @EnumField(STATUS)
-  status!: VideoRequestStatus;
-
-  @TextField(REASON)
-  reason?: string;
-
-  @EnumField(REASON_CODE)
-  reasonCode?: typeof FILE_REMOVED;
-
-  @TextField(PARTNER_ID)
-  partnerRequestId?: string;
-
-  @TextListField(RECORDING_IDS)
-  recordingIds!: string[];
+  @Integer('Position in the request, from 1', min(1), example(1)) number!: number;
+  @StartTime() startTime!: string;
+  @EndTime() endTime!: string;
+  @OneOf('State', VIDEO_REQUEST_STATUSES, example('processing')) status!: VideoRequestStatus;
+  @Text('Reason for the state, or message of the partner', optional) reason?: string;
+  @ReasonCode() reasonCode?: typeof FILE_REMOVED;
+  @Text("The partner's id of the request", optional, example('req-4711')) partnerRequestId?: string;
+  @TextList('The clips', example([ID])) recordingIds!: string[];
 }
 
 export class VideoRequest {
-  @UuidField({ description: 'Id of the request', example: ID })
-  id!: string;
-
-  @UuidField({ description: 'Hauler that it belongs to', example: ID })
-  haulerId!: string;
-
-  @UuidField(CONNECTION)
-  connectionId!: string;
-
-  @TextField({ description: 'Customer, as the partner names it', max: MAX_PARTNER_ID, example: ID })
-  customerId!: string;
-
-  @NameField(TRUCK)
-  truckId!: string;
-
-  @NameField(CAMERA)
-  cameraId!: string;
-
-  @InstantField(START)
-  startTime!: string;
-
-  @InstantField(END)
-  endTime!: string;
-
-  @EnumField(STATUS)
-  status!: VideoRequestStatus;
-
-  @TextField(REASON)
-  reason?: string;
-
-  @EnumField(REASON_CODE)
-  reasonCode?: typeof FILE_REMOVED;
-
-  @TextField({ ...PARTNER_ID, description: "The partner's id of a request with a single part" })
-  partnerRequestId?: string;
-
-  @ArrayField(() => VideoRequestPart, { description: 'The parts of the request', max: MAX_PARTS })
-  parts!: VideoRequestPart[];
-
-  @TextListField(RECORDING_IDS)
-  recordingIds!: string[];
-
-  @InstantField({
-    description: 'When the request expires if the partner has not delivered',
-    example: '2026-02-01T08:30:00Z',
-  })
-  deadline!: string;
-
-  @InstantField({ description: 'When it was created', example: '2026-01-31T09:00:00Z' })
-  createdAt!: string;
-
-  @InstantField({ description: 'When its state last changed', example: '2026-01-31T09:02:00Z' })
-  updatedAt!: string;
+  @Uuid('Id of the request') id!: string;
+  @HaulerId() haulerId!: string;
+  @ConnectionId() connectionId!: string;
+  @CustomerId() customerId!: string;
+  @TruckId() truckId!: string;
+  @CameraId() cameraId!: string;
+  @StartTime() startTime!: string;
+  @EndTime() endTime!: string;
+  @OneOf('State', VIDEO_REQUEST_STATUSES, example('processing')) status!: VideoRequestStatus;
+  @Text('Reason for the state, or message of the partner', optional) reason?: string;
+  @ReasonCode() reasonCode?: typeof FILE_REMOVED;
+  @Text("The partner's id of a request with a single part", optional, example('req-4711')) partnerRequestId?: string;
+  @NestedList('The parts of the request', VideoRequestPart) parts!: VideoRequestPart[];
+  @TextList('The clips', example([ID])) recordingIds!: string[];
+  @Time('When the request expires if the partner has not delivered') deadline!: string;
+  @Time('When it was created') createdAt!: string;
+  @Time('When its state last changed') updatedAt!: string;
 }

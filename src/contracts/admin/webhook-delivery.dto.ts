@@ -1,21 +1,13 @@
-import type { FieldSchema } from '../common/fields/documented.js';
-import { field } from '../common/fields/field.js';
-import { EnumField, InstantField, IntegerField, TextField, UuidField } from '../common/fields/scalar-fields.js';
+import { Integer, Json, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { example, inQuery, nullable, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
-import { isJsonObject } from '../common/json.js';
 import { DELIVERY_REASON_CODES, type DeliveryReason } from '../webhooks/delivery-reasons.js';
 import { SENT_TOPICS, type SentTopic } from '../webhooks/topics.js';
 import { ListQuery } from './list.dto.js';
-
-const ID = '0197a1ce-7081-7d92-8ea3-2b3c4d5e6f70';
-const HAULER_ID = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
-const AT = '2026-11-20T14:03:27.512Z';
+import { HaulerId } from './fields.js';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
-
-const STATUS_FIELD = { description: 'State', values: DELIVERY_STATUSES, example: 'delivered' };
-const TOPIC_FIELD = { description: 'What happened', values: SENT_TOPICS, example: 'ticket.created' };
 
 /** The answer of a receiver. */
 interface WebhookResponse {
@@ -24,7 +16,7 @@ interface WebhookResponse {
 }
 
 /** Written out, because a schema that is referred to by its name cannot be null. */
-const RESPONSE_SCHEMA: FieldSchema = {
+const RESPONSE_SCHEMA = {
   type: 'object',
   required: ['status', 'body'],
   properties: {
@@ -40,90 +32,50 @@ const RESPONSE_SCHEMA: FieldSchema = {
 };
 
 export class WebhookDelivery {
-  @UuidField({ description: 'Id of the delivery, the `webhook-id` of every try', example: ID })
-  id!: string;
+  @Uuid('Id of the delivery, the `webhook-id` of every try') id!: string;
+  @Uuid('Its endpoint') endpointId!: string;
+  @HaulerId(nullable) haulerId!: string | null;
+  @OneOf('What happened', SENT_TOPICS, example('ticket.created')) topic!: SentTopic;
+  @OneOf('State', DELIVERY_STATUSES, example('delivered')) status!: DeliveryStatus;
 
-  @UuidField({ description: 'Its endpoint', example: ID })
-  endpointId!: string;
-
-  @UuidField({ description: 'Hauler of the event', nullable: true, example: HAULER_ID })
-  haulerId!: string | null;
-
-  @EnumField(TOPIC_FIELD)
-  topic!: SentTopic;
-
-  @EnumField(STATUS_FIELD)
-  status!: DeliveryStatus;
-
-  @EnumField({
-    description: 'Why the last try did not succeed; null where it did, or before the first one',
-    values: DELIVERY_REASON_CODES,
-    nullable: true,
-    example: null,
-  })
+  @OneOf(
+    'Why the last try did not succeed; null where it did, or before the first one',
+    DELIVERY_REASON_CODES,
+    nullable,
+  )
   reason!: DeliveryReason | null;
 
-  @IntegerField({ description: 'Tries so far', min: 0, max: 1_000, example: 1 })
-  attempts!: number;
-
-  @InstantField({ description: 'When it is tried next; null for one that ended', nullable: true, example: null })
-  nextAt!: string | null;
-
-  @field(
-    { description: 'The last answer of the receiver', nullable: true, example: { status: 204, body: '' } },
-    RESPONSE_SCHEMA,
-    { rule: { name: 'isObject', validate: isJsonObject, must: 'must be an object' } },
-  )
+  @Integer('Tries so far', example(1)) attempts!: number;
+  @Time('When it is tried next; null for one that ended', nullable) nextAt!: string | null;
+  @Json('The last answer of the receiver', RESPONSE_SCHEMA, nullable, example({ status: 204, body: '' }))
   lastResponse!: WebhookResponse | null;
 
-  @TextField({
-    description: 'The body, as it is signed: `type`, `timestamp`, `data` with ids',
-    max: 4_000,
-    example: `{"type":"ticket.created","timestamp":"${AT}","data":{"haulerId":"${HAULER_ID}","ticketId":"${ID}"}}`,
-  })
+  @Text(
+    'The body, as it is signed: `type`, `timestamp`, `data` with ids',
+    example(
+      '{"type":"ticket.created","timestamp":"2026-11-20T14:03:27.512Z","data":{"haulerId":"5f0c1f2e-7a3b-4c8d-9e10-112233445566","ticketId":"0197a1ce-7081-7d92-8ea3-2b3c4d5e6f70"}}',
+    ),
+  )
   body!: string;
 
-  @InstantField({ description: 'When it happened', example: AT })
-  createdAt!: string;
-
-  @InstantField({ description: 'When it was delivered or given up', nullable: true, example: AT })
-  endedAt!: string | null;
+  @Time('When it happened') createdAt!: string;
+  @Time('When it was delivered or given up', nullable) endedAt!: string | null;
 }
 
 export class WebhookDeliveryQuery extends ListQuery {
-  @UuidField({ description: 'Deliveries of this endpoint only', optional: true })
-  endpointId?: string;
-
-  @EnumField({ ...STATUS_FIELD, optional: true })
-  status?: DeliveryStatus;
-
-  @EnumField({ ...TOPIC_FIELD, optional: true })
-  topic?: SentTopic;
-
-  @InstantField({ description: 'Created at or after', optional: true, inQuery: true })
-  from?: Instant;
-
-  @InstantField({ description: 'Created before', optional: true, inQuery: true })
-  to?: Instant;
+  @Uuid('Deliveries of this endpoint only', optional) endpointId?: string;
+  @OneOf('State', DELIVERY_STATUSES, optional) status?: DeliveryStatus;
+  @OneOf('What happened', SENT_TOPICS, optional) topic?: SentTopic;
+  @Time('Created at or after', inQuery, optional) from?: Instant;
+  @Time('Created before', inQuery, optional) to?: Instant;
 }
 
 export class RetryWebhookDeliveries {
-  @UuidField({ description: 'The endpoint', example: ID })
-  endpointId!: string;
-
-  @InstantField({ description: 'Deliveries created at or after', example: '2026-11-20T00:00:00Z' })
-  from!: Instant;
-
-  @InstantField({ description: 'Deliveries created before', example: '2026-11-21T00:00:00Z' })
-  to!: Instant;
+  @Uuid('The endpoint') endpointId!: string;
+  @Time('Deliveries created at or after', example('2026-11-20T00:00:00Z')) from!: Instant;
+  @Time('Deliveries created before', example('2026-11-21T00:00:00Z')) to!: Instant;
 }
 
 export class RetriedWebhookDeliveries {
-  @IntegerField({
-    description: 'Deliveries that failed within the time, and are tried again',
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    example: 12,
-  })
-  matched!: number;
+  @Integer('Deliveries that failed within the time, and are tried again', example(12)) matched!: number;
 }

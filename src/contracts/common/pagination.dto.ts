@@ -1,57 +1,24 @@
-import { IntegerField } from './fields/scalar-fields.js';
+import { Integer } from './fields/decorators.js';
+import { example, inQuery, min, optional, range } from './fields/options.js';
 
 export const DEFAULT_PAGE_SIZE = 20;
 export const MAX_PAGE_SIZE = 100;
 
+export const PageSize = () =>
+  Integer('Items per page', range(1, MAX_PAGE_SIZE), { default: DEFAULT_PAGE_SIZE }, inQuery, optional);
+
 /** `page` and `pageSize` of every list (section 8, decision 43). */
 export class PageQuery {
-  @IntegerField({
-    description: 'Page number, from 1',
-    min: 1,
-    max: Number.MAX_SAFE_INTEGER,
-    orMore: true,
-    default: 1,
-    optional: true,
-    inQuery: true,
-  })
-  page?: number;
-
-  @IntegerField({
-    description: 'Items per page',
-    min: 1,
-    max: MAX_PAGE_SIZE,
-    default: DEFAULT_PAGE_SIZE,
-    optional: true,
-    inQuery: true,
-  })
-  pageSize?: number;
+  @Integer('Page number, from 1', min(1), { orMore: true, default: 1 }, inQuery, optional) page?: number;
+  @PageSize() pageSize?: number;
 }
 
 /** Position of a page in its list (section 2.6). */
 export class Pagination {
-  @IntegerField({
-    description: 'Current page number',
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    optional: true,
-    example: 1,
-  })
-  page?: number;
-
-  @IntegerField({ description: 'Items per page', min: 0, max: Number.MAX_SAFE_INTEGER, optional: true, example: 20 })
-  pageSize?: number;
-
-  @IntegerField({
-    description: 'Items across all pages',
-    min: 0,
-    max: Number.MAX_SAFE_INTEGER,
-    optional: true,
-    example: 137,
-  })
-  totalItems?: number;
-
-  @IntegerField({ description: 'Number of pages', min: 0, max: Number.MAX_SAFE_INTEGER, optional: true, example: 7 })
-  totalPages?: number;
+  @Integer('Current page number', optional, example(1)) page?: number;
+  @Integer('Items per page', optional, example(20)) pageSize?: number;
+  @Integer('Items across all pages', optional, example(137)) totalItems?: number;
+  @Integer('Number of pages', optional, example(7)) totalPages?: number;
 }
 
 export interface PageRequest {

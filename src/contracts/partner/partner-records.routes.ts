@@ -4,17 +4,13 @@ import { ListQuery } from '../admin/list.dto.js';
 import { ofOne, page, read } from '../admin/route-parts.js';
 import { Ticket, TicketFilters, TicketPush, TicketRevision } from '../admin/ticket.dto.js';
 import type { RouteDefinition } from '../common/api-contract.js';
-import { ArrayField } from '../common/fields/nested-fields.js';
+import { NestedList } from '../common/fields/decorators.js';
 
 /** Pushes that a ticket is shown with. */
 export const MAX_SHOWN_PUSHES = 100;
 
 export class OwnTicket extends Ticket {
-  @ArrayField(() => TicketPush, {
-    description: `Its stored pushes, the newest ${MAX_SHOWN_PUSHES}, newest first`,
-    max: MAX_SHOWN_PUSHES,
-  })
-  revisions!: TicketPush[];
+  @NestedList(`Its stored pushes, the newest ${MAX_SHOWN_PUSHES}, newest first`, TicketPush) revisions!: TicketPush[];
 }
 
 const needs = (name: string) => ({ notFound: `The key has no hauler, or does not open the ${name} interface` });

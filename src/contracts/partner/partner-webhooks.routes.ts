@@ -8,7 +8,8 @@ import {
 import { ListQuery } from '../admin/list.dto.js';
 import { WEBHOOK_ROUTES } from '../admin/webhooks.routes.js';
 import type { RouteDefinition } from '../common/api-contract.js';
-import { IntegerField, NameField, TextField } from '../common/fields/scalar-fields.js';
+import { Integer, Name, Text } from '../common/fields/decorators.js';
+import { example, max, optional, range } from '../common/fields/options.js';
 import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
 
 /** Pokes of a connection in a minute, over all instances. */
@@ -16,32 +17,13 @@ export const MAX_POKES_PER_MINUTE = 60;
 
 /** What is ready. */
 export class Poke {
-  @TextField({
-    description: "The partner's id of a clip request",
-    min: 1,
-    max: MAX_REQUEST_ID_LENGTH,
-    optional: true,
-    example: 'req-4711',
-  })
+  @Text("The partner's id of a clip request", range(1, MAX_REQUEST_ID_LENGTH), optional, example('req-4711'))
   requestId?: string;
-
-  @NameField({
-    description: 'A truck with new continuous recordings',
-    max: MAX_PARTNER_ID,
-    optional: true,
-    example: 'TRUCK-7',
-  })
-  truckId?: string;
+  @Name('A truck with new continuous recordings', max(MAX_PARTNER_ID), optional, example('TRUCK-7')) truckId?: string;
 }
 
 export class PokeResult {
-  @IntegerField({
-    description: 'Polls that are due now; 0 where nothing waits for the partner any more',
-    min: 0,
-    max: 100_000,
-    example: 1,
-  })
-  polls!: number;
+  @Integer('Polls that are due now; 0 where nothing waits for the partner any more', example(1)) polls!: number;
 }
 
 const POKES = {

@@ -17,63 +17,34 @@ import {
   type InterfaceName,
   type RouteDefinition,
 } from '../common/api-contract.js';
-import { EnumListField, ObjectField } from '../common/fields/nested-fields.js';
+import { Flag, Nested, OneOfList, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { example, nullable, optional } from '../common/fields/options.js';
 import { PARTNER_SYNC_RUN_ROUTES } from './partner-connection.routes.js';
 import { OwnAttention } from './own-attention.dto.js';
 import { PARTNER_RECORD_ROUTES } from './partner-records.routes.js';
 import { PARTNER_WEBHOOK_ROUTES } from './partner-webhooks.routes.js';
-import { BooleanField, InstantField, TextField, UuidField } from '../common/fields/scalar-fields.js';
+import { HaulerId } from '../admin/fields.js';
 
 /** The interfaces and the owner of an API key. */
 export class KeyDescription {
-  @EnumListField({
-    description: 'Interfaces that the key may call; none for a key of a connection',
-    values: INTERFACES,
-    max: INTERFACES.length,
-    example: ['scale', 'account'],
-  })
+  @OneOfList('Interfaces that the key may call; none for a key of a connection', INTERFACES)
   interfaces!: InterfaceName[];
+  @HaulerId(optional) haulerId?: string;
+  @Uuid('Connection of the key, for a partner who hosts', optional) connectionId?: string;
+  @Nested('The state of that connection', Connection, optional) connection?: Connection;
+  @Text('The only customer that it may read in Vision', optional) customerId?: string;
+  @Flag('True if it may read every customer in Vision', optional) allCustomers?: boolean;
+  @Text('First characters of the key', example('hb_7Kq2mZ9x')) keyPrefix!: string;
+  @Time('When it expires; after a rotation, the end of the overlap', nullable) expiresAt!: string | null;
 
-  @UuidField({ description: 'Hauler of the key', optional: true, example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' })
-  haulerId?: string;
-
-  @UuidField({
-    description: 'Connection of the key, for a partner who hosts',
-    optional: true,
-    example: '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a',
-  })
-  connectionId?: string;
-
-  @ObjectField(() => Connection, { description: 'The state of that connection', optional: true })
-  connection?: Connection;
-
-  @TextField({ description: 'The only customer that it may read in Vision', max: 255, optional: true })
-  customerId?: string;
-
-  @BooleanField({ description: 'True if it may read every customer in Vision', optional: true, example: true })
-  allCustomers?: boolean;
-
-  @TextField({ description: 'First characters of the key', example: 'hb_7Kq2mZ9x', max: 24 })
-  keyPrefix!: string;
-
-  @InstantField({
-    description: 'When it expires; after a rotation, the end of the overlap',
-    nullable: true,
-    example: '2027-11-20T00:00:00Z',
-  })
-  expiresAt!: string | null;
-
-  @InstantField({
-    description:
-      "When the hauler's sites and materials were last synchronised; for a key of a connection, when that connection was, or a partner's list of recordings was last read; null before the first time, absent for a key without a hauler",
-    optional: true,
-    nullable: true,
-    example: '2026-11-20T14:03:27.512Z',
-  })
+  @Time(
+    "When the hauler's sites and materials were last synchronised; for a key of a connection, when that connection was, or a partner's list of recordings was last read; null before the first time, absent for a key without a hauler",
+    optional,
+    nullable,
+  )
   lastSynchronisation?: string | null;
 
-  @BooleanField({ description: 'Whether the sandbox is on', example: true })
-  sandbox!: boolean;
+  @Flag('Whether the sandbox is on') sandbox!: boolean;
 }
 
 const ROUTES = {

@@ -1,6 +1,6 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
-import { BooleanField, EnumField, InstantField, IntegerField, TextField } from '../common/fields/scalar-fields.js';
-import { ArrayField, ObjectField } from '../common/fields/nested-fields.js';
+import { Flag, Integer, Nested, NestedList, OneOf, Text, Time } from '../common/fields/decorators.js';
+import { example, inQuery, max, optional, range, type TextOptions } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery, Pagination } from '../common/pagination.dto.js';
 
@@ -13,227 +13,127 @@ export const MAX_CLIP_GAPS = 1000;
 export const MAX_DURATION_SECONDS = 31_536_000;
 
 /** Of a caller of ours, whose names are in the keys of tables. */
-const IDENTIFIER = { min: 1, max: 255 };
-/** Of a partner (decision 38). */
-const LISTED = { min: 1, max: MAX_PARTNER_ID };
+const IDENTIFIER = range(1, 255);
 /** The contract has no limit (section 2.5a), but the URL of a list request has. */
 export const MAX_REQUEST_ID_LENGTH = MAX_PARTNER_ID;
-const REQUEST_ID = { min: 1, max: MAX_REQUEST_ID_LENGTH };
-const CUSTOMER = {
-  ...IDENTIFIER,
-  description: 'Customer identifier or name',
-  example: '5f0c1f2e-7a3b-4c8d-9e10-112233445566',
-};
-const TRUCK = {
-  ...IDENTIFIER,
-  description: 'Truck identifier, as work orders and routing name it',
-  example: 'TRUCK-7',
-};
-const CAMERA = {
-  ...IDENTIFIER,
-  description: 'Placement (`front`, `rear`, `left`, `right`) or number (`1`, `2`, `3`)',
-  example: 'front',
-};
-const START = { description: 'Start of the range', example: '2026-01-31T08:30:00Z' };
-const END = { description: 'End of the range', example: '2026-01-31T08:35:00Z' };
+/** Of a partner (decision 38). */
+const LISTED = range(1, MAX_PARTNER_ID);
+const REQUEST_ID = range(1, MAX_REQUEST_ID_LENGTH);
+const REQUEST_EXAMPLE = example('019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e');
+const MESSAGE = max(10_000);
+
+const CustomerId = (...options: readonly TextOptions[]) =>
+  Text('Customer identifier or name', example('5f0c1f2e-7a3b-4c8d-9e10-112233445566'), ...options);
+const TruckId = (...options: readonly TextOptions[]) =>
+  Text('Truck identifier, as work orders and routing name it', example('TRUCK-7'), ...options);
+const CameraId = (...options: readonly TextOptions[]) =>
+  Text('Placement (`front`, `rear`, `left`, `right`) or number (`1`, `2`, `3`)', example('front'), ...options);
+const END = example('2026-01-31T08:35:00Z');
 
 /** Body of `POST /video-platform/v1/videos/requests` (section 2.5a). */
 export class CreateVideoRequest {
-  @TextField(CUSTOMER)
-  customerId!: string;
-
-  @TextField(TRUCK)
-  truckId!: string;
-
-  @TextField(CAMERA)
-  cameraId!: string;
-
-  @InstantField(START)
-  startTime!: Instant;
-
-  @InstantField(END)
-  endTime!: Instant;
+  @CustomerId(IDENTIFIER) customerId!: string;
+  @TruckId(IDENTIFIER) truckId!: string;
+  @CameraId(IDENTIFIER) cameraId!: string;
+  @Time('Start of the range') startTime!: Instant;
+  @Time('End of the range', END) endTime!: Instant;
 }
 
 /** The 202 response to a video request (section 2.5a). */
 export class CreateVideoResponse {
-  @BooleanField({ description: 'Whether the request was accepted', example: true })
-  success!: boolean;
-
-  @TextField({ ...REQUEST_ID, description: 'Identifier for polling', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
-  requestId!: string;
-
-  @EnumField({ description: 'State of the request', values: VIDEO_STATUSES, example: 'processing' })
-  status!: VideoStatus;
-
-  @TextField({
-    description: 'Explanation of the state',
-    optional: true,
-    max: 10_000,
-    example: 'Looking for the recordings',
-  })
-  message?: string;
+  @Flag('Whether the request was accepted') success!: boolean;
+  @Text('Identifier for polling', REQUEST_ID, example('019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d')) requestId!: string;
+  @OneOf('State of the request', VIDEO_STATUSES) status!: VideoStatus;
+  @Text('Explanation of the state', MESSAGE, optional, example('Looking for the recordings')) message?: string;
 }
 
 /** Query of `GET /video-platform/v1/videos` (section 4.5). */
 export class ListVideosQuery extends PageQuery {
-  @TextField(CUSTOMER)
-  customerId!: string;
-
-  @TextField({ ...TRUCK, optional: true })
-  truckId?: string;
-
-  @TextField({ ...CAMERA, optional: true })
-  cameraId?: string;
-
-  @TextField({
-    ...IDENTIFIER,
-    description: 'Clips of this video request only, with its state: used to poll it',
-    optional: true,
-  })
-  requestId?: string;
-
-  @InstantField({ ...START, optional: true, inQuery: true })
-  startTime?: Instant;
-
-  @InstantField({ ...END, optional: true, inQuery: true })
-  endTime?: Instant;
+  @CustomerId(IDENTIFIER) customerId!: string;
+  @TruckId(IDENTIFIER, optional) truckId?: string;
+  @CameraId(IDENTIFIER, optional) cameraId?: string;
+  @Text('Clips of this video request only, with its state: used to poll it', IDENTIFIER, optional) requestId?: string;
+  @Time('Start of the range', inQuery, optional) startTime?: Instant;
+  @Time('End of the range', inQuery, optional) endTime?: Instant;
 }
 
 /** Query of `GET /video-platform/v1/videos/continuous` (section 4.6). */
 export class ContinuousQuery extends PageQuery {
-  @TextField(CUSTOMER)
-  customerId!: string;
-
-  @TextField(TRUCK)
-  truckId!: string;
-
-  @TextField({ ...CAMERA, optional: true })
-  cameraId?: string;
-
-  @InstantField({ ...START, inQuery: true, example: '2026-01-01T00:00:00Z' })
-  startTime!: Instant;
-
+  @CustomerId(IDENTIFIER) customerId!: string;
+  @TruckId(IDENTIFIER) truckId!: string;
+  @CameraId(IDENTIFIER, optional) cameraId?: string;
   // A long range, so that the example finds every recording of a sandbox.
-  @InstantField({ ...END, inQuery: true, example: '2036-01-01T00:00:00Z' })
-  endTime!: Instant;
+  @Time('Start of the range', inQuery, example('2026-01-01T00:00:00Z')) startTime!: Instant;
+  @Time('End of the range', inQuery, example('2036-01-01T00:00:00Z')) endTime!: Instant;
 }
 
 /** One chunk of a continuous recording (section 2.6). */
 export class Recording {
-  @TextField({ ...LISTED, description: 'Chunk identifier', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d' })
-  id!: string;
+  @Text('Chunk identifier', LISTED, example('019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d')) id!: string;
+  @CustomerId(LISTED) customerId!: string;
+  @TruckId(LISTED) truckId!: string;
+  @CameraId(LISTED) cameraId!: string;
+  @Time('Start of the range') startTime!: Instant;
+  @Time('End of the range', END) endTime!: Instant;
+  @Integer('Length in seconds', max(MAX_DURATION_SECONDS), example(300)) durationSeconds!: number;
 
-  @TextField({ ...CUSTOMER, ...LISTED })
-  customerId!: string;
-
-  @TextField({ ...TRUCK, ...LISTED })
-  truckId!: string;
-
-  @TextField({ ...CAMERA, ...LISTED })
-  cameraId!: string;
-
-  @InstantField(START)
-  startTime!: Instant;
-
-  @InstantField(END)
-  endTime!: Instant;
-
-  @IntegerField({ description: 'Length in seconds', min: 0, max: MAX_DURATION_SECONDS, example: 300 })
-  durationSeconds!: number;
-
-  @TextField({
-    description:
-      'Address of the file until `expiresAt`, for `GET` without an API key; `Range` and `If-Range` are supported. ' +
+  @Text(
+    'Address of the file until `expiresAt`, for `GET` without an API key; `Range` and `If-Range` are supported. ' +
       'After `expiresAt` the response is 410, and the list has a new link',
-    min: 1,
-    max: 8192,
-    format: 'uri',
-    example: 'https://video.example.com/files/019a8b7c?signature=4f1c',
-  })
+    range(1, 8192),
+    { format: 'uri' },
+    example('https://video.example.com/files/019a8b7c?signature=4f1c'),
+  )
   downloadUrl!: string;
 
-  @InstantField({ description: 'When `downloadUrl` expires', optional: true, example: '2026-01-31T16:35:00Z' })
-  expiresAt?: Instant;
+  @Time('When `downloadUrl` expires', optional, example('2026-01-31T16:35:00Z')) expiresAt?: Instant;
 }
 
 /** A time within a clip that was not recorded. */
 export class ClipGap {
-  @InstantField(START)
-  startTime!: Instant;
-
-  @InstantField(END)
-  endTime!: Instant;
+  @Time('Start of the range') startTime!: Instant;
+  @Time('End of the range', END) endTime!: Instant;
 }
 
 /** One on-demand clip: a chunk's fields, and the request that it belongs to (decision 38). */
 export class Video extends Recording {
-  @TextField({
-    ...REQUEST_ID,
-    description: 'The request that the clip belongs to',
-    optional: true,
-    example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e',
-  })
-  requestId?: string;
-
-  @ArrayField(() => ClipGap, {
-    description: 'Times within the clip that were not recorded; `durationSeconds` is the length without them',
-    optional: true,
-    max: MAX_CLIP_GAPS,
-  })
+  @Text('The request that the clip belongs to', REQUEST_ID, optional, REQUEST_EXAMPLE) requestId?: string;
+  @NestedList(
+    'Times within the clip that were not recorded; `durationSeconds` is the length without them',
+    ClipGap,
+    max(MAX_CLIP_GAPS),
+    optional,
+  )
   gaps?: ClipGap[];
 }
 
 /** State of one request, in the response to a query with `requestId` (decision 40). */
 export class VideoRequestState {
-  @TextField({ ...REQUEST_ID, description: 'The request', example: '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e' })
-  requestId!: string;
-
-  @EnumField({ description: 'State of the request', values: VIDEO_STATUSES, example: 'ready' })
-  status!: VideoStatus;
-
-  @TextField({
-    description: 'Explanation of the state',
-    optional: true,
-    max: 10_000,
-    example: 'Nothing was recorded between 08:30 and 08:35',
-  })
+  @Text('The request', REQUEST_ID, REQUEST_EXAMPLE) requestId!: string;
+  @OneOf('State of the request', VIDEO_STATUSES, example('ready')) status!: VideoStatus;
+  @Text('Explanation of the state', MESSAGE, optional, example('Nothing was recorded between 08:30 and 08:35'))
   message?: string;
 }
 
 export class VideoList {
-  @ArrayField(() => Video, { description: 'Prepared clips, oldest first' })
-  videos!: Video[];
-
-  @ObjectField(() => Pagination, { description: 'Position of this page in the list' })
-  pagination!: Pagination;
-
-  @ObjectField(() => VideoRequestState, { description: 'State of the request in the query', optional: true })
-  request?: VideoRequestState;
+  @NestedList('Prepared clips, oldest first', Video) videos!: Video[];
+  @Nested('Position of this page in the list', Pagination) pagination!: Pagination;
+  @Nested('State of the request in the query', VideoRequestState, optional) request?: VideoRequestState;
 }
 
 /** Response of `GET /video-platform/v1/videos` (section 4.5, decision 38). */
 export class ListVideosResponse {
-  @BooleanField({ description: 'Always true here', example: true })
-  success!: boolean;
-
-  @ObjectField(() => VideoList, { description: 'The page' })
-  data!: VideoList;
+  @Flag('Always true here') success!: boolean;
+  @Nested('The page', VideoList) data!: VideoList;
 }
 
 export class RecordingList {
-  @ArrayField(() => Recording, { description: 'Recording chunks, oldest first', optional: true })
-  recordings?: Recording[];
-
-  @ObjectField(() => Pagination, { description: 'Position of this page in the list', optional: true })
-  pagination?: Pagination;
+  @NestedList('Recording chunks, oldest first', Recording, optional) recordings?: Recording[];
+  @Nested('Position of this page in the list', Pagination, optional) pagination?: Pagination;
 }
 
 /** Response of `GET /video-platform/v1/videos/continuous` (section 2.6). */
 export class ContinuousResponse {
-  @BooleanField({ description: 'Always true here', example: true })
-  success!: boolean;
-
-  @ObjectField(() => RecordingList, { description: 'The page' })
-  data!: RecordingList;
+  @Flag('Always true here') success!: boolean;
+  @Nested('The page', RecordingList) data!: RecordingList;
 }

@@ -19,7 +19,7 @@ const isDto = (type: unknown): type is DtoClass =>
 const isApi = (value: unknown): value is ApiContract =>
   typeof value === 'object' && value !== null && 'routes' in value;
 const nestedOf = (type: DtoClass): DtoClass[] =>
-  fieldPlans(type).flatMap(([, { nested }]) => (nested === undefined ? [] : [nested.type()]));
+  fieldPlans(type).flatMap(([, { nested }]) => (nested === undefined ? [] : [nested.type]));
 
 /** What requests carry; and the answers of partners, which the compiled reader serves too. */
 async function classesOfContracts(): Promise<DtoClass[]> {
@@ -85,7 +85,7 @@ const valuesOf = (type: DtoClass): fc.Arbitrary<object> => fc.oneof(objectsOf(ty
 /** Of `usually` plus three fields, three are unusual. */
 function objectsOf(type: DtoClass, usually: number): fc.Arbitrary<object> {
   const fields = fieldPlans(type).map(([name, { nested }]) => {
-    const inner = nested === undefined ? fc.array(SCALARS, { maxLength: 3 }) : objectsOf(nested.type(), usually);
+    const inner = nested === undefined ? fc.array(SCALARS, { maxLength: 3 }) : objectsOf(nested.type, usually);
     const several = fc.array(fc.oneof({ weight: 5, arbitrary: inner }, SCALARS), { maxLength: 3 });
     const usual = nested === undefined ? fc.constant(exampleOf(type, name)) : nested.isArray ? several : inner;
     const others = fc.oneof(

@@ -1,35 +1,53 @@
 import type { ApiPropertyOptions } from '@nestjs/swagger';
+import type { FieldPlan } from './field.js';
 
 /** The OpenAPI schema of a field, and whether it is required. */
 export type FieldSchema = ApiPropertyOptions;
+
+/** A field of a DTO: what its decorator says of it. */
+export interface Field {
+  readonly schema: FieldSchema;
+  readonly plan: FieldPlan;
+}
 
 /** A class, also an abstract one. */
 interface AnyClass {
   readonly prototype: object;
 }
 
-const documented = new Map<AnyClass, Map<string, FieldSchema>>();
+const NO_FIELDS: ReadonlyMap<string, Field> = new Map();
 
-/**
- * Registers the OpenAPI schema of a field. The contracts do not load @nestjs/swagger: `src/docs` passes the
- * registered schemas to it, and the command line reads them directly.
- */
-export function Documented(schema: FieldSchema): PropertyDecorator {
+const registered = new Map<AnyClass, Map<string, Field>>();
+
+/** The decorator that gives a class a field. The contracts load no framework: documents, command line and validation read it here. */
+export function field(schema: FieldSchema, plan: FieldPlan): PropertyDecorator {
   return (prototype, name) => {
     const type = prototype.constructor;
-    const fields = documented.get(type) ?? new Map<string, FieldSchema>();
-    documented.set(type, fields.set(String(name), schema));
+    const fields = registered.get(type) ?? new Map<string, Field>();
+    registered.set(type, fields.set(String(name), { schema, plan }));
   };
 }
 
-/** The classes with documented fields, each base class before the classes that extend it. */
-export function documentedClasses(): ReadonlyMap<AnyClass, ReadonlyMap<string, FieldSchema>> {
-  return documented;
+/** The fields that a class itself declares. */
+export const ownFieldsOf = (type: AnyClass): ReadonlyMap<string, Field> => registered.get(type) ?? NO_FIELDS;
+
+/** A class and its base classes, the most general first. */
+export function lineageOf<Type extends AnyClass>(type: Type): Type[] {
+  const base: unknown = Object.getPrototypeOf(type);
+  return typeof base === 'function' && base !== Function.prototype
+    ? [...lineageOf(base as unknown as Type), type]
+    : [type];
 }
 
 /** The fields of a class, its base class's first. A class that declares a field again replaces its schema. */
 export function fieldsOf(type: AnyClass): ReadonlyMap<string, FieldSchema> {
-  const base: unknown = Object.getPrototypeOf(type);
-  const inherited = typeof base === 'function' && base !== Function.prototype ? fieldsOf(base) : [];
-  return new Map([...inherited, ...(documented.get(type) ?? [])]);
+  const fields = lineageOf(type).flatMap((each) => [...ownFieldsOf(each)]);
+  return new Map(fields.map(([name, { schema }]) => [name, schema]));
+}
+
+/** The classes with fields, each base class before the classes that extend it, and what each itself declares. */
+export function documentedClasses(): ReadonlyMap<AnyClass, ReadonlyMap<string, FieldSchema>> {
+  const schemasOf = (fields: ReadonlyMap<string, Field>) =>
+    new Map([...fields].map(([name, { schema }]) => [name, schema]));
+  return new Map([...registered].map(([type, fields]) => [type, schemasOf(fields)]));
 }

@@ -1,28 +1,10 @@
-import 'reflect-metadata';
-import { Expose, Transform, Type } from 'class-transformer';
-import { getMetadataStorage, IsOptional, ValidateBy, ValidateNested } from 'class-validator';
 import { isStorableText, joinPath, STORABLE_TEXT } from '../text.js';
-import { Documented, type FieldSchema } from './documented.js';
+import { lineageOf, ownFieldsOf } from './documented.js';
 import { isJsonObject } from '../json.js';
 import type { RuleName } from '../rules.js';
 import type { Violation } from '../violation.js';
 
-/**
- * The decorators of a DTO's fields. Each is the only definition of a field: it validates (class-validator), converts
- * (class-transformer) and documents (OpenAPI). `null` counts as absent where a field is optional (decision 5).
- */
-export interface FieldOptions {
-  readonly description: string;
-  readonly example?: unknown;
-  readonly optional?: boolean;
-  /** In responses: always present, `null` without a value. */
-  readonly nullable?: boolean;
-}
-
 export type DtoClass<T = object> = new () => T;
-
-/** Documented maximum of a field that only `HTTP_BODY_LIMIT` bounds. */
-export const DOCUMENTED_MAX = 1_048_576;
 
 export interface Rule {
   readonly name: RuleName;
@@ -49,72 +31,23 @@ export interface Check {
   readonly faults: (value: unknown) => readonly Fault[];
 }
 
-/** How `readerOf` reads a field; stored as the constraint of the field's class-validator rule. */
-export class FieldPlan {
-  constructor(
-    readonly isOptional: boolean,
-    readonly checks: readonly Check[],
-    readonly convert: ((value: unknown) => unknown) | undefined,
-    readonly nested: Nested | undefined,
-  ) {}
+/** How a field is read. */
+export interface FieldPlan {
+  readonly isOptional: boolean;
+  /** In order: a check sees only values that those before it accept. */
+  readonly checks: readonly Check[];
+  readonly convert?: ((value: unknown) => unknown) | undefined;
+  readonly nested?: Nested | undefined;
 }
 
 export interface Nested {
-  readonly type: () => DtoClass;
+  readonly type: DtoClass;
   readonly isArray: boolean;
-}
-
-interface FieldBehaviour {
-  readonly rule: Rule;
-  /** Checks entries, after `rule` has accepted the value. */
-  readonly entries?: Check;
-  readonly convert?: (value: unknown) => unknown;
-  readonly nested?: Nested;
 }
 
 const NO_FAULTS: readonly Fault[] = [];
 
-export function field(
-  options: FieldOptions,
-  schema: FieldSchema,
-  { rule, entries, convert, nested }: FieldBehaviour,
-): PropertyDecorator {
-  const isOptional = options.optional === true;
-  const checks = [checkOf(rule), ...(entries === undefined ? [] : [entries])];
-  const plan = new FieldPlan(isOptional, checks, convert, nested);
-  const isValid = (value: unknown) => checks.every(({ faults }) => faults(value).length === 0);
-  // class-validator takes an element of a list that is null for a valid one.
-  const hasObjects = (value: unknown) => nested?.isArray !== true || (value as unknown[]).every(isJsonObject);
-  /** class-transformer converts before class-validator checks: an invalid value stays as it is. Converting twice changes nothing. */
-  const converted = (value: unknown): unknown => {
-    if (value === null && isOptional) return undefined;
-    return convert === undefined || !isValid(value) ? value : convert(value);
-  };
-  const decorators = [
-    Documented({
-      ...schema,
-      description: options.description,
-      required: !isOptional,
-      ...(options.example === undefined ? {} : { example: options.example }),
-      ...(options.nullable === true ? { nullable: true } : {}),
-    } as FieldSchema),
-    ...(isOptional ? [IsOptional()] : []),
-    ValidateBy({
-      name: rule.name,
-      constraints: [plan],
-      validator: { validate: (value) => isValid(value) && hasObjects(value) },
-    }),
-    // Without this, class-transformer copies what is in an unknown field, however large it is.
-    Expose(),
-    ...(nested === undefined
-      ? // With its own type class-transformer would copy a map, and take an entry named `constructor` for its class.
-        [Type(() => Object), Transform(({ obj, key }) => converted((obj as Record<string, unknown>)[key]))]
-      : [Transform(({ value }) => converted(value)), Type(nested.type), ValidateNested({ each: nested.isArray })]),
-  ];
-  return (prototype, name) => decorators.forEach((decorate) => decorate(prototype, name));
-}
-
-function checkOf(rule: Rule): Check {
+export function checkOf(rule: Rule): Check {
   return { name: rule.name, faults: (value) => (rule.validate(value) ? NO_FAULTS : [faultOf(rule, value)]) };
 }
 
@@ -152,14 +85,13 @@ export const notAnObject = (path: string): Violation => ({
   message: `${path === '' ? 'the body' : path} must be an object`,
 });
 
-/** The fields of a DTO class and of its base classes; empty for any other class. */
+/** The fields of a DTO class, and after them those of its base classes; empty for any other class. */
 export function fieldPlans(type: DtoClass): readonly (readonly [name: string, plan: FieldPlan])[] {
-  return getMetadataStorage()
-    .getTargetValidationMetadatas(type, '', true, false)
-    .flatMap(({ propertyName, constraints }) => {
-      const plan: unknown = (constraints as readonly unknown[] | undefined)?.[0];
-      return plan instanceof FieldPlan ? [[propertyName, plan] as const] : [];
-    });
+  const plans = new Map<string, FieldPlan>();
+  for (const each of lineageOf<DtoClass>(type).reverse()) {
+    for (const [name, { plan }] of ownFieldsOf(each)) if (!plans.has(name)) plans.set(name, plan);
+  }
+  return [...plans];
 }
 
 /** Reads a plain value as a DTO; adds every violation to `violations`, each under its own path. */
@@ -217,7 +149,7 @@ function readField({ name, plan }: CompiledField, value: unknown, parent: string
     return undefined;
   }
   if (nested !== undefined) {
-    const read = readerOf(nested.type());
+    const read = readerOf(nested.type);
     const path = pathOf(parent, name);
     if (!nested.isArray) return read(value, path, violations);
     return (value as unknown[]).map((element, i) => read(element, `${path}[${i}]`, violations));
