@@ -1,6 +1,6 @@
 import { type ComponentType, render } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { type AdminRole, includesRole } from '../contracts/common/roles.js';
+import { type AdminRole, includesRole } from '../contracts/common/roles.values.js';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { HaulersProvider } from './client/haulers.js';

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../contracts/admin/webhook-delivery.dto.js';
-import { NETWORK_CAUSES } from '../../contracts/common/network-causes.js';
-import type { DeliveryReason } from '../../contracts/webhooks/delivery-reasons.js';
+import { NETWORK_CAUSES } from '../../contracts/common/network-causes.values.js';
+import type { DeliveryReason } from '../../contracts/webhooks/delivery.values.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';

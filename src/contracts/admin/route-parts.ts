@@ -1,7 +1,7 @@
 import {} from '../common/fields/decorators.js';
 import type { RouteDefinition } from '../common/api-contract.js';
 import type { DtoClass } from '../common/fields/field.js';
-import type { AdminRole } from '../common/roles.js';
+import type { AdminRole } from '../common/roles.values.js';
 import { HistoryEntry } from './history.dto.js';
 import { IdParam, listOf, ListQuery } from './list.dto.js';
 

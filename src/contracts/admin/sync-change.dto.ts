@@ -1,7 +1,7 @@
 import { Json, OneOf, Text, TextList, Uuid } from '../common/fields/decorators.js';
 import { example, nullable, optional } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
-import { SYNC_KINDS, type SyncKind } from './sync-kinds.js';
+import { SYNC_KINDS, type SyncKind } from './sync.values.js';
 
 export const SYNC_CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'] as const;
 export type SyncChangeName = (typeof SYNC_CHANGES)[number];

@@ -1,7 +1,7 @@
 import type { ErrorBody } from './error-body.dto.js';
 import type { CsvForm } from './csv.js';
 import type { DtoClass } from './fields/field.js';
-import type { AdminRole } from './roles.js';
+import type { AdminRole } from './roles.values.js';
 
 /** Every kind of failure of a request, with its HTTP status. */
 export const KIND_STATUS = {

@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { flow, type Hauler, ONE_SITE, TICKET } from '../../acceptance/support/hauler.js';
-import { eventually } from '../../support/eventually.js';
 import { insertActions } from '../../support/rows.js';
 import {
   ask,

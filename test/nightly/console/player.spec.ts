@@ -11,7 +11,6 @@ import {
   ask,
   type ConsoleScene,
   database,
-  linkTo,
   list,
   nameOf,
   newHauler,

@@ -1,4 +1,4 @@
-import { NETWORK_CAUSE_CODES, NETWORK_CAUSES, type NetworkCause } from '../common/network-causes.js';
+import { NETWORK_CAUSE_CODES, NETWORK_CAUSES, type NetworkCause } from '../common/network-causes.values.js';
 
 const ofNetwork = Object.fromEntries(
   NETWORK_CAUSE_CODES.map((code) => [
