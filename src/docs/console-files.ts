@@ -4,30 +4,11 @@ import { dirname, join } from 'node:path';
 import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { NextFunction, Request, Response } from 'express';
+import { CONSOLE_PAGES } from '../contracts/admin/console-pages.values.js';
 import { AppError } from '../errors/app-error.js';
 import { cellPath } from '../config/cell-path.js';
 import { cellInPath } from '../http/cell-path.js';
 import { isMissing, readOnce, sendStatic, type StaticFile, staticFile } from '../http/static-files.js';
-
-/** The pages of the admin console below `/console`. All have the same file, whose script reads the address. */
-const CONSOLE_PAGES = [
-  'coverage',
-  'recordings',
-  'holds',
-  'retention',
-  'sync',
-  'tickets',
-  'accounts',
-  'reports',
-  'exchanges',
-  'haulers',
-  'connections',
-  'keys',
-  'webhooks',
-  'sandbox',
-  'actions',
-  'sessions',
-] as const;
 
 /**
  * Scripts and styles come from this service only, nothing is inline, and no text becomes markup: a partner's text cannot
@@ -70,7 +51,8 @@ export function serveConsole(app: NestExpressApplication, ownCell: string | unde
     if (file === undefined) throw new AppError('notFound', 'the console is not built: run npm run build');
     sendStatic(request, response, file);
   };
-  for (const path of ['', ...CONSOLE_PAGES.map((name) => `/${name}`)]) adapter.get(`/console${path}`, page);
+  // All pages have the same file, whose script reads the address.
+  for (const name of Object.keys(CONSOLE_PAGES)) adapter.get(name === '' ? '/console' : `/console/${name}`, page);
   adapter.get('/console/assets/:name', async (request: Request, response: Response) => {
     const name = String(request.params['name']);
     const file = await open(`assets/${name}`);

@@ -1,4 +1,5 @@
-import type { DeliveryStatus, WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
+import type { WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
+import type { DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { EventData, SentTopic } from '../contracts/webhooks/topics.js';
 import type { SqlList } from '../database/list-page.js';

@@ -1,4 +1,5 @@
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
+import { VIDEO_REQUEST_STATUSES } from '../../contracts/admin/video-request.values.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
@@ -18,7 +19,6 @@ import { formatSeconds } from '../parts/values.js';
 import { CLIP_COLUMNS, fileColumn, retryColumn } from './retries.js';
 
 const LIVE_MS = 5_000;
-const STATUSES = ['submitting', 'processing', 'ready', 'downloading', 'stored', 'failed', 'expired'] as const;
 
 /** The clip requests of all trucks with the reasons of those that ended, the newest first. */
 export function ClipList({ query }: PageProps) {
@@ -38,7 +38,7 @@ export function ClipList({ query }: PageProps) {
       <Filters>
         <VisionConnectionFilter query={query} />
         <TextFilter name="truckId" label="Truck" query={query} />
-        <SelectFilter name="status" label="State" query={query} choices={STATUSES} />
+        <SelectFilter name="status" label="State" query={query} choices={VIDEO_REQUEST_STATUSES} />
         <TimeFilter name="from" label="From" query={query} />
         <TimeFilter name="to" label="Until" query={query} />
       </Filters>

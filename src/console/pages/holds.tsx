@@ -1,4 +1,5 @@
 import type { Hold } from '../../contracts/admin/hold.dto.js';
+import { HOLD_STATUSES } from '../../contracts/admin/hold.values.js';
 import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
@@ -12,10 +13,6 @@ import { HoldForm } from './hold-form.js';
 
 const LIVE_MS = 30_000;
 const FILTERS = ['haulerId', 'truckId', 'caseId', 'status'] as const;
-const STATES = [
-  ['active', 'Active'],
-  ['released', 'Released'],
-] as const;
 
 /** The footage that cases need. */
 export function HoldsPage({ query }: PageProps) {
@@ -73,7 +70,7 @@ function HoldList({ query }: PageProps) {
       </p>
       <Filters>
         <HaulerFilter query={query} />
-        <SelectFilter name="status" label="State" query={query} choices={STATES} />
+        <SelectFilter name="status" label="State" query={query} choices={HOLD_STATUSES} />
         <TextFilter name="caseId" label="Case" query={query} hint="the whole case id" />
         <TextFilter name="truckId" label="Truck" query={query} hint="the whole name" />
       </Filters>

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ApiKey, IssueApiKeyRequest, IssuedApiKey } from '../../contracts/admin/api-key.dto.js';
+import { INTERFACES } from '../../contracts/common/interfaces.values.js';
 import { change, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useConnections, useHaulerName, useHaulers } from '../client/haulers.js';
@@ -9,7 +10,6 @@ import { fieldText, Form, Input, Select } from '../parts/forms.js';
 import { CopyButton } from '../parts/values.js';
 import { NextStep } from './hauler-setup.js';
 
-const INTERFACES = ['scale', 'account', 'site', 'vision'] as const;
 const YEAR_MS = 365 * 86_400_000;
 const OVERLAPS = [
   ['86400', '24 hours'],

@@ -1,4 +1,5 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { RECORDING_STATUSES } from '../../contracts/admin/recording.values.js';
 import type { PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { Filters, pick, SelectFilter, TextFilter, TimeFilter } from '../parts/filters.js';
@@ -8,7 +9,6 @@ import { formatBytes, Time } from '../parts/values.js';
 import { RetryRecording } from './retries.js';
 
 const LIVE_MS = 5_000;
-const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
 
 /** The recordings of a partner's own connection, for its key: their files are not played here. */
 export function OwnRecordingsPage({ query }: PageProps) {
@@ -18,7 +18,7 @@ export function OwnRecordingsPage({ query }: PageProps) {
     <>
       <Filters>
         <TextFilter name="truckId" label="Truck" query={query} />
-        <SelectFilter name="status" label="State" query={query} choices={STATUSES} />
+        <SelectFilter name="status" label="State" query={query} choices={RECORDING_STATUSES} />
         <TextFilter name="cameraId" label="Camera" query={query} />
         <TimeFilter name="from" label="From" query={query} />
         <TimeFilter name="to" label="Until" query={query} />

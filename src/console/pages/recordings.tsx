@@ -1,4 +1,5 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { RECORDING_STATUSES } from '../../contracts/admin/recording.values.js';
 import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { CsvButton } from '../parts/csv-button.js';
@@ -14,7 +15,6 @@ import { RetryFiltered, RetryRecording } from './retries.js';
 import { Shares } from './shares.js';
 
 const LIVE_MS = 5_000;
-const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'];
 const SOURCES = ['continuous', ['on-demand', 'on demand']] as const;
 
 export function RecordingsPage({ query }: PageProps) {
@@ -76,7 +76,7 @@ function RecordingList({ query }: PageProps) {
         <TextFilter name="truckId" label="Truck" query={query} />
         <TextFilter name="cameraId" label="Camera" query={query} />
         <SelectFilter name="source" label="Source" query={query} choices={SOURCES} />
-        <SelectFilter name="status" label="State" query={query} choices={STATUSES} />
+        <SelectFilter name="status" label="State" query={query} choices={RECORDING_STATUSES} />
         <TimeFilter name="from" label="Starts from" query={query} />
         <TimeFilter name="to" label="Starts before" query={query} />
       </Filters>

@@ -1,13 +1,11 @@
 import type { SyncChange } from '../../contracts/admin/sync-change.dto.js';
+import { SYNC_CHANGES, SYNC_KINDS } from '../../contracts/admin/sync.values.js';
 import { useLoad } from '../client/load.js';
 import { CsvButton } from '../parts/csv-button.js';
 import { Filters, pick, SelectFilter } from '../parts/filters.js';
 import { Difference, Json } from '../parts/json.js';
 import { type Column, Listing } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
-import { KINDS } from './run.rules.js';
-
-const CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'];
 
 const COLUMNS: readonly Column<SyncChange>[] = [
   { title: 'Change', cell: ({ change }) => <Badge value={change} /> },
@@ -47,8 +45,8 @@ export function RunChanges({ path, query }: { path: RunPath; query: URLSearchPar
     <section class="card" aria-label="Changes">
       <h2>Changes</h2>
       <Filters>
-        <SelectFilter name="kind" label="Kind" query={query} choices={KINDS} />
-        <SelectFilter name="change" label="Change" query={query} choices={CHANGES} />
+        <SelectFilter name="kind" label="Kind" query={query} choices={SYNC_KINDS} />
+        <SelectFilter name="change" label="Change" query={query} choices={SYNC_CHANGES} />
       </Filters>
       <CsvButton path={`${path}/changes`} filters={filters} />
       <Listing

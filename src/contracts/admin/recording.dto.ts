@@ -11,6 +11,12 @@ import {
 } from '../common/fields/decorators.js';
 import { example, inQuery, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
+import {
+  RECORDING_SOURCES,
+  RECORDING_STATUSES,
+  type RecordingSource,
+  type RecordingStatus,
+} from './recording.values.js';
 import { ListQuery } from './list.dto.js';
 import { AnyCameraId, CameraId, ConnectionId, CustomerId, HaulerId, TruckId } from './fields.js';
 
@@ -28,11 +34,6 @@ export const ENDINGS = [
   'interrupted',
 ] as const;
 export type RecordingReason = (typeof ENDINGS)[number];
-
-const RECORDING_SOURCES = ['on-demand', 'continuous'] as const;
-const RECORDING_STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
-type RecordingSource = (typeof RECORDING_SOURCES)[number];
-type RecordingStatus = (typeof RECORDING_STATUSES)[number];
 
 /** The filters that the partner of a connection has too. */
 export class RecordingFilters extends ListQuery {

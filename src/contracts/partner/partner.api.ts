@@ -10,13 +10,8 @@ import {
   SandboxClock,
   SandboxScenarioName,
 } from '../admin/sandbox.dto.js';
-import {
-  COMMON_ERRORS,
-  defineApi,
-  INTERFACES,
-  type InterfaceName,
-  type RouteDefinition,
-} from '../common/api-contract.js';
+import { COMMON_ERRORS, defineApi, type RouteDefinition } from '../common/api-contract.js';
+import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Flag, Nested, OneOfList, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, nullable, optional } from '../common/fields/options.js';
 import { PARTNER_SYNC_RUN_ROUTES } from './partner-connection.routes.js';

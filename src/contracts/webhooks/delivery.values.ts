@@ -27,3 +27,6 @@ export const DELIVERY_REASONS = {
 
 export type DeliveryReason = keyof typeof DELIVERY_REASONS;
 export const DELIVERY_REASON_CODES = Object.keys(DELIVERY_REASONS) as DeliveryReason[];
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
