@@ -58,8 +58,7 @@ describe('a person who signs in at the identity provider', () => {
     });
     // The pictures of a gallery are no views (decision 72).
     const watcher = await signedIn(scene, 'wim', `recordings?connectionId=${connection?.id}`);
-    const loaded = "[...document.querySelectorAll('.gallery video')].filter((video) => video.readyState > 1).length";
-    await eventually(async () => expect(Number(await watcher.evaluate(loaded))).toBeGreaterThan(3));
+    await watcher.locator('.poster.drawn').nth(3).waitFor();
     const viewed = async () => {
       const all = await list<{ action: string; person?: { name: string } }>(`/actions?resource=recording:${id}`);
       return all.filter(({ person }) => person?.name === 'Name of wim').map(({ action }) => action);

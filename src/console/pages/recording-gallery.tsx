@@ -27,7 +27,8 @@ const HOUR_MS = 3_600_000;
 /** Around the window. */
 const NEAR = '200px 0px';
 /** The picture of the start is often black. */
-const FIRST_PICTURE = '#t=0.5';
+const SECONDS_IN = 0.5;
+const WIDTH = 320;
 
 /** The stored recordings by truck and hour, each with a picture. The newest first. */
 export function RecordingGallery({ query }: PageProps) {
@@ -130,29 +131,39 @@ function Tile({ recording, query, zone }: TileProps) {
   );
 }
 
-/** The first picture of a file, as the browser shows it. Only tiles in view, or nearly, have one: a browser plays few files at once. */
+/** The first picture of a file, drawn from its preview when it comes into view. It stays, and the player of the browser goes. */
 function Picture({ id }: { id: string }) {
-  const box = useRef<HTMLSpanElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
   const [isNear, setNear] = useState(false);
-  const [isUnplayable, setUnplayable] = useState(false);
+  const [state, setState] = useState<'waiting' | 'drawn' | 'unknown'>('waiting');
   useEffect(() => {
     const observer = new IntersectionObserver(([entry]) => setNear(entry?.isIntersecting === true), {
       rootMargin: NEAR,
     });
-    if (box.current !== null) observer.observe(box.current);
+    if (canvas.current !== null) observer.observe(canvas.current);
     return () => observer.disconnect();
   }, []);
+  const draw = (video: HTMLVideoElement) => {
+    if (canvas.current === null) return;
+    canvas.current.height = (WIDTH * video.videoHeight) / video.videoWidth;
+    canvas.current.getContext('2d')?.drawImage(video, 0, 0, WIDTH, canvas.current.height);
+    setState('drawn');
+  };
   return (
-    <span ref={box} class={`poster ${isUnplayable ? 'unknown' : ''}`} aria-hidden="true">
-      {isNear && !isUnplayable && (
+    <>
+      <canvas ref={canvas} class={`poster ${state}`} width={WIDTH} height={180} aria-hidden="true" />
+      {isNear && state === 'waiting' && (
         <video
-          src={`${urlOf(`/recordings/${id}/content`, { preview: 'true' })}${FIRST_PICTURE}`}
+          hidden
+          src={urlOf(`/recordings/${id}/content`, { preview: 'true' })}
           muted
           playsInline
-          preload="metadata"
-          onError={() => setUnplayable(true)}
+          preload="auto"
+          onLoadedData={({ currentTarget: video }) => (video.currentTime = Math.min(SECONDS_IN, video.duration / 2))}
+          onSeeked={({ currentTarget: video }) => draw(video)}
+          onError={() => setState('unknown')}
         />
       )}
-    </span>
+    </>
   );
 }
