@@ -3,7 +3,6 @@ import type { AttentionItem, CheckedKind } from '../../contracts/admin/attention
 import { send } from '../client/api.js';
 import type { PathOf } from '../client/contract.js';
 import { useLoad } from '../client/load.js';
-import { useSession } from '../client/session.js';
 import { CHECKS, checksInOrder, SEVERITY_TONES, unknownChecks } from './attention.rules.js';
 import { ActionButton } from './forms.js';
 import { Badge, Loadable } from './states.js';
@@ -107,15 +106,13 @@ function Unknown({ checks }: { checks: readonly CheckedKind[] }) {
 }
 
 function InOrder({ checks, isAll }: { checks: readonly CheckedKind[]; isAll: boolean }) {
-  const { isPartner } = useSession();
   if (checks.length === 0) return null;
   return (
     <section class="card clear" aria-label="In order">
       <h2>{isAll ? 'Nothing needs attention' : 'In order'}</h2>
       <ul>
         {checks.map(({ kind }) => (
-          // The sentences speak of partners.
-          <li key={kind}>{isPartner ? CHECKS[kind].title : CHECKS[kind].none}</li>
+          <li key={kind}>{CHECKS[kind].none}</li>
         ))}
       </ul>
     </section>

@@ -133,7 +133,7 @@ describe('a partner with the key of a connection', () => {
   };
   const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
 
-  it('of Site sees the last synchronisation, records in quarantine and calls that failed', async () => {
+  it('of Site sees what needs attention, records in quarantine and calls that failed', async () => {
     const other = await newHauler({ sites: { sites: [site('north'), site('bad', { name: 7 })] } });
     const { connectionId, partner } = await other.siteConnection();
     partner.on(SITES_ROUTE, refuses(403, 'UNAUTHORIZED', 'closed on Sundays'), html());
@@ -143,13 +143,14 @@ describe('a partner with the key of a connection', () => {
     expect(await pages(page)).toEqual(['Home', 'Exchanges', 'Synchronisation']);
     await part(page, 'Connection').getByText(partner.url).waitFor();
     const items = part(page, 'Needs attention');
-    await items.getByText('The last 2 calls of getSites failed').waitFor();
-    await part(page, 'In order').getByText('Held synchronisation').waitFor();
+    await items.getByRole('link', { name: '1 of 2 records could not be stored as sent.' }).waitFor();
+    await part(page, 'In order').getByText('No run waits for a decision').waitFor();
     expect(await items.getByText(await nameOf(other)).count()).toBe(0);
     expect(await accessibilityFindings(page)).toEqual([]);
 
-    await items.getByRole('link', { name: /^The last 2 calls/ }).click();
-    await part(page, 'Exchange').waitFor();
+    await page.getByRole('link', { name: 'Exchanges', exact: true }).click();
+    await page.getByRole('link', { name: 'GET getSites' }).nth(1).click();
+    await page.getByText('closed on Sundays').first().waitFor();
     await page.getByRole('link', { name: 'Home', exact: true }).click();
     await items.getByRole('link', { name: '1 of 2 records could not be stored as sent.' }).click();
     await part(page, 'Quarantine').getByText('sites[1].name').first().waitFor();
