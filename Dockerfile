@@ -10,7 +10,8 @@ COPY src src
 COPY docs docs
 COPY clients clients
 COPY CHANGELOG.md ./
-RUN npm run build
+# What is compiled is in the bundle.
+RUN npm run build && rm -r dist/compiled
 
 # What runs: production packages only. The optional ones are a Node and a PostgreSQL, and the container brings both.
 FROM node:26.10.0-slim AS packages

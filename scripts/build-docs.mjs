@@ -1,13 +1,10 @@
-// Builds what the service serves under /docs beside the OpenAPI documents: `build-docs.mjs FOLDER`. Pages are rendered from Markdown here,
-// so that the service needs no renderer. `shelf.json` lists the addresses with their files and content types.
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, extname, join, posix } from 'node:path';
+// Builds what the service serves under /docs: `build-docs.mjs BUILD` writes `BUILD/docs` from the compiled contracts of that build. A file is
+// served at its path, a page without its `.html`. Pages are rendered from Markdown here, so that the service needs no renderer.
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire, findPackageJSON } from 'node:module';
+import { dirname, join, posix, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Marked } from 'marked';
-
-/** The service puts its own address in place of this one. */
-const ADDRESS = 'https://address-of-this-service.invalid';
-/** The addresses that stand for the service in documents and clients. */
-const EXAMPLES = /https:\/\/(?:platform|haulbridge)\.example(?![\w.-])|http:\/\/127\.0\.0\.1:3000(?!\d)/g;
 
 /** Pages in the order of the navigation: file, title, address. */
 const SHELF = {
@@ -53,27 +50,46 @@ const FILES = [
   'docs/grafana-dashboard.json',
   'docs/pages/page.css',
   'docs/pages/page.mjs',
+  'docs/pages/swagger-ui.js',
   ...globSync(['clients/python/*.py', 'clients/typescript/*.ts']).sort(),
 ];
-const TYPES = {
-  '.css': 'text/css; charset=utf-8',
-  '.json': 'application/json; charset=utf-8',
-  '.mjs': 'text/javascript; charset=utf-8',
-};
+/** The files of `swagger-ui-dist` that the page of @nestjs/swagger loads. */
+const SWAGGER_UI = [
+  'swagger-ui.css',
+  'favicon-16x16.png',
+  'favicon-32x32.png',
+  'swagger-ui-bundle.js',
+  'swagger-ui-standalone-preset.js',
+];
 
 const PAGES = Object.values(SHELF).flat();
 const addresses = new Map([...PAGES.map(([file]) => file), ...FILES].map((file) => [file, addressOf(file)]));
 const template = readFileSync('docs/pages/page.html', 'utf8');
-const folder = process.argv[2];
-const shelf = {};
+const build = process.argv[2];
+const folder = join(build, 'docs');
+const swagger = findPackageJSON('@nestjs/swagger', import.meta.url);
 
 rmSync(folder, { recursive: true, force: true });
 for (const [file, title] of PAGES) addPage(addresses.get(file), title, readFileSync(file, 'utf8'), file);
 addPage('/docs/guides', 'Documents', listOfDocuments(), 'docs/guides/README.md');
-for (const file of FILES)
-  add(addresses.get(file), file.replace(/^docs\//, ''), withAddress(readFileSync(file, 'utf8')));
-shelf['/docs/conformance.mjs'] = { file: '../conformance/haulbridge-conformance.mjs', type: TYPES['.mjs'] };
-writeFileSync(join(folder, 'shelf.json'), JSON.stringify(shelf));
+for (const file of FILES) add(addresses.get(file), readFileSync(file));
+for (const name of SWAGGER_UI)
+  copyFileSync(join(dirname(findPackageJSON('swagger-ui-dist', swagger)), name), join(folder, name));
+copyFileSync(join(build, 'conformance/haulbridge-conformance.mjs'), join(folder, 'conformance.mjs'));
+await addOpenApi();
+
+/** The OpenAPI document of each contract, as JSON and as YAML. */
+async function addOpenApi() {
+  const compiled = (name) => import(pathToFileURL(resolve(build, 'compiled/src/docs', name)));
+  const { PUBLICATIONS } = await compiled('publications.js');
+  const { openApiOf } = await compiled('openapi.js');
+  const { dump } = createRequire(swagger)('js-yaml');
+  for (const { api } of PUBLICATIONS) {
+    const document = openApiOf(api, readFileSync(`docs/openapi/${api.name}.md`, 'utf8'));
+    add(`/docs/${api.name}.json`, JSON.stringify(document));
+    add(`/docs/${api.name}.yaml`, dump(document, { skipInvalid: true, noRefs: true }));
+  }
+}
 
 /** Where a file of the repository is served. */
 function addressOf(file) {
@@ -83,24 +99,20 @@ function addressOf(file) {
   return `/docs/${path}`;
 }
 
-function add(address, file, text) {
-  mkdirSync(dirname(join(folder, file)), { recursive: true });
-  writeFileSync(join(folder, file), text);
-  shelf[address] = { file, type: TYPES[extname(file)] ?? 'text/plain; charset=utf-8' };
+function add(address, content) {
+  const file = join(folder, address.replace(/^\/docs\//, ''));
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, content);
 }
 
 function addPage(address, title, markdown, file) {
   const headings = [];
-  const body = renderer(file, headings).parse(withAddress(markdown));
-  const values = { title: escape(title), nav: navigation(address, headings), body, address: ADDRESS };
-  const page = template.replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]);
-  const name = `${address.replace('/docs/', '')}.html`;
-  add(address, name, page);
-  shelf[address].type = 'text/html; charset=utf-8';
-}
-
-function withAddress(text) {
-  return text.replace(EXAMPLES, ADDRESS);
+  const body = renderer(file, headings).parse(markdown);
+  const values = { title: escape(title), nav: navigation(address, headings), body };
+  add(
+    `${address}.html`,
+    template.replace(/\{\{(\w+)\}\}/g, (_, name) => values[name]),
+  );
 }
 
 function renderer(file, headings) {
@@ -189,6 +201,14 @@ function sequence(text) {
   return `<ul class="steps">${lines.join('')}</ul>\n`;
 }
 
+/** The groups of the navigation, each with the addresses and titles of its documents. */
+function groups() {
+  return Object.entries(SHELF).map(([group, pages]) => [
+    group,
+    [...pages.map(([file, title]) => [addresses.get(file), title]), ...(LINKS[group] ?? [])],
+  ]);
+}
+
 function navigation(current, headings) {
   const contents = headings.map(([id, title]) => `<li><a href="#${id}">${title}</a></li>`).join('');
   const item = ([address, title]) => {
@@ -196,20 +216,16 @@ function navigation(current, headings) {
     const inner = isCurrent && contents !== '' ? `<ul>${contents}</ul>` : '';
     return `<li><a href="${address}"${isCurrent ? ' aria-current="page"' : ''}>${escape(title)}</a>${inner}</li>`;
   };
-  return Object.entries(SHELF)
-    .map(([group, pages]) => {
-      const all = [...pages.map(([file, title]) => [addresses.get(file), title]), ...(LINKS[group] ?? [])];
-      return `<h2>${group}</h2><ul>${all.map(item).join('')}</ul>`;
-    })
+  return groups()
+    .map(([group, all]) => `<h2>${group}</h2><ul>${all.map(item).join('')}</ul>`)
     .join('');
 }
 
 function listOfDocuments() {
-  const groups = Object.entries(SHELF).map(([group, pages]) => {
-    const all = [...pages.map(([file, title]) => [addresses.get(file), title]), ...(LINKS[group] ?? [])];
-    return `## ${group}\n\n${all.map(([address, title]) => `- [${title}](${address})`).join('\n')}`;
-  });
-  return `# Documents\n\n${groups.join('\n\n')}\n`;
+  const lists = groups().map(
+    ([group, all]) => `## ${group}\n\n${all.map(([address, title]) => `- [${title}](${address})`).join('\n')}`,
+  );
+  return `# Documents\n\n${lists.join('\n\n')}\n`;
 }
 
 function escape(text) {

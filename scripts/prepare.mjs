@@ -28,7 +28,7 @@ const BUILT = 'dist/.built';
 const NEW_BUILD = '.dist-new';
 const OLD_BUILD = '.dist-old';
 const COMPILER = 'node_modules/@nestjs/cli/bin/nest.js';
-const BUNDLER = 'scripts/bundle-conformance.mjs';
+const BUNDLER = 'scripts/bundle.mjs';
 const COMMAND_LINE = 'dist/src/cli/main.js';
 const CONSOLE_BUILD = 'scripts/build-console.mjs';
 const DOCS_BUILD = 'scripts/build-docs.mjs';
@@ -129,7 +129,7 @@ function build(root, what) {
     cpSync(join(root, 'dist'), join(root, NEW_BUILD), { recursive: true, preserveTimestamps: true });
   else mkdirSync(join(root, NEW_BUILD));
   removeOrphans(root, NEW_BUILD);
-  const code = compile(root) || buildConsole(root) || buildDocs(root) || bundleKit(root);
+  const code = compile(root) || bundle(root) || buildConsole(root) || buildDocs(root);
   if (code === 0) {
     writeFileSync(join(root, NEW_BUILD, '.built'), JSON.stringify({ settings, sources }));
     replaceBuild(root);
@@ -140,11 +140,16 @@ function build(root, what) {
 
 function compile(root) {
   const config = join(root, NEW_BUILD, 'tsconfig.json');
-  const compilerOptions = { outDir: '.', tsBuildInfoFile: '.tsbuildinfo' };
+  const compilerOptions = { outDir: 'compiled', tsBuildInfoFile: 'compiled/.tsbuildinfo' };
   writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', compilerOptions }));
   const code = runNode(root, COMPILER, 'build', '--path', `${NEW_BUILD}/tsconfig.json`);
   rmSync(config);
   return code;
+}
+
+/** The service, its commands and the conformance kit, as what Node.js loads quickly. */
+function bundle(root) {
+  return runNode(root, BUNDLER, NEW_BUILD);
 }
 
 /** The pages of the admin console, as static files. */
@@ -152,14 +157,9 @@ function buildConsole(root) {
   return existsSync(join(root, 'src/console')) ? runNode(root, CONSOLE_BUILD, `${NEW_BUILD}/console`) : 0;
 }
 
-/** The pages and files under /docs. */
+/** The pages and files under /docs, the kit among them. */
 function buildDocs(root) {
-  return existsSync(join(root, 'docs/pages')) ? runNode(root, DOCS_BUILD, `${NEW_BUILD}/docs`) : 0;
-}
-
-/** The conformance kit, as one file that needs only Node.js. */
-function bundleKit(root) {
-  return existsSync(join(root, 'src/conformance')) ? runNode(root, BUNDLER, NEW_BUILD) : 0;
+  return existsSync(join(root, 'docs/pages')) ? runNode(root, DOCS_BUILD, NEW_BUILD) : 0;
 }
 
 /** Runs a script on the Node.js of the packages, if they contain one. */
@@ -183,7 +183,8 @@ function removeOrphans(root, folder) {
   }
 }
 
-const sourceOf = (compiled) => compiled.replace(`${NEW_BUILD}/`, '').replace(/\.js(\.map)?$/, '.ts');
+const sourceOf = (compiled) =>
+  compiled.replace(new RegExp(`^${NEW_BUILD}/(compiled/)?`), '').replace(/\.js(\.map)?$/, '.ts');
 
 function run(root, command, parameters, path) {
   const { status, signal, error } = spawnSync(command, parameters, {

@@ -75,8 +75,11 @@ export async function createApp(
       countUnavailable(app.get(Metrics)),
     ),
   );
-  serveDocuments(app, env);
-  serveConsole(app, env.CELL);
+  // No push of a ticket is matched against pages.
+  adapter.registerLast = () => {
+    serveDocuments(app, env);
+    serveConsole(app, env.CELL);
+  };
   return app;
 }
 

@@ -1,4 +1,9 @@
-/* global document, matchMedia, navigator, getSelection */
+/* global document, location, matchMedia, navigator, getSelection */
+// Commands have the address of this service in place of the addresses that stand for it.
+const EXAMPLES = /https:\/\/(?:platform|haulbridge)\.example(?![\w.-])|http:\/\/127\.0\.0\.1:3000(?!\d)/g;
+for (const code of document.querySelectorAll('code'))
+  code.textContent = code.textContent.replace(EXAMPLES, location.origin);
+
 // A button that copies a block of code. Without permission for the clipboard (plain HTTP) it selects the block.
 for (const block of document.querySelectorAll('.code')) {
   const code = block.querySelector('code');

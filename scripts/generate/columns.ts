@@ -1,5 +1,5 @@
 import { ADMIN_ROUTES, type AdminRouteName } from '../../src/contracts/admin/admin.api.js';
-import { csvColumns } from '../../src/contracts/common/csv.js';
+import { csvColumns, csvFormOf } from '../../src/contracts/common/csv.js';
 import { generatedBlocks, table } from './generated-blocks.js';
 import type { Generator } from './generator.js';
 
@@ -12,8 +12,8 @@ export const columns: Generator = () => {
 };
 
 function columnsOf(name: string): string {
-  const { csv } = ADMIN_ROUTES[name as AdminRouteName];
-  const rows = csv === undefined ? [] : csvColumns(csv);
+  const form = csvFormOf(ADMIN_ROUTES[name as AdminRouteName]);
+  const rows = form === undefined ? [] : csvColumns(form);
   return table(
     ['column', 'meaning'],
     rows.map((column) => [`\`${column.name}\``, column.description.replaceAll('|', '\\|')]),

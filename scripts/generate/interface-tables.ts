@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { wholeDocument } from '../../test/support/whole-document.js';
 
 /** A schema of an OpenAPI document, as far as the contracts use it. */
 export interface Schema {
@@ -39,7 +40,9 @@ interface Document {
 
 /** The document of an interface. It is written before the pages that quote it. */
 export const documentOf = (name: string): Document =>
-  JSON.parse(readFileSync(join(import.meta.dirname, `../../docs/openapi/${name}.json`), 'utf8')) as Document;
+  wholeDocument(
+    JSON.parse(readFileSync(join(import.meta.dirname, `../../docs/openapi/${name}.json`), 'utf8')) as Document,
+  );
 
 const MAX_LISTED = 12;
 /** Longer texts are limited by the size of the body. */

@@ -1,25 +1,29 @@
-import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createApp } from '../../src/app.setup.js';
-import { readEnv, type ResolvedEnv } from '../../src/config/env.js';
-import { documentOf, PUBLICATIONS, wholeDocument } from '../../src/docs/documents.js';
+import { format, resolveConfig } from 'prettier';
+import type { OpenAPIObject } from '@nestjs/swagger';
+import { openApiOf } from '../../src/docs/openapi.js';
+import { PUBLICATIONS } from '../../src/docs/publications.js';
 import type { Generator } from './generator.js';
 
-/** The documents that the service serves, each with the placeholder for its address. */
-export const openapi: Generator = async (database) => {
-  const env = readEnv({
-    DATABASE_URL: await database.url(),
-    DATA_DIR: join(await database.folder(), 'data'),
-    ADMIN_TOKEN: randomBytes(32).toString('base64url'),
-    SECRETS_KEY: randomBytes(32).toString('hex'),
-    LOG_LEVEL: 'silent',
-  });
-  const app = await createApp(env as ResolvedEnv);
-  const whole = wholeDocument(app);
-  const files = PUBLICATIONS.map((publication) => [
-    `docs/openapi/${publication.api.name}.json`,
-    `${JSON.stringify(documentOf(whole, publication), null, 2)}\n`,
+const ROOT = join(import.meta.dirname, '../..');
+
+/** The document of each contract, by its name. The build serves the same. */
+export const openApiDocuments = (): ReadonlyMap<string, OpenAPIObject> =>
+  new Map(
+    PUBLICATIONS.map(({ api }) => {
+      const guide = readFileSync(join(ROOT, `docs/openapi/${api.name}.md`), 'utf8');
+      return [api.name, openApiOf(api, guide)];
+    }),
+  );
+
+/** Copies for partners and reviews. The admin API is that of the same version of the service: it has none. */
+export const openapi: Generator = async () => {
+  const config = await resolveConfig(join(ROOT, 'package.json'));
+  const published = [...openApiDocuments()].filter(([name]) => name !== 'admin');
+  const files = published.map(async ([name, document]) => [
+    `docs/openapi/${name}.json`,
+    await format(JSON.stringify(document), { ...config, parser: 'json' }),
   ]);
-  await app.close();
-  return Object.fromEntries(files) as Record<string, string>;
+  return Object.fromEntries(await Promise.all(files)) as Record<string, string>;
 };

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { Account, AccountQuery } from '../contracts/admin/account.dto.js';
+import { Account, type AccountQuery } from '../contracts/admin/account.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import { formatInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import { entityPage } from '../database/list-page.js';
 import { apiError } from '../errors/app-error.js';
 import { AccountEntity } from './account.entity.js';
@@ -31,10 +31,5 @@ export class AccountQueries {
 }
 
 function toAdminAccountDto(row: AccountEntity): Account {
-  return {
-    ...toAccountDto(row),
-    haulerId: row.haulerId,
-    createdAt: formatInstant(row.createdAt),
-    updatedAt: formatInstant(row.updatedAt),
-  };
+  return present(Account, { ...row, ...toAccountDto(row) });
 }

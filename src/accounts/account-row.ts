@@ -43,11 +43,13 @@ export function toAccountDto(row: AccountEntity): CreateAccountResponse {
     accountName,
     ...(addressId === null
       ? {}
-      : { billingAddress: { addressId, ...present({ street, unit, city, state, country, zip }) } }),
-    ...(contactId === null ? {} : { primaryContact: { contactId, ...present({ firstName, lastName, email, phone }) } }),
+      : { billingAddress: { addressId, ...withoutNulls({ street, unit, city, state, country, zip }) } }),
+    ...(contactId === null
+      ? {}
+      : { primaryContact: { contactId, ...withoutNulls({ firstName, lastName, email, phone }) } }),
   };
 }
 
-function present(fields: Readonly<Record<string, string | null>>): Record<string, string> {
+function withoutNulls(fields: Readonly<Record<string, string | null>>): Record<string, string> {
   return Object.fromEntries(Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== null));
 }

@@ -59,7 +59,7 @@ export class AdminClient {
       const body = await text(response);
       const status = response.statusCode ?? 0;
       if (status === route.status) return body;
-      throw callError(`${route.method} ${pathOf(route, call)}`, status, body);
+      throw callError(`${route.method} ${routePath(route, call)}`, status, body);
     } finally {
       call.upload?.content.destroy();
     }
@@ -89,7 +89,7 @@ export class AdminClient {
     const response = await this.send(route, call, accept);
     const status = response.statusCode ?? 0;
     if (status === route.status) return response;
-    throw callError(`${route.method} ${pathOf(route, call)}`, status, await text(response));
+    throw callError(`${route.method} ${routePath(route, call)}`, status, await text(response));
   }
 
   private async send(route: ApiRoute, call: AdminCall, accept?: string): Promise<IncomingMessage> {
@@ -100,7 +100,7 @@ export class AdminClient {
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, {
       agent: false,
       method: route.method,
-      path: url.pathname.replace(/\/+$/, '') + pathOf(route, call),
+      path: url.pathname.replace(/\/+$/, '') + routePath(route, call),
       headers: {
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
         ...(accept === undefined ? {} : { Accept: accept }),
@@ -131,7 +131,7 @@ function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   });
 }
 
-function pathOf({ path }: ApiRoute, { params = {}, query = {} }: AdminCall): string {
+function routePath({ path }: ApiRoute, { params = {}, query = {} }: AdminCall): string {
   const named = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const search = new URLSearchParams(query).toString();
   return `${ADMIN_API.prefix}${named}${search === '' ? '' : `?${search}`}`;

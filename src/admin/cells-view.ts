@@ -1,5 +1,5 @@
 import type { Env } from '../config/env.js';
-import type { CellsView } from '../contracts/admin/cells-view.dto.js';
+import type { CellsView } from '../contracts/admin/session-view.dto.js';
 
 export const toCellsView = ({ CELL, CELLS = [] }: Pick<Env, 'CELL' | 'CELLS'>): CellsView => ({
   cells: [...CELLS],

@@ -1,9 +1,9 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
-import type { Action, ActionPerson, ActionQuery } from '../contracts/admin/action.dto.js';
+import { Action, type ActionPerson, type ActionQuery } from '../contracts/admin/action.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import { formatInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import { listPage, type SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
@@ -122,12 +122,5 @@ const actions = ({ resource, from, to }: ActionQuery): SqlList => ({
 
 const jsonOf = (value: unknown): string | null => (value === undefined ? null : JSON.stringify(value));
 
-function toActionDto({ changes, error, at, person, ...row }: ActionRow): StoredAction {
-  return {
-    ...row,
-    at: formatInstant(at),
-    ...(changes === null ? {} : { changes: JSON.parse(changes) as Record<string, unknown> }),
-    ...(error === null ? {} : { error }),
-    ...(person === null ? {} : { person }),
-  };
-}
+const toActionDto = ({ changes, ...row }: ActionRow): StoredAction =>
+  present<StoredAction>(Action, { ...row, changes: changes === null ? undefined : (JSON.parse(changes) as object) });

@@ -1,6 +1,7 @@
-import { epochMillis, formatInstant, type Instant } from '../contracts/common/instant.js';
+import { epochMillis, type Instant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import type { Violation } from '../contracts/common/violation.js';
-import type { ApiKey, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
+import { ApiKey, type IssuedApiKey } from '../contracts/admin/api-key.dto.js';
 import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entity.js';
@@ -62,22 +63,7 @@ export function keyPrincipal(row: PrincipalRow): KeyPrincipal {
 /** A key as the admin API returns it. `expiresAt` is the effective end, including the end of a running overlap. */
 export function toApiKeyDto(row: ApiKeyEntity): ApiKey {
   const end = endOf(row);
-  return {
-    id: row.id,
-    prefix: row.prefix,
-    haulerId: row.haulerId,
-    connectionId: row.connectionId,
-    customerId: row.customerId,
-    allCustomers: row.allCustomers,
-    interfaces: row.interfaces,
-    name: row.name,
-    createdAt: formatInstant(row.createdAt),
-    expiresAt: end === Infinity ? null : formatInstant(new Date(end)),
-    lastUsedAt: row.lastUsedAt === null ? null : formatInstant(row.lastUsedAt),
-    replacesId: row.replacesId,
-    activatedAt: row.activatedAt === null ? null : formatInstant(row.activatedAt),
-    revokedAt: row.revokedAt === null ? null : formatInstant(row.revokedAt),
-  };
+  return present(ApiKey, { ...row, expiresAt: end === Infinity ? null : new Date(end) });
 }
 
 /** The only response that contains the key itself. */

@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
+import { type CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import { entityPage } from '../database/list-page.js';
 import { isUniqueViolation } from '../database/postgres-errors.js';
 import { uuidv7 } from '../database/uuid.js';
@@ -58,12 +59,10 @@ export class HaulersService {
 }
 
 function toHaulerDto(row: HaulerEntity, move?: HaulerMoveRow): Hauler {
-  return {
-    id: row.id,
-    name: row.name,
-    createdAt: formatInstant(row.createdAt),
+  return present(Hauler, {
+    ...row,
     ...(move === undefined
       ? {}
       : { move: { state: move.state, since: formatInstant(move.since), isExported: move.exported_at !== null } }),
-  };
+  });
 }

@@ -14,7 +14,6 @@ import { Reflector } from '@nestjs/core';
 import type { ApiContract, ApiRoute, RouteInput, RouteResponse } from '../contracts/common/api-contract.js';
 import { hasListForms, statusesOf } from '../contracts/common/failures.js';
 import type { Served } from '../http/recorded-request.js';
-import { documented } from '../http/route-documentation.js';
 import { ActionLogInterceptor } from './action-log.interceptor.js';
 import { AdminReads } from './admin-reads.js';
 import { ListForms } from './list-forms.interceptor.js';
@@ -34,8 +33,7 @@ type Handler<Route> = (
 type Result<Response> = Response | StreamableFile | string | undefined | void;
 
 /**
- * The handler of one route of a contract: path, method, status, guard, documentation and the logs follow from the definition
- * there. The compiler checks the handler's parameters and response against it.
+ * The handler of one route of a contract: path, method, status, guard and the logs follow from the definition there. The compiler checks the handler's parameters and response against it.
  */
 export function Route<const Api extends ApiContract, Name extends keyof Api['routes'] & string>(api: Api, name: Name) {
   const route = api.routes[name] as ApiRoute;
@@ -46,7 +44,6 @@ export function Route<const Api extends ApiContract, Name extends keyof Api['rou
     }),
     HttpCode(route.status),
     ServedRoute({ api, route, statuses: statusesOf(route) }),
-    documented(api, route),
     ...(route.isSecret === true ? [Header('Cache-Control', 'no-store')] : []),
     UseInterceptors(...interceptorsOf(api, route)),
     ...(route.resource === 'sandbox' ? [UseGuards(SandboxGuard)] : []),

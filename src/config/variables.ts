@@ -165,7 +165,7 @@ export const VARIABLES = {
   PUBLIC_URL: declare(
     baseUrl,
     undefined,
-    'the address in download links, documents and errors',
+    'the address in download links and errors',
     'the host of the request; required in production with the partner side, unless HOST is a loopback address',
   ),
   TRUST_PROXY: declare(

@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
+import { dirname, join } from 'node:path';
+
+/** The folder of package.json. The build bundles modules, so that no path is relative to one of them. */
+export const PACKAGE_FOLDER = dirname(findPackageJSON(import.meta.url) ?? '');
 
 /** The version of this service, as in package.json. */
 export function serviceVersion(): string {
-  const path = findPackageJSON(import.meta.url);
-  if (path === undefined) throw new Error('the service has no package.json');
-  return (JSON.parse(readFileSync(path, 'utf8')) as { readonly version: string }).version;
+  return (JSON.parse(readFileSync(join(PACKAGE_FOLDER, 'package.json'), 'utf8')) as { readonly version: string })
+    .version;
 }

@@ -17,7 +17,8 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   erasures:
     'account_id attempts camera_id connection_id created_at created_by due_at end_time erased finished_at hauler_id id last_error reason start_time started_at status truck_id',
   exchange_days: 'bytes day keyless_bytes',
-  exchange_hours: 'count direction error_code hour interface last_id result route status',
+  exchange_hours:
+    'api_key_id by_sandbox connection_id count direction error_code failure hauler_id hour interface last_id result route status',
   exchanges:
     'api_key_id connection_id direction duration_ms error_code failure hauler_id id ignored_fields in_revision interface key_prefix method path refs replay_of request_body request_bytes request_form request_headers request_id request_sha256 response_body response_bytes response_form response_headers response_sha256 result route scenario status',
   hauler_moves: 'cell exported_at hauler_id since state',

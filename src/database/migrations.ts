@@ -56,6 +56,7 @@ import { DropOldRecordings1795700000000 } from '../../migrations/1795700000000-d
 import { ReadNamesAsShown1795730002000 } from '../../migrations/1795730002000-read-names-as-shown.js';
 import { NoticeAbsentLists1795731000000 } from '../../migrations/1795731000000-notice-absent-lists.js';
 import { IndexLongIds1795732000000 } from '../../migrations/1795732000000-index-long-ids.js';
+import { CountFailuresByCaller1795733000000 } from '../../migrations/1795733000000-count-failures-by-caller.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -116,4 +117,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   ReadNamesAsShown1795730002000,
   NoticeAbsentLists1795731000000,
   IndexLongIds1795732000000,
+  CountFailuresByCaller1795733000000,
 ];

@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { PACKAGE_FOLDER } from '../config/version.js';
 import { DEMO_HAULER_ID } from '../contracts/sandbox/demo.js';
 
 /** Fixed identifiers, so that the examples of the README work as pasted on every machine. */
@@ -104,5 +105,5 @@ export type DemoCamera = (typeof DEMO_CAMERAS)[number];
  * picture shows the last digit of the minute, and the seconds. Their README says how they were made.
  */
 export function demoRecording(camera: DemoCamera, start: Date): string {
-  return fileURLToPath(new URL(`recordings/${camera}-${start.getUTCMinutes() % 10}.mp4`, import.meta.url));
+  return join(PACKAGE_FOLDER, `dist/src/demo/recordings/${camera}-${start.getUTCMinutes() % 10}.mp4`);
 }

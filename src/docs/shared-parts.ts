@@ -1,55 +1,50 @@
-import type { OpenAPIObject } from '@nestjs/swagger';
 import { kindOf } from '../contracts/common/api-contract.js';
 
-interface Response {
-  headers?: Record<string, unknown>;
+type Holder = Record<string, object>;
+
+export interface ShareableOperation {
+  parameters: { readonly name: string }[];
+  responses: Record<string, { headers: Holder }>;
 }
 
-interface Operation {
-  responses?: Record<string, Response | { readonly $ref: string }>;
+/** A part of an operation, under the name that its component would have. */
+interface Place {
+  readonly name: string;
+  readonly part: string;
+  readonly holder: Holder;
+  readonly key: string;
 }
 
 /**
- * The document with its common headers and refusals once, under `components`: each operation refers to them. They are two thirds
- * of a document otherwise.
+ * Makes components of the headers, parameters and refusals that several operations have, and puts references in their places.
+ * They are two thirds of a document otherwise.
  */
-export function withSharedParts(document: OpenAPIObject): OpenAPIObject {
-  const operations = Object.values(document.paths).flatMap((item) => Object.values(item as Record<string, Operation>));
-  const headers: Record<string, unknown> = {};
-  for (const response of operations.flatMap(({ responses = {} }) => Object.values(responses) as Response[])) {
-    response.headers = Object.fromEntries(
-      Object.entries(response.headers ?? {}).map(([name, header]) => {
-        headers[name] ??= header;
-        const isShared = JSON.stringify(headers[name]) === JSON.stringify(header);
-        return [name, isShared ? { $ref: `#/components/headers/${name}` } : header];
-      }),
-    );
-  }
-  const responses = shareRefusals(operations);
-  return { ...document, components: { ...document.components, responses, headers } as OpenAPIObject['components'] };
+export function shareParts(operations: readonly ShareableOperation[]): Readonly<Record<string, Holder>> {
+  const headers = operations.flatMap(({ responses }) => Object.values(responses).map((each) => each.headers));
+  const parameters = operations.map((each) => each.parameters as unknown as Holder);
+  const responses = operations.map((each) => each.responses as Holder);
+  return {
+    headers: share('headers', headers, (name) => name),
+    parameters: share('parameters', parameters, (_, { name }: { name?: string }) => name),
+    responses: share('responses', responses, (status) => kindOf(Number(status))),
+  };
 }
 
-/** The most frequent refusal of each status becomes shared, by the name of its kind; the others stay with their operations. */
-function shareRefusals(operations: readonly Operation[]): Record<string, unknown> {
-  const counts = new Map<string, Map<string, number>>();
-  for (const { responses = {} } of operations) {
-    for (const [status, response] of Object.entries(responses)) {
-      if (kindOf(Number(status)) === undefined) continue;
-      const texts = counts.get(status) ?? new Map<string, number>();
-      const text = JSON.stringify(response);
-      counts.set(status, texts.set(text, (texts.get(text) ?? 0) + 1));
-    }
+/** The most frequent part of each name becomes the component; the others stay where they are. */
+function share(section: string, holders: readonly Holder[], nameOf: (key: string, part: object) => string | undefined) {
+  const places = holders.flatMap((holder) =>
+    Object.entries(holder).flatMap(([key, part]): Place[] => {
+      const name = nameOf(key, part);
+      return name === undefined ? [] : [{ name, part: JSON.stringify(part), holder, key }];
+    }),
+  );
+  const components: Holder = {};
+  for (const [name, named] of Map.groupBy(places, (place) => place.name)) {
+    const [common = []] = [...Map.groupBy(named, ({ part }) => part).values()].sort((a, b) => b.length - a.length);
+    const [first] = common;
+    if (first === undefined || common.length === 1) continue;
+    components[name] = JSON.parse(first.part) as object;
+    for (const { holder, key } of common) holder[key] = { $ref: `#/components/${section}/${name}` };
   }
-  const shared: Record<string, unknown> = {};
-  for (const [status, texts] of counts) {
-    const [common] = [...texts].sort(([, a], [, b]) => b - a);
-    const name = kindOf(Number(status));
-    if (common === undefined || name === undefined || common[1] === 1) continue;
-    shared[name] = JSON.parse(common[0]) as object;
-    for (const { responses = {} } of operations) {
-      if (JSON.stringify(responses[status]) === common[0])
-        responses[status] = { $ref: `#/components/responses/${name}` };
-    }
-  }
-  return shared;
+  return components;
 }

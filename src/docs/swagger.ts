@@ -1,92 +1,69 @@
 import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { Application, Request, RequestHandler, Response } from 'express';
+import type { Response } from 'express';
 import type { Env } from '../config/env.js';
-import { etagOf, readOnce, sendShared, sendStatic } from '../http/static-files.js';
-import { requestedOrigin } from '../http/url.js';
-import { readSwaggerPage, SWAGGER_FILES } from './swagger-page.js';
-import { serveShelf } from './shelf.js';
-import { documentOf, type Publication, publicationsOf, SERVER_PLACEHOLDER, wholeDocument } from './documents.js';
+import { AppError } from '../errors/app-error.js';
+import { PAGE_HEADERS } from '../http/headers.js';
+import { isRead, serveFolder } from '../http/serve-folder.js';
+import { PUBLICATIONS } from './publications.js';
+
+/** Styles and the one script come from this service, and no form or frame has a use. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const NO_CACHE = { 'Cache-Control': 'no-cache' };
+const HEADERS = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, ...NO_CACHE };
+const UI_HEADERS = new Map([...PAGE_HEADERS, ...Object.entries(NO_CACHE)]);
+
+/** What SwaggerModule answers below `/docs`. */
+const UI_PATHS = new Set(['', 'swagger-ui-init.js']);
+
+/** The page loads the documents of its selector. */
+const NO_DOCUMENT = {} as OpenAPIObject;
 
 /**
- * Swagger UI at `/docs` with a selector, and each document at `/docs/<name>.json` and `.yaml`. Documents are built when
- * they are first requested, so that the start does not wait for them. Guides and downloads are below it. `/` redirects to `/docs`.
+ * Swagger UI at `/docs` with a selector of the documents of the served sides, `/docs/<name>.json` and `.yaml`. Guides and downloads
+ * are below it. All of them are files of the build (`scripts/build-docs.mjs`).
  */
-export function serveDocuments(
-  app: NestExpressApplication,
-  { SIDES, PUBLIC_URL }: Pick<Env, 'SIDES' | 'PUBLIC_URL'>,
-): void {
-  const express = app.getHttpAdapter().getInstance() as Application;
-  const publications = publicationsOf(SIDES);
-  let whole: OpenAPIObject | undefined;
-  const addressOf = (request: Request) => PUBLIC_URL?.replace(/\/+$/, '') ?? requestedOrigin(request);
-  const documents = new Map<Publication, OpenAPIObject>();
-  const documentFor = (publication: Publication): OpenAPIObject => {
-    whole ??= wholeDocument(app);
-    const document = documents.get(publication) ?? documentOf(whole, publication);
-    documents.set(publication, document);
-    return document;
-  };
-  for (const publication of publications) {
-    const path = `docs/${publication.api.name}`;
-    for (const format of ['json', 'yaml']) express.get(`/${path}.${format}`, cacheText(addressOf));
-    SwaggerModule.setup(path, app, () => documentFor(publication), {
-      ui: false,
-      raw: ['json', 'yaml'],
-      jsonDocumentUrl: `${path}.json`,
-      yamlDocumentUrl: `${path}.yaml`,
-    });
-  }
-  serveSwaggerPage(app, publications);
-  serveShelf(app, addressOf);
+export function serveDocuments(app: NestExpressApplication, { SIDES }: Pick<Env, 'SIDES'>): void {
+  const isServed = ({ side }: (typeof PUBLICATIONS)[number]) => side === undefined || SIDES.has(side);
+  const ofOtherSide = PUBLICATIONS.filter((each) => !isServed(each)).map(({ api }) => api.name);
+  const hidden = new Set(ofOtherSide.flatMap((name) => [`${name}.json`, `${name}.yaml`]));
   // The adapter knows the methods of its routes, for a 405.
   const adapter: HttpServer = app.getHttpAdapter();
-  adapter.get('/', (_request: unknown, response: Response) => response.redirect('/docs'));
-}
-
-/** Swagger UI. The files are read at the first request. */
-function serveSwaggerPage(app: NestExpressApplication, publications: readonly Publication[]): void {
-  const adapter: HttpServer = app.getHttpAdapter();
-  const urls = publications.map(({ api }) => ({
-    name: `${api.title} ${api.version}`,
-    url: `/docs/${api.name}.json`,
-  }));
-  const files = readOnce(() => readSwaggerPage(urls));
-  for (const name of SWAGGER_FILES) {
-    const send = async (request: Request, response: Response) => {
-      sendStatic(request, response, (await files()).get(name)!);
-    };
-    adapter.get(`/docs/${name}`, send);
-    if (name === 'index.html') adapter.get('/docs', send);
+  for (const path of ['/', '/docs/index.html']) {
+    adapter.get(path, (_request: unknown, response: Response) => response.redirect('/docs'));
   }
-}
-
-/**
- * Caches the document that the next handler sends, because writing the YAML of the largest one takes 100 ms and callers
- * need no key. All responses share its bytes, around the address at which the caller reaches the service. Each address has
- * an entity tag of its own.
- */
-function cacheText(addressOf: (request: Request) => string): RequestHandler {
-  let cached: { readonly type: string; readonly parts: readonly Buffer[]; readonly digest: string } | undefined;
-  return (request, response, next) => {
-    const send = ({ type, parts, digest }: NonNullable<typeof cached>) => {
-      const address = addressOf(request);
-      const [before = Buffer.alloc(0), ...after] = parts;
-      const etag = etagOf(digest + address);
-      sendShared(request, response, { parts: [before, Buffer.from(address), ...after], etag }, type);
-    };
-    if (cached !== undefined) return send(cached);
-    const { send: sendText } = response;
-    response.send = (text: string) => {
-      // The answer to a failure is not the document.
-      if (response.statusCode !== 200) return sendText.call(response, text);
-      const [before = '', ...after] = text.split(SERVER_PLACEHOLDER);
-      const parts = [before, after.join(SERVER_PLACEHOLDER)].map((part) => Buffer.from(part));
-      cached = { type: String(response.getHeader('Content-Type')), parts, digest: etagOf(text) };
-      send(cached);
-      return response;
-    };
-    next();
-  };
+  serveFolder(app, '/docs', 'docs', {
+    namesOf: (path) => (hidden.has(path) ? [] : [path, `${path}.html`]),
+    headersOf: () => HEADERS,
+    otherwise(path, request, response) {
+      if (!UI_PATHS.has(path)) {
+        throw new AppError('notFound', `no document at ${request.path}; /docs/guides lists all of them`);
+      }
+      if (isRead(request)) response.setHeaders(UI_HEADERS);
+    },
+  });
+  SwaggerModule.setup('docs', app, NO_DOCUMENT, {
+    raw: false,
+    explorer: true,
+    customSiteTitle: 'haulbridge interfaces',
+    customCssUrl: '/docs/page.css',
+    customJs: '/docs/swagger-ui.js',
+    swaggerOptions: {
+      displayRequestDuration: true,
+      urls: PUBLICATIONS.filter(isServed).map(({ api: { name, title, version } }) => ({
+        name: `${title} ${version}`,
+        url: `/docs/${name}.json`,
+      })),
+    },
+  });
 }

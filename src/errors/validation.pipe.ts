@@ -5,7 +5,7 @@ import {
   type FieldPlan,
   fieldPlans,
   notAnObject,
-  pathOf,
+  fieldPath,
   readerOf,
   violationsOf,
 } from '../contracts/common/fields/field.js';
@@ -70,7 +70,7 @@ export class DtoPipe implements PipeTransform {
     return errors.flatMap(({ target, property, value, children = [] }) => {
       const plan = this.plansOf(target?.constructor).get(property);
       if (plan === undefined) throw new Error(`${property} has no field decorator`);
-      const path = pathOf(parent, property);
+      const path = fieldPath(parent, property);
       const own = violationsOf(plan, path, value);
       if (own.length > 0 || plan.nested === undefined) return own;
       if (!plan.nested.isArray) return this.violations(children, path);

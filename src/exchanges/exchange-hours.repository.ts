@@ -5,33 +5,58 @@ import type { ExchangeCounts, RefusedPushes, TicketCounts } from '../contracts/a
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import { storableText } from '../contracts/common/text.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
-import type { ExchangeRecord } from './exchange-record.js';
+import type { ExchangeFilter } from './exchange-list.sql.js';
+import { IS_FAILED, REASON } from './exchange-reason.sql.js';
+import type { Direction, ExchangeRecord } from './exchange-record.js';
 
 const { escapeLiteral } = pg;
 
 const HOUR_SECONDS = 3_600;
 const HOUR_MS = 3_600_000;
-const MAX_REASONS = 20;
+const MAX_REFUSED = 20;
+const MAX_REASONS = 50;
 const OK = 200;
+
+/** Not a failure that the sandbox made. */
+const IS_REAL = '(NOT by_sandbox OR status BETWEEN 1 AND 399)';
 
 /** The routes by which partners push. */
 const PUSH = "direction = 'inbound' AND route IN ('createTicket', 'createAccount')";
 
+/** The columns of the key, in its order. */
+const KEY = [
+  ...['hour', 'direction', 'interface', 'route', 'status', 'error_code', 'result', 'failure'],
+  ...['hauler_id', 'connection_id', 'api_key_id', 'by_sandbox'],
+];
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ status: '::smallint', by_sandbox: '::boolean' },
+  ...{ hauler_id: '::uuid', connection_id: '::uuid', api_key_id: '::uuid' },
+};
+
+/** Stands for no hauler, connection or key: a primary key has no nulls. */
+const NONE = '00000000-0000-0000-0000-000000000000';
+
 /**
- * The key of the row that counts an exchange, its fields joined by tabs; undefined for a failure that the sandbox made. One that was
- * committed, and whose answer the sandbox lost, counts as answered. Codes and results are counted for inbound calls
- * only: a partner chooses those of its own responses, and could choose another one for each.
+ * The key of the row that counts an exchange, its fields joined by tabs. Who called and the cause are counted of failures only. One that
+ * was committed, and whose answer the sandbox lost, counts as answered, with its failure. The codes of a partner that did not
+ * fail are not counted: it could choose another one for each response.
  */
 export function tallyOf(
-  { id, direction, interface: name, route, status: sent, scenario }: ExchangeRecord,
+  { id, direction, interface: name, route, status: sent, scenario, ...record }: ExchangeRecord,
   { errorCode, result }: { readonly errorCode?: string | undefined; readonly result?: string | undefined },
-): string | undefined {
+): string {
   const isCommitted = result !== undefined && errorCode === undefined;
   const status = scenario !== undefined && sent === 0 && isCommitted ? OK : sent;
-  if (scenario !== undefined && (status === 0 || status >= 400)) return undefined;
+  const failure = record.failure ?? (sent === 0 ? 'no-response' : undefined);
+  const isFailure = status >= 400 || failure !== undefined;
   const hour = Math.floor(timeOfUuidv7(id) / HOUR_MS) * HOUR_SECONDS;
-  const own = direction === 'inbound' ? `${tallied(errorCode)}\t${tallied(result)}` : '\t';
-  return `${hour}\t${direction}\t${name}\t${route ?? ''}\t${status}\t${own}`;
+  const own = direction === 'inbound' || isFailure ? [errorCode, result] : ['', ''];
+  const caller = isFailure ? [record.haulerId, record.connectionId, record.apiKeyId] : [NONE, NONE, NONE];
+  return [
+    ...[hour, direction, name, route ?? '', status, ...own.map(tallied), tallied(failure)],
+    ...caller.map((each) => each ?? NONE),
+    scenario !== undefined,
+  ].join('\t');
 }
 
 const tallied = (text = ''): string => storableText(text).replaceAll('\t', ' ');
@@ -40,24 +65,21 @@ const tallied = (text = ''): string => storableText(text).replaceAll('\t', ' ');
  * Adds a batch to the hours, in the order of the key, so that two instances cannot deadlock. A text without parameters, which follows the
  * COPY of the batch.
  */
-export function hoursSql(rows: readonly { readonly id: string; readonly tally: string | undefined }[]): string {
-  const counted = rows.filter((row): row is typeof row & { readonly tally: string } => row.tally !== undefined);
-  if (counted.length === 0) return '';
-  const tallies = [...Map.groupBy(counted, ({ tally }) => tally)].map(([tally, all]) => {
-    const [hour, direction, name, route, status, errorCode, result] = tally
-      .split('\t')
-      .map((text) => escapeLiteral(text));
+export function hoursSql(rows: readonly { readonly id: string; readonly tally: string }[]): string {
+  if (rows.length === 0) return '';
+  const tallies = [...Map.groupBy(rows, ({ tally }) => tally)].map(([tally, all]) => {
+    const [hour = '', ...others] = tally.split('\t').map((text) => escapeLiteral(text));
     const last = all.reduce((newest, { id }) => (id > newest ? id : newest), '');
-    return `(to_timestamp(${hour}::bigint), ${direction}, ${name}, ${route}, ${status}::smallint, ${errorCode}, ${result}, ${all.length}, ${escapeLiteral(last)}::uuid)`;
+    const key = others.map((text, index) => text + (TYPES[KEY[index + 1] ?? ''] ?? ''));
+    return `(to_timestamp(${hour}::bigint), ${key.join(', ')}, ${all.length}, ${escapeLiteral(last)}::uuid)`;
   });
+  const key = KEY.join(', ');
   return `
-    INSERT INTO exchange_hours AS h
-      (hour, direction, interface, route, status, error_code, result, count, last_id)
-    SELECT * FROM (VALUES ${tallies.join(', ')})
-      AS t (hour, direction, interface, route, status, error_code, result, count, last_id)
+    INSERT INTO exchange_hours AS h (${key}, count, last_id)
+    SELECT * FROM (VALUES ${tallies.join(', ')}) AS t (${key}, count, last_id)
     ORDER BY hour, direction COLLATE "C", interface COLLATE "C", route COLLATE "C", status, error_code COLLATE "C",
-      result COLLATE "C"
-    ON CONFLICT (hour, direction, interface, route, status, error_code, result)
+      result COLLATE "C", failure COLLATE "C", hauler_id, connection_id, api_key_id, by_sandbox
+    ON CONFLICT (${key})
     DO UPDATE SET count = h.count + excluded.count, last_id = greatest(h.last_id, excluded.last_id)`;
 }
 
@@ -83,12 +105,22 @@ const NUMBERS = {
 
 type HourRow = Readonly<Record<keyof typeof NUMBERS, number>> & { readonly hour: Date };
 
-interface ReasonRow {
+interface RefusedRow {
   readonly interface: InterfaceName;
   readonly status: number;
   readonly error_code: string;
   readonly result: string;
   readonly count: number;
+  readonly last_id: string;
+}
+
+/** Failures with one reason. */
+interface ReasonRow {
+  readonly direction: Direction;
+  readonly reason: string;
+  readonly count: number;
+  /** Of the newest one. */
+  readonly status: number;
   readonly last_id: string;
 }
 
@@ -103,7 +135,7 @@ export class ExchangeHours {
       ([name, condition]) => `coalesce(sum(count) FILTER (WHERE ${condition}), 0)::float8 AS "${name}"`,
     );
     const rows = await this.dataSource.query<HourRow[]>(
-      `SELECT hour, ${sums.join(', ')} FROM exchange_hours WHERE hour >= $1 GROUP BY hour`,
+      `SELECT hour, ${sums.join(', ')} FROM exchange_hours WHERE hour >= $1 AND ${IS_REAL} GROUP BY hour`,
       [from],
     );
     return new Map(
@@ -116,11 +148,11 @@ export class ExchangeHours {
   }
 
   async refusedPushes(from: Date): Promise<RefusedPushes[]> {
-    const rows = await this.dataSource.query<ReasonRow[]>(
+    const rows = await this.dataSource.query<RefusedRow[]>(
       `SELECT interface, status, error_code, result, sum(count)::float8 AS count,
          (array_agg(last_id ORDER BY last_id DESC))[1] AS last_id
-       FROM exchange_hours WHERE hour >= $1 AND ${PUSH} AND status >= 400
-       GROUP BY interface, status, error_code, result ORDER BY count DESC, last_id DESC LIMIT ${MAX_REASONS}`,
+       FROM exchange_hours WHERE hour >= $1 AND ${PUSH} AND status >= 400 AND ${IS_REAL}
+       GROUP BY interface, status, error_code, result ORDER BY count DESC, last_id DESC LIMIT ${MAX_REFUSED}`,
       [from],
     );
     return rows.map(({ interface: name, status, error_code, result, count, last_id }) => {
@@ -134,6 +166,35 @@ export class ExchangeHours {
         lastExchangeId: last_id,
       };
     });
+  }
+
+  /** The most frequent reasons of the failures of a filter, those that the sandbox made too. Hours are counted whole. */
+  async reasons(filter: ExchangeFilter): Promise<ReasonRow[]> {
+    const { direction, interface: name, haulerId, connectionId, apiKeyId, status = [], errorCode, reason } = filter;
+    const { from, to } = filter;
+    const values = [
+      ...[from === undefined ? undefined : new Date(from), to === undefined ? undefined : new Date(to)],
+      ...[direction, name, haulerId, connectionId, apiKeyId, status[0], status[1], errorCode, reason],
+    ];
+    return this.dataSource.query<ReasonRow[]>(
+      `SELECT direction, reason, sum(count)::float8 AS count, (array_agg(status ORDER BY last_id DESC))[1] AS status,
+         max(last_id::text) AS last_id
+       FROM (
+         SELECT *, ${REASON} AS reason
+         FROM (SELECT hour, direction, interface, hauler_id, connection_id, api_key_id, status, count, last_id,
+             nullif(error_code, '') AS error_code, nullif(result, '') AS result, nullif(failure, '') AS failure
+           FROM exchange_hours) AS h
+         WHERE ${IS_FAILED}
+           AND ($1::timestamptz IS NULL OR hour >= date_trunc('hour', $1::timestamptz, 'UTC'))
+           AND ($2::timestamptz IS NULL OR hour < $2)
+           AND ($3::text IS NULL OR direction = $3) AND ($4::text IS NULL OR interface = $4)
+           AND ($5::uuid IS NULL OR hauler_id = $5) AND ($6::uuid IS NULL OR connection_id = $6)
+           AND ($7::uuid IS NULL OR api_key_id = $7) AND ($8::int IS NULL OR status BETWEEN $8 AND $9::int)
+           AND ($10::text IS NULL OR error_code = $10)) AS failures
+       WHERE $11::text IS NULL OR reason = $11
+       GROUP BY direction, reason ORDER BY count DESC, direction, reason LIMIT ${MAX_REASONS}`,
+      values.map((value) => value ?? null),
+    );
   }
 
   /** Deletes the hours of days before the last `keptDays` days. */

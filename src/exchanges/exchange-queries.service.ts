@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
-  type Exchange,
+  Exchange,
   type ExchangeBody,
   type ExchangeDetail,
   type ExchangeList,
@@ -10,7 +10,7 @@ import {
 } from '../contracts/admin/exchange.dto.js';
 import { ExchangeQuery, PartnerExchangeQuery, ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
 import { fieldsOf } from '../contracts/common/fields/documented.js';
-import { formatInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
 import type { Reference } from '../contracts/common/references.js';
 import { cursorOf, filtersOf, partsOf } from '../database/cursor.js';
@@ -165,36 +165,14 @@ const unknownExchange = (id: string) => apiError(ADMIN_API, 'notFound', `there i
 export const referencesIn = ({ refs }: Pick<ExchangeListRow, 'refs'>): Reference[] => shownReferences(refs);
 
 function toExchange(row: ExchangeListRow): Exchange {
-  return {
-    id: row.id,
-    at: formatInstant(new Date(timeOfUuidv7(row.id))),
-    direction: row.direction,
-    interface: row.interface,
-    route: row.route,
-    method: row.method,
-    path: row.path,
-    haulerId: row.hauler_id,
-    connectionId: row.connection_id,
-    apiKeyId: row.api_key_id,
-    keyPrefix: row.key_prefix,
-    requestId: row.request_id,
+  return present(Exchange, {
+    ...row,
+    at: new Date(timeOfUuidv7(row.id)),
     status: row.status === 0 ? null : row.status,
-    ...optional('failure', row.failure),
-    ...optional('errorCode', row.error_code),
-    ...(row.reason === null ? {} : { reason: row.reason, reasonText: reasonSentence({ ...row, reason: row.reason }) }),
-    ...optional('result', row.result),
-    ...optional('ignoredFields', row.ignored_fields),
-    durationMs: row.duration_ms,
-    requestBytes: Number(row.request_bytes),
-    responseBytes: Number(row.response_bytes),
-    ...optional('replayOf', row.replay_of),
-    ...optional('scenario', row.scenario),
+    reasonText: row.reason === null ? undefined : reasonSentence({ ...row, reason: row.reason }),
     references: referencesIn(row),
-  };
+  });
 }
-
-const optional = <Name extends string>(name: Name, value: string | null): Partial<Record<Name, string>> =>
-  value === null ? {} : ({ [name]: value } as Partial<Record<Name, string>>);
 
 const traceparentIn = (row: FullExchangeRow) => headersIn(row.request_headers)['traceparent'];
 

@@ -4,15 +4,15 @@ import { fieldsOf } from '../contracts/common/fields/documented.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { filterOf, refuseUnknown } from './exchange-filter.rules.js';
+import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangeLog } from './exchange-log.service.js';
-import { ExchangeReasonsRepository, MAX_COUNTED } from './exchange-reasons.repository.js';
 import { reasonSentence } from './reasons.rules.js';
 
 /** Why exchanges failed, in numbers. */
 @Injectable()
 export class ExchangeReasonCounts {
   constructor(
-    private readonly reasons: ExchangeReasonsRepository,
+    private readonly hours: ExchangeHours,
     private readonly log: ExchangeLog,
   ) {}
 
@@ -20,19 +20,16 @@ export class ExchangeReasonCounts {
   async count(query: ExchangeReasonsQuery, names: readonly string[]): Promise<ExchangeReasons> {
     refuseUnknown(names, [...fieldsOf(ExchangeReasonsQuery).keys()]);
     await this.log.flushForReader();
-    const { read, first_id: first, reasons } = await this.reasons.count(filterOf(query));
-    const at = (id: string) => formatInstant(new Date(timeOfUuidv7(id)));
+    const rows = await this.hours.reasons(filterOf(query));
     return {
-      data: (reasons ?? []).map(({ direction, reason, status, count, last_id }) => ({
+      data: rows.map(({ direction, reason, status, count, last_id }) => ({
         direction,
         reason,
         sentence: reasonSentence({ direction, reason, status }),
         count,
         lastExchangeId: last_id,
-        lastAt: at(last_id),
+        lastAt: formatInstant(new Date(timeOfUuidv7(last_id))),
       })),
-      complete: read < MAX_COUNTED,
-      ...(first === null ? {} : { since: at(first) }),
     };
   }
 }

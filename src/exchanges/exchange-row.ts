@@ -50,7 +50,7 @@ export interface ExchangeRow {
   readonly id: string;
   readonly lane: Lane;
   /** The row of `exchange_hours` that counts it: `tallyOf`. */
-  readonly tally: string | undefined;
+  readonly tally: string;
   /** In the text format of COPY, without the newline. */
   readonly line: string;
 }

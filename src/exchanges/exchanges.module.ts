@@ -4,7 +4,6 @@ import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangeHistory } from './exchange-history.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { ExchangeQueries } from './exchange-queries.service.js';
-import { ExchangeReasonsRepository } from './exchange-reasons.repository.js';
 import { ExchangeReasonCounts } from './exchange-reasons.service.js';
 import { ExchangeRetention } from './exchange-retention.job.js';
 import { FailingCallsRepository } from './failing-calls.repository.js';
@@ -22,7 +21,6 @@ import { OutboundCapture } from './outbound-capture.js';
     ExchangesRepository,
     FailingCallsRepository,
     ExchangeQueries,
-    ExchangeReasonsRepository,
     ExchangeReasonCounts,
     ExchangeHistory,
     ExchangeRetention,

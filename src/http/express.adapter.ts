@@ -12,6 +12,8 @@ type TrustProxy = (address: string, hop: number) => boolean;
 export class HttpAdapter extends ExpressAdapter {
   private server: HttpServer | undefined;
   private readonly methods = express.Router();
+  /** Registers the routes that Express tries last. */
+  registerLast: () => void = () => undefined;
 
   constructor(private readonly limits: ServerLimits) {
     super();
@@ -41,6 +43,12 @@ export class HttpAdapter extends ExpressAdapter {
   /** Nest calls this after `beforeApplicationShutdown`; `main.ts` calls `stopAccepting` before. */
   override close(): Promise<void> {
     return this.stopAccepting();
+  }
+
+  /** Nest calls this after it has registered the routes of all controllers. */
+  override setNotFoundHandler(handler: (...input: unknown[]) => unknown): unknown {
+    this.registerLast();
+    return super.setNotFoundHandler(handler);
   }
 
   /** The methods of the routes that match a path; none where the method of the request is one of them (decision 10). */

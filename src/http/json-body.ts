@@ -116,7 +116,7 @@ type Fields = ReadonlyMap<string, Nested | undefined>;
 
 const known = new Map<DtoClass<object>, Fields>();
 
-function fieldsOf(type: DtoClass<object>): Fields {
+function knownFieldsOf(type: DtoClass<object>): Fields {
   let fields = known.get(type);
   if (fields === undefined) {
     fields = new Map(fieldPlans(type).map(([name, { nested }]) => [name, nested]));
@@ -127,9 +127,9 @@ function fieldsOf(type: DtoClass<object>): Fields {
 
 /** Sets the header if the body has unknown fields. The body need not be valid. */
 function reportIgnoredFields(type: DtoClass<object>, body: unknown, response: Response): void {
-  if (!hasUnknown(fieldsOf(type), body)) return;
+  if (!hasUnknown(knownFieldsOf(type), body)) return;
   const found: string[] = [];
-  collect(fieldsOf(type), body, '', found);
+  collect(knownFieldsOf(type), body, '', found);
   const value = found.slice(0, MAX_PATHS).join(', ');
   response.setHeader(IGNORED_FIELDS_HEADER, value.length <= MAX_LENGTH ? value : `${value.slice(0, MAX_LENGTH)}...`);
 }
@@ -141,7 +141,7 @@ function hasUnknown(fields: Fields, value: unknown): boolean {
     if (!fields.has(name)) return true;
     const nested = fields.get(name);
     if (nested === undefined) continue;
-    const inner = fieldsOf(nested.type);
+    const inner = knownFieldsOf(nested.type);
     const content = value[name];
     if (!nested.isArray) {
       if (hasUnknown(inner, content)) return true;
@@ -162,7 +162,7 @@ function collect(fields: Fields, value: unknown, path: string, found: string[]):
     }
     const nested = fields.get(name);
     if (nested === undefined) continue;
-    const inner = fieldsOf(nested.type);
+    const inner = knownFieldsOf(nested.type);
     const content = value[name];
     if (!nested.isArray) collect(inner, content, joinPath(path, name), found);
     else if (Array.isArray(content)) {

@@ -1,7 +1,7 @@
 import type { StreamableFile } from '@nestjs/common';
 import type { Request } from 'express';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
-import { BOM_PARAMETER } from '../contracts/common/csv.js';
+import { BOM_PARAMETER, csvFormOf } from '../contracts/common/csv.js';
 import { CSV_TYPE, NDJSON_TYPE } from '../contracts/common/list-forms.js';
 import { keepingLimit } from '../database/hauler-limit.js';
 import { AppError, invalid } from '../errors/app-error.js';
@@ -29,9 +29,10 @@ const FORMS: readonly ListForm[] = [
     extension: 'csv',
     isOf: ({ csv }) => csv !== undefined,
     texts(request, elements) {
-      const { operation, csv } = servedBy(request).route;
-      if (csv === undefined) throw new Error(`${operation} has no CSV`);
-      return csvTexts(csv, elements, hasBom(request) ? '\ufeff' : '');
+      const { route } = servedBy(request);
+      const form = csvFormOf(route);
+      if (form === undefined) throw new Error(`${route.operation} has no CSV`);
+      return csvTexts(form, elements, hasBom(request) ? '\ufeff' : '');
     },
   },
   {

@@ -1,14 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager, IsNull } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type {
+import {
   Connection,
-  ConnectionQuery,
-  CreateConnectionRequest,
-  UpdateConnectionRequest,
+  type ConnectionQuery,
+  type CreateConnectionRequest,
+  type UpdateConnectionRequest,
 } from '../contracts/admin/connection.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import { formatInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import { entityPage } from '../database/list-page.js';
 import { isForeignKeyViolation } from '../database/postgres-errors.js';
 import { inTransaction } from '../database/transaction.js';
@@ -183,20 +183,9 @@ export async function findConnection(
   return row === null ? undefined : toConnectionDto(row);
 }
 
-function toConnectionDto(row: ConnectionEntity): Connection {
-  return {
-    id: row.id,
-    haulerId: row.haulerId,
-    interface: row.interface,
-    baseUrl: row.baseUrl,
-    customerId: row.customerId,
-    intervalSeconds: row.intervalSeconds,
-    firstByteTimeoutSeconds: row.firstByteTimeoutSeconds,
-    enabled: row.enabled,
+const toConnectionDto = (row: ConnectionEntity): Connection =>
+  present(Connection, {
+    ...row,
     hasNextApiKey: row.sealedNextKey !== null,
-    nextRunAt: row.dueAt === null || !row.enabled ? null : formatInstant(row.dueAt),
-    lastError: row.lastError,
-    createdAt: formatInstant(row.createdAt),
-    updatedAt: formatInstant(row.updatedAt),
-  };
-}
+    nextRunAt: row.enabled ? row.dueAt : null,
+  });

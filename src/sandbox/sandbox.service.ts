@@ -32,8 +32,8 @@ export class SandboxService {
     return {
       data: Object.entries<Scenario>(SCENARIOS).map(([name, scenario]) => ({
         name,
-        interface: oneOrMore([...new Set(scenario.routes.map((route) => ROUTE_INTERFACES[route]))]),
-        route: oneOrMore([...scenario.routes]),
+        interface: [...new Set(scenario.routes.map((route) => ROUTE_INTERFACES[route]))],
+        route: [...scenario.routes],
         description: scenario.description,
         parameters: scenario.parameters ?? {},
         magicValue: scenario.magicValue ?? null,
@@ -111,8 +111,6 @@ function toScenarioDto({
     ...(isRestricted ? { routes: [...routes] } : {}),
   };
 }
-
-const oneOrMore = (values: string[]): string | string[] => (values.length === 1 ? (values[0] ?? '') : values);
 
 /** Hauler ids have one spelling; customers may be names. */
 const normalised = ({ subject, subjectId }: ScenarioSubject): ScenarioSubject => ({

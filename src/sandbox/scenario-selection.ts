@@ -109,10 +109,10 @@ function inputOf(route: ScenarioRoute, request: FaultedRequest, response: Respon
   if (route === 'createAccount') return {};
   if (route !== 'createTicket' && route !== 'requestVideo') return request.query;
   const text = readJsonText(request, response);
-  return text instanceof Promise ? text.then((read) => fieldsOf(route, read)) : fieldsOf(route, text);
+  return text instanceof Promise ? text.then((read) => bodyInputOf(route, read)) : bodyInputOf(route, text);
 }
 
-function fieldsOf(route: ScenarioRoute, text: string): Input {
+function bodyInputOf(route: ScenarioRoute, text: string): Input {
   if (route === 'createTicket' && !MAGIC_SITE.test(text)) return {};
   try {
     const body: unknown = JSON.parse(text);

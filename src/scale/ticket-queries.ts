@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In, LessThan } from 'typeorm';
 import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import type { Ticket, TicketPush, TicketQuery, TicketRevision } from '../contracts/admin/ticket.dto.js';
+import { type Ticket, TicketPush, type TicketQuery, type TicketRevision } from '../contracts/admin/ticket.dto.js';
 import { isJsonObject, JsonText, stringifyWithJsonText, withoutByteOrderMark } from '../contracts/common/json.js';
 import { formatInstant, parseInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import { MAX_SHOWN_PUSHES } from '../contracts/partner/partner-records.routes.js';
 import type { FlowData } from '../contracts/scale/scale.dto.js';
 import { positionedPage } from '../database/list-page.js';
@@ -140,15 +141,8 @@ function toRevisionJson({ row, changes }: TicketStep, keyPrefix: string | undefi
   return stringifyWithJsonText(revision);
 }
 
-const toPushDto = (row: Omit<TicketRevisionEntity, 'body'>, keyPrefix: string | undefined): TicketPush => ({
-  revision: row.revision,
-  receivedAt: formatInstant(row.receivedAt),
-  result: row.result,
-  apiKeyId: row.apiKeyId,
-  keyPrefix: keyPrefix ?? null,
-  requestId: row.requestId,
-  exchangeId: row.exchangeId,
-});
+const toPushDto = (row: Omit<TicketRevisionEntity, 'body'>, keyPrefix: string | undefined): TicketPush =>
+  present(TicketPush, { ...row, keyPrefix });
 
 /** The newest `updatedAt` of the flows of a push. */
 function versionIn(body: string): string | undefined {

@@ -30,12 +30,12 @@ export class AdminWebhooksController {
 
   @Route(ADMIN_API, 'listWebhookEndpoints')
   list(@Query() query: WebhookEndpointQuery, @Req() call: AuthenticatedRequest) {
-    return this.endpoints.list(query, readerOf(call));
+    return this.endpoints.list(query, callerOf(call));
   }
 
   @Route(ADMIN_API, 'getWebhookEndpoint')
   get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
-    return this.endpoints.get(id, readerOf(call));
+    return this.endpoints.get(id, callerOf(call));
   }
 
   @Route(ADMIN_API, 'updateWebhookEndpoint')
@@ -79,4 +79,4 @@ export class AdminWebhooksController {
   }
 }
 
-const readerOf = ({ admin }: AuthenticatedRequest) => ({ ...OPERATOR, seesSlackAddresses: admin?.role === 'admin' });
+const callerOf = ({ admin }: AuthenticatedRequest) => ({ ...OPERATOR, seesSlackAddresses: admin?.role === 'admin' });

@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import type {
-  RetriedWebhookDeliveries,
-  RetryWebhookDeliveries,
+import {
+  type RetriedWebhookDeliveries,
+  type RetryWebhookDeliveries,
   WebhookDelivery,
-  WebhookDeliveryQuery,
+  type WebhookDeliveryQuery,
 } from '../contracts/admin/webhook-delivery.dto.js';
-import { formatInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import { listPage } from '../database/list-page.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { DeliveryJob } from './delivery.job.js';
@@ -59,18 +59,10 @@ export class Deliveries {
 
 function toDeliveryDto(row: DeliveryRow): WebhookDelivery {
   const { response_status: status, response_body: body } = row;
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    haulerId: row.hauler_id,
-    topic: row.topic,
-    status: row.status,
-    reason: row.reason,
-    attempts: row.attempts,
-    nextAt: row.due_at && formatInstant(row.due_at),
+  return present(WebhookDelivery, {
+    ...row,
+    nextAt: row.due_at,
     lastResponse: status === null ? null : { status, body: body ?? '' },
     body: standardBody(row),
-    createdAt: formatInstant(row.created_at),
-    endedAt: row.ended_at && formatInstant(row.ended_at),
-  };
+  });
 }

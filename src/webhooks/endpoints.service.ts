@@ -11,10 +11,10 @@ import {
   DEFAULT_SECRET_OVERLAP_SECONDS,
   type IssuedWebhookEndpoint,
   type RotateWebhookSecret,
-  type WebhookEndpoint,
+  WebhookEndpoint,
   type WebhookEndpointQuery,
 } from '../contracts/admin/webhook-endpoint.dto.js';
-import { formatInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import { listPage } from '../database/list-page.js';
 import { isForeignKeyViolation } from '../database/postgres-errors.js';
 import { inTransaction } from '../database/transaction.js';
@@ -175,20 +175,9 @@ async function ofKnownHauler(write: Promise<void>): Promise<void> {
 
 function toEndpointDto(row: EndpointRow, owner: EndpointOwner): WebhookEndpoint {
   const { former_secret_until: former } = row;
-  return {
-    id: row.id,
+  return present(WebhookEndpoint, {
+    ...row,
     url: shownAddress(row, owner),
-    topics: row.topics,
-    ...(row.hauler_id === null ? {} : { haulerId: row.hauler_id }),
-    ...(row.connection_id === null ? {} : { connectionId: row.connection_id }),
-    ...(row.key_prefix === null ? {} : { keyPrefix: row.key_prefix }),
-    format: row.format,
-    enabled: row.enabled,
-    disabledReason: row.disabled_reason,
-    failingSince: row.failing_since && formatInstant(row.failing_since),
-    dropped: Number(row.dropped),
-    formerSecretUntil: former === null || former.getTime() < Date.now() ? null : formatInstant(former),
-    createdAt: formatInstant(row.created_at),
-    updatedAt: formatInstant(row.updated_at),
-  };
+    formerSecretUntil: former === null || former.getTime() < Date.now() ? null : former,
+  });
 }

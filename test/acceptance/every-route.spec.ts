@@ -11,6 +11,7 @@ import {
   OPERATIONS,
   parametersOf,
   requiredQueryOf,
+  rowFieldsOf,
 } from './support/documents.js';
 import { createFleet, type Fleet, hostOwn, signIn } from './support/fleet.js';
 import { administer, call } from './support/target.js';
@@ -507,6 +508,23 @@ describe('a list as CSV', () => {
     expect(head).toEqual(columnsOf(operation));
     expect(body.length).toBeGreaterThan(0);
   });
+
+  test.each(rows(tables))('%s has the fields of its rows as JSON, and no other', (_, operation) => {
+    const fields = columnsOf(operation)?.map((name) => name.split('.')[0]);
+    expect(new Set(fields)).toEqual(new Set(rowFieldsOf(operation)));
+  });
+
+  test.each(rows(OPERATIONS.filter(({ name }) => name === 'listOwnRecordings')))(
+    '%s does not tell a partner which holds keep its recordings, nor does its document or its JSON',
+    async (_, operation) => {
+      const answers = await Promise.all(
+        ['text/csv', 'application/json'].map((Accept) => ask(operation, fleetOf('own'), { headers: { Accept } })),
+      );
+      expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+      const texts = [...answers.map(({ text }) => text), JSON.stringify(operation)];
+      expect(texts.map((text) => /hold/i.test(text))).toEqual([false, false, false]);
+    },
+  );
 
   test.each(rows(tables))('%s has nothing of another hauler', async (_, operation) => {
     const query = { ...requestOf(operation, fleetOf('own')).query, ...FIXED[operation.name]?.(fleetOf('own')) };

@@ -23,13 +23,15 @@ afterAll(() => service.close());
 const CHARACTERS: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', amp: '&' };
 
 /**
- * The `sh` blocks of a guide as the service shows it, as one script: a later block uses the files and variables of an earlier one.
- * The address of the service stands in the page.
+ * The `sh` blocks of a guide as a browser shows it, with the address of the service, as one script: a later block uses the files and
+ * variables of an earlier one.
  */
 async function commandsOf(guide: string): Promise<string> {
   const { text } = await service.call<string>('GET', `/docs/guides/${guide}`);
   const blocks = [...text.matchAll(/<code class="language-sh">([^<]*)<\/code>/g)].map(([, block = '']) =>
-    block.replace(/&(\w+);/g, (entity, name: string) => CHARACTERS[name] ?? entity),
+    block
+      .replace(/&(\w+);/g, (entity, name: string) => CHARACTERS[name] ?? entity)
+      .replaceAll('http://127.0.0.1:3000', service.url),
   );
   expect(blocks.length).toBeGreaterThan(1);
   return ['set -eu', ...blocks].join('\n');

@@ -13,6 +13,7 @@ import { at, CUSTOMER, TRUCK, upload } from '../support/reference-vision.js';
 import { bodies, headers, queries } from './hostile-requests.js';
 import type { OpenApiDocument } from '../support/openapi-arbitrary.js';
 import { ScaleHouse } from '../support/scale-house.js';
+import { wholeDocument } from '../support/whole-document.js';
 
 /** Each with a hauler of its own, so that what one has sent is still there when it looks. */
 const LANES = 4;
@@ -69,7 +70,7 @@ export class HostileStage {
     expect((await upload(service, 0)).status).toBe(201);
     const documents = new Map<string, OpenApiDocument>();
     for (const { name } of [...CONTRACTS, ADMIN_API]) {
-      documents.set(name, (await service.call<OpenApiDocument>('GET', `/docs/${name}.json`)).body);
+      documents.set(name, wholeDocument((await service.call<OpenApiDocument>('GET', `/docs/${name}.json`)).body));
     }
     return new HostileStage(service, lanes, documents);
   }

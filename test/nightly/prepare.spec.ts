@@ -35,7 +35,12 @@ const QUICK = { lib: ['es5'], types: [] };
 
 let root: string;
 
-/** A small project with the real compiler. */
+/** A small project with the real compiler; nothing of it is bundled. */
+const COPIER = `import { cpSync } from 'node:fs';
+const [, , folder] = process.argv;
+cpSync(folder + '/compiled/src', folder + '/src', { recursive: true });
+`;
+
 beforeEach(() => {
   root = mkdtempSync(join(testServer().folder, 'clone-'));
   for (const name of ['scripts/prepare.mjs', 'nest-cli.json']) cpSync(join(CLONE, name), join(root, name));
@@ -47,6 +52,7 @@ beforeEach(() => {
   for (const name of ['.bin', '@nestjs', '@types', 'typescript']) {
     symlinkSync(join(CLONE, 'node_modules', name), join(root, 'node_modules', name));
   }
+  write('scripts/bundle.mjs', COPIER);
   write('src/main.ts', 'export const answer: number = 42;\n');
   write('migrations/1-first.ts', 'export const first = 1;\n');
 });
@@ -114,7 +120,7 @@ describe('npm start builds the sources', () => {
     expect(prepare().status).toBe(0);
     expect(built()).toEqual(['main.js', 'main.js.map']);
     expect(readFileSync(join(root, 'dist/src/main.js'), 'utf8')).toContain('43');
-    expect(readdirSync(join(root, 'dist/migrations'))).toContain('1-first.js');
+    expect(readdirSync(join(root, 'dist/compiled/migrations'))).toContain('1-first.js');
 
     for (const name of ['migrations/2-second.ts', 'tsconfig.json', 'nest-cli.json', 'package-lock.json']) {
       expect(mustBuild(root)).toBe('none');

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { startBrowser } from '../support/browser.js';
@@ -42,6 +42,14 @@ async function tryItOut(operation: string): Promise<string> {
   await block.locator('.btn.execute').click();
   return (await block.locator('.live-responses-table tbody .response-col_status').first().innerText()).trim();
 }
+
+test('the commands of a guide have the address at which the browser reached it', async () => {
+  await page.goto(`${service.url}/docs/guides/partner-calling`);
+  const text = await page.locator('main').innerText();
+  expect(text).toContain(`export URL="\${URL:-${service.url}}"`);
+  expect(text).not.toMatch(/127\.0\.0\.1:3000(?!\d)|https:\/\/(platform|haulbridge)\.example(?!\.)/);
+  expect(complaints).toEqual([]);
+});
 
 describe('Swagger UI, in a browser', () => {
   beforeEach(async () => {

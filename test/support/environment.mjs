@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { relative } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -43,17 +43,27 @@ export default class Environment extends TestEnvironment {
   async setup() {
     await super.setup();
     globalThis.jest = jestOf(this);
+    // The texts of the services of the file before.
+    globalThis[WRITTEN]?.clear();
     fc.configureGlobal({ seed: this.seed });
+    this.targetLog = process.env[TARGET_LOGS[this.tier]];
+    this.startsReading(Date.now());
     this.before = running();
     this.handlesBefore = new Set(process._getActiveHandles());
   }
 
   async handleTestEvent({ name, test }) {
-    if (name === 'test_fn_start') this.testStart = Date.now();
-    if (name === 'test_done' && test.errors.length > 0) {
-      test.errors.push(...servicesOutput(this.testStart ?? 0, TARGET_LOGS[this.tier]));
+    if (name === 'test_done') {
+      if (test.errors.length > 0) test.errors.push(...servicesOutput(this.since, this.targetLog));
+      this.startsReading(this.since.file);
     }
     if (name === 'run_finish') await endHeld(globalThis[HELD]);
+  }
+
+  /** What services write from now on is of the next test: its hooks run first. */
+  startsReading(file) {
+    const logSize = this.targetLog === undefined ? 0 : statSync(this.targetLog).size;
+    this.since = { file, test: Date.now(), logSize };
   }
 
   async teardown() {
@@ -82,16 +92,27 @@ const jestOf = ({ moduleMocker, fakeTimersModern: timers }) => ({
   getTimerCount: () => timers.getTimerCount(),
 });
 
-/** The last lines of the services of a failed test, of level warn and above, as one more error of the test. */
-function servicesOutput(since, targetLog) {
+/**
+ * The last lines of the services of a failed test, of level warn and above, as one more error of the test. The service of the
+ * tier still works for the tests before: of its lines, those with the ids of older records are left out.
+ */
+function servicesOutput({ file, test, logSize }, targetLog) {
   const own = [...(globalThis[WRITTEN]?.values() ?? [])].flat().filter(({ place }) => place !== 'an answer');
-  const target = process.env[targetLog];
-  const texts = [...own.map(({ text }) => text()), ...(target === undefined ? [] : [readFileSync(target, 'utf8')])];
-  const lines = texts.flatMap((text) => text.split('\n')).filter((line) => line !== '' && isWarning(line, since));
+  const target = targetLog === undefined ? '' : String(readFileSync(targetLog).subarray(logSize));
+  const lines = [
+    ...own.flatMap(({ text }) => text().split('\n')),
+    ...target.split('\n').filter((line) => !(newestId(line) < file)),
+  ].filter((line) => line !== '' && isWarning(line, test));
   if (lines.length === 0) return [];
   const error = new Error(`the last lines of its services:\n${lines.slice(-MAX_LINES).join('\n')}`);
   error.stack = error.message;
   return [error];
+}
+
+/** When the newest record that a line names was made: an id (UUID 7) begins with its time. */
+function newestId(line) {
+  const times = [...line.matchAll(/\b([0-9a-f]{8})-([0-9a-f]{4})-7/g)].map(([, high, low]) => parseInt(high + low, 16));
+  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 /** A line that is no entry of the log was written by Node itself, such as a crash. */

@@ -5,6 +5,8 @@ import { registerTypeScript } from './typescript-hook.mjs';
 
 registerTypeScript();
 process.setSourceMapsEnabled(true);
+// A worker has half a second to end, and would free its memory piece by piece in it.
+if (process.send !== undefined) process.once('beforeExit', () => process.exit());
 
 const require = createRequire(import.meta.url);
 /** Jest keeps the handlers of a file's events here. */

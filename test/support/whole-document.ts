@@ -1,33 +1,33 @@
 interface Referring {
   readonly $ref?: string;
-  readonly headers?: Readonly<Record<string, { readonly $ref?: string }>>;
+  readonly headers?: Readonly<Record<string, Referring>>;
 }
 
-interface Parts {
-  readonly headers?: Readonly<Record<string, unknown>>;
-  readonly responses?: Readonly<Record<string, Referring>>;
+interface Operation {
+  readonly parameters?: readonly Referring[];
+  readonly responses: Readonly<Record<string, Referring>>;
 }
 
-/** A parsed OpenAPI document whose operations have their own copies of the shared responses and headers. */
+type Parts = Readonly<Record<string, Readonly<Record<string, Referring>>>>;
+
+const mapped = <From, To>(all: Readonly<Record<string, From>>, change: (each: From) => To): Record<string, To> =>
+  Object.fromEntries(Object.entries(all).map(([name, each]) => [name, change(each)]));
+
+/** A parsed OpenAPI document whose operations have their own copies of the shared parameters, responses and headers. */
 export function wholeDocument<Document extends { paths: unknown; components: unknown }>(document: Document): Document {
-  const { headers = {}, responses = {} } = document.components as Parts;
-  const nameIn = ({ $ref = '' }: Referring) => $ref.split('/').at(-1) ?? '';
-  const whole = (given: Referring): object => {
-    const response = given.$ref === undefined ? given : (responses[nameIn(given)] ?? {});
-    const own = Object.entries(response.headers ?? {}).map(([name, header]) => [
-      name,
-      header.$ref === undefined ? header : headers[nameIn(header)],
-    ]);
-    return { ...response, headers: Object.fromEntries(own) as object };
+  const partOf = (given: Referring): Referring => {
+    const [section = '', name = ''] = given.$ref?.split('/').slice(2) ?? [];
+    return (document.components as Parts)[section]?.[name] ?? given;
   };
-  const paths = Object.entries(document.paths as object).map(([path, item]) => [
-    path,
-    Object.fromEntries(
-      Object.entries(item as Record<string, { responses: Record<string, Referring> }>).map(([method, operation]) => {
-        const own = Object.entries(operation.responses).map(([status, response]) => [status, whole(response)]);
-        return [method, { ...operation, responses: Object.fromEntries(own) as object }];
-      }),
-    ) as object,
-  ]);
-  return { ...document, paths: Object.fromEntries(paths) as object };
+  const response = (given: Referring) => {
+    const own = partOf(given);
+    return { ...own, headers: mapped(own.headers ?? {}, partOf) };
+  };
+  const operation = (given: Operation) => ({
+    ...given,
+    ...(given.parameters === undefined ? {} : { parameters: given.parameters.map(partOf) }),
+    responses: mapped(given.responses, response),
+  });
+  const paths = document.paths as Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  return { ...document, paths: mapped(paths, (item) => mapped(item, operation)) };
 }

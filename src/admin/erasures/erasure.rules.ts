@@ -1,5 +1,11 @@
-import type { CreateErasure, EndsByItself, Erasure, ErasureCounts } from '../../contracts/admin/erasure.dto.js';
+import {
+  type CreateErasure,
+  type EndsByItself,
+  Erasure,
+  type ErasureCounts,
+} from '../../contracts/admin/erasure.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { KEEPS_VERSIONS } from '../../storage/storage.js';
 import { rangeViolations } from '../../vision/holds/holds.service.js';
@@ -89,45 +95,30 @@ export function toPreviewDto(
   kept: KeptDays,
 ): Erasure {
   const now = new Date();
-  return {
-    ...targetDto(target),
+  return presented(target, {
     status: 'previewed',
     preview: countsOf(counts),
     erased: NOTHING,
     notReached: NOT_REACHED,
     endsByItself: endsByItself(kept, now),
-    createdAt: formatInstant(now),
+    createdAt: now,
     createdBy: by,
-  };
+  });
 }
 
-export function toErasureDto(row: ErasureRow, kept: KeptDays): Erasure {
-  const reason = row.reason ?? (row.status === 'running' ? row.last_error : null);
-  return {
-    id: row.id,
-    ...targetDto(row),
-    status: row.status,
+export const toErasureDto = (row: ErasureRow, kept: KeptDays): Erasure =>
+  presented(row, {
     erased: countsOf(row.erased),
     notReached: notReachedOf(row.erased),
     endsByItself: endsByItself(kept, row.finished_at ?? new Date()),
-    ...(reason === null ? {} : { reason }),
-    createdAt: formatInstant(row.created_at),
-    createdBy: row.created_by,
-    ...(row.finished_at === null ? {} : { finishedAt: formatInstant(row.finished_at) }),
-  };
-}
+    reason: row.reason ?? (row.status === 'running' ? row.last_error : null),
+  });
 
-function targetDto(target: ErasureTarget) {
-  const { account_id: accountId, connection_id: connectionId, truck_id: truckId, camera_id: cameraId } = target;
-  const kind: Erasure['kind'] = accountId === null ? 'footage' : 'account';
-  return {
-    haulerId: target.hauler_id,
-    kind,
-    ...(accountId === null ? {} : { accountId }),
-    ...(connectionId === null ? {} : { connectionId }),
-    ...(truckId === null ? {} : { truckId }),
-    ...(cameraId === null ? {} : { cameraId }),
-    ...(target.from === null ? {} : { from: formatInstant(target.from) }),
-    ...(target.to === null ? {} : { to: formatInstant(target.to) }),
-  };
-}
+const presented = (target: ErasureTarget, decided: object): Erasure =>
+  present(Erasure, {
+    ...target,
+    kind: target.account_id === null ? 'footage' : 'account',
+    from: target.from && formatInstant(target.from),
+    to: target.to && formatInstant(target.to),
+    ...decided,
+  });

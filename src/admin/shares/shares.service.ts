@@ -3,14 +3,15 @@ import { createKey } from '../../auth/api-key.js';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
-import type {
-  CreatedRecordingShare,
-  CreateRecordingShare,
+import {
+  type CreatedRecordingShare,
+  type CreateRecordingShare,
   RecordingShare,
-  ShareQuery,
+  type ShareQuery,
 } from '../../contracts/admin/share.dto.js';
 import { SHARED_API } from '../../contracts/admin/shares.routes.js';
-import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { epochMillis } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -101,17 +102,4 @@ const unknownTicket = (): Violation => ({
   message: 'ticketId must be the id of a ticket of the hauler of the recording',
 });
 
-const toShareDto = (row: ShareRow): RecordingShare => ({
-  id: row.id,
-  haulerId: row.hauler_id,
-  recordingId: row.recording_id,
-  ticketId: row.ticket_id,
-  reason: row.reason,
-  status: row.status,
-  createdAt: formatInstant(row.created_at),
-  expiresAt: formatInstant(row.expires_at),
-  maxViews: row.max_views,
-  views: row.views,
-  lastViewedAt: row.last_viewed_at === null ? null : formatInstant(row.last_viewed_at),
-  revokedAt: row.revoked_at === null ? null : formatInstant(row.revoked_at),
-});
+const toShareDto = (row: ShareRow): RecordingShare => present(RecordingShare, row);

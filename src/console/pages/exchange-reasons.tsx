@@ -2,7 +2,7 @@ import type { ExchangeReason } from '../../contracts/admin/exchange-reason.dto.j
 import { type Change, linkWith, type PageProps } from '../client/address.js';
 import { useLoad } from '../client/load.js';
 import { ErrorBox } from '../parts/states.js';
-import { formatCount, Prose, Time } from '../parts/values.js';
+import { formatCount, Prose } from '../parts/values.js';
 
 const LIVE_MS = 15_000;
 const MAX_SHOWN = 5;
@@ -29,11 +29,6 @@ export function ReasonCounts({ filters, query }: PageProps & { filters: Readonly
           <summary>{items.length - MAX_SHOWN} more reasons</summary>
           <ul class="groups">{items.slice(MAX_SHOWN)}</ul>
         </details>
-      )}
-      {!data.complete && (
-        <p class="hint">
-          Only the newest are counted, since <Time value={data.since} />. Choose a time to count others.
-        </p>
       )}
       {chosen !== null && (
         <p>

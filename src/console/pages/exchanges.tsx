@@ -29,6 +29,9 @@ export function ExchangesPage({ query }: PageProps) {
   return id === null ? <ExchangeTable query={query} /> : <ExchangeDetails key={id} id={id} query={query} />;
 }
 
+/** Failures are counted by hour, and not by what each exchange names. */
+const namesOne = ({ requestId, reference }: Readonly<Record<string, string>>) => (requestId ?? reference) !== undefined;
+
 function ExchangeTable({ query }: PageProps) {
   const { isPartner, connectionInterface } = useSession();
   const haulerName = useHaulerName();
@@ -56,7 +59,7 @@ function ExchangeTable({ query }: PageProps) {
         {!isPartner && <AdminFilters query={query} />}
       </Filters>
       <CsvButton path="/exchanges" filters={filters} />
-      {!isPartner && <ReasonCounts filters={filters} query={query} />}
+      {!isPartner && !namesOne(filters) && <ReasonCounts filters={filters} query={query} />}
       <Loadable of={list}>
         {({ data, next }) =>
           data.length === 0 ? (

@@ -18,7 +18,7 @@ const PLACE = { page: 'treePage', cursor: 'treeCursor' } as const;
 /** A run whose removals wait for a decision: the rule that held it, both answers, and what each means. */
 export function HeldRun({ run, path, query }: PageProps & { run: SyncRun; path: RunPath }) {
   const { isPartner } = useSession();
-  const guards = [run.guard ?? []].flat();
+  const guards = run.guard ?? [];
   return (
     <section class="card needed" aria-label="Held removals">
       <h2>This run waits for a decision</h2>

@@ -91,9 +91,7 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly 
 
 /** Scenarios of Vision belong to a customer, all others to a hauler. */
 const ofSubject = (catalogue: readonly SandboxScenario[], value: string): SandboxScenario[] =>
-  catalogue.filter((each) =>
-    [each.interface].flat().some((name) => (name === 'vision') === value.startsWith('customers/')),
-  );
+  catalogue.filter((each) => each.interface.some((name) => (name === 'vision') === value.startsWith('customers/')));
 
 /** One that the list does not have, as in an old address, counts as real. */
 function subjectOf(value: string, choices: readonly Choice[]): Subject {

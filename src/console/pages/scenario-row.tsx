@@ -42,7 +42,7 @@ export function ScenarioRow({ scenario, active, path, confirmFor }: RowProps) {
   };
   return (
     <li class={`scenario card ${active === undefined ? '' : 'on'}`}>
-      <strong>{name}</strong> <span class="hint">{[scenario.interface].flat().join(', ')}</span>
+      <strong>{name}</strong> <span class="hint">{scenario.interface.join(', ')}</span>
       <p class="hint">{scenario.description}.</p>
       {active === undefined ? (
         <div class="scenario-options">

@@ -67,7 +67,6 @@ export class CreateAccountRequest {
     example('Lone Star Demolition LLC'),
   )
   accountName!: string;
-
   @Nested('Billing address, recommended', BillingAddress, optional) billingAddress?: BillingAddress;
   @Nested('Primary contact, recommended', PrimaryContact, optional) primaryContact?: PrimaryContact;
 }

@@ -45,7 +45,6 @@ export class AccountImport {
   @Integer('Rows with the number of another account', example(1)) conflict!: number;
   @Integer('Rows that violate a rule', example(1)) invalid!: number;
   @Flag('Whether `data` has every row') isComplete!: boolean;
-
   @NestedList(
     `Rows by result, in the order of the file: the invalid ones first, then those in conflict, those that exist, the created ones; at most ${ACCOUNT_IMPORT_LISTED_ROWS.toLocaleString('en')}`,
     AccountImportRow,

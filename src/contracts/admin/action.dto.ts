@@ -8,7 +8,6 @@ import { CONNECTION } from './fields.js';
 export class ActionQuery extends ListQuery {
   @Time('Actions at this time or later', inQuery, optional) from?: Instant;
   @Time('Actions before this time', inQuery, optional) to?: Instant;
-
   @Text('Actions on this resource only', range(1, 600), optional) resource?: string;
 }
 
@@ -32,23 +31,18 @@ export class ActionPerson {
 export class Action {
   @Uuid('Id of the action') id!: string;
   @Time('When it was done') at!: string;
-
   @Text(
     '`admin`: a call with the admin token. `console`: a console session with it. `token:` with the name of a named token. `person:` with its id at the identity provider. `partner:` with the key prefix. `share`: a link to a recording.',
     example('admin'),
   )
   actor!: string;
-
   @Nested('The person, as the identity provider names it', ActionPerson, optional) person?: ActionPerson;
-
   @Text(
     'Operation id of the call; `share.viewed`: the recording of a link was shown; `recording.viewed`, `recording.downloaded`, `exchange.viewed`: it was shown to the caller; `actions.exported`: the action log was exported',
     example('updateConnection'),
   )
   action!: string;
-
   @Text('Changed or viewed resource', example(`connection:${CONNECTION}`)) resource!: string;
-
   @Json(
     'The validated input of the call, for an upload also what was stored. Secrets are `[redacted]`; long values are cut.',
     { type: 'object', additionalProperties: true },
@@ -56,19 +50,12 @@ export class Action {
     example({ enabled: false }),
   )
   changes?: Readonly<Record<string, unknown>>;
-
-  @Text(
-    'Why the call failed; it may have changed something all the same. Absent for a call that succeeded',
-    optional,
-    example('unexpected error'),
-  )
+  @Text('Why the call failed; it may have changed something all the same. Absent for a call that succeeded', optional)
   error?: string;
-
   @Text(
     'Who did what, on which thing',
     example('An admin in the console paused the site connection of Lone Star Hauling.'),
   )
   sentence!: string;
-
   @Nested('The changed thing with its name', ActionSubject) subject!: ActionSubject;
 }

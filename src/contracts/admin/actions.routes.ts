@@ -1,16 +1,12 @@
 import { Action, ActionQuery } from './action.dto.js';
-import { type AdminRoutes, page } from './route-parts.js';
+import { type AdminRoutes, FOR_VIEWERS_OF_ALL, list } from './route-helpers.js';
 
 /** The action log. */
 export const ACTION_ROUTES = {
-  listActions: {
-    ...page(Action, 'actions'),
-    path: '/actions',
-    role: 'viewer',
+  listActions: list(FOR_VIEWERS_OF_ALL, '/actions', Action, ActionQuery, {
     summary: 'List the actions of admins and partners',
     description:
       'Every change by the admin API, the console or the partner API, and every view of a recording or an exchange, newest first, for 400 days. Refused calls (4xx) and dry runs are not listed; a call that failed (5xx) is, with its `error`. With `Accept: application/x-ndjson` all of them, which is an action too: `actions.exported`.',
-    query: ActionQuery,
     ndjson: true,
-  },
+  }),
 } as const satisfies AdminRoutes;

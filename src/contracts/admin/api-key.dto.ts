@@ -14,32 +14,16 @@ export class IssueApiKeyRequest {
     example(HAULER),
   )
   haulerId?: string;
-
-  @Name(
-    'The only customer that a vision key may read. A vision key needs this or `allCustomers`',
-    max(255),
-    optional,
-    example('green-valley'),
-  )
+  @Name('The only customer that a vision key may read. A vision key needs this or `allCustomers`', max(255), optional)
   customerId?: string;
-
   @Flag('Whether a vision key reads every customer, with `customerId` absent', optional) allCustomers?: boolean;
-
-  @OneOfList(
-    'Interfaces that the key may call; required without `connectionId`',
-    INTERFACES,
-    range(1, 100),
-    optional,
-    example(['scale', 'account']),
-  )
+  @OneOfList('Interfaces that the key may call; required without `connectionId`', INTERFACES, range(1, 100), optional)
   interfaces?: InterfaceName[];
-
   @Uuid(
     'For a partner who hosts: the key opens the partner API alone, for this connection alone. Without the fields above',
     optional,
   )
   connectionId?: string;
-
   @Name('Display name', max(200), optional, example('Weighbridge north')) name?: string;
   @Time('When the key expires; never if absent', optional, example('2027-11-20T00:00:00Z')) expiresAt?: Instant;
 }
@@ -73,7 +57,6 @@ export class RotateApiKeyRequest {
     example(3600),
   )
   overlapSeconds?: number;
-
   @Time('When the new key expires; as the old one if absent', optional, example('2027-11-20T00:00:00Z'))
   expiresAt?: Instant;
 }
@@ -100,13 +83,11 @@ export class ApiKey {
   expiresAt!: string | null;
   @Time('Last use, to the minute', nullable) lastUsedAt!: string | null;
   @Uuid('The key whose successor it is, by a rotation', nullable) replacesId!: string | null;
-
   @Time(
     'First use of a successor, at which the overlap of the key before it began; null until then, and for other keys',
     nullable,
   )
   activatedAt!: string | null;
-
   @Time('When it was revoked', nullable) revokedAt!: string | null;
 }
 

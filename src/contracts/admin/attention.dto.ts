@@ -54,7 +54,6 @@ export class AttentionAction {
   @Text('What it does', example('Fetch its recordings again')) title!: string;
   @OneOf('Method', ['POST']) method!: 'POST';
   @Text('Path under `/admin/v1`', example('/recordings/retry')) path!: string;
-
   @Json(
     'Its body',
     { type: 'object', additionalProperties: { type: 'string' } },

@@ -1,30 +1,20 @@
 import { Attention } from './attention.dto.js';
 import { Overview } from './overview.dto.js';
-import type { AdminRoutes } from './route-parts.js';
+import { type AdminRoutes, FOR_VIEWERS, FOR_VIEWERS_OF_ALL, route } from './route-helpers.js';
 
 /** What needs attention, and the day in numbers. */
 export const ATTENTION_ROUTES = {
-  getOverview: {
-    method: 'GET',
-    path: '/overview',
-    role: 'viewer',
+  getOverview: route(FOR_VIEWERS_OF_ALL, 'GET', '/overview', {
     summary: 'Read the last 24 hours in numbers',
     description:
       'By hour (UTC), the current one last: pushes of tickets by result, stored recordings, exchanges by status; and the refused pushes by reason.',
-    status: 200,
     response: Overview,
-    returns: 'The overview',
-  },
-  getAttention: {
-    method: 'GET',
-    path: '/attention',
-    role: 'viewer',
-    isPerHauler: true,
+  }),
+  getAttention: route(FOR_VIEWERS, 'GET', '/attention', {
     summary: 'List what needs attention',
     description:
       'One ranked list over everything that the service stores: held and failing synchronisations, calls that partners refuse, downloads at risk, lost footage, refused pushes, keys that expire, trouble of the storage. `checked` names every check that was made, also those that found nothing, and those that could not be made.',
-    status: 200,
     response: Attention,
     returns: 'What needs attention',
-  },
+  }),
 } as const satisfies AdminRoutes;

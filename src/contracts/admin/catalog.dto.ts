@@ -55,7 +55,6 @@ export class CatalogMaterial extends stored(Material) {
   siteIds?: string[];
   @TextList("All kiosks of a material that the partner lists under several; the partner's ids", optional)
   kioskIds?: string[];
-
   @Text(
     'The issue flagged on the record, if any',
     optional,

@@ -1,33 +1,21 @@
 import { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from './catalog.dto.js';
-import { type AdminRoutes, table } from './route-parts.js';
+import { type AdminRoutes, FOR_VIEWERS, list } from './route-helpers.js';
 
 /** Sites, kiosks and materials as last synchronised. */
 export const CATALOG_ROUTES = {
-  listSites: {
-    ...table(CatalogSite, 'sites'),
-    path: '/sites',
-    role: 'viewer',
-    isPerHauler: true,
+  listSites: list(FOR_VIEWERS, '/sites', CatalogSite, CatalogQuery, {
     summary: 'List sites',
     description: 'As last synchronised, newest first.',
-    query: CatalogQuery,
-  },
-  listKiosks: {
-    ...table(CatalogKiosk, 'kiosks'),
-    path: '/kiosks',
-    role: 'viewer',
-    isPerHauler: true,
+    csv: true,
+  }),
+  listKiosks: list(FOR_VIEWERS, '/kiosks', CatalogKiosk, CatalogQuery, {
     summary: 'List kiosks',
     description: 'As last synchronised, newest first.',
-    query: CatalogQuery,
-  },
-  listMaterials: {
-    ...table(CatalogMaterial, 'materials'),
-    path: '/materials',
-    role: 'viewer',
-    isPerHauler: true,
+    csv: true,
+  }),
+  listMaterials: list(FOR_VIEWERS, '/materials', CatalogMaterial, CatalogQuery, {
     summary: 'List materials',
     description: 'As last synchronised, newest first.',
-    query: CatalogQuery,
-  },
+    csv: true,
+  }),
 } as const satisfies AdminRoutes;

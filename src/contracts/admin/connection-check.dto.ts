@@ -29,17 +29,14 @@ export class CheckConnectionRequest {
 export class ConnectionCheck {
   @Flag('The partner answered') reachable!: boolean;
   @Flag('It refused none of the calls for their key') authorized!: boolean;
-
   @Flag(
     'True if everything that the check can prove is proven, false if a rule failed; null if nothing failed and something could not be proven',
     nullable,
   )
   conforms!: boolean | null;
-
   @Integer('Rules that this check has proven; the others failed, or could not be proven', example(61)) proven!: number;
   @Integer('Rules that such a check can prove', example(64)) of!: number;
   @TextList('The findings, each a sentence') findings!: string[];
-
   @NestedList(
     'The rules of the conformance kit, and of Vision `CHECK-LINK` and `CHECK-FILE`: one link and its file. Empty if the partner cannot be reached or refuses the key',
     CheckedRule,

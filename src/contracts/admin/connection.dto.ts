@@ -42,7 +42,6 @@ class ConnectionSettings {
     example(CUSTOMER),
   )
   customerId?: string;
-
   @Integer(
     'Seconds between runs: of a site connection 60 to 86400, default 900; of a vision connection the read interval of each new subscription, at least 30, default 300',
     range(30, 86_400),
@@ -50,7 +49,6 @@ class ConnectionSettings {
     example(900),
   )
   intervalSeconds?: number;
-
   @Integer(
     'Of a vision connection: seconds that the host of a file has for its answer, and then for the first byte; 0: `VISION_FIRST_BYTE_TIMEOUT`, the default',
     max(3_600),
@@ -120,18 +118,15 @@ export class Connection {
   @Uuid('Id of the connection') id!: string;
   @HaulerId() haulerId!: string;
   @OneOf('Interface that the partner hosts', PARTNER_INTERFACES) interface!: PartnerInterface;
-
   @BaseUrl() baseUrl!: string;
   @Text('Customer of a vision connection', nullable, example(CUSTOMER)) customerId!: string | null;
   @Integer('Seconds between runs', min(30), example(900)) intervalSeconds!: number;
-
   @Integer(
     'Seconds that the host of a file has for its answer, and then for the first byte; null: the default',
     min(1),
     nullable,
   )
   firstByteTimeoutSeconds!: number | null;
-
   @Flag('Whether it runs on schedule') enabled!: boolean;
   @Flag('Whether a next key is stored', example(false)) hasNextApiKey!: boolean;
   @Time('When its next run is due', nullable) nextRunAt!: string | null;

@@ -62,22 +62,18 @@ export class CoverageInterval {
   @Time('Start') startTime!: string;
   @Time('End') endTime!: string;
   @OneOf('State', ['stored', 'available', 'missing', 'expired']) state!: 'stored' | 'available' | 'missing' | 'expired';
-
   @Flag(
     'Whether something was recorded or requested that is lost: it expired or failed. The `lost` seconds of buckets, cameras and days are the sum of these',
   )
   lost!: boolean;
-
   @Uuid('The recording', optional) recordingId?: string;
   @Text('Why no file is stored', optional) reason?: string;
-
   @OneOf(
     'The same as a code, unless it is stored. `waiting`: not downloaded yet; the codes of a recording that failed or expired; `erased`: by an erasure, and not fetched again; `gap`: a clip without this part; `clipFailed`: a clip of it was requested, and the request failed or expired; `notRecorded`: the partner was asked and lists nothing; `unread`: its list could not be read; `notReadYet`; `notSubscribed`; `connectionDeleted`; `future`: still to come',
     COVERAGE_CAUSES,
     optional,
   )
   cause?: CoverageCause;
-
   @OneOf('Whose part it is; `parked` where the truck recorded nothing', COVERAGE_SIDES, optional) side?: CoverageSide;
   @Time('When the partner was last asked for the whole of it and listed no recording', optional) lastAskedAt?: string;
 }

@@ -73,13 +73,11 @@ export class Erasure extends ErasureTarget {
   @Uuid('Id of the erasure; absent for a dry run', optional) id?: string;
   @HaulerId() haulerId!: string;
   @OneOf('What is erased', KINDS, example('footage')) kind!: (typeof KINDS)[number];
-
   @OneOf(
     '`previewed`: a dry run, which erased nothing; `running`; `done`; `stopped`: a hold that was created meanwhile keeps the rest; `failed`: see `reason`',
     STATUSES,
   )
   status!: (typeof STATUSES)[number];
-
   @Nested('What would be erased; of a dry run alone', ErasureCounts, optional) preview?: ErasureCounts;
   @Nested('What was erased so far', ErasureCounts) erased!: ErasureCounts;
   @TextList('Where copies may remain that an erasure does not reach') notReached!: string[];

@@ -14,7 +14,6 @@ export class ExchangeFilters {
   @OneOf('Calls to this service, or calls of this service', ['inbound', 'outbound'], optional)
   direction?: 'inbound' | 'outbound';
   @OneOf('Exchanges of this interface only', INTERFACES, optional) interface?: InterfaceName;
-
   @Text(
     'A status, a class of statuses, or `none` for exchanges without a response',
     max(4),
@@ -22,18 +21,15 @@ export class ExchangeFilters {
     optional,
   )
   status?: string;
-
   @Text('`error.code` of the response', range(1, 100), optional) errorCode?: string;
   @Text('`X-Request-Id` of the response', range(1, 128), optional) requestId?: string;
   @Text('Why it failed: `reason` of an exchange', range(1, 300), optional) reason?: string;
-
   @Flag(
     'Exchanges that were refused, failed or have no response, which have a `reason`; or only the others',
     inQuery,
     optional,
   )
   failed?: boolean;
-
   @Text(
     `A value that the exchange names, as \`ticketNumber:IN-204817\`. It is compared exactly. Kinds: ${REFERENCE_KINDS.join(', ')}`,
     range(3, MAX_PARTNER_ID + 20),
@@ -41,7 +37,6 @@ export class ExchangeFilters {
     optional,
   )
   reference?: string;
-
   @Time('Exchanges that began at this time or later', inQuery, optional) from?: Instant;
   @Time('Exchanges that began before this time', inQuery, optional) to?: Instant;
 }

@@ -39,14 +39,12 @@ export class Exchange {
   @ResponseStatus(nullable) status!: number | null;
   @Text('Why there is no usable response, such as `timed-out` or `cut-off`', optional) failure?: string;
   @Text('`error.code` of the response', optional, example('VALIDATION_ERROR')) errorCode?: string;
-
   @Text(
     'Why it failed: the codes of what the service decided, else the code of the response, the failure, or `http-` with the status. Absent for a call that succeeded',
     optional,
     example('materialExists'),
   )
   reason?: string;
-
   @Text('The reason as a sentence', optional, example('The platform has no material with this id for your hauler.'))
   reasonText?: string;
   @Text('What the service decided: the ticket result, or status and reason', optional, example('422 materialExists'))
@@ -87,13 +85,8 @@ export class ExchangeBody {
   text?: string;
   @Text('The body in base64, if it is not text', optional) base64?: string;
   @Integer('Size of the whole body as it was sent', example(412)) sizeBytes!: number;
-
-  @Text(
-    'SHA-256 of the whole body as it was sent, in hex',
-    example('9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'),
-  )
+  @Text('SHA-256 of the whole body as it was sent, in hex')
   sha256!: string;
-
   @Flag('Whether only the beginning is shown', example(false)) truncated!: boolean;
   @Flag('Present if secrets were replaced by `[redacted]`', optional) redacted?: boolean;
 }
@@ -105,29 +98,17 @@ export class ExchangeMessage {
     example({ 'content-type': 'application/json' }),
   )
   headers!: Record<string, string>;
-
   @Nested('Absent if there was none, or it was not read', ExchangeBody, optional) body?: ExchangeBody;
 }
 
 /** One HTTP exchange in full. */
 export class ExchangeDetail extends ExplainedExchange {
-  @Text(
-    'Id of its trace: that of `traceparent` of the request, or one of its own',
-    example('4bf92f3577b34da6a3ce929d0e0e4736'),
-  )
+  @Text('Id of its trace: that of `traceparent` of the request, or one of its own')
   traceId!: string;
-
-  @Text('Id of the exchange in its trace', example('9a538d6f1f2b3c4d')) spanId!: string;
-
-  @Text(
-    "The caller's part of the trace: the parent id of `traceparent` of an inbound call",
-    optional,
-    example('00f067aa0ba902b7'),
-  )
+  @Text('Id of the exchange in its trace') spanId!: string;
+  @Text("The caller's part of the trace: the parent id of `traceparent` of an inbound call", optional)
   parentSpanId?: string;
-
   @Nested('The request', ExchangeMessage) request!: ExchangeMessage;
-
   @Nested(
     'The response without the security headers that all responses have; null without a response',
     ExchangeMessage,

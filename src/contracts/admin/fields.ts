@@ -1,11 +1,11 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
 import { Integer, Name, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, max, nullable, optional, type Options, type QueryOptions, range } from '../common/fields/options.js';
+import { DEMO_HAULER_ID } from '../sandbox/demo.js';
 
-/** The fields that many DTOs of the admin API have. */
+/* The fields that many DTOs of the admin API have, and the values of their examples. */
 
-/** The hauler of the examples. */
-export const HAULER = '5f0c1f2e-7a3b-4c8d-9e10-112233445566';
+export const HAULER = DEMO_HAULER_ID;
 export const CONNECTION = '0197a1d0-11aa-7c33-9b44-0f1e2d3c4b5a';
 export const TRUCK = 'TRUCK-7';
 

@@ -16,7 +16,6 @@ export class SetTicketFootage {
     example('truckNumber'),
   )
   truckField!: string;
-
   @Uuid('Vision connection of this hauler, to whose partner the trucks belong', example(CONNECTION))
   connectionId!: string;
   @TextList(CAMERAS, max(MAX_CAMERAS), { maxLength: MAX_PARTNER_ID }, optional, example(['front', 'rear']))
@@ -67,7 +66,6 @@ export class TicketFootage {
   recordings!: StoredRecording[];
   @NestedList('Clip requests of the truck that overlap a range, newest first', VideoRequest) requests!: VideoRequest[];
   @Text('Why there is no footage, or no clip can be requested', optional) reason?: string;
-
   @OneOf(
     'The same as a code. `notSetUp`: the hauler has no setting; `noTruck`: the ticket does not name a truck; `noTimes`: it has no flow; `future`: its flows are still to come; `connectionDeleted`; `unknownTruck`: the partner has sent nothing of this truck, a clip can be requested if the setting names cameras; `noCamera`: no camera of the truck is known and the setting names none',
     FOOTAGE_REASONS,

@@ -21,7 +21,6 @@ export class HaulerMove {
     MOVE_STATES,
   )
   state!: (typeof MOVE_STATES)[number];
-
   @Time('Since when') since!: string;
   @Flag('Whether its export has ended') isExported!: boolean;
 }

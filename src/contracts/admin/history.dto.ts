@@ -27,20 +27,17 @@ export type HistoryEvent = (typeof HISTORY_EVENTS)[number];
 export class HistoryEntry {
   @Time('When it happened') at!: string;
   @OneOf('Kind of event', HISTORY_EVENTS, example('refused')) event!: HistoryEvent;
-
   @Text(
     'What happened, in sentences',
     example('The call POST /platform-api/v1/tickets received 422. A business rule refused the request.'),
   )
   text!: string;
-
   @Text(
     'Of a ticket: the same in one sentence, with amounts; compares with what was in force when the push arrived',
     optional,
     example('Weight corrected from 14.9 to 12.48 t'),
   )
   sentence?: string;
-
   @Uuid('The exchange, which is kept for some days', optional) exchangeId?: string;
   @RequestId(optional) requestId?: string;
   @Uuid('API key of the request', optional) apiKeyId?: string;
@@ -48,12 +45,10 @@ export class HistoryEntry {
   @Integer('Status of the response', range(100, 999), optional, example(422)) status?: number;
   @Text('What the service decided', optional, example('422 materialExists')) result?: string;
   @Integer('Revision of a ticket', min(1), optional) revision?: number;
-
   @TextList(
     'Fields of the ticket that the push changed; empty for the first push, and for a stale one that changed no flow',
     optional,
   )
   changes?: string[];
-
   @Uuid('The exchange that this one repeats', optional) replayOf?: string;
 }

@@ -20,14 +20,12 @@ export type BundleProblem = (typeof BUNDLE_PROBLEM_KINDS)[number];
 /** One recording of a hold, in `manifest.json` and `manifest.csv` of its bundle. */
 export class BundledRecording {
   @Text('Its file in the archive; absent where there is none', optional) file?: string;
-
   @OneOf(
     '`gone`: the video storage has lost the file; `differs`: the file is in the archive, with another size or SHA-256 than when it was stored',
     BUNDLE_PROBLEM_KINDS,
     optional,
   )
   problem?: BundleProblem;
-
   @TruckId() truckId!: string;
   @CameraId() cameraId!: string;
   @Time('Start of the recorded time') startTime!: string;

@@ -16,7 +16,6 @@ export class CreateHold {
   @Name('Why it is held', max(1_000), example('Collision on Main St, letter of 3 February')) reason!: string;
   @ConnectionId() connectionId!: string;
   @TruckId() truckId!: string;
-
   @Text(
     'One camera, by any name that the partner uses for it; all cameras of the truck if absent',
     PARTNER_NAME,
@@ -24,9 +23,7 @@ export class CreateHold {
     example('front'),
   )
   cameraId?: string;
-
   @Time('Start of the held range', example('2026-01-31T08:00:00Z')) from!: Instant;
-
   @Time(
     `End of the held range, at most ${MAX_HOLD_DAYS} days later; it may be in the future`,
     example('2026-01-31T09:00:00Z'),
@@ -65,7 +62,6 @@ export class MissingFootage {
   @Text('The camera; absent where none of the truck is known', optional, example('front')) cameraId?: string;
   @Time('Start') from!: string;
   @Time('End') to!: string;
-
   @OneOf(
     '`deleted`: retention has deleted it; `erased`: an erasure has; `lost`: its download failed or expired; `monthRemoved`: its month is older than VIDEO_ROWS_DAYS and was removed, so that the service no longer knows what there was; `notListed`: the service knows no recording of it, because none was made or none was listed',
     MISSING_CAUSE_CODES,

@@ -43,7 +43,6 @@ export class RecordingFilters extends ListQuery {
   @OneOf('State', RECORDING_STATUSES, optional) status?: RecordingStatus;
   @Time('Recordings that start at this time or later', inQuery, optional) from?: Instant;
   @Time('Recordings that start before this time', inQuery, optional) to?: Instant;
-
   @Period(
     'Recordings that share some time with this one: two times with a comma between, the end excluded. `from` and `to` ask for their start',
     optional,
@@ -84,14 +83,12 @@ export class StoredRecording {
   @Integer('Length in seconds', example(300)) durationSeconds!: number;
   @OneOf('State', RECORDING_STATUSES, example('stored')) status!: RecordingStatus;
   @Text('Reason for the state', optional) reason?: string;
-
   @OneOf(
     'Reason of a final state as a code: the partner no longer lists it; its link was refused; its host was not reached; its file was no whole MP4; the address may not be called; the file is too large; the process ended at each try; `fileRemoved` after the retention of the hauler',
     [...ENDINGS, FILE_REMOVED],
     optional,
   )
   reasonCode?: RecordingReason | typeof FILE_REMOVED;
-
   @Time('When its download link expires', optional) expiresAt?: string;
   @Integer('Bytes', optional, example(5_242_880)) sizeBytes?: number;
   @Text('SHA-256 of the bytes, hexadecimal', optional) sha256?: string;
@@ -102,4 +99,17 @@ export class StoredRecording {
 /** A recording as an admin sees it: a partner does not learn of holds. */
 export class AdminRecording extends StoredRecording {
   @TextList('Active holds that keep it, by their ids', example([])) holdIds!: string[];
+}
+
+/** Which recordings are fetched again: those that failed or expired, unless retention deleted their files. */
+export class RetryRecordings {
+  @ConnectionId() connectionId!: string;
+  @TruckId(optional) truckId?: string;
+  @Time('Recordings that start at this time or later', optional, example('2026-01-31T08:00:00Z')) from?: Instant;
+  @Time('Recordings that start before this time', optional, example('2026-02-01T08:00:00Z')) to?: Instant;
+  @OneOf('Recordings that ended for this reason', ENDINGS, optional, example('linkRefused')) reason?: RecordingReason;
+}
+
+export class RetriedRecordings {
+  @Integer('Recordings that are fetched again', example(12)) matched!: number;
 }

@@ -14,11 +14,7 @@ export const REPLAY_EXAMPLES = {
 } as const;
 
 export class ReplayExchangeRequest {
-  @Uuid(
-    'Push for this hauler, such as one of the sandbox; by default for the hauler of the exchange',
-    optional,
-    example(HAULER),
-  )
+  @Uuid('Push for this hauler, such as one of the sandbox; by default for the hauler of the exchange', optional)
   haulerId?: string;
 }
 
@@ -34,7 +30,6 @@ export class ReplayedExchange {
   @Uuid('The new exchange') exchangeId!: string;
   @ResponseStatus(nullable) status!: number | null;
   @Nested('What the earlier request received', ReplayAnswer) earlier!: ReplayAnswer;
-
   @Nested(
     'What the new request received; absent if it is not stored yet: read the new exchange later',
     ReplayAnswer,
@@ -55,7 +50,6 @@ export const MAX_FAILURE_LENGTH = 2_000;
 export class FailedReplay {
   @Uuid('The exchange') exchangeId!: string;
   @Text('Error code', example('CONFLICT')) code!: string;
-
   @Text(
     'Why it was not sent',
     example('The stored API key cannot be decrypted with this SECRETS_KEY; save the key of the connection again.'),

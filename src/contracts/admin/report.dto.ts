@@ -13,7 +13,6 @@ export class TonnageQuery {
   @Uuid('Hauler of the tickets', example(HAULER)) haulerId!: string;
   @Time('Tickets first received at this time or later', inQuery, example('2026-01-01T00:00:00Z')) from!: Instant;
   @Time('Tickets first received before this time', inQuery, example('2026-02-01T00:00:00Z')) to!: Instant;
-
   @Text(
     'What has a row: `site`, `material`, `day`, or `customField:` with the name of a custom field',
     range(3, 300),
@@ -21,7 +20,6 @@ export class TonnageQuery {
     example('site'),
   )
   groupBy!: string;
-
   @TimeZone() timeZone?: string;
 }
 
@@ -41,14 +39,11 @@ export class TonnageRow {
     example('0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10'),
   )
   key!: string;
-
   @Text('Name of the site or material as last received, else the key', example('North')) name!: string;
-
   @Decimal(
     'Short tons: the sum of the quantities in Ton, Pound (2,000 are a ton) and Kilogram (907.18474 are a ton); reversals are negative',
   )
   tons!: number;
-
   @Integer('Tickets', example(93)) tickets!: number;
   @Nested('What is in no unit of weight', OtherQuantities, example({ 'Cubic Yard': 5 })) other!: OtherQuantities;
 }

@@ -19,7 +19,6 @@ export class SetRetention {
   @Integer(keptClips(ABSENT), range(1, MAX_DAYS), optional, nullable, example(90)) onDemandDays?: number | null;
   @Integer(keptRecordings(ABSENT), range(1, MAX_DAYS), optional, nullable, example(90)) continuousDays?: number | null;
   @Flag('Needed to shorten a retention', optional) confirm?: boolean;
-
   @Integer(
     'Needed to shorten a retention: `recordings` of the preview. More than these are never deleted by it',
     optional,
@@ -32,12 +31,10 @@ export class HaulerRetention {
   @HaulerId() haulerId!: string;
   @Integer(keptClips('null: for ever'), min(1), nullable) onDemandDays!: number | null;
   @Integer(keptRecordings('null: for ever'), min(1), nullable) continuousDays!: number | null;
-
   @Flag(
     'Whether nobody has set it: then it is the longest VIDEO_RETENTION_DAYS that the service has had since the hauler was created',
   )
   isDefault!: boolean;
-
   @Time('When it was set', optional) changedAt?: string;
   @Text('Who set it', optional, example('console')) changedBy?: string;
 }

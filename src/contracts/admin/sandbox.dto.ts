@@ -53,25 +53,12 @@ const Parameters = (description: string, ...options: readonly Options[]) =>
 
 const ScenarioName = () => Text('Name of a scenario in the catalogue', max(64), example('slow-answer'));
 
-const OneOrMore = (description: string, values: readonly string[]) =>
-  Json(
-    description,
-    {
-      oneOf: [
-        { type: 'string', enum: [...values] },
-        { type: 'array', items: { type: 'string', enum: [...values] }, maxItems: 10 },
-      ],
-    },
-    example(values[0]),
-  );
-
 /** One entry of the catalogue. */
 export class SandboxScenario {
   @ScenarioName() name!: string;
-  @OneOrMore('The interface, or a list of several', INTERFACES) interface!: string | string[];
-  @OneOrMore('The operation, or a list of several', SCENARIO_ROUTES) route!: string | string[];
+  @OneOfList('The interfaces', INTERFACES) interface!: string[];
+  @OneOfList('The operations', SCENARIO_ROUTES) route!: string[];
   @Text('What the caller sees', example('The response is 503 with Retry-After')) description!: string;
-
   @Json(
     'Parameters by name, each with its default',
     {
@@ -87,7 +74,6 @@ export class SandboxScenario {
     example({ seconds: { description: 'Value of Retry-After', default: 5 } }),
   )
   parameters!: Readonly<Record<string, { readonly description: string; readonly default: number | string }>>;
-
   @Json(
     'The value of a request that switches the scenario on for this request',
     {
@@ -131,7 +117,6 @@ export class SandboxCustomerParam {
 export class StartScenarioRequest {
   @Integer('Number of requests', range(1, MAX_TIMES), optional, example(3)) times?: number;
   @Integer('Seconds from now', range(1, MAX_SANDBOX_SECONDS), optional, example(600)) forSeconds?: number;
-
   @Parameters(
     'Parameters of the catalogue; `route` restricts the scenario to one operation',
     optional,
@@ -151,7 +136,6 @@ export class ActiveSandboxScenario implements InjectedScenario {
   @Parameters('The parameters that were given', example({ seconds: 5 })) parameters!: ScenarioValues;
   @Integer('Requests that are left', nullable, example(3)) remainingTimes!: number | null;
   @Time('When it ends', nullable) endsAt!: Instant | null;
-
   @OneOfList(
     'The operations on which it acts, if the key that started it opens fewer than the scenario has',
     SCENARIO_ROUTES,
@@ -168,12 +152,7 @@ export class ActiveSandboxScenarios {
 export class RunningScenario extends ActiveSandboxScenario {
   @OneOf('Kind of the subject', SUBJECTS) subject!: Subject;
   @Text('Id of the hauler or customer', SUBJECT_ID) subjectId!: string;
-
-  @Text(
-    'Name of the hauler, or of those whose connections name the customer; null if there is none',
-    nullable,
-    example('Demo Hauling'),
-  )
+  @Text('Name of the hauler, or of those whose connections name the customer; null if there is none', nullable)
   haulerName!: string | null;
 }
 

@@ -1,8 +1,13 @@
 import { ADMIN_ROLES, type AdminRole } from '../common/roles.values.js';
 import { Flag, OneOf, OneOfList, Text, TextList, Uuid } from '../common/fields/decorators.js';
 import { example, nullable, optional, range } from '../common/fields/options.js';
-import { CellsView } from './cells-view.dto.js';
 import { PARTNER_INTERFACES, type PartnerInterface } from './connection.dto.js';
+
+/** The cells that the console switches between. */
+export class CellsView {
+  @Text('Name of this cell (CELL)', optional, example('a')) cell?: string;
+  @TextList('All cells behind the proxy (CELLS)') cells!: string[];
+}
 
 const SIDES = ['platform', 'partner'] as const;
 

@@ -11,22 +11,10 @@ export type ShareStatus = (typeof SHARE_STATUSES)[number];
 
 export class CreateRecordingShare {
   @Name('Why it is shared; the page does not show it', max(1_000), example(REASON)) reason!: string;
-
-  @Time(
-    'When the link stops working, at most 90 days ahead; without it in 14 days',
-    optional,
-    example('2026-02-14T09:00:00Z'),
-  )
+  @Time('When the link stops working, at most 90 days ahead; without it in 14 days', optional)
   expiresAt?: Instant;
-
-  @Integer(
-    'How often its recording may be shown; without it as often as wanted',
-    range(1, 100_000),
-    optional,
-    example(10),
-  )
+  @Integer('How often its recording may be shown; without it as often as wanted', range(1, 100_000), optional)
   maxViews?: number;
-
   @Uuid('Ticket that the page shows; without it the ticket nearest in time', optional) ticketId?: string;
 }
 

@@ -1,6 +1,6 @@
 import { COMMON_ERRORS, defineApi } from '../common/api-contract.js';
-import { IdParam, ListQuery } from './list.dto.js';
-import { type AdminRoutes, create, ofOne, page } from './route-parts.js';
+import { ListQuery } from './list.dto.js';
+import { type AdminRoutes, change, FOR_OPERATORS, FOR_VIEWERS, list, listOfOne, remove } from './route-helpers.js';
 import {
   CreatedRecordingShare,
   CreateRecordingShare,
@@ -9,53 +9,32 @@ import {
   ShareQuery,
 } from './share.dto.js';
 
-const SHARES = { path: '/recordings/{id}/shares', params: IdParam } as const;
-
 /** Links by which people without an account see a recording, for a dispute. */
 export const SHARE_ROUTES = {
-  createRecordingShare: {
-    ...create(CreatedRecordingShare, 'link'),
-    ...SHARES,
-    role: 'operator',
-    isPerHauler: true,
+  createRecordingShare: change(FOR_OPERATORS, 'POST', '/recordings/{id}/shares', 'recording', {
     summary: 'Share a recording by a link',
     description:
       'Anyone who has the link sees the recording and its ticket, without an account, until the link expires, is used up or is revoked. Only this response shows the link. Its page asks first: each time that the person shows the recording counts, and is in the action log.',
     body: CreateRecordingShare,
+    response: CreatedRecordingShare,
     examples: SHARE_EXAMPLES,
+    status: 201,
     isSecret: true,
-    fails: { notFound: 'No recording has this id', conflict: 'The recording is not stored' },
-  },
-  listRecordingShares: {
-    ...page(RecordingShare, 'links'),
-    ...SHARES,
-    role: 'viewer',
-    isPerHauler: true,
+    fails: { conflict: 'The recording is not stored' },
+  }),
+  listRecordingShares: listOfOne(FOR_VIEWERS, '/recordings/{id}/shares', 'recording', RecordingShare, ListQuery, {
     summary: 'List the links of a recording',
     description: 'Newest first, without the links themselves.',
-    query: ListQuery,
-    fails: { notFound: 'No recording has this id' },
-  },
-  listShares: {
-    ...page(RecordingShare, 'links'),
-    path: '/shares',
-    role: 'viewer',
-    isPerHauler: true,
+  }),
+  listShares: list(FOR_VIEWERS, '/shares', RecordingShare, ShareQuery, {
     summary: 'List the links to recordings',
     description: 'Newest first, without the links themselves.',
-    query: ShareQuery,
-  },
-  revokeShare: {
-    method: 'DELETE',
-    path: '/shares/{id}',
-    role: 'operator',
-    isPerHauler: true,
+  }),
+  revokeShare: remove(FOR_OPERATORS, '/shares/{id}', 'link', {
     summary: 'Revoke a link to a recording',
     description: 'At once, also for those who have its page open.',
-    ...ofOne('link'),
-    status: 204,
     returns: 'The link is revoked',
-  },
+  }),
 } as const satisfies AdminRoutes;
 
 const OPEN = {

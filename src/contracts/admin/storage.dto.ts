@@ -20,7 +20,6 @@ export class StorageFinding {
     STORAGE_FINDINGS,
   )
   finding!: (typeof STORAGE_FINDINGS)[number];
-
   @Text('Table of the row', example('recordings')) table!: string;
   @Text('Id of the row', example('019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d')) id!: string;
   @Text('Name of the file in the storage') file!: string;
@@ -49,18 +48,12 @@ export class StorageCheck {
   data!: StorageFinding[];
   @NestedList(`What could not be read, and was not compared; at most ${MAX_UNREAD}`, UnreadPlace, example([]))
   unread!: UnreadPlace[];
-
   @NestedList(
     `The days of trucks whose sums differ from the recordings; the check stops at ${MAX_STORAGE_FINDINGS}`,
     SumsFinding,
   )
   sums!: SumsFinding[];
-
-  @Text(
-    'What the database lacks, and how to add it; absent where it lacks nothing',
-    optional,
-    example('PostgreSQL has no index for the search of accounts.'),
-  )
+  @Text('What the database lacks, and how to add it; absent where it lacks nothing', optional)
   advice?: string;
 }
 
@@ -93,7 +86,6 @@ export class StorageRepair {
   data!: RepairedFinding[];
   @NestedList(`What could not be read, and was left as it is; at most ${MAX_UNREAD}`, UnreadPlace, example([]))
   unread!: UnreadPlace[];
-
   @NestedList(
     `The days of trucks whose sums differed; a repair stops at ${MAX_STORAGE_FINDINGS}, and the next one goes on`,
     SumsFinding,

@@ -18,7 +18,6 @@ export class SyncChange {
   change!: SyncChangeName;
   @Uuid("The partner's id of the record") externalId!: string;
   @Text('Name of the record; of a material its type', example('North')) name!: string;
-
   @ChangedRecord('The record before; null if it was created') before!: Readonly<Record<string, unknown>> | null;
   @ChangedRecord('The record after the change') after!: Readonly<Record<string, unknown>> | null;
   @TextList('Fields that differ', example(['name'])) changes!: string[];

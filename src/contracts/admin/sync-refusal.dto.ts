@@ -30,7 +30,6 @@ export class RefusedRecords {
   @Text('The field; `record` for the record as a whole', example('measureUnit')) field!: string;
   @RuleCode() rule!: string;
   @RuleId() ruleId?: string;
-
   @Integer('How many, also of those that are not listed', min(1), example(43)) count!: number;
   @Text('Number and fault in short', example('43 × wrong unit')) sentence!: string;
   @Text('Why the records break the rule', example('The value is not one of the allowed ones.')) cause!: string;
@@ -42,10 +41,8 @@ export class RefusedRecords {
 export class QuarantineQuery extends ListQuery {
   @OneOf('Skipped or flagged records only', SYNC_SEVERITIES, optional) severity?: SyncSeverity;
   @OneOf('Records of this kind only', SYNC_KINDS, optional) kind?: SyncKind;
-
   @Text('Records with a fault in this field only; `record`: in the record as a whole', range(1, 100), optional)
   field?: string;
-
   @Text('Records that break this rule only', range(1, 64), optional) rule?: string;
 }
 
@@ -55,10 +52,8 @@ export class QuarantinedRecord {
   @OneOf('Kind of record', SYNC_KINDS, example('materials')) kind!: SyncKind;
   @Text("Path in the `data` of the partner's response", example('materials[12].measureUnit')) path!: string;
   @Text('The violation, in a sentence', UNIT_VIOLATION) reason!: string;
-
   @RuleCode(optional) rule?: string;
   @RuleId() ruleId?: string;
-
   @Json(
     'The record as received, any JSON value; only its beginning, as text, if it is very long',
     {

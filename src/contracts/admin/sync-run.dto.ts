@@ -62,42 +62,34 @@ const GUARD_SCHEMA = {
 export class SyncRun {
   @Uuid('Id of the run') id!: string;
   @Uuid('Connection that was synchronised') connectionId!: string;
-
   @OneOf(
     '`held`: removals wait for an admin, the other changes are applied. `rejected`: an admin kept the records. `no_data`: the partner has no data of this hauler; nothing changed.',
     SYNC_RUN_STATUSES,
   )
   status!: SyncRunStatus;
-
   @Text(
     'What an admin should look at although the run did not fail: records that are not stored, and lists that the partner no longer sends',
     optional,
     example('135 of 700 records are in quarantine, and not stored as sent: materials 135.'),
   )
   attention?: string;
-
   @Time('When it began', nullable) startedAt!: string | null;
   @Time('When it ended', nullable) finishedAt!: string | null;
-
   @Text(
     'Why it failed, or why `no_data` is unexpected, in a sentence',
     optional,
     example('sites.example.com closed the connection before the end of its response.'),
   )
   error?: string;
-
   @Nested('The counts of each kind of record', SyncRunCounts) counts!: SyncRunCounts;
-
   @Json(
-    'The rule that held removals; a list if several kinds are held',
-    { oneOf: [GUARD_SCHEMA, { type: 'array', items: GUARD_SCHEMA, maxItems: SYNC_KINDS.length }] },
+    'The rule that held removals, for each kind that is held',
+    { type: 'array', items: GUARD_SCHEMA, maxItems: SYNC_KINDS.length },
     optional,
-    example({ kind: 'sites', removed: 6, of: 10, share: 0.6 }),
+    example([{ kind: 'sites', removed: 6, of: 10, share: 0.6 }]),
   )
-  guard?: RemovalGuard | readonly RemovalGuard[];
-
+  guard?: readonly RemovalGuard[];
   @Text('Why an admin rejected it', optional, example('Export was empty')) note?: string;
-
   @NestedList(
     'All records that it skipped or flagged, by rule: `GET /sync-runs/{id}/quarantine` lists those of one with the same `severity`, `kind`, `field` and `rule`',
     RefusedRecords,

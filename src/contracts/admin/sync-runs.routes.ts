@@ -1,5 +1,14 @@
 import { ListQuery } from './list.dto.js';
-import { type AdminRoutes, history, ofOne, page, read, table } from './route-parts.js';
+import {
+  type AdminRoutes,
+  change,
+  FOR_OPERATORS,
+  FOR_VIEWERS,
+  history,
+  list,
+  listOfOne,
+  one,
+} from './route-helpers.js';
 import { SyncChange, SyncChangeQuery } from './sync-change.dto.js';
 import { QuarantinedRecord, QuarantineQuery } from './sync-refusal.dto.js';
 import { RejectSyncRunRequest, SyncRun, SyncRunQuery } from './sync-run.dto.js';
@@ -12,81 +21,55 @@ const NOT_HELD = {
 
 /** Synchronisation runs of sites. */
 export const SYNC_RUN_ROUTES = {
-  listSyncRuns: {
-    ...page(SyncRun, 'runs'),
-    path: '/sync-runs',
-    role: 'viewer',
-    isPerHauler: true,
+  listSyncRuns: list(FOR_VIEWERS, '/sync-runs', SyncRun, SyncRunQuery, {
     summary: 'List synchronisation runs',
     description: 'Newest first.',
-    query: SyncRunQuery,
-  },
-  getSyncRun: {
-    ...read(SyncRun, 'run'),
-    path: '/sync-runs/{id}',
-    role: 'viewer',
-    isPerHauler: true,
+  }),
+  getSyncRun: one(FOR_VIEWERS, '/sync-runs/{id}', 'run', SyncRun, {
     summary: 'Read a synchronisation run',
     description: 'With its counts for each kind of record.',
-  },
-  listQuarantinedRecords: {
-    ...table(QuarantinedRecord, 'records'),
-    path: '/sync-runs/{id}/quarantine',
-    role: 'viewer',
-    isPerHauler: true,
-    summary: 'List the quarantined and flagged records of a run',
-    description:
-      'Records that the run skipped, and records that it stored with a flag. The service keeps at most 10,000 records of a run, for the newest 20 runs of a connection.',
-    ...ofOne('run'),
-    query: QuarantineQuery,
-  },
-  listSyncRunChanges: {
-    ...table(SyncChange, 'changes'),
-    path: '/sync-runs/{id}/changes',
-    role: 'viewer',
-    isPerHauler: true,
+  }),
+  listQuarantinedRecords: listOfOne(
+    FOR_VIEWERS,
+    '/sync-runs/{id}/quarantine',
+    'run',
+    QuarantinedRecord,
+    QuarantineQuery,
+    {
+      summary: 'List the quarantined and flagged records of a run',
+      description:
+        'Records that the run skipped, and records that it stored with a flag. The service keeps at most 10,000 records of a run, for the newest 20 runs of a connection.',
+      csv: true,
+    },
+  ),
+  listSyncRunChanges: listOfOne(FOR_VIEWERS, '/sync-runs/{id}/changes', 'run', SyncChange, SyncChangeQuery, {
     summary: 'List what a run changed',
     description:
       'Each record before and after. A held run also lists the removals that a confirmation applies. The service keeps at most 10,000 changes of each kind and type of a run, for the newest 100 runs of a connection that changed something.',
-    ...ofOne('run'),
-    query: SyncChangeQuery,
-  },
-  listSyncRunTree: {
-    ...page(SyncTreeSite, 'sites'),
-    path: '/sync-runs/{id}/tree',
-    role: 'viewer',
-    isPerHauler: true,
+    csv: true,
+  }),
+  listSyncRunTree: listOfOne(FOR_VIEWERS, '/sync-runs/{id}/tree', 'run', SyncTreeSite, ListQuery, {
     summary: 'List what a run changed by site',
     description:
       'The sites with their changed kiosks and materials, first those of which a confirmation would remove most, and how many disposal tickets of the last 30 days use them. It is made from the stored changes of the run.',
-    ...ofOne('run'),
-    query: ListQuery,
-  },
-  rejectSyncRun: {
-    ...read(SyncRun, 'run'),
-    method: 'POST',
-    path: '/sync-runs/{id}/reject',
-    role: 'operator',
-    isPerHauler: true,
+  }),
+  rejectSyncRun: change(FOR_OPERATORS, 'POST', '/sync-runs/{id}/reject', 'run', {
     summary: 'Reject held removals',
     description:
       'Discards the held removals: the records stay active, and the run becomes `rejected`. The next response that would remove them is held again.',
     body: RejectSyncRunRequest,
+    response: SyncRun,
     isBodyOptional: true,
     fails: NOT_HELD,
-  },
-  confirmSyncRun: {
-    ...read(SyncRun, 'run'),
-    method: 'POST',
-    path: '/sync-runs/{id}/confirm',
-    role: 'operator',
-    isPerHauler: true,
+  }),
+  confirmSyncRun: change(FOR_OPERATORS, 'POST', '/sync-runs/{id}/confirm', 'run', {
     summary: 'Confirm held removals',
     description: "Deactivates the records that were absent from the partner's response; the run becomes `succeeded`.",
+    response: SyncRun,
     fails: NOT_HELD,
-  },
+  }),
   listSyncRunHistory: history(
-    '/sync-runs',
+    '/sync-runs/{id}/history',
     'a synchronisation run',
     'Its calls to the partner, its result, and the decisions of admins.',
   ),

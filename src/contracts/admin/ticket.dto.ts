@@ -4,28 +4,24 @@ import type { Instant } from '../common/instant.js';
 import { CreateScaleTicketRequest, TICKET_RESULTS, type TicketResult } from '../scale/scale.dto.js';
 import { ListQuery } from './list.dto.js';
 import { HaulerId, KeyPrefix, RequestId } from './fields.js';
-const SITE_ID = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
 
 /** The filters that a partner has too: each has an index. */
 export class TicketFilters extends ListQuery {
   @Uuid("Tickets of this site only, by the partner's id of it", optional) siteId?: string;
   @Text('The exact ticket number of the inbound or of the outbound flow', range(1, 255), optional)
   ticketNumber?: string;
-
   @Text(
     'Part of the ticket number of the inbound or of the outbound flow, without regard to case',
     range(1, 255),
     optional,
   )
   search?: string;
-
   @Time('Tickets first received at this time or later', inQuery, optional) from?: Instant;
   @Time('Tickets first received before this time', inQuery, optional) to?: Instant;
 }
 
 export class TicketQuery extends TicketFilters {
   @Uuid('Tickets of this hauler only', optional) haulerId?: string;
-
   @Text(
     'Part of the name of a material, without regard to case; among the newest 200,000 tickets of the other filters',
     range(1, 255),
@@ -46,13 +42,11 @@ export class Ticket extends CreateScaleTicketRequest {
 export class TicketPush {
   @Integer('Counted from 1', min(1), example(1)) revision!: number;
   @Time('When the push was received') receivedAt!: string;
-
   @OneOf(
     'Result of the push; an `unchanged` push is not stored',
     TICKET_RESULTS.filter((result) => result !== 'unchanged'),
   )
   result!: TicketResult;
-
   @Uuid('API key that pushed it; null if unknown', nullable) apiKeyId!: string | null;
   @KeyPrefix(nullable) keyPrefix!: string | null;
   @RequestId(nullable) requestId!: string | null;
@@ -66,11 +60,6 @@ export class TicketRevision extends TicketPush {
     example(['materials']),
   )
   changes!: string[];
-
-  @Json(
-    'The body as sent, with unknown fields',
-    { type: 'object', additionalProperties: true },
-    example({ siteId: SITE_ID, materials: [] }),
-  )
+  @Json('The body as sent, with unknown fields', { type: 'object', additionalProperties: true })
   body!: unknown;
 }

@@ -29,13 +29,6 @@ import { VIDEO_REQUEST_STATUSES, type VideoRequestStatus } from './video-request
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 
-const ReasonCode = () =>
-  OneOf(
-    'Reason as a code: `fileRemoved` after the retention of the hauler; request a clip of the range to get it again',
-    [FILE_REMOVED],
-    optional,
-  );
-
 export class OrderVideoRequest {
   @ConnectionId() connectionId!: string;
   @RequestedTruckId() truckId!: string;
@@ -54,38 +47,40 @@ export class VideoRequestQuery extends ListQuery {
   @ConnectionId(optional) connectionId?: string;
   @RequestedTruckId(optional) truckId?: string;
   @OneOf('State', VIDEO_REQUEST_STATUSES, optional) status?: VideoRequestStatus;
-
   @Period('Requests for a range that shares some time with this one: two times with a comma between', optional)
   overlaps?: TimeRange;
 }
 
-/** One part of a request: the range of one request to the partner (decision 42). */
-export class VideoRequestPart {
-  @Integer('Position in the request, from 1', min(1), example(1)) number!: number;
+/** A range that is requested, and how far it is. */
+class RequestedRange {
   @StartTime() startTime!: string;
   @EndTime() endTime!: string;
   @OneOf('State', VIDEO_REQUEST_STATUSES, example('processing')) status!: VideoRequestStatus;
   @Text('Reason for the state, or message of the partner', optional) reason?: string;
-  @ReasonCode() reasonCode?: typeof FILE_REMOVED;
-  @Text("The partner's id of the request", optional, example('req-4711')) partnerRequestId?: string;
+  @OneOf(
+    'Reason as a code: `fileRemoved` after the retention of the hauler; request a clip of the range to get it again',
+    [FILE_REMOVED],
+    optional,
+  )
+  reasonCode?: typeof FILE_REMOVED;
   @TextList('The clips', example([ID])) recordingIds!: string[];
 }
 
-export class VideoRequest {
+/** One part of a request: the range of one request to the partner (decision 42). */
+export class VideoRequestPart extends RequestedRange {
+  @Integer('Position in the request, from 1', min(1), example(1)) number!: number;
+  @Text("The partner's id of the request", optional, example('req-4711')) partnerRequestId?: string;
+}
+
+export class VideoRequest extends RequestedRange {
   @Uuid('Id of the request') id!: string;
   @HaulerId() haulerId!: string;
   @ConnectionId() connectionId!: string;
   @CustomerId() customerId!: string;
   @TruckId() truckId!: string;
   @CameraId() cameraId!: string;
-  @StartTime() startTime!: string;
-  @EndTime() endTime!: string;
-  @OneOf('State', VIDEO_REQUEST_STATUSES, example('processing')) status!: VideoRequestStatus;
-  @Text('Reason for the state, or message of the partner', optional) reason?: string;
-  @ReasonCode() reasonCode?: typeof FILE_REMOVED;
   @Text("The partner's id of a request with a single part", optional, example('req-4711')) partnerRequestId?: string;
   @NestedList('The parts of the request', VideoRequestPart) parts!: VideoRequestPart[];
-  @TextList('The clips', example([ID])) recordingIds!: string[];
   @Time('When the request expires if the partner has not delivered') deadline!: string;
   @Time('When it was created') createdAt!: string;
   @Time('When its state last changed') updatedAt!: string;

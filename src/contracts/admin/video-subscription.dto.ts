@@ -11,13 +11,7 @@ export class CreateVideoSubscription {
   @Name('Camera; all cameras of the truck if absent', max(MAX_PARTNER_ID), optional, example('front'))
   cameraId?: string;
   @Time('Recordings from this time on', example('2026-01-31T00:00:00Z')) startTime!: Instant;
-
-  @Integer(
-    'Seconds between two reads; default: the interval of the connection',
-    range(30, 86_400),
-    optional,
-    example(300),
-  )
+  @Integer('Seconds between two reads; default: the interval of the connection', range(30, 86_400), optional)
   intervalSeconds?: number;
 }
 

@@ -9,7 +9,9 @@ import {
 } from '../webhooks/delivery.values.js';
 import { SENT_TOPICS, type SentTopic } from '../webhooks/topics.js';
 import { ListQuery } from './list.dto.js';
-import { HaulerId } from './fields.js';
+import { HAULER, HaulerId } from './fields.js';
+
+const BODY = `{"type":"ticket.created","timestamp":"2026-11-20T14:03:27.512Z","data":{"haulerId":"${HAULER}","ticketId":"0197a1ce-7081-7d92-8ea3-2b3c4d5e6f70"}}`;
 
 /** The answer of a receiver. */
 interface WebhookResponse {
@@ -39,27 +41,17 @@ export class WebhookDelivery {
   @HaulerId(nullable) haulerId!: string | null;
   @OneOf('What happened', SENT_TOPICS, example('ticket.created')) topic!: SentTopic;
   @OneOf('State', DELIVERY_STATUSES, example('delivered')) status!: DeliveryStatus;
-
   @OneOf(
     'Why the last try did not succeed; null where it did, or before the first one',
     DELIVERY_REASON_CODES,
     nullable,
   )
   reason!: DeliveryReason | null;
-
   @Integer('Tries so far', example(1)) attempts!: number;
   @Time('When it is tried next; null for one that ended', nullable) nextAt!: string | null;
   @Json('The last answer of the receiver', RESPONSE_SCHEMA, nullable, example({ status: 204, body: '' }))
   lastResponse!: WebhookResponse | null;
-
-  @Text(
-    'The body, as it is signed: `type`, `timestamp`, `data` with ids',
-    example(
-      '{"type":"ticket.created","timestamp":"2026-11-20T14:03:27.512Z","data":{"haulerId":"5f0c1f2e-7a3b-4c8d-9e10-112233445566","ticketId":"0197a1ce-7081-7d92-8ea3-2b3c4d5e6f70"}}',
-    ),
-  )
-  body!: string;
-
+  @Text('The body, as it is signed: `type`, `timestamp`, `data` with ids', example(BODY)) body!: string;
   @Time('When it happened') createdAt!: string;
   @Time('When it was delivered or given up', nullable) endedAt!: string | null;
 }

@@ -71,7 +71,6 @@ export const WEBHOOK_ENDPOINT_CHANGES = {
 
 export class WebhookEndpoint {
   @Uuid('Id of the endpoint') id!: string;
-
   @Text(`${URL_FORMS}. That of \`slack\` is cut after its host, except for the role \`admin\``, example(HOOK))
   url!: string;
   @Topics() topics!: TopicName[];
@@ -80,14 +79,12 @@ export class WebhookEndpoint {
   @Text('First characters of the key of a partner that created it', optional) keyPrefix?: string;
   @Format() format!: WebhookFormat;
   @Enabled() enabled!: boolean;
-
   @OneOf(
     'Why the service disabled it: the receiver answered 410, or failed for five days, or the key of the partner ended',
     DISABLED_REASONS,
     nullable,
   )
   disabledReason!: DisabledReason | null;
-
   @Time('Since when every try has failed', nullable) failingSince!: string | null;
   @Integer('Deliveries that were deleted because the endpoint had too many', example(0)) dropped!: number;
   @Time('Until when the former secret signs as well; null outside of a rotation', nullable)

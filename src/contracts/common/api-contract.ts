@@ -1,5 +1,4 @@
 import type { ErrorBody } from './error-body.dto.js';
-import type { CsvForm } from './csv.js';
 import type { DtoClass } from './fields/field.js';
 import type { InterfaceName } from './interfaces.values.js';
 import type { AdminRole } from './roles.values.js';
@@ -59,20 +58,20 @@ export type Failures = Readonly<Partial<Record<ErrorKind, string | Failure>>>;
  */
 export type Role = 'key' | 'partner' | AdminRole | 'anyone';
 
-/**
- * The definition of one route. Controllers take path, method, guard, documentation and types from here, the command line its
- * commands and options, the logs and metrics its operation.
- */
-export interface RouteDefinition {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the prefix, with parameters in braces. */
-  readonly path: `/${string}`;
-  readonly summary: string;
-  readonly description: string;
+/** What a route reads and returns: the types of its handler and of its callers. */
+export interface RouteClasses {
   readonly params?: DtoClass;
   readonly query?: DtoClass;
   /** The JSON body. */
   readonly body?: DtoClass;
+  /** The JSON response. */
+  readonly response?: DtoClass;
+}
+
+/** All else about a route but its method and path. */
+export interface RouteFacts {
+  readonly summary: string;
+  readonly description: string;
   /** A request without a body counts as `{}`. */
   readonly isBodyOptional?: boolean;
   /** Bodies that the service accepts, where the examples of all fields together are not one. */
@@ -86,20 +85,18 @@ export interface RouteDefinition {
   /** Headers that the route reads, all optional. */
   readonly requestHeaders?: Headers;
   readonly status: 200 | 201 | 202 | 204 | 302;
-  /** The JSON response. */
-  readonly response?: DtoClass;
-  /** Schemas that the response refers to by name. */
+  /** The classes of the elements of a list that has several. The response refers to their schemas by name. */
   readonly variants?: readonly DtoClass[];
   /** The content type of a response that is a file, with range requests. */
   readonly file?: string;
   /** The content type of a response that is made while it is sent: it has no ranges. */
   readonly archive?: string;
-  /** The list is also sent as CSV. */
-  readonly csv?: CsvForm;
+  /** The list is also sent as CSV: the fields of its elements are the columns. `each` names one whose entries have a row each. */
+  readonly csv?: true | { readonly each: string };
   /** The list is also sent as one JSON text a line. */
   readonly ndjson?: true;
-  /** Describes the response. */
-  readonly returns: string;
+  /** Describes the response where that says more than its class. */
+  readonly returns?: string;
   readonly responseHeaders?: Headers;
   /** Describes the 304 to a caller whose copy is current. */
   readonly notModified?: { readonly description: string; readonly headers: Headers };
@@ -123,9 +120,20 @@ export interface RouteDefinition {
   readonly resource?: string;
 }
 
+/**
+ * The definition of one route. Controllers take path, method, guard, documentation and types from here, the command line its
+ * commands and options, the logs and metrics its operation.
+ */
+export interface RouteDefinition extends RouteClasses, RouteFacts {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the prefix, with parameters in braces. */
+  readonly path: `/${string}`;
+}
+
 export interface ApiRoute extends RouteDefinition {
   /** The operation id of the documents, and its name in logs and metrics. */
   readonly operation: string;
+  readonly returns: string;
   readonly role: Role;
   readonly resource: string;
 }
@@ -150,7 +158,9 @@ export interface ApiContract {
 type Definitions = Readonly<Record<string, RouteDefinition>>;
 
 type Complete<Contract extends { readonly routes: Definitions }> = Contract & {
-  readonly routes: { readonly [Name in keyof Contract['routes']]: Pick<ApiRoute, 'operation' | 'role' | 'resource'> };
+  readonly routes: {
+    readonly [Name in keyof Contract['routes']]: Pick<ApiRoute, 'operation' | 'returns' | 'role' | 'resource'>;
+  };
 };
 
 /** Declares a contract; the compiler refuses an error code that is not in the interface's closed set. */
@@ -164,18 +174,22 @@ export function defineApi<
 >(contract: Contract & { readonly codes: Codes }): Complete<Contract> {
   const routes = Object.entries(contract.routes).map(([name, route]) => [
     name,
-    { operation: name, resource: resourceOf(route), ...route, role: roleOf(contract.name, route) },
+    { operation: name, resource: resourceOf(route), returns: returnsOf(route), role: roleOf(contract.name), ...route },
   ]);
   return { ...contract, routes: Object.fromEntries(routes) as Complete<Contract>['routes'] };
 }
 
-function roleOf(api: ApiContract['name'], { role }: RouteDefinition): Role {
-  // Some of its routes are those of the admin API, for the hauler or connection of the key.
-  if (api === 'partner') return 'partner';
-  if (role !== undefined) return role;
-  if (api === 'service') return 'anyone';
-  return api === 'admin' ? 'admin' : 'key';
-}
+const DEFAULT_ROLES: Readonly<Partial<Record<ApiContract['name'], Role>>> = {
+  admin: 'admin',
+  partner: 'partner',
+  service: 'anyone',
+};
+
+const roleOf = (api: ApiContract['name']): Role => DEFAULT_ROLES[api] ?? 'key';
+
+/** `HoldDetails`: "The hold details". */
+const returnsOf = ({ response }: RouteDefinition): string =>
+  response === undefined ? 'Done' : `The${response.name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)}`;
 
 const resourceOf = ({ path }: RouteDefinition): string => (path.split('/')[1] ?? '').replace(/s$/, '');
 

@@ -1,3 +1,4 @@
+import type { RouteDefinition } from './api-contract.js';
 import { fieldsOf, type FieldSchema } from './fields/documented.js';
 import type { DtoClass } from './fields/field.js';
 
@@ -7,6 +8,13 @@ export interface CsvForm {
   readonly elements: readonly DtoClass[];
   /** The field of the elements whose entries have a row each. */
   readonly each?: string;
+}
+
+/** The CSV of a route: its elements are those of its response. Undefined if it has none. */
+export function csvFormOf({ csv, response, variants }: RouteDefinition): CsvForm | undefined {
+  if (csv === undefined || response === undefined) return undefined;
+  const element = classOf(fieldsOf(response).get('data') ?? {});
+  return { elements: variants ?? (element === undefined ? [] : [element]), ...(csv === true ? {} : csv) };
 }
 
 export interface CsvColumn {

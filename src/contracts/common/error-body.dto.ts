@@ -29,7 +29,6 @@ class ErrorDetails {
     optional,
   )
   violations?: ErrorViolation[];
-
   @Text('Machine-readable reason of a 409 or 422', optional, example('FLOW_CONFLICT')) reason?: string;
   @Text('On 500: the id of the incident', optional, example('req-4711')) requestId?: string;
   @Text(
@@ -38,7 +37,6 @@ class ErrorDetails {
     example('https://haulbridge.example/docs/errors#INVALID_PAYLOAD'),
   )
   help?: string;
-
   @Text('Id of the existing account', optional, example('a-4711')) accountId?: string;
   @Text('Number of the existing account', optional, example('A-1042')) accountNumber?: string;
 }

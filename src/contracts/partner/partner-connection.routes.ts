@@ -1,12 +1,14 @@
-import { SYNC_RUN_ROUTES } from '../admin/sync-runs.routes.js';
 import { RECORDING_ROUTES } from '../admin/recordings.routes.js';
-import { VIDEO_SUBSCRIPTION_ROUTES } from '../admin/video-subscriptions.routes.js';
-import { page } from '../admin/route-parts.js';
-import { listOf } from '../admin/list.dto.js';
 import { RecordingFilters, StoredRecording } from '../admin/recording.dto.js';
-import { SyncRunFilters } from '../admin/sync-run.dto.js';
-import { TruckFilters, UnreadWindow } from '../admin/video-subscription.dto.js';
-import { VisionFindingFilters } from '../admin/vision-finding.dto.js';
+import { FOR_PARTNERS, list, own } from '../admin/route-helpers.js';
+import { IdParam, listOf } from '../admin/list.dto.js';
+import { SyncChange, SyncChangeQuery } from '../admin/sync-change.dto.js';
+import { QuarantinedRecord, QuarantineQuery } from '../admin/sync-refusal.dto.js';
+import { SyncRun, SyncRunFilters } from '../admin/sync-run.dto.js';
+import { SYNC_RUN_ROUTES } from '../admin/sync-runs.routes.js';
+import { TruckFilters, UnreadWindow, VideoSubscription } from '../admin/video-subscription.dto.js';
+import { VIDEO_SUBSCRIPTION_ROUTES } from '../admin/video-subscriptions.routes.js';
+import { VisionFinding, VisionFindingFilters } from '../admin/vision-finding.dto.js';
 import type { RouteDefinition } from '../common/api-contract.js';
 
 const OTHER_KEY = 'The key is not that of a connection';
@@ -17,76 +19,79 @@ const ofOwn = (noun: string) => ({
 const forKeys = (description: string) => `${description} For keys of a connection.`;
 
 /** How the platform reads a partner who hosts Site or Vision: for the key of that connection, and of it alone. */
-export const PARTNER_SYNC_RUN_ROUTES = {
-  listOwnSyncRuns: {
-    ...SYNC_RUN_ROUTES.listSyncRuns,
+export const PARTNER_CONNECTION_ROUTES = {
+  listOwnSyncRuns: own(SYNC_RUN_ROUTES.listSyncRuns, {
     summary: 'List the synchronisation runs of the connection',
     description: forKeys('Newest first.'),
     query: SyncRunFilters,
+    response: listOf(SyncRun),
     fails: OF_CONNECTIONS,
-  },
-  getOwnSyncRun: {
-    ...SYNC_RUN_ROUTES.getSyncRun,
+  }),
+  getOwnSyncRun: own(SYNC_RUN_ROUTES.getSyncRun, {
     summary: 'Read a synchronisation run of the connection',
     description: forKeys(SYNC_RUN_ROUTES.getSyncRun.description),
+    params: IdParam,
+    response: SyncRun,
     fails: ofOwn('run'),
-  },
-  listOwnSyncRunChanges: {
-    ...SYNC_RUN_ROUTES.listSyncRunChanges,
+  }),
+  listOwnSyncRunChanges: own(SYNC_RUN_ROUTES.listSyncRunChanges, {
     summary: 'List what a run of the connection changed',
     description: forKeys(SYNC_RUN_ROUTES.listSyncRunChanges.description),
+    params: IdParam,
+    query: SyncChangeQuery,
+    response: listOf(SyncChange),
+    csv: true,
     fails: ofOwn('run'),
-  },
-  listOwnQuarantinedRecords: {
-    ...SYNC_RUN_ROUTES.listQuarantinedRecords,
+  }),
+  listOwnQuarantinedRecords: own(SYNC_RUN_ROUTES.listQuarantinedRecords, {
     summary: 'List the quarantined and flagged records of a run of the connection',
     description: forKeys(SYNC_RUN_ROUTES.listQuarantinedRecords.description),
+    params: IdParam,
+    query: QuarantineQuery,
+    response: listOf(QuarantinedRecord),
+    csv: true,
     fails: ofOwn('run'),
-  },
-  listOwnFindings: {
-    ...RECORDING_ROUTES.listVisionFindings,
-    path: '/findings',
+  }),
+  listOwnFindings: list(FOR_PARTNERS, '/findings', VisionFinding, VisionFindingFilters, {
     summary: 'List the errors in the video lists of the connection',
     description: forKeys(RECORDING_ROUTES.listVisionFindings.description),
-    query: VisionFindingFilters,
+    csv: true,
     fails: OF_CONNECTIONS,
-  },
-  listOwnVideoSubscriptions: {
-    ...VIDEO_SUBSCRIPTION_ROUTES.listVideoSubscriptions,
+  }),
+  listOwnVideoSubscriptions: own(VIDEO_SUBSCRIPTION_ROUTES.listVideoSubscriptions, {
     summary: 'List the trucks whose recordings the platform reads',
     description: forKeys('Newest first: up to which time each was read, and the error of the last read.'),
     query: TruckFilters,
+    response: listOf(VideoSubscription),
     fails: OF_CONNECTIONS,
-  },
-  listOwnUnreadWindows: {
-    ...page(UnreadWindow, 'times'),
-    path: '/unread-windows',
+  }),
+  listOwnUnreadWindows: list(FOR_PARTNERS, '/unread-windows', UnreadWindow, TruckFilters, {
     summary: 'List the times whose recordings could not be read',
     description: forKeys('Latest first, with the reason, and when each is read again.'),
-    query: TruckFilters,
     fails: OF_CONNECTIONS,
-  },
-  listOwnRecordings: {
-    ...RECORDING_ROUTES.listRecordings,
-    response: listOf(StoredRecording),
+  }),
+  listOwnRecordings: own(RECORDING_ROUTES.listRecordings, {
     summary: 'List the recordings of the connection',
     description: forKeys(
       'The latest start first. `status=failed` shows what could not be downloaded, with the reason.',
     ),
     query: RecordingFilters,
+    response: listOf(StoredRecording),
+    csv: true,
     fails: OF_CONNECTIONS,
-  },
-  getOwnRecording: {
-    ...RECORDING_ROUTES.getRecording,
-    response: StoredRecording,
+  }),
+  getOwnRecording: own(RECORDING_ROUTES.getRecording, {
     summary: 'Read a recording of the connection',
     description: forKeys(RECORDING_ROUTES.getRecording.description),
+    params: IdParam,
+    response: StoredRecording,
     fails: ofOwn('recording'),
-  },
-  retryOwnRecording: {
-    ...RECORDING_ROUTES.retryRecording,
+  }),
+  retryOwnRecording: own(RECORDING_ROUTES.retryRecording, {
     summary: 'Fetch a recording of the connection again',
     description: forKeys(RECORDING_ROUTES.retryRecording.description),
+    params: IdParam,
+    response: StoredRecording,
     fails: { ...RECORDING_ROUTES.retryRecording.fails, ...ofOwn('recording') },
-  },
+  }),
 } as const satisfies Readonly<Record<string, RouteDefinition>>;

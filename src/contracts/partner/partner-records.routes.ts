@@ -1,7 +1,7 @@
 import { Account, AccountFilters } from '../admin/account.dto.js';
 import { CatalogFilters, CatalogMaterial, CatalogSite } from '../admin/catalog.dto.js';
 import { ListQuery } from '../admin/list.dto.js';
-import { ofOne, page, read } from '../admin/route-parts.js';
+import { FOR_PARTNERS, list, listOfOne, one } from '../admin/route-helpers.js';
 import { Ticket, TicketFilters, TicketPush, TicketRevision } from '../admin/ticket.dto.js';
 import type { RouteDefinition } from '../common/api-contract.js';
 import { NestedList } from '../common/fields/decorators.js';
@@ -23,52 +23,34 @@ const CATALOG =
 
 /** What the platform has of the hauler of a key, also what other keys of that hauler pushed. */
 export const PARTNER_RECORD_ROUTES = {
-  listOwnTickets: {
-    ...page(Ticket, 'tickets'),
-    path: '/tickets',
+  listOwnTickets: list(FOR_PARTNERS, '/tickets', Ticket, TicketFilters, {
     summary: 'List the tickets of the hauler',
     description: 'Last received first. `ticketNumber=IN-204817` finds the ticket of a push. For keys that open Scale.',
-    query: TicketFilters,
     fails: needs('Scale'),
-  },
-  getOwnTicket: {
-    ...read(OwnTicket, 'ticket'),
-    path: '/tickets/{id}',
+  }),
+  getOwnTicket: one(FOR_PARTNERS, '/tickets/{id}', 'ticket', OwnTicket, {
     summary: 'Read a ticket of the hauler',
     description: 'Its state, and which pushes made it. For keys that open Scale.',
     fails: ofOwn('ticket', 'Scale'),
-  },
-  listOwnTicketRevisions: {
-    ...page(TicketRevision, 'pushes'),
-    ...ofOne('ticket'),
-    path: '/tickets/{id}/revisions',
+  }),
+  listOwnTicketRevisions: listOfOne(FOR_PARTNERS, '/tickets/{id}/revisions', 'ticket', TicketRevision, ListQuery, {
     summary: 'List the stored pushes of a ticket of the hauler',
     description: 'Each push as it was sent, oldest first. For keys that open Scale.',
-    query: ListQuery,
     fails: ofOwn('ticket', 'Scale'),
-  },
-  listOwnAccounts: {
-    ...page(Account, 'accounts'),
-    path: '/accounts',
+  }),
+  listOwnAccounts: list(FOR_PARTNERS, '/accounts', Account, AccountFilters, {
     summary: 'List the accounts of the hauler',
     description: 'Newest first. For keys that open Account.',
-    query: AccountFilters,
     fails: needs('Account'),
-  },
-  listOwnSites: {
-    ...page(CatalogSite, 'sites'),
-    path: '/sites',
+  }),
+  listOwnSites: list(FOR_PARTNERS, '/sites', CatalogSite, CatalogFilters, {
     summary: 'List the sites that the platform knows',
     description: CATALOG,
-    query: CatalogFilters,
     fails: needs('Scale or the Site'),
-  },
-  listOwnMaterials: {
-    ...page(CatalogMaterial, 'materials'),
-    path: '/materials',
+  }),
+  listOwnMaterials: list(FOR_PARTNERS, '/materials', CatalogMaterial, CatalogFilters, {
     summary: 'List the materials that the platform knows',
     description: CATALOG,
-    query: CatalogFilters,
     fails: needs('Scale or the Site'),
-  },
+  }),
 } as const satisfies Readonly<Record<string, RouteDefinition>>;

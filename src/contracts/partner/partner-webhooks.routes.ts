@@ -1,11 +1,16 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
-import { WebhookDeliveryQuery } from '../admin/webhook-delivery.dto.js';
+import { WebhookDelivery, WebhookDeliveryQuery } from '../admin/webhook-delivery.dto.js';
 import {
   ChangeOwnWebhookEndpoint,
   CreateOwnWebhookEndpoint,
+  IssuedWebhookEndpoint,
   NEW_WEBHOOK_ENDPOINTS,
+  RotateWebhookSecret,
+  WEBHOOK_ENDPOINT_CHANGES,
+  WebhookEndpoint,
 } from '../admin/webhook-endpoint.dto.js';
-import { ListQuery } from '../admin/list.dto.js';
+import { IdParam, listOf, ListQuery } from '../admin/list.dto.js';
+import { FOR_PARTNERS, own, route } from '../admin/route-helpers.js';
 import { WEBHOOK_ROUTES } from '../admin/webhooks.routes.js';
 import type { RouteDefinition } from '../common/api-contract.js';
 import { Integer, Name, Text } from '../common/fields/decorators.js';
@@ -34,34 +39,61 @@ const POKES = {
 const of = (text: string) =>
   `${text} For the hauler or connection of the key: endpoints that its predecessors created before a rotation belong to it too.`;
 
+const NO_ENDPOINT = { notFound: 'No endpoint has this id' };
+
 /** Webhooks of a partner with its own key, and its word that something is ready. */
 export const PARTNER_WEBHOOK_ROUTES = {
-  createOwnWebhookEndpoint: {
-    ...WEBHOOK_ROUTES.createWebhookEndpoint,
+  createOwnWebhookEndpoint: own(WEBHOOK_ROUTES.createWebhookEndpoint, {
     description: of('Only this response shows the secret. A topic that the key does not open is 400.'),
     body: CreateOwnWebhookEndpoint,
     examples: { standard: NEW_WEBHOOK_ENDPOINTS.standard },
+    response: IssuedWebhookEndpoint,
+    isSecret: true,
     fails: { conflict: 'The key has as many endpoints as it may have' },
-  },
-  listOwnWebhookEndpoints: {
-    ...WEBHOOK_ROUTES.listWebhookEndpoints,
+  }),
+  listOwnWebhookEndpoints: own(WEBHOOK_ROUTES.listWebhookEndpoints, {
     description: of('Newest first.'),
     query: ListQuery,
-  },
-  getOwnWebhookEndpoint: { ...WEBHOOK_ROUTES.getWebhookEndpoint, description: of('Without its secret.') },
-  updateOwnWebhookEndpoint: { ...WEBHOOK_ROUTES.updateWebhookEndpoint, body: ChangeOwnWebhookEndpoint },
-  deleteOwnWebhookEndpoint: WEBHOOK_ROUTES.deleteWebhookEndpoint,
-  testOwnWebhookEndpoint: WEBHOOK_ROUTES.testWebhookEndpoint,
-  rotateOwnWebhookSecret: WEBHOOK_ROUTES.rotateWebhookSecret,
-  listOwnWebhookDeliveries: {
-    ...WEBHOOK_ROUTES.listWebhookDeliveries,
+    response: listOf(WebhookEndpoint),
+  }),
+  getOwnWebhookEndpoint: own(WEBHOOK_ROUTES.getWebhookEndpoint, {
+    params: IdParam,
+    description: of('Without its secret.'),
+    response: WebhookEndpoint,
+    fails: NO_ENDPOINT,
+  }),
+  updateOwnWebhookEndpoint: own(WEBHOOK_ROUTES.updateWebhookEndpoint, {
+    params: IdParam,
+    body: ChangeOwnWebhookEndpoint,
+    examples: WEBHOOK_ENDPOINT_CHANGES,
+    response: WebhookEndpoint,
+    fails: NO_ENDPOINT,
+  }),
+  deleteOwnWebhookEndpoint: own(WEBHOOK_ROUTES.deleteWebhookEndpoint, { params: IdParam, fails: NO_ENDPOINT }),
+  testOwnWebhookEndpoint: own(WEBHOOK_ROUTES.testWebhookEndpoint, {
+    params: IdParam,
+    response: WebhookDelivery,
+    fails: NO_ENDPOINT,
+  }),
+  rotateOwnWebhookSecret: own(WEBHOOK_ROUTES.rotateWebhookSecret, {
+    params: IdParam,
+    body: RotateWebhookSecret,
+    isBodyOptional: true,
+    response: IssuedWebhookEndpoint,
+    isSecret: true,
+    fails: NO_ENDPOINT,
+  }),
+  listOwnWebhookDeliveries: own(WEBHOOK_ROUTES.listWebhookDeliveries, {
     description: of('Newest first, with the last answer of the receiver.'),
     query: WebhookDeliveryQuery,
-  },
-  retryOwnWebhookDelivery: WEBHOOK_ROUTES.retryWebhookDelivery,
-  poke: {
-    method: 'POST',
-    path: '/pokes',
+    response: listOf(WebhookDelivery),
+  }),
+  retryOwnWebhookDelivery: own(WEBHOOK_ROUTES.retryWebhookDelivery, {
+    params: IdParam,
+    response: WebhookDelivery,
+    fails: WEBHOOK_ROUTES.retryWebhookDelivery.fails,
+  }),
+  poke: route(FOR_PARTNERS, 'POST', '/pokes', {
     summary: 'Say that something is ready',
     description: `Makes the poll of the clip request, or the reading of the truck's recordings, due at once. It does nothing else: what was listed counts. Several pokes before the poll are one poll. At most ${MAX_POKES_PER_MINUTE} a minute. For keys of a vision connection.`,
     body: Poke,
@@ -69,8 +101,6 @@ export const PARTNER_WEBHOOK_ROUTES = {
     status: 202,
     response: PokeResult,
     returns: 'The polls that are due',
-    fails: {
-      notFound: 'Nothing of the connection has this id, or the key is not that of a vision connection',
-    },
-  },
+    fails: { notFound: 'Nothing of the connection has this id, or the key is not that of a vision connection' },
+  }),
 } as const satisfies Readonly<Record<string, RouteDefinition>>;

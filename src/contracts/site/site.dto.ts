@@ -2,6 +2,7 @@ import { Flag, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fie
 import { example, max, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import type { Violation } from '../common/violation.js';
+import { DEMO_HAULER_ID } from '../sandbox/demo.js';
 
 export const MEASURE_UNITS = ['Item', 'Ton', 'Pound', 'Kilogram', 'Cubic Yard', 'Cubic Meter'] as const;
 export type MeasureUnit = (typeof MEASURE_UNITS)[number];
@@ -12,7 +13,7 @@ const MATERIAL_ID = example('7b0a3a52-6e0d-4e0e-9d61-0d1c1f3f8a21');
 
 /** Query of `GET /scale-platform/v1/sites` (section 4.3). */
 export class GetSitesQuery {
-  @Uuid('Hauler whose data is requested', example('5f0c1f2e-7a3b-4c8d-9e10-112233445566')) haulerId!: string;
+  @Uuid('Hauler whose data is requested', example(DEMO_HAULER_ID)) haulerId!: string;
 }
 
 /** An address has all five fields (section 2.4a). */

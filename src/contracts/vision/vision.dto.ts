@@ -3,6 +3,7 @@ import { Flag, Integer, Nested, NestedList, OneOf, Text, Time } from '../common/
 import { example, inQuery, max, optional, range, type TextOptions } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { PageQuery, Pagination } from '../common/pagination.dto.js';
+import { DEMO_HAULER_ID } from '../sandbox/demo.js';
 
 export const VIDEO_STATUSES = ['processing', 'ready', 'failed'] as const;
 export type VideoStatus = (typeof VIDEO_STATUSES)[number];
@@ -23,7 +24,7 @@ const REQUEST_EXAMPLE = example('019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4e');
 const MESSAGE = max(10_000);
 
 const CustomerId = (...options: readonly TextOptions[]) =>
-  Text('Customer identifier or name', example('5f0c1f2e-7a3b-4c8d-9e10-112233445566'), ...options);
+  Text('Customer identifier or name', example(DEMO_HAULER_ID), ...options);
 const TruckId = (...options: readonly TextOptions[]) =>
   Text('Truck identifier, as work orders and routing name it', example('TRUCK-7'), ...options);
 const CameraId = (...options: readonly TextOptions[]) =>
@@ -76,7 +77,6 @@ export class Recording {
   @Time('Start of the range') startTime!: Instant;
   @Time('End of the range', END) endTime!: Instant;
   @Integer('Length in seconds', max(MAX_DURATION_SECONDS), example(300)) durationSeconds!: number;
-
   @Text(
     'Address of the file until `expiresAt`, for `GET` without an API key; `Range` and `If-Range` are supported. ' +
       'After `expiresAt` the response is 410, and the list has a new link',
@@ -85,7 +85,6 @@ export class Recording {
     example('https://video.example.com/files/019a8b7c?signature=4f1c'),
   )
   downloadUrl!: string;
-
   @Time('When `downloadUrl` expires', optional, example('2026-01-31T16:35:00Z')) expiresAt?: Instant;
 }
 

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityTarget } from 'typeorm';
-import type { CatalogKiosk, CatalogMaterial, CatalogQuery, CatalogSite } from '../../contracts/admin/catalog.dto.js';
+import { CatalogKiosk, CatalogMaterial, type CatalogQuery, CatalogSite } from '../../contracts/admin/catalog.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { formatInstant } from '../../contracts/common/instant.js';
+import type { DtoClass } from '../../contracts/common/fields/field.js';
+import { present } from '../../contracts/common/present.js';
 import { entityPage } from '../../database/list-page.js';
 import { type CatalogRecord, KioskEntity, MaterialEntity, SiteEntity } from './catalog.entity.js';
 import { catalogList } from './catalog.repository.js';
@@ -35,39 +36,23 @@ export class CatalogLists {
   }
 }
 
-function toRecordDto(row: CatalogRecord) {
-  return {
-    id: row.id,
-    externalId: row.externalId,
-    haulerId: row.haulerId,
-    connectionId: row.connectionId,
-    active: row.active,
-    ...(row.deactivatedAt === null ? {} : { deactivatedAt: formatInstant(row.deactivatedAt) }),
-    ...(row.partnerUpdatedAt === null ? {} : { updatedAt: formatInstant(row.partnerUpdatedAt) }),
-  };
+const presented = <Dto extends object>(type: DtoClass<Dto>, row: CatalogRecord, decided: object = {}): Dto =>
+  present(type, { ...row, updatedAt: row.partnerUpdatedAt, ...decided });
+
+function toSiteDto(row: SiteEntity): CatalogSite {
+  const { line1, city, state, country, zipCode } = row;
+  return presented(CatalogSite, row, line1 === null ? {} : { address: { line1, city, state, country, zipCode } });
 }
 
-function toSiteDto({ name, line1, city, state, country, zipCode, ...record }: SiteEntity): CatalogSite {
-  const address = line1 === null ? {} : { address: { line1, city, state, country, zipCode } as CatalogSite['address'] };
-  return { ...toRecordDto(record), name, ...address };
-}
+const toKioskDto = (row: KioskEntity): CatalogKiosk => presented(CatalogKiosk, row, { siteId: row.siteExternalId });
 
-function toKioskDto(row: KioskEntity): CatalogKiosk {
-  return { ...toRecordDto(row), siteId: row.siteExternalId, name: row.name };
-}
-
-function toMaterialDto(row: MaterialEntity): CatalogMaterial {
-  return {
-    ...toRecordDto(row),
-    ...(row.siteExternalId === null ? {} : { siteId: row.siteExternalId }),
-    ...(row.kioskExternalId === null ? {} : { kioskId: row.kioskExternalId }),
-    ...(row.moreSiteIds === null ? {} : { siteIds: allOf(row.siteExternalId, row.moreSiteIds) }),
-    ...(row.moreKioskIds === null ? {} : { kioskIds: allOf(row.kioskExternalId, row.moreKioskIds) }),
-    materialType: row.materialType,
-    measureUnit: row.measureUnit,
-    ...(row.flaggedReason === null ? {} : { flaggedReason: row.flaggedReason }),
-  };
-}
+const toMaterialDto = (row: MaterialEntity): CatalogMaterial =>
+  presented(CatalogMaterial, row, {
+    siteId: row.siteExternalId,
+    kioskId: row.kioskExternalId,
+    siteIds: row.moreSiteIds === null ? undefined : allOf(row.siteExternalId, row.moreSiteIds),
+    kioskIds: row.moreKioskIds === null ? undefined : allOf(row.kioskExternalId, row.moreKioskIds),
+  });
 
 const allOf = (first: string | null, more: readonly string[]): string[] =>
   first === null ? [...more] : [first, ...more];

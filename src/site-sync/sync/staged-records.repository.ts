@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import { type Instant, instantOf, looseTimeMessage, strictTime } from '../../contracts/common/instant.js';
 import { MAX_REFUSALS } from '../../contracts/admin/sync-refusal.dto.js';
 import { isJsonObject } from '../../contracts/common/json.js';
-import { pathOf as pathOfField, type Read, readerOf } from '../../contracts/common/fields/field.js';
+import { fieldPath, type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
 import { copyRows } from '../../database/transaction.js';
@@ -151,7 +151,7 @@ export class RecordStager {
     const mayBeFlagged = flag !== undefined || (content.site_external_id != null && content.kiosk_external_id != null);
     const raw = mayBeFlagged ? redactJson(text) : text;
     const reason = flag && redactText(storableText(summarise(flags)));
-    const flagPath = flag && redactText(storableText(pathOfField(path, flag.path)));
+    const flagPath = flag && redactText(storableText(fieldPath(path, flag.path)));
     const cells: Cell[] = [kind, String(index), id, active === false ? 'f' : 't', updatedAt];
     cells.push(flagPath, flag?.rule, null, raw, reason);
     for (const name of CONTENT_NAMES) cells.push(content[name]);
@@ -203,7 +203,7 @@ export class RecordStager {
       return [missingParent(path)];
     }
     const { updatedAt } = record;
-    const field = pathOfField(path, 'updatedAt');
+    const field = fieldPath(path, 'updatedAt');
     if (updatedAt === undefined || (updatedAt >= EARLIEST && updatedAt <= this.latest)) return [];
     if (updatedAt < EARLIEST)
       return [

@@ -3,10 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import type { SyncChange, SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
-import type { QuarantinedRecord, QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
-import type { RequestedSyncRun, SyncRun, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
-import { formatInstant } from '../../contracts/common/instant.js';
+import { SyncChange, type SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
+import { QuarantinedRecord, type QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
+import { type RequestedSyncRun, SyncRun, type SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
+import { present } from '../../contracts/common/present.js';
 import { siteRuleOf } from '../../conformance/site/site-rules.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
@@ -146,21 +146,8 @@ export class SyncRunsService {
   }
 }
 
-function toSyncRunDto(row: RunRow): SyncRun {
-  return {
-    id: row.id,
-    connectionId: row.connection_id,
-    status: row.status,
-    ...attentionOf(row),
-    startedAt: row.started_at && formatInstant(row.started_at),
-    finishedAt: row.finished_at && formatInstant(row.finished_at),
-    ...(row.error === null ? {} : { error: row.error }),
-    counts: row.counts,
-    ...(row.guard === null ? {} : { guard: row.guard.length === 1 ? row.guard[0]! : row.guard }),
-    ...(row.note === null ? {} : { note: row.note }),
-    ...(row.refusals === null ? {} : { refusals: row.refusals.map(toRefusedRecords) }),
-  };
-}
+const toSyncRunDto = (row: RunRow): SyncRun =>
+  present(SyncRun, { ...row, ...attentionOf(row), refusals: row.refusals?.map(toRefusedRecords) });
 
 /** A run that quarantined records, or whose partner no longer lists a kind, is no plain success. */
 export function attentionOf({ counts, absent_lists: absent }: Pick<RunRow, 'counts' | 'absent_lists'>): {
@@ -177,10 +164,7 @@ export function attentionOf({ counts, absent_lists: absent }: Pick<RunRow, 'coun
   return sentences.length === 0 ? {} : { attention: sentences.join(' ') };
 }
 
-const toChangeDto = ({ position: _position, ...row }: ChangeRow): SyncChange => ({
-  ...row,
-  changes: changedFields(row),
-});
+const toChangeDto = (row: ChangeRow): SyncChange => present(SyncChange, { ...row, changes: changedFields(row) });
 
 /** The names of the fields that differ. */
 export function changedFields(row: Pick<ChangeRow, 'before' | 'after'>): string[] {
@@ -198,12 +182,8 @@ function parsedRaw(raw: string): unknown {
   }
 }
 
-function toQuarantinedRecord({ position: _position, rule, ...row }: IssueRow): QuarantinedRecord {
-  const ruleId = siteRuleOf(row.path, rule);
-  return {
-    ...row,
-    ...(rule === null ? {} : { rule }),
-    ...(ruleId === undefined ? {} : { ruleId }),
-    raw: parsedRaw(row.raw),
-  };
-}
+const toQuarantinedRecord = (row: IssueRow): QuarantinedRecord => ({
+  ...present(QuarantinedRecord, { ...row, ruleId: siteRuleOf(row.path, row.rule) }),
+  // The partner's JSON may be null.
+  raw: parsedRaw(row.raw),
+});

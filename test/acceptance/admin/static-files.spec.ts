@@ -66,6 +66,48 @@ describe('the files of the console', () => {
   );
 });
 
+describe('the files of the service', () => {
+  test.each(['/docs', '/docs/guides', '/docs/guides/admin', '/docs/scale.yaml', '/docs/page.css', '/console/tickets'])(
+    '%s is 200 to HEAD, 304 to a caller that has it, and 405 to any other method (decision 10)',
+    async (path) => {
+      const { status, headers } = await call('HEAD', path);
+      expect([status, Number(headers.get('content-length'))]).toEqual([200, expect.any(Number)]);
+      const etag = headers.get('etag');
+      if (etag !== null) expect((await get(path, { 'If-None-Match': etag })).status).toBe(304);
+      const refused = await call('POST', path, { body: {} });
+      expect([refused.status, refused.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    },
+  );
+
+  test.each(['/docs', '/docs/'])(
+    'Swagger UI at %s loads files that exist, and allows no script of others',
+    async (path) => {
+      const { text, headers } = await get(path);
+      expect(headers.get('content-security-policy')).toContain("script-src 'self';");
+      expect(text).not.toMatch(/<script(?![^>]* src=)/);
+      const files = [...text.matchAll(/(?:src|href)=["']([^"']+)["']/g)].map(([, file = '']) => file);
+      expect(files.length).toBeGreaterThan(6);
+      for (const file of files) {
+        const { pathname } = new URL(file, `http://x${path}`);
+        expect([pathname, (await get(pathname)).status]).toEqual([pathname, 200]);
+      }
+    },
+  );
+
+  test.each(['/docs/nowhere', '/docs/guides/nowhere', '/docs/../package.json', '/docs/package.json', '/docs/docs/x'])(
+    'none is at %s',
+    async (path) => {
+      const { status, headers } = await get(path);
+      expect([status, headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8']);
+      expect((await call('POST', path, { body: {} })).status).toBe(404);
+    },
+  );
+
+  test.each(['/console/nowhere', '/console/api/nowhere', '/console/assets/nowhere'])('POST %s is 404', async (path) =>
+    expect((await call('POST', path, { body: {} })).status).toBe(404),
+  );
+});
+
 describe('the size of the console with gzip', () => {
   /** The content of each file, by its name: what the first page names, and what the scripts import at once or with a page. */
   const contents = new Map<string, string>();

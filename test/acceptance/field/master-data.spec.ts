@@ -94,7 +94,7 @@ describe('one material id under several sites or kiosks', () => {
     const hauler = await Hauler.create({ sites: withMaterials(under(A), under(B), second(A), second(B)) });
     expect(await hauler.sync(withMaterials())).toMatchObject({
       status: 'held',
-      guard: { kind: 'materials', removed: 2, of: 2 },
+      guard: [{ kind: 'materials', removed: 2, of: 2 }],
     });
   });
 

@@ -74,7 +74,7 @@ describe('the guard of removals', () => {
       expect(run?.status).toBe(each.isHeld ? 'held' : 'succeeded');
       expect(run?.counts[each.kind]).toMatchObject({ held: 0, deactivated: 0, ...changed });
       const guard: Guard = { kind: each.kind, removed: each.from, of: each.before, share: each.from / each.before };
-      expect(run?.guard).toEqual(each.isHeld ? guard : undefined);
+      expect(run?.guard).toEqual(each.isHeld ? [guard] : undefined);
     },
   );
 

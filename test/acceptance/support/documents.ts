@@ -11,6 +11,7 @@ export type DocumentName = (typeof DOCUMENTS)[number];
 interface Schema {
   readonly $ref?: string;
   readonly allOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly example?: unknown;
@@ -51,7 +52,7 @@ export interface Operation extends DocumentedOperation {
   readonly title: string;
 }
 
-const FOLDER = join(import.meta.dirname, '../../../docs/openapi');
+const FOLDER = join(import.meta.dirname, '../../../dist/docs');
 const documents = new Map(
   DOCUMENTS.map((name) => {
     const text = readFileSync(join(FOLDER, `${name}.json`), 'utf8');
@@ -104,6 +105,15 @@ export function columnsOf({ responses }: Operation): string[] | undefined {
   const description = responses['200']?.content?.['text/csv']?.schema?.description;
   if (description === undefined) return undefined;
   return [...description.slice(description.indexOf('columns')).matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? '');
+}
+
+/** The fields that the document names for the rows of a list as JSON. */
+export function rowFieldsOf({ document, responses }: Operation): string[] {
+  const named = ({ $ref, ...schema }: Schema): Schema =>
+    $ref === undefined ? schema : (documents.get(document)?.components.schemas[$ref.split('/').at(-1) ?? ''] ?? {});
+  const page = named(responses['200']?.content?.['application/json']?.schema ?? {});
+  const row = page.properties?.['data']?.items ?? {};
+  return (row.oneOf ?? [row]).flatMap((each) => Object.keys(named(each).properties ?? {}));
 }
 
 /** "More may follow" in it. */

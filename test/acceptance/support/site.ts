@@ -28,7 +28,7 @@ export interface Guard {
   readonly share: number;
 }
 
-export type SiteRun = SyncRun & { readonly guard?: Guard | readonly Guard[]; readonly attention?: string };
+export type SiteRun = SyncRun & { readonly guard?: readonly Guard[]; readonly attention?: string };
 
 /** The counts of a run that are not zero. */
 export const counts = (run: SyncRun, kind: Kind = 'sites'): Record<string, number> =>

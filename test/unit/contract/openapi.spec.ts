@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { PUBLICATIONS } from '../../../src/docs/documents.js';
+import { openApiOf } from '../../../src/docs/openapi.js';
+import { PUBLICATIONS } from '../../../src/docs/publications.js';
+import { wholeDocument } from '../../support/whole-document.js';
 
 interface Schema {
   readonly enum?: readonly unknown[];
@@ -36,10 +36,7 @@ interface Document {
 }
 
 const documents = new Map(
-  PUBLICATIONS.map(({ api: { name } }) => {
-    const file = join(import.meta.dirname, `../../../docs/openapi/${name}.json`);
-    return [name, JSON.parse(readFileSync(file, 'utf8')) as Document] as const;
-  }),
+  PUBLICATIONS.map(({ api }) => [api.name, wholeDocument(openApiOf(api, '') as unknown as Document)] as const),
 );
 const operations = [...documents.values()].flatMap(({ paths }) =>
   Object.values(paths).flatMap(Object.values<Operation>),

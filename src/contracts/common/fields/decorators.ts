@@ -2,7 +2,7 @@ import { type Instant, parseInstant } from '../instant.js';
 import { isJsonObject } from '../json.js';
 import type { RuleName } from '../rules.js';
 import { codePoints, isBlank, isStorableText, isUuid, STORABLE_TEXT } from '../text.js';
-import { field, type FieldSchema } from './documented.js';
+import { field } from './documented.js';
 import { type Check, checkOf, type DtoClass, type Fault, faultOf, type FieldPlan, type Rule } from './field.js';
 import {
   example,
@@ -41,7 +41,7 @@ function defined(description: string, options: Options, schema: object, behaviou
       required: !isOptional,
       ...(options.example === undefined ? {} : { example: options.example }),
       ...(options.nullable === true ? { nullable: true } : {}),
-    } as FieldSchema,
+    },
     { ...behaviour, isOptional, checks: behaviour.checks.map((each) => ('faults' in each ? each : checkOf(each))) },
   );
 }

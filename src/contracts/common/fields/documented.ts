@@ -44,10 +44,3 @@ export function fieldsOf(type: AnyClass): ReadonlyMap<string, FieldSchema> {
   const fields = lineageOf(type).flatMap((each) => [...ownFieldsOf(each)]);
   return new Map(fields.map(([name, { schema }]) => [name, schema]));
 }
-
-/** The classes with fields, each base class before the classes that extend it, and what each itself declares. */
-export function documentedClasses(): ReadonlyMap<AnyClass, ReadonlyMap<string, FieldSchema>> {
-  const schemasOf = (fields: ReadonlyMap<string, Field>) =>
-    new Map([...fields].map(([name, { schema }]) => [name, schema]));
-  return new Map([...registered].map(([type, fields]) => [type, schemasOf(fields)]));
-}

@@ -140,21 +140,21 @@ function compile(type: DtoClass): Read<object> {
 function readField({ name, plan }: CompiledField, value: unknown, parent: string, violations: Violation[]): unknown {
   const { isOptional, convert, nested } = plan;
   if (value === undefined || value === null) {
-    if (!isOptional) violations.push(...violationsOf(plan, pathOf(parent, name), value));
+    if (!isOptional) violations.push(...violationsOf(plan, fieldPath(parent, name), value));
     return undefined;
   }
   const broken = brokenCheck(plan, value);
   if (broken !== undefined) {
-    violations.push(...broken.map((fault) => violationOf(fault, pathOf(parent, name))));
+    violations.push(...broken.map((fault) => violationOf(fault, fieldPath(parent, name))));
     return undefined;
   }
   if (nested !== undefined) {
     const read = readerOf(nested.type);
-    const path = pathOf(parent, name);
+    const path = fieldPath(parent, name);
     if (!nested.isArray) return read(value, path, violations);
     return (value as unknown[]).map((element, i) => read(element, `${path}[${i}]`, violations));
   }
   return convert === undefined ? value : convert(value);
 }
 
-export const pathOf = (parent: string, name: string) => (parent === '' ? name : `${parent}.${name}`);
+export const fieldPath = (parent: string, name: string) => (parent === '' ? name : `${parent}.${name}`);

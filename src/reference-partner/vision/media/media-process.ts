@@ -1,7 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { childEnv, childEnvWithS3 } from '../../../config/child-env.js';
+import { PACKAGE_FOLDER } from '../../../config/version.js';
 import { fullDisk, NotStoredError, StorageUnavailableError } from '../../../storage/storage-errors.js';
 import type { Clip } from './cut-clip.js';
 import type { CutTask, MediaReply } from './media-child.js';
@@ -28,11 +29,7 @@ const BASE_TIMEOUT_MS = 30_000;
 /** Slow disks and S3 servers deliver more than this. */
 const MIN_BYTES_PER_MS = 2 * 1024;
 
-/** `.js` in the build, `.ts` in the tests, where processes load TypeScript by an inherited `--import`. */
-const CHILD = join(import.meta.dirname, `media-child${extname(import.meta.url)}`);
-
-/** None of the build: options such as `--env-file` and `--require` may load secrets into the environment of the child. */
-const INHERITED_OPTIONS = extname(import.meta.url) === '.ts' ? process.execArgv : [];
+const CHILD = join(PACKAGE_FOLDER, 'dist/src/reference-partner/vision/media/media-child.js');
 
 export const limitsFor = (totalBytes: number): MediaLimits => ({
   maxRssBytes: MAX_RSS_BYTES,
@@ -51,7 +48,8 @@ export async function cutClipInProcess(
   signal.throwIfAborted();
   const startedAt = systemNow();
   const child = fork(CHILD, [String(limits.maxRssBytes)], {
-    execArgv: [...INHERITED_OPTIONS, '--max-semi-space-size=8', `--max-old-space-size=${MAX_HEAP_MIB}`],
+    // None is inherited: options such as `--env-file` and `--require` may load secrets into the environment of the child.
+    execArgv: ['--max-semi-space-size=8', `--max-old-space-size=${MAX_HEAP_MIB}`],
     // It reads what strangers have made, so it gets no secret but the key of the bucket, where there is one.
     env: task.storageUrl.startsWith('file:') ? childEnv() : childEnvWithS3(),
     serialization: 'advanced',

@@ -10,7 +10,6 @@ import { testServer } from '../../support/test-run.js';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../../..');
-const PUBLIC_URL = 'https://haul.example.com';
 const GUIDES = ['partner-calling', 'partner-hosting', 'sandbox', 'admin', 'operator', 'spreadsheets', 'people'].map(
   (name) => `/docs/guides/${name}`,
 );
@@ -32,8 +31,8 @@ const PAGES = [
 let service: TestApp;
 let partner: TestApp;
 beforeAll(async () => {
-  service = await startTestApp({ env: { TRUST_PROXY: ['loopback'] } });
-  partner = await startTestApp({ env: { SIDES: new Set(['partner']), PUBLIC_URL } });
+  service = await startTestApp();
+  partner = await startTestApp({ env: { SIDES: new Set(['partner']) } });
 });
 afterAll(async () => {
   await service.close();
@@ -43,13 +42,16 @@ afterAll(async () => {
 const get = (path: string, headers: Record<string, string> = {}, from = service) =>
   from.call<string>('GET', path, { headers });
 
-const linksOf = (html: string) =>
-  [...html.matchAll(/(?:href|src)="(\/[^"#]*)(?:#[^"]*)?"/g)].map(([, address = '']) => address);
+/** Of a page, and of the script that adds links to Swagger UI. */
+const linksOf = (text: string) =>
+  [...text.matchAll(/(?:href|src)=["'](\/[^"'#]*)(?:#[^"']*)?["']|^ {2}'(\/docs[^']*)': '/gm)].map(
+    ([, address, added = '']) => address ?? added,
+  );
 
 describe('the documents that the service serves', () => {
   it('link to nothing that is absent, on both sides', async () => {
     for (const from of [service, partner]) {
-      const pages = await Promise.all(['/docs', ...PAGES].map((path) => get(path, {}, from)));
+      const pages = await Promise.all(['/docs', '/docs/swagger-ui.js', ...PAGES].map((path) => get(path, {}, from)));
       const addresses = [...new Set(pages.flatMap(({ text }) => linksOf(text)))];
       expect(addresses).toEqual(
         expect.arrayContaining([
@@ -81,36 +83,10 @@ describe('the documents that the service serves', () => {
       }
     }
   });
-
-  it('have the address of the caller, or PUBLIC_URL, in every command', async () => {
-    for (const path of PAGES) {
-      const { text } = await get(path);
-      const other = await get(path, { Host: 'evil.example' }, partner);
-      expect(text).not.toMatch(/127\.0\.0\.1:3000|https:\/\/(haulbridge|platform)\.example(?!\.com)|of-this-service/);
-      expect([path, text.includes(service.url), other.text.includes(PUBLIC_URL)]).toEqual([path, true, true]);
-      expect(other.text).not.toContain('evil.example');
-    }
-    const { text } = await get('/docs/guides/partner-calling');
-    expect(text).toContain(`export URL=&quot;\${URL:-${service.url}}&quot;`);
-  });
-
-  test.each([
-    [{ 'X-Forwarded-Host': 'a"><script>alert(1)</script>' }],
-    [{ 'X-Forwarded-Proto': 'https"><script>alert(1)</script>' }],
-    [{ 'X-Forwarded-Host': '$(touch hit)' }],
-    [{ 'X-Forwarded-Host': "x'; rm -rf ~ #" }],
-  ])('take no address from %j', async (headers) => {
-    for (const path of ['/docs/guides/partner-calling', '/docs/scale.json']) {
-      const { status, text } = await get(path, headers);
-      expect(status).toBe(200);
-      expect(text).not.toMatch(/<script>|\$\(touch|rm -rf/);
-      if (path.endsWith('.json')) expect(() => void JSON.parse(text)).not.toThrow();
-    }
-  });
 });
 
 test('the kit and the clients that a partner downloads are those of the build, and run', async () => {
-  const folder = mkdtempSync(join(testServer().folder, 'shelf-'));
+  const folder = mkdtempSync(join(testServer().folder, 'downloads-'));
   const readme = readFileSync(join(ROOT, 'clients/README.md'), 'utf8');
   const [, commands = ''] = /```sh\n([\s\S]*?)```/.exec(readme) ?? [];
   const env = { PATH: process.env['PATH'], URL: service.url };
@@ -155,7 +131,7 @@ test('every route is documented, or listed here as public', async () => {
   const routes = express.router.stack.flatMap(({ route }) => (typeof route?.path === 'string' ? [route.path] : []));
   // The root redirects to the documents. The console has pages, files and its session, which partners do not use. A shared recording
   // is for people without an account.
-  const open = /^\/$|^\/(console|docs|health|metrics|media\/v1|shared)(\/|\.|-|$)/;
+  const open = /^\/$|^\/(console|docs|health|metrics|media\/v1|shared)(\W|$)/;
   expect(routes.filter((path) => !published.has(path) && !open.test(path))).toEqual([]);
   expect(routes.length).toBeGreaterThan(published.size);
 });
