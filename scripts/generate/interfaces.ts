@@ -1,4 +1,5 @@
-import { type ApiContract, type ErrorKind, INTERFACES, KIND_STATUS } from '../../src/contracts/common/api-contract.js';
+import { type ApiContract, type ErrorKind, KIND_STATUS } from '../../src/contracts/common/api-contract.js';
+import { INTERFACES } from '../../src/contracts/common/interfaces.values.js';
 import { failuresOf } from '../../src/contracts/common/failures.js';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../src/contracts/common/pagination.dto.js';
 import { VIDEO_STATUSES } from '../../src/contracts/vision/vision.dto.js';

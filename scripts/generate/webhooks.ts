@@ -1,4 +1,4 @@
-import { DELIVERY_REASONS } from '../../src/contracts/webhooks/delivery-reasons.js';
+import { DELIVERY_REASONS } from '../../src/contracts/webhooks/delivery.values.js';
 import { filled, SENT_TOPICS, topicOf } from '../../src/contracts/webhooks/topics.js';
 import { DELAYS_MS } from '../../src/webhooks/delivery.rules.js';
 import { standardBody } from '../../src/webhooks/messages.rules.js';

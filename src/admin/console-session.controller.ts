@@ -9,7 +9,7 @@ import type { KeyPrincipal, Principal } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { ENV, type Env } from '../config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/session-view.dto.js';
-import { includesRole } from '../contracts/common/roles.js';
+import { includesRole } from '../contracts/common/roles.values.js';
 import { SERVICE_API } from '../contracts/admin/service.api.js';
 import { DEMO_HAULER_ID } from '../contracts/common/demo.js';
 import { AppError } from '../errors/app-error.js';

@@ -53,11 +53,11 @@ export class RecordingsController {
   @Route(ADMIN_API, 'getRecordingContent')
   content(
     @Param() { id }: IdParam,
-    @Query() { download }: RecordingContentQuery,
+    @Query() query: RecordingContentQuery,
     @Req() request: Request,
     @Res() response: Response,
   ) {
-    return this.shown.send(id, download === true, request, response);
+    return this.shown.send(id, query, request, response);
   }
 
   @Route(ADMIN_API, 'listVisionFindings')

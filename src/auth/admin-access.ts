@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
-import { type AdminRole, includesRole } from '../contracts/common/roles.js';
+import { type AdminRole, includesRole } from '../contracts/common/roles.values.js';
 import { apiError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
 import { type AdminCaller, AdminTokens } from './admin-caller.js';

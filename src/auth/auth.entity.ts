@@ -1,5 +1,5 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
-import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 
 /** A tenant of the platform (decision 1). */
 @Entity('haulers')

@@ -1,4 +1,4 @@
-import type { AdminRole } from '../contracts/common/roles.js';
+import type { AdminRole } from '../contracts/common/roles.values.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import type { Querying } from '../database/sql.js';
 import type { Person } from './admin-caller.js';

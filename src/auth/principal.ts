@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import type { AdminCaller } from './admin-caller.js';
 import type { HaulerHold } from './hauler-hold.js';
-import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 
 /** The caller, as its API key identifies it (decisions 1, 2, 17). */
 export interface Principal {

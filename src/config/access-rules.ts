@@ -1,4 +1,4 @@
-import { type AdminRole, ADMIN_ROLES, isAdminRole } from '../contracts/common/roles.js';
+import { type AdminRole, ADMIN_ROLES, isAdminRole } from '../contracts/common/roles.values.js';
 import { isUuid } from '../contracts/common/text.js';
 import { EnvError, type Parse, secret } from './parse.js';
 

@@ -1,6 +1,7 @@
 import { type ComponentType, render } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { type AdminRole, includesRole } from '../contracts/common/roles.js';
+import { CONSOLE_PAGES, type ConsolePage } from '../contracts/admin/console-pages.values.js';
+import { type AdminRole, includesRole } from '../contracts/common/roles.values.js';
 import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { HaulersProvider } from './client/haulers.js';
@@ -17,31 +18,10 @@ import './styles/parts.css';
 import './styles/pages.css';
 import './styles/runs.css';
 
-const ActionsPage = lazyPage(async () => (await import('./pages/actions.js')).ActionsPage);
-const AccountsPage = lazyPage(async () => (await import('./pages/accounts.js')).AccountsPage);
-const CoveragePage = lazyPage(async () => (await import('./pages/coverage.js')).CoveragePage);
-const ConnectionHomePage = lazyPage(async () => (await import('./pages/connection-home.js')).ConnectionHomePage);
-const ConnectionsPage = lazyPage(async () => (await import('./pages/connections.js')).ConnectionsPage);
-const ExchangesPage = lazyPage(async () => (await import('./pages/exchanges.js')).ExchangesPage);
-const HaulersPage = lazyPage(async () => (await import('./pages/haulers.js')).HaulersPage);
-const HoldsPage = lazyPage(async () => (await import('./pages/holds.js')).HoldsPage);
-const KeysPage = lazyPage(async () => (await import('./pages/keys.js')).KeysPage);
-const OwnRecordingsPage = lazyPage(async () => (await import('./pages/own-recordings.js')).OwnRecordingsPage);
-const RecordingsPage = lazyPage(async () => (await import('./pages/recordings.js')).RecordingsPage);
-const ReportsPage = lazyPage(async () => (await import('./pages/reports.js')).ReportsPage);
-const RetentionPage = lazyPage(async () => (await import('./pages/retention.js')).RetentionPage);
-const SessionsPage = lazyPage(async () => (await import('./pages/sessions.js')).SessionsPage);
-const SandboxPage = lazyPage(async () => (await import('./pages/sandbox.js')).SandboxPage);
-const SyncPage = lazyPage(async () => (await import('./pages/sync.js')).SyncPage);
-const TicketsPage = lazyPage(async () => (await import('./pages/tickets.js')).TicketsPage);
-const WebhooksPage = lazyPage(async () => (await import('./pages/webhooks.js')).WebhooksPage);
-
 /** The first page has its own calls to make before. */
 const PRELOAD_MS = 1_000;
 
 interface Page {
-  readonly path: string;
-  readonly title: string;
   readonly Content: ComponentType<PageProps>;
   /** Also for the key of a partner. */
   readonly isPartners?: boolean;
@@ -53,55 +33,85 @@ interface Page {
   readonly needs?: AdminRole;
   /** Not for a session that is limited to haulers. */
   readonly isOfAllHaulers?: boolean;
-}
-
-interface ConnectionPage extends Page {
-  /** The interface of the connections that have it; absent for both. */
+  /** For the key of a connection: the interface of the connections that have it; absent for both. */
   readonly of?: Session['connectionInterface'];
 }
 
-const PAGES: readonly Page[] = [
-  { path: '', title: 'Home', Content: HomePage, isOfBothSides: true },
-  { path: 'coverage', title: 'Coverage', Content: CoveragePage },
-  { path: 'recordings', title: 'Recordings', Content: RecordingsPage },
-  { path: 'holds', title: 'Holds', Content: HoldsPage },
-  { path: 'retention', title: 'Retention', Content: RetentionPage, writes: 'admin', isOfAllHaulers: true },
-  { path: 'sync', title: 'Synchronisation', Content: SyncPage },
-  { path: 'tickets', title: 'Tickets', Content: TicketsPage },
-  { path: 'accounts', title: 'Accounts', Content: AccountsPage },
-  { path: 'reports', title: 'Reports', Content: ReportsPage },
-  { path: 'exchanges', title: 'Exchanges', Content: ExchangesPage, isOfBothSides: true, isPartners: true },
-  { path: 'haulers', title: 'Haulers', Content: HaulersPage, isOfBothSides: true, writes: 'admin' },
-  { path: 'connections', title: 'Connections', Content: ConnectionsPage, writes: 'admin' },
-  { path: 'keys', title: 'API keys', Content: KeysPage, isOfBothSides: true, writes: 'admin' },
-  { path: 'webhooks', title: 'Webhooks', Content: WebhooksPage, writes: 'admin', isOfAllHaulers: true },
-  {
-    path: 'sandbox',
-    title: 'Sandbox',
-    Content: SandboxPage,
+type Pages = Readonly<Partial<Record<ConsolePage, Page>>>;
+
+const PAGES = {
+  '': { Content: HomePage, isOfBothSides: true },
+  coverage: { Content: lazyPage(async () => (await import('./pages/coverage.js')).CoveragePage) },
+  recordings: { Content: lazyPage(async () => (await import('./pages/recordings.js')).RecordingsPage) },
+  holds: { Content: lazyPage(async () => (await import('./pages/holds.js')).HoldsPage) },
+  retention: {
+    Content: lazyPage(async () => (await import('./pages/retention.js')).RetentionPage),
+    writes: 'admin',
+    isOfAllHaulers: true,
+  },
+  sync: { Content: lazyPage(async () => (await import('./pages/sync.js')).SyncPage) },
+  tickets: { Content: lazyPage(async () => (await import('./pages/tickets.js')).TicketsPage) },
+  accounts: { Content: lazyPage(async () => (await import('./pages/accounts.js')).AccountsPage) },
+  reports: { Content: lazyPage(async () => (await import('./pages/reports.js')).ReportsPage) },
+  exchanges: {
+    Content: lazyPage(async () => (await import('./pages/exchanges.js')).ExchangesPage),
+    isOfBothSides: true,
+    isPartners: true,
+  },
+  haulers: {
+    Content: lazyPage(async () => (await import('./pages/haulers.js')).HaulersPage),
+    isOfBothSides: true,
+    writes: 'admin',
+  },
+  connections: {
+    Content: lazyPage(async () => (await import('./pages/connections.js')).ConnectionsPage),
+    writes: 'admin',
+  },
+  keys: {
+    Content: lazyPage(async () => (await import('./pages/keys.js')).KeysPage),
+    isOfBothSides: true,
+    writes: 'admin',
+  },
+  webhooks: {
+    Content: lazyPage(async () => (await import('./pages/webhooks.js')).WebhooksPage),
+    writes: 'admin',
+    isOfAllHaulers: true,
+  },
+  sandbox: {
+    Content: lazyPage(async () => (await import('./pages/sandbox.js')).SandboxPage),
     isOfBothSides: true,
     isPartners: true,
     isOfAllHaulers: true,
   },
-  { path: 'actions', title: 'Actions', Content: ActionsPage, isOfBothSides: true, isOfAllHaulers: true },
-  {
-    path: 'sessions',
-    title: 'Sessions',
-    Content: SessionsPage,
+  actions: {
+    Content: lazyPage(async () => (await import('./pages/actions.js')).ActionsPage),
+    isOfBothSides: true,
+    isOfAllHaulers: true,
+  },
+  sessions: {
+    Content: lazyPage(async () => (await import('./pages/sessions.js')).SessionsPage),
     isOfBothSides: true,
     isOfAllHaulers: true,
     needs: 'admin',
     writes: 'admin',
   },
-];
+} as const satisfies Readonly<Record<ConsolePage, Page>>;
 
 /** For the key of a connection: how the platform reads its partner. */
-const CONNECTION_PAGES: readonly ConnectionPage[] = [
-  { path: '', title: 'Home', Content: ConnectionHomePage },
-  { path: 'exchanges', title: 'Exchanges', Content: ExchangesPage },
-  { path: 'sync', title: 'Synchronisation', Content: SyncPage, of: 'site' },
-  { path: 'recordings', title: 'Recordings', Content: OwnRecordingsPage, of: 'vision' },
-];
+const CONNECTION_PAGES: Pages = {
+  '': { Content: lazyPage(async () => (await import('./pages/connection-home.js')).ConnectionHomePage) },
+  exchanges: PAGES.exchanges,
+  sync: { ...PAGES.sync, of: 'site' },
+  recordings: {
+    Content: lazyPage(async () => (await import('./pages/own-recordings.js')).OwnRecordingsPage),
+    of: 'vision',
+  },
+};
+
+type NamedPage = Page & { readonly path: ConsolePage };
+
+const named = (pages: Pages): NamedPage[] =>
+  Object.entries(pages).map(([path, page]) => ({ ...page, path: path as ConsolePage }));
 
 function pagesOf({
   kind,
@@ -110,11 +120,11 @@ function pagesOf({
   connectionInterface,
   role = 'viewer',
   haulers,
-}: Session): readonly Page[] {
+}: Session): readonly NamedPage[] {
   if (typeof connectionId === 'string') {
-    return CONNECTION_PAGES.filter(({ of }) => of === undefined || of === connectionInterface);
+    return named(CONNECTION_PAGES).filter(({ of }) => of === undefined || of === connectionInterface);
   }
-  return PAGES.filter(
+  return named(PAGES).filter(
     ({ isPartners, isOfBothSides, needs = 'viewer', isOfAllHaulers }) =>
       (kind !== 'partner' || isPartners) &&
       (sides.includes('platform') || isOfBothSides) &&
@@ -166,14 +176,14 @@ function App() {
   );
 }
 
-const NOT_FOUND: Omit<Page, 'path'> = { title: 'No such page', Content: NoPage };
-
 function NoPage() {
   const session = useContext(SessionContext);
   const { page: address } = useAddress();
-  const page = PAGES.find(({ path }) => path === address);
+  const page = named(PAGES).find(({ path }) => path === address);
   return (
-    <Empty title={page === undefined ? 'There is no page at this address.' : `You may not open ${page.title}.`}>
+    <Empty
+      title={page === undefined ? 'There is no page at this address.' : `You may not open ${CONSOLE_PAGES[page.path]}.`}
+    >
       {page === undefined ? 'It may be mistyped.' : refusalOf(page, session)}{' '}
       <a href="/console/">Go to the first page</a>, or choose one from the list.
     </Empty>
@@ -181,7 +191,9 @@ function NoPage() {
 }
 
 /** Why a page of the console is not open to a session. */
-function refusalOf({ title, needs = 'viewer' }: Page, { kind, role = 'viewer', haulers, sides }: Session): string {
+function refusalOf({ path, needs = 'viewer' }: NamedPage, session: Session): string {
+  const { kind, role = 'viewer', haulers, sides } = session;
+  const title = CONSOLE_PAGES[path];
   if (kind !== 'partner' && !includesRole(role, needs)) {
     return `${title} needs the role ${needs}; this session has the role ${role}.`;
   }
@@ -194,8 +206,9 @@ function refusalOf({ title, needs = 'viewer' }: Page, { kind, role = 'viewer', h
 function Layout({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
   const { page: path, query } = useAddress();
   const pages = pagesOf(session);
-  const known = pages.find((page) => page.path === path);
-  const { title, Content, writes } = known ?? (path === '' ? pages[0]! : NOT_FOUND);
+  const known = pages.find((page) => page.path === path) ?? (path === '' ? pages[0] : undefined);
+  const title = known === undefined ? 'No such page' : CONSOLE_PAGES[known.path];
+  const { Content, writes } = known ?? { Content: NoPage };
   const main = useRef<HTMLElement>(null);
   const navigation = useRef<HTMLElement>(null);
   const shown = useRef(path);
@@ -234,8 +247,8 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         <ul>
           {pages.map((page) => (
             <li key={page.path}>
-              <a href={`/console/${page.path}`} aria-current={page.title === title ? 'page' : undefined}>
-                {page.title}
+              <a href={`/console/${page.path}`} aria-current={page === known ? 'page' : undefined}>
+                {CONSOLE_PAGES[page.path]}
               </a>
             </li>
           ))}

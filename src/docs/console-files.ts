@@ -1,29 +1,9 @@
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { RequestHandler } from 'express';
+import { CONSOLE_PAGES } from '../contracts/admin/console-pages.values.js';
 import { cellPath } from '../config/cell-path.js';
 import { cellInPath } from '../http/cell-path.js';
 import { isRead, serveFolder } from '../http/serve-folder.js';
-
-/** The pages of the admin console below `/console`. All have the same file, whose script reads the address. */
-const CONSOLE_PAGES: ReadonlySet<string> = new Set([
-  '',
-  'coverage',
-  'recordings',
-  'holds',
-  'retention',
-  'sync',
-  'tickets',
-  'accounts',
-  'reports',
-  'exchanges',
-  'haulers',
-  'connections',
-  'keys',
-  'webhooks',
-  'sandbox',
-  'actions',
-  'sessions',
-]);
 
 /**
  * Scripts and styles come from this service only, nothing is inline, and no text becomes markup: a partner's text cannot
@@ -46,6 +26,8 @@ const CONTENT_SECURITY_POLICY = [
 /** Read by the proxy: `deploy/cells`. */
 const CELL_COOKIE = 'haulbridge_cell';
 
+/** All have the same file, whose script reads the address. */
+const PAGES: ReadonlySet<string> = new Set(Object.keys(CONSOLE_PAGES));
 const PAGE_FILE = 'index.html';
 const PAGE = { 'Content-Security-Policy': CONTENT_SECURITY_POLICY, 'Cache-Control': 'no-cache' };
 const ASSET = { 'Cache-Control': 'public, max-age=31536000, immutable' };
@@ -59,7 +41,7 @@ export function serveConsole(app: NestExpressApplication, ownCell: string | unde
   serveFolder(app, '/console', 'console', {
     namesOf(path, request, response) {
       if (NO_PAGE.test(path)) return [path];
-      if (!CONSOLE_PAGES.has(path)) {
+      if (!PAGES.has(path)) {
         if (!isRead(request)) return [];
         // A mistyped address gets the page too, which says so, beside the status of an address that does not exist.
         delete request.headers['if-none-match'];

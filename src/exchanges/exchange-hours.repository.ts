@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { ExchangeCounts, RefusedPushes, TicketCounts } from '../contracts/admin/overview.dto.js';
-import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import { storableText } from '../contracts/common/text.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';

@@ -1,4 +1,4 @@
-import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import type { Reference } from '../contracts/common/references.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import type { Direction } from './exchange-record.js';

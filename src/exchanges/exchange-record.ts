@@ -1,4 +1,4 @@
-import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import type { Outcome } from './inbound-outcome.js';
 import type { Reference } from '../contracts/common/references.js';
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import type { Reference } from '../contracts/common/references.js';
-import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import { dropPartition, partitionsBefore, partitionsOf } from '../database/partitions.repository.js';
 import { PARTITIONED } from '../database/partitions.rules.js';
 import { inTransaction } from '../database/transaction.js';

@@ -15,6 +15,8 @@ export interface FileToSend {
   readonly contentType: string;
   /** Replace those of every response. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** If present, no more than so many bytes of the begin and of the end are sent. */
+  readonly endsBytes?: number;
   open(range: ByteRange): Promise<Readable>;
   /** Runs before a caller gets the bytes, or hears that its copy is current: none of them is shown if it fails. */
   beforeShown?(): Promise<void>;
@@ -118,13 +120,23 @@ function rangeOf(request: Request, file: FileToSend): ByteRange | undefined {
   const header = request.headers.range;
   const condition = request.headers['if-range'];
   // RFC 9110 defines ranges for GET only.
-  if (request.method !== 'GET' || header === undefined) return undefined;
-  if (condition !== undefined && condition !== file.etag) return undefined;
-  const range = byteRange(header, file.size);
+  if (request.method !== 'GET') return undefined;
+  const isWhole = header === undefined || (condition !== undefined && condition !== file.etag);
+  const range = withinEnds(isWhole ? 'whole' : byteRange(header, file.size), file);
   if (range === 'unsatisfiable') {
-    throw new AppError('rangeNotSatisfiable', `the range must lie within the ${file.size} bytes, such as bytes=0-99`, {
+    const parts = file.endsBytes === undefined ? '' : `the first or last ${file.endsBytes} of `;
+    const message = `the range must lie within ${parts}the ${file.size} bytes, such as bytes=0-99`;
+    throw new AppError('rangeNotSatisfiable', message, {
       headers: { ...headersOf(file), 'Content-Range': `bytes */${file.size}` },
     });
   }
   return range === 'whole' ? undefined : range;
+}
+
+/** The part of a range that may be sent. The response names it (RFC 9110, section 14.4). */
+function withinEnds(range: ReturnType<typeof byteRange>, { size, endsBytes }: FileToSend): typeof range {
+  if (endsBytes === undefined || range === 'unsatisfiable' || size <= 2 * endsBytes) return range;
+  const { start, end } = range === 'whole' ? { start: 0, end: size - 1 } : range;
+  if (start >= size - endsBytes) return { start, end };
+  return start < endsBytes ? { start, end: Math.min(end, endsBytes - 1) } : 'unsatisfiable';
 }

@@ -1,5 +1,5 @@
 import { AddressRefusedError } from './address-guard.js';
-import { NETWORK_CAUSES, type NetworkCause } from '../contracts/common/network-causes.js';
+import { NETWORK_CAUSES, type NetworkCause } from '../contracts/common/network-causes.values.js';
 import { MAX_HEAD_BYTES } from '../contracts/common/answer-limits.js';
 import { HEAD_TOO_LARGE, learnParseError } from './lenient-hosts.js';
 

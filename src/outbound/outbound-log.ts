@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import type { Reference } from '../contracts/common/references.js';
 import { currentTrace, inTrace, newTrace } from './trace-context.js';
 

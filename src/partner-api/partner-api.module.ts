@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
 import { AccountsModule } from '../accounts/accounts.module.js';
+import { AdminModule } from '../admin/admin.module.js';
 import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { ReferencePartnerModule } from '../reference-partner/reference-partner.module.js';
 import { VisionModule } from '../vision/vision.module.js';
+import { PartnerAttentionController } from './partner-attention.controller.js';
 import { PartnerConnectionController } from './partner-connection.controller.js';
 import { PartnerExchangesController } from './partner-exchanges.controller.js';
 import { PartnerKeyController } from './partner-key.controller.js';
@@ -21,8 +23,8 @@ export class PartnerApiModule {}
 
 /** What the platform has of a partner's hauler or connection; loaded with the platform side. */
 @Module({
-  imports: [ScaleModule, AccountsModule, SiteSyncModule, VisionModule],
-  controllers: [PartnerRecordsController, PartnerConnectionController],
+  imports: [AdminModule, ScaleModule, AccountsModule, SiteSyncModule, VisionModule],
+  controllers: [PartnerRecordsController, PartnerConnectionController, PartnerAttentionController],
 })
 export class PartnerRecordsModule {}
 

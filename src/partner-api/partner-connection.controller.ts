@@ -93,7 +93,7 @@ export class PartnerConnectionController {
 }
 
 /** The connection of a key, with its hauler. */
-function connectionOf(call: AuthenticatedRequest): { readonly haulerId: string; readonly connectionId: string } {
+export function connectionOf(call: AuthenticatedRequest): { readonly haulerId: string; readonly connectionId: string } {
   const { haulerId, connectionId } = principalOf(call);
   if (haulerId !== null && connectionId !== null) return { haulerId, connectionId };
   throw apiError(PARTNER_API, 'notFound', 'this key is not that of a connection');

@@ -8,7 +8,7 @@ import { AccountFilters } from '../contracts/admin/account.dto.js';
 import { CatalogFilters } from '../contracts/admin/catalog.dto.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { TicketFilters } from '../contracts/admin/ticket.dto.js';
-import type { InterfaceName } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { apiError } from '../errors/app-error.js';
 import { jsonText, streamedList } from '../http/answer.js';

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { ResolvedEnv } from '../config/env.js';
-import type { ApiContract, ApiRoute, InterfaceName } from '../contracts/common/api-contract.js';
+import type { ApiContract, ApiRoute } from '../contracts/common/api-contract.js';
+import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import { scenarioNamed } from '../contracts/sandbox/scenarios.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';

@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { HeadObjectCommand, type PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import type { S3StorageConfig } from '../config/storage-url.js';
-import { NETWORK_CAUSES } from '../contracts/common/network-causes.js';
+import { NETWORK_CAUSES } from '../contracts/common/network-causes.values.js';
 import { networkCause } from '../outbound/network-errors.js';
 import { readLargeHeads } from '../outbound/large-heads.js';
 import { errorCode, fullDisk, isErrorLike, isStorageError, StorageUnavailableError } from './storage-errors.js';

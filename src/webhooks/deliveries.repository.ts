@@ -1,5 +1,6 @@
-import type { DeliveryStatus, WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
-import type { DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
+import type { WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
+import type { DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
+import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { EventData, SentTopic } from '../contracts/webhooks/topics.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';

@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
-import { DELIVERY_REASONS, type DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
+import { DELIVERY_REASONS, type DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import { inTransaction } from '../database/transaction.js';
 import type { Next, Run } from '../work/run.js';
 import { WorkService } from '../work/work.service.js';

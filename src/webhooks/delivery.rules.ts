@@ -1,5 +1,5 @@
 import type { DisabledReason } from '../contracts/admin/webhook-endpoint.dto.js';
-import type { DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
+import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;

@@ -1,5 +1,5 @@
 import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
-import type { DeliveryReason } from '../contracts/webhooks/delivery-reasons.js';
+import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { TopicName } from '../contracts/webhooks/topics.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';

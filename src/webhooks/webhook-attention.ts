@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { consolePage, counted, type Notice } from '../admin/attention/attention.rules.js';
 import { AttentionService } from '../admin/attention/attention.service.js';
-import { DELIVERY_REASONS } from '../contracts/webhooks/delivery-reasons.js';
+import { DELIVERY_REASONS } from '../contracts/webhooks/delivery.values.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { troubledEndpoints } from './endpoints.repository.js';
 

@@ -127,14 +127,21 @@ module.exports = {
     {
       name: 'console-is-a-client',
       comment:
-        'the console runs in a browser and takes only types from the contracts, the order of the roles, and the words of network causes',
+        'the console runs in a browser: of the contracts it takes types, and the values of files that load nothing',
       severity: 'error',
       from: { path: '^src/console/' },
       to: {
         path: '^(src|node_modules)/',
-        pathNot: '^(src/console/|src/contracts/common/(roles|network-causes)\\.ts$|node_modules/preact/)',
+        pathNot: '^(src/console/|src/contracts/.+\\.values\\.ts$|node_modules/preact/)',
         dependencyTypesNot: ['type-only'],
       },
+    },
+    {
+      name: 'values-load-nothing',
+      comment: 'the console, which runs in a browser, imports them',
+      severity: 'error',
+      from: { path: '\\.values\\.ts$' },
+      to: { pathNot: '\\.values\\.ts$' },
     },
     {
       name: 'console-imports-contracts-alone',

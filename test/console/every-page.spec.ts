@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import type { Page, Response } from 'playwright-core';
+import { CONSOLE_PAGES } from '../../src/contracts/admin/console-pages.values.js';
 import { flow, type Hauler, SITES_ROUTE, TICKET } from '../acceptance/support/hauler.js';
 import { startOwnService } from '../acceptance/support/service.js';
 import { json } from '../support/scripted-partner.js';
@@ -9,11 +8,7 @@ import { idOf, material, site } from '../support/site-data.js';
 import { ask, type ConsoleScene, exchanges, linkTo, list, newHauler, part, startConsole } from './support/console.js';
 import { accessibilityFindings, settled } from './support/page-checks.js';
 
-const APP = readFileSync(join(import.meta.dirname, '../../src/console/app.tsx'), 'utf8');
-/** The pages of an admin, with their titles: the list `PAGES` of the console. */
-const PAGES = [...(/const PAGES[^;]+;/.exec(APP)?.[0] ?? '').matchAll(/path: '([a-z]*)',\s+title: '([^']+)'/g)].map(
-  ([, path = '', title = '']) => [path, title] as const,
-);
+const PAGES = Object.entries(CONSOLE_PAGES);
 const FORMS = ['haulers', 'connections', 'keys', 'webhooks', 'holds'];
 const UNKNOWN = '0197a1d0-51aa-7e20-b1c4-3a5c7e9f1b24';
 const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=1</script>';

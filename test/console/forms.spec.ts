@@ -214,8 +214,10 @@ describe('a service that does not answer', () => {
 });
 
 describe('the sandbox', () => {
-  const toggle = (page: Page, scenario: string) => page.getByRole('switch', { name: scenario, exact: true });
-  const rowOf = (page: Page, scenario: string) => page.getByRole('listitem').filter({ has: toggle(page, scenario) });
+  const rowOf = (page: Page, scenario: string) =>
+    page.locator('li.scenario', { has: page.getByText(scenario, { exact: true }) });
+  const start = (page: Page, scenario: string) =>
+    rowOf(page, scenario).getByRole('button', { name: `Start ${scenario}` });
   const banner = (page: Page) => part(page, 'Simulated faults');
   const running = async (of: string) =>
     (await list<{ name: string; haulerName: string | null }>('/sandbox')).filter(({ haulerName }) => haulerName === of);
@@ -224,7 +226,7 @@ describe('the sandbox', () => {
     const { page, follow, visit } = scene;
     await follow('Sandbox');
     expect(await page.getByLabel('Scenarios of').locator('option:checked').innerText()).toBe('Hauler Demo Hauling');
-    await toggle(page, 'rule-violated').click();
+    await start(page, 'rule-violated').click();
     const countdown = await rowOf(page, 'rule-violated')
       .getByText(/ends in \d+:\d\d/)
       .innerText();

@@ -1,4 +1,5 @@
-import type { ApiContract, InterfaceName } from '../../src/contracts/common/api-contract.js';
+import type { ApiContract } from '../../src/contracts/common/api-contract.js';
+import type { InterfaceName } from '../../src/contracts/common/interfaces.values.js';
 import { issueKey } from '../support/api-keys.js';
 import type { TestApp } from '../support/app.js';
 import type { CallOptions, Reply } from '../support/http.js';

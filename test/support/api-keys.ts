@@ -1,4 +1,4 @@
-import type { InterfaceName } from '../../src/contracts/common/api-contract.js';
+import type { InterfaceName } from '../../src/contracts/common/interfaces.values.js';
 import type { TestApp } from './app.js';
 
 export interface TestKey {

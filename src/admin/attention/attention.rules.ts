@@ -1,11 +1,13 @@
 import {
   type AttentionAction,
+  type AttentionFacts,
   type AttentionItem,
   type AttentionKind,
   SEVERITIES,
   type Severity,
 } from '../../contracts/admin/attention.dto.js';
 import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
+import type { OwnAttentionItem, OwnAttentionKind } from '../../contracts/partner/own-attention.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { timeOfUuidv7 } from '../../database/uuid.js';
 import type { EndingKey } from '../../auth/access-lists.repository.js';
@@ -28,6 +30,8 @@ export interface Notice {
   readonly since: Date;
   readonly deadline?: Date | null;
   readonly sentence: string;
+  /** For the partner of the connection, where `sentence` addresses an admin. */
+  readonly partnerSentence?: string;
   readonly page: string;
   readonly action?: AttentionAction;
 }
@@ -44,14 +48,41 @@ export function ranked(notices: readonly Notice[]): Notice[] {
 }
 
 export function toItem(notice: Notice, names: ReadonlyMap<string, string>): AttentionItem {
-  const { haulerId, since, deadline, ...rest } = notice;
+  const { haulerId, connection, action } = notice;
   const name = names.get(haulerId ?? '');
   return {
-    ...rest,
+    kind: notice.kind,
+    ...factsOf(notice),
     ...(haulerId == null || name === undefined ? {} : { hauler: { id: haulerId, name } }),
-    since: formatInstant(since),
-    ...(deadline == null ? {} : { deadline: formatInstant(deadline) }),
+    ...(connection === undefined ? {} : { connection }),
+    ...(action === undefined ? {} : { action }),
   };
+}
+
+function factsOf({ severity, count, subject, since, deadline, sentence, page }: Notice): AttentionFacts {
+  return {
+    ...{ severity, count, subject, since: formatInstant(since) },
+    ...(deadline == null ? {} : { deadline: formatInstant(deadline) }),
+    ...{ sentence, page },
+  };
+}
+
+/** Of these the console has no page for a partner. */
+const WITHOUT_PAGE: readonly OwnAttentionKind[] = ['refused-keys', 'unread-windows', 'failed-clips'];
+
+/** What the partner of a connection sees of these notices. */
+export function ownItems(
+  notices: readonly Notice[],
+  connectionId: string,
+  kinds: readonly OwnAttentionKind[],
+): OwnAttentionItem[] {
+  return notices.flatMap((notice) => {
+    const kind = kinds.find((each) => each === notice.kind);
+    if (kind === undefined || notice.connection?.id !== connectionId) return [];
+    const { partnerSentence: sentence = notice.sentence } = notice;
+    const page = WITHOUT_PAGE.includes(kind) ? consolePage('', {}) : notice.page;
+    return { kind, ...factsOf({ ...notice, sentence, page }) };
+  });
 }
 
 /** The address of a console page. */
@@ -98,13 +129,15 @@ export function runNotice(run: TroubledRun, now: number): Notice {
   };
   if (run.status === 'held') {
     const parts = (guard ?? []).map(({ kind, removed, of }) => `${number(removed)} of ${number(of)} ${kind}`);
+    const held = `The removal of ${parts.join(' and of ')} waits for`;
     return {
       ...common,
       kind: 'held-runs',
       severity: 'now',
       count: Math.max(1, sum('held')),
       since: run.finished_at,
-      sentence: `The removal of ${parts.join(' and of ')} waits for your decision. Until then they stay active.`,
+      sentence: `${held} your decision. Until then they stay active.`,
+      partnerSentence: `${held} the decision of an admin of the platform. Until then they stay active.`,
     };
   }
   const quarantined = sum('quarantined');
@@ -146,8 +179,15 @@ export function callNotice(calls: FailingCalls): Notice {
   } as const;
   const last = consolePage('exchanges', { id: calls.last_id });
   if (status === 401) {
-    const sentence = `The partner refuses our key (401), at ${counted(count, 'call')} of ${route} in a row. Give the connection a new key.`;
-    return { ...common, kind: 'refused-keys', severity: 'now', sentence, page: consolePage('connections', { id }) };
+    const refused = `(401), at ${counted(count, 'call')} of ${route} in a row.`;
+    return {
+      ...common,
+      kind: 'refused-keys',
+      severity: 'now',
+      sentence: `The partner refuses our key ${refused} Give the connection a new key.`,
+      partnerSentence: `You refuse the key of the platform ${refused} It needs a new key from you.`,
+      page: consolePage('connections', { id }),
+    };
   }
   const outcome = status === 0 || failure !== null ? (failure ?? 'no response') : `status ${status}`;
   const sentence = `The last ${counted(count, 'call')} of ${route} failed: ${outcome}.`;

@@ -7,13 +7,15 @@ import {
   type CheckedKind,
   MAX_ATTENTION,
 } from '../../contracts/admin/attention.dto.js';
+import type { Connection } from '../../contracts/admin/connection.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
+import { OWN_ATTENTION_KINDS, type OwnAttention } from '../../contracts/partner/own-attention.dto.js';
 import { listedHaulers, withoutLimit } from '../../database/hauler-limit.js';
 import { AppError, withTimeout } from '../../errors/app-error.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { ReadinessService } from '../../health/readiness.service.js';
 import { KEEPS_VERSIONS, STORAGE, type Storage, type StorageHealth } from '../../storage/storage.js';
-import { consolePage, counted, keyNotice, type Notice, ranked, toItem } from './attention.rules.js';
+import { consolePage, counted, keyNotice, type Notice, ownItems, ranked, toItem } from './attention.rules.js';
 
 const DAY_MS = 86_400_000;
 const STORAGE_TIMEOUT_MS = 5_000;
@@ -28,6 +30,9 @@ export interface AttentionCheck {
   /** Rejects if the check cannot be made. */
   readonly find: (now: number) => Promise<readonly Notice[]>;
 }
+
+/** One look serves all partners for this time: none makes the service look again and again (decision 73). */
+const PARTNER_LOOK_MS = 10_000;
 
 const TOO_LONG = 'The check took too long: it waits for something that is locked or slow.';
 
@@ -45,6 +50,7 @@ export class AttentionService {
   private readonly logger = new Logger('Attention');
   private readonly checks: AttentionCheck[];
   private running: Promise<Looked> | undefined;
+  private forPartners: { readonly at: number; readonly looked: Promise<Looked> } | undefined;
   /** A check that takes longer than its time is not started again before it has ended. */
   private readonly pending = new Map<AttentionCheck, Promise<readonly Notice[]>>();
 
@@ -79,8 +85,7 @@ export class AttentionService {
   /** Callers at the same time share one look. A caller that is limited to haulers sees what concerns these. */
   async look(): Promise<Attention> {
     const own = listedHaulers();
-    this.running ??= withoutLimit(() => this.lookAtAll()).finally(() => (this.running = undefined));
-    const { all, checked } = await this.running;
+    const { all, checked } = await this.shared();
     const notices = own === undefined ? all : all.filter(({ haulerId }) => own.includes(haulerId ?? ''));
     const listed = notices.slice(0, MAX_ATTENTION);
     const ids = listed.flatMap(({ haulerId }) => haulerId ?? []);
@@ -90,6 +95,30 @@ export class AttentionService {
       total: notices.length,
       checked,
     };
+  }
+
+  /** Of one connection, for its partner. */
+  async ofConnection({ id, interface: name }: Pick<Connection, 'id' | 'interface'>): Promise<OwnAttention> {
+    const now = Date.now();
+    if (this.forPartners === undefined || now - this.forPartners.at >= PARTNER_LOOK_MS) {
+      this.forPartners = { at: now, looked: this.shared() };
+    }
+    const { all, checked } = await this.forPartners.looked;
+    const kinds = OWN_ATTENTION_KINDS[name];
+    const items = ownItems(all, id, kinds);
+    return {
+      data: items.slice(0, MAX_ATTENTION),
+      total: items.length,
+      checked: checked.flatMap((each) => {
+        const kind = kinds.find((own) => own === each.kind);
+        return kind === undefined ? [] : { ...each, kind };
+      }),
+    };
+  }
+
+  private shared(): Promise<Looked> {
+    this.running ??= withoutLimit(() => this.lookAtAll()).finally(() => (this.running = undefined));
+    return this.running;
   }
 
   private async lookAtAll(): Promise<Looked> {

@@ -1,5 +1,5 @@
 import type { SignInFault } from '../../contracts/admin/people.dto.js';
-import type { NetworkCause } from '../../contracts/common/network-causes.js';
+import type { NetworkCause } from '../../contracts/common/network-causes.values.js';
 import { networkCause } from '../../outbound/network-errors.js';
 import { ownField } from '../../contracts/common/json.js';
 

@@ -1,6 +1,6 @@
 import type { Access, GroupAccess } from '../../config/access-rules.js';
 import { ownField } from '../../contracts/common/json.js';
-import { ADMIN_ROLES } from '../../contracts/common/roles.js';
+import { ADMIN_ROLES } from '../../contracts/common/roles.values.js';
 
 /**
  * What the groups of a person allow; undefined without a group that has a role. The highest role counts. The haulers of the

@@ -1,5 +1,5 @@
 import type { SessionView } from '../../contracts/admin/session-view.dto.js';
-import { type AdminRole, includesRole } from '../../contracts/common/roles.js';
+import { type AdminRole, includesRole } from '../../contracts/common/roles.values.js';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
 import { type CallError, callErrorOf, configure, get, inCell, send } from './api.js';

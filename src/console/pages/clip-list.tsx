@@ -1,4 +1,5 @@
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
+import { VIDEO_REQUEST_STATUSES } from '../../contracts/admin/video-request.values.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useSession } from '../client/session.js';
 import { BY_VISION_CONNECTION, byChoice, byText, byTime, overlapsOf, zoneOf } from '../parts/filters.js';
@@ -8,11 +9,10 @@ import { formatSeconds } from '../parts/values.js';
 import { CLIP_COLUMNS, fileColumn, retryColumn } from './retries.js';
 
 const LIVE_MS = 5_000;
-const STATUSES = ['submitting', 'processing', 'ready', 'downloading', 'stored', 'failed', 'expired'] as const;
 const FILTERS = [
   BY_VISION_CONNECTION,
   byText('truckId', 'Truck'),
-  byChoice('status', 'State', STATUSES),
+  byChoice('status', 'State', VIDEO_REQUEST_STATUSES),
   byTime('from', 'From'),
   byTime('to', 'Until'),
 ];

@@ -6,7 +6,6 @@ import type { BodyOf } from '../client/contract.js';
 import { useHaulers } from '../client/haulers.js';
 import { bodyOf, Form, Input, Select } from '../parts/forms.js';
 import { ErrorBox } from '../parts/states.js';
-import { RotationPicture } from './rotation-picture.js';
 
 type ConnectionPath = `/connections/${string}`;
 
@@ -95,7 +94,10 @@ export function RotateForm({ path, onClose }: { path: ConnectionPath; onClose: (
   };
   return (
     <Form title="Rotate the key" submit="Store the next key" work={store} onCancel={onClose}>
-      <RotationPicture kind="partner" />
+      <p class="hint">
+        The service calls with the current key. When the partner refuses it, the service tries the next key, and from
+        then on uses that one.
+      </p>
       <Input
         name="nextApiKey"
         label="Next key of the partner"

@@ -79,12 +79,6 @@ export function stateOf({ state, lost, cause }: CoverageInterval): LaneState {
   return UNREAD.includes(cause) ? 'unread' : 'none';
 }
 
-/** In words, where the service gives no reason. */
-const CAUSE_TITLES: Readonly<Partial<Record<CoverageCause, string>>> = {
-  waiting: 'The service has not downloaded it yet.',
-  unknown: 'No reason is known.',
-};
-
 function isSame(one: Segment, other: Segment): boolean {
   if (one.end !== other.start || one.reason !== other.reason || one.recordingId !== other.recordingId) return false;
   return LANE_STATES.every((state) => Math.abs((one.shares[state] ?? 0) - (other.shares[state] ?? 0)) < 0.01);
@@ -116,34 +110,4 @@ export function zoomed(from: number, to: number, factor: number, around: number)
 export function resolutionOf(from: number, to: number, pixels: number): number | undefined {
   const seconds = (to - from) / 1_000;
   return seconds <= 6 * 3_600 ? undefined : Math.max(1, Math.ceil(seconds / (pixels / 2)));
-}
-
-const TITLES = ['truck', 'camera', 'start', 'end', 'seconds', 'state', 'cause', 'side'];
-
-/** All time of a truck until now without a stored file, as CSV (RFC 4180). */
-export function missingFootage(truckId: string, intervals: readonly CoverageInterval[]): string {
-  const rows = intervals
-    .filter(({ state, side }) => state !== 'stored' && side !== 'future')
-    .map((each) => {
-      const { cameraId = '', startTime, endTime, state, reason, cause = 'unknown', side = 'unknown' } = each;
-      const seconds = (Date.parse(endTime) - Date.parse(startTime)) / 1_000;
-      const shown = state === 'missing' ? STATE_TITLES[stateOf(each)] : state;
-      return [
-        truckId,
-        cameraId,
-        startTime,
-        endTime,
-        String(seconds),
-        shown,
-        reason ?? CAUSE_TITLES[cause] ?? cause,
-        side,
-      ];
-    });
-  return [TITLES, ...rows].map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
-}
-
-/** A spreadsheet must not read the text of a partner as a formula. */
-function cell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

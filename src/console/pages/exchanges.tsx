@@ -1,4 +1,5 @@
 import type { Exchange } from '../../contracts/admin/exchange.dto.js';
+import { INTERFACES } from '../../contracts/common/interfaces.values.js';
 import { type Change, change, linkTo, linkWith, open, type PageProps } from '../client/address.js';
 import { useConnectionChoices, useHaulerName } from '../client/haulers.js';
 import { useAll, useLoad } from '../client/load.js';
@@ -14,7 +15,6 @@ import { ReplayAll } from './replay.js';
 
 const LIVE_MS = 5_000;
 const STATUSES = ['2xx', '4xx', '5xx', ['none', 'no response']] as const;
-const INTERFACES = ['scale', 'account', 'site', 'vision'];
 const DIRECTIONS = [
   ['inbound', 'to this service'],
   ['outbound', 'of this service'],

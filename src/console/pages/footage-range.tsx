@@ -2,11 +2,10 @@ import type { CoverageInterval } from '../../contracts/admin/coverage.dto.js';
 import type { FootageFlow, FootageRange } from '../../contracts/admin/footage.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { useWidth } from '../parts/width.js';
-import { ticksOf } from '../parts/zone.rules.js';
 import { lanesOf } from './coverage.rules.js';
 import { cameraLabel, timeText } from './coverage-sentence.rules.js';
 import { secondsOf } from './footage.rules.js';
-import { LANE_HEIGHT, LaneDrawing, Patterns, TOP } from './lane-drawing.js';
+import { LanesPicture } from './lane-drawing.js';
 
 interface RangeProps {
   readonly range: FootageRange;
@@ -23,6 +22,7 @@ export function FootageRangeView({ range, coverage, requests, zone, href }: Rang
   const [width, ruler] = useWidth();
   const [from, to] = [Date.parse(range.startTime), Date.parse(range.endTime)];
   const within = coverage.filter(({ startTime }) => Date.parse(startTime) >= from && Date.parse(startTime) < to);
+  const lanes = lanesOf(within);
   const day = new Date(from).toLocaleDateString(undefined, { timeZone: zone, dateStyle: 'medium' });
   return (
     <div class="footage-range">
@@ -33,12 +33,30 @@ export function FootageRangeView({ range, coverage, requests, zone, href }: Rang
         </a>
       </h3>
       <ul class="footage-cameras">
-        {lanesOf(within).map(({ camera }) => (
+        {lanes.map(({ camera }) => (
           <li key={camera}>{cameraText(camera, within)}</li>
         ))}
       </ul>
       <div ref={ruler} />
-      {width !== undefined && <Drawing range={range} within={within} requests={requests} zone={zone} width={width} />}
+      {width !== undefined && (
+        <LanesPicture
+          class="footage-lanes"
+          role="img"
+          aria-label={`Coverage of ${lanes.length} cameras, with a line at each weighing`}
+          {...{ lanes, from, to, zone, width }}
+          requests={requests.filter(
+            ({ startTime, endTime }) => Date.parse(startTime) < to && Date.parse(endTime) > from,
+          )}
+          marks={(x, height) =>
+            range.flows.map(({ flow, time }) => (
+              <g key={flow} class="weighing">
+                <line x1={x(Date.parse(time))} x2={x(Date.parse(time))} y1={14} y2={height} />
+                <path d={`M${x(Date.parse(time)) - 6} 13h12l-6 9z`} />
+              </g>
+            ))
+          }
+        />
+      )}
     </div>
   );
 }
@@ -61,50 +79,4 @@ function cameraText(camera: string, within: readonly CoverageInterval[]): string
   ] as const;
   const texts = parts.flatMap(([seconds, word]) => (seconds > 0 ? `${timeText(seconds)} ${word}` : []));
   return `${cameraLabel(camera)}: ${texts.join(', ')}`;
-}
-
-interface DrawingProps extends Omit<RangeProps, 'coverage' | 'href'> {
-  readonly within: readonly CoverageInterval[];
-  readonly width: number;
-}
-
-function Drawing({ range, within, requests, zone, width }: DrawingProps) {
-  const [from, to] = [Date.parse(range.startTime), Date.parse(range.endTime)];
-  const x = (time: number) => ((time - from) / (to - from)) * width;
-  const lanes = lanesOf(within);
-  const height = TOP + lanes.length * LANE_HEIGHT + 4;
-  const label = `Coverage of ${lanes.length} cameras, with a line at each weighing`;
-  return (
-    <svg class="footage-lanes" width={width} height={height} role="img" aria-label={label}>
-      <Patterns />
-      {ticksOf(from, to, zone, Math.floor(width / 90)).map((tick) => (
-        <g key={tick.time}>
-          <line class="tick" x1={x(tick.time)} x2={x(tick.time)} y1={16} y2={height} />
-          <text class="tick-label" x={Math.min(width - 22, Math.max(22, x(tick.time)))} y={11}>
-            {tick.label}
-          </text>
-        </g>
-      ))}
-      {lanes.map((lane, index) => (
-        <LaneDrawing
-          key={lane.camera}
-          lane={lane}
-          index={index}
-          x={x}
-          width={width}
-          requests={requests.filter(
-            ({ cameraId, startTime, endTime }) =>
-              cameraId === lane.camera && Date.parse(startTime) < to && Date.parse(endTime) > from,
-          )}
-          expiring={[]}
-        />
-      ))}
-      {range.flows.map(({ flow, time }) => (
-        <g key={flow} class="weighing">
-          <line x1={x(Date.parse(time))} x2={x(Date.parse(time))} y1={14} y2={height} />
-          <path d={`M${x(Date.parse(time)) - 6} 13h12l-6 9z`} />
-        </g>
-      ))}
-    </svg>
-  );
 }

@@ -1,5 +1,6 @@
 import type { HoldDetails, MissingFootage } from '../../contracts/admin/hold.dto.js';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { MISSING_CAUSES } from '../../contracts/admin/hold.values.js';
 import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { send, urlOf } from '../client/api.js';
 import { useHaulerName } from '../client/haulers.js';
@@ -152,21 +153,13 @@ function AtRisk({ hold, query }: PageProps & { hold: HoldDetails }) {
   );
 }
 
-const CAUSES: Readonly<Record<MissingFootage['cause'], string>> = {
-  deleted: 'deleted by the retention before it was held',
-  erased: 'erased by request',
-  lost: 'the download failed, or its link expired',
-  monthRemoved: 'its month was removed: what there was is no longer known',
-  notListed: 'no recording of it is known',
-};
-
 function Missing({ hold }: { hold: HoldDetails }) {
   const { connectionId, truckId, missing } = hold;
   const columns: readonly Column<MissingFootage>[] = [
     { title: 'Camera', cell: ({ cameraId }) => cameraId ?? <span class="muted">none known</span> },
     { title: 'From', cell: ({ from }) => <Time value={from} /> },
     { title: 'To', cell: ({ to }) => <Time value={to} /> },
-    { title: 'Why', cell: ({ cause }) => CAUSES[cause] },
+    { title: 'Why', cell: ({ cause }) => MISSING_CAUSES[cause] },
     {
       title: 'What to do',
       cell: ({ cause, from, to }) =>

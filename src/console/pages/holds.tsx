@@ -1,4 +1,5 @@
 import type { Hold } from '../../contracts/admin/hold.dto.js';
+import { HOLD_STATUSES } from '../../contracts/admin/hold.values.js';
 import { linkTo, linkWith, type PageProps } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useSession } from '../client/session.js';
@@ -10,13 +11,9 @@ import { HoldDetailsView } from './hold-details.js';
 import { HoldForm } from './hold-form.js';
 
 const LIVE_MS = 30_000;
-const STATES = [
-  ['active', 'Active'],
-  ['released', 'Released'],
-] as const;
 const FILTERS = [
   BY_HAULER,
-  byChoice('status', 'State', STATES),
+  byChoice('status', 'State', HOLD_STATUSES),
   byText('caseId', 'Case', 'the whole case id'),
   byText('truckId', 'Truck', 'the whole name'),
 ];

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { ApiKey, IssuedApiKey } from '../../contracts/admin/api-key.dto.js';
+import { INTERFACES } from '../../contracts/common/interfaces.values.js';
 import { change, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import type { BodyOf } from '../client/contract.js';
@@ -9,9 +10,7 @@ import { localInput } from '../parts/filters.js';
 import { bodyOf, Form, Input, instantOf, Select } from '../parts/forms.js';
 import { CopyButton } from '../parts/values.js';
 import { NextStep } from './hauler-setup.js';
-import { RotationPicture } from './rotation-picture.js';
 
-const INTERFACES = ['scale', 'account', 'site', 'vision'] as const;
 const YEAR_MS = 365 * 86_400_000;
 const OVERLAPS = [
   ['86400', '24 hours'],
@@ -19,6 +18,9 @@ const OVERLAPS = [
   ['604800', '7 days'],
   ['0', 'none: the old key ends at the first use of the new one'],
 ] as const;
+
+const ROTATION =
+  'The old key works until the new one is first used, and for the overlap after that. The new key works at once.';
 
 interface RotateFormProps {
   readonly apiKey: ApiKey;
@@ -41,7 +43,7 @@ export function RotateForm({ apiKey, onRotated, onCancel }: RotateFormProps) {
       work={rotate}
       onCancel={onCancel}
     >
-      <RotationPicture kind="issued" />
+      <p class="hint">{ROTATION}</p>
       {apiKey.expiresAt !== null && (
         <Input
           name="expiresAt"
@@ -74,7 +76,7 @@ export function NewKey({ issued, isRotation, onClose }: NewKeyProps) {
       <p class="secret">
         <code>{issued.key}</code> <CopyButton text={issued.key} label="Copy the key" />
       </p>
-      {isRotation && <RotationPicture kind="issued" />}
+      {isRotation && <p class="hint">{ROTATION}</p>}
       {!isRotation && issued.haulerId !== null && <NextStep haulerId={issued.haulerId} />}
       <button type="button" onClick={onClose}>
         I have stored the key

@@ -1,5 +1,7 @@
+import type { ComponentChildren, RefObject, SVGAttributes } from 'preact';
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
+import { ticksOf } from '../parts/zone.rules.js';
 import { type Lane, LANE_STATES, type Segment } from './coverage.rules.js';
 
 export const TOP = 22;
@@ -8,8 +10,53 @@ export const LANE_HEIGHT = 62;
 const NAME_HEIGHT = 20;
 const BAR_HEIGHT = 32;
 
+export interface LanesPictureProps extends SVGAttributes<SVGSVGElement> {
+  readonly lanes: readonly Lane[];
+  readonly from: number;
+  readonly to: number;
+  readonly zone: string;
+  readonly width: number;
+  readonly requests: readonly VideoRequest[];
+  readonly expiring?: readonly StoredRecording[];
+  /** What is drawn above the lanes. */
+  readonly marks: (x: (time: number) => number, height: number) => ComponentChildren;
+  readonly picture?: RefObject<SVGSVGElement | null>;
+}
+
+/** A lane per camera below a scale of time. */
+export function LanesPicture(props: LanesPictureProps) {
+  const { lanes, from, to, zone, width, requests, expiring = [], marks, picture, ...attributes } = props;
+  const x = (time: number) => ((time - from) / (to - from)) * width;
+  const height = TOP + lanes.length * LANE_HEIGHT + 4;
+  return (
+    <svg {...(picture === undefined ? {} : { ref: picture })} width={width} height={height} {...attributes}>
+      <Patterns />
+      {ticksOf(from, to, zone, Math.floor(width / 90)).map(({ time, label }) => (
+        <g key={time}>
+          <line class="tick" x1={x(time)} x2={x(time)} y1={16} y2={height} />
+          <text class="tick-label" x={Math.min(width - 22, Math.max(22, x(time)))} y={11}>
+            {label}
+          </text>
+        </g>
+      ))}
+      {lanes.map((lane, index) => (
+        <LaneDrawing
+          key={lane.camera}
+          lane={lane}
+          index={index}
+          x={x}
+          width={width}
+          requests={requests.filter(({ cameraId }) => cameraId === lane.camera)}
+          expiring={expiring.filter(({ cameraId }) => cameraId === lane.camera)}
+        />
+      ))}
+      {marks(x, height)}
+    </svg>
+  );
+}
+
 /** Patterns, so that states differ without colour as well. */
-export function Patterns() {
+function Patterns() {
   return (
     <defs>
       <pattern id="available" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
@@ -44,7 +91,7 @@ interface LaneDrawingProps {
   readonly expiring: readonly StoredRecording[];
 }
 
-export function LaneDrawing({ lane, index, x, width, requests, expiring }: LaneDrawingProps) {
+function LaneDrawing({ lane, index, x, width, requests, expiring }: LaneDrawingProps) {
   const top = TOP + index * LANE_HEIGHT;
   return (
     <g>

@@ -1,20 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
-import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
-import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { useNow } from '../client/load.js';
-import { diamond, LANE_HEIGHT, LaneDrawing, laneName, Patterns, TOP } from './lane-drawing.js';
+import { diamond, LANE_HEIGHT, laneName, LanesPicture, type LanesPictureProps, TOP } from './lane-drawing.js';
 import { type Cursor, pressLaneKey, useDrag, useWheel } from './lane-input.js';
-import { describe, type Lane, LANE_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
-import { ticksOf } from '../parts/zone.rules.js';
+import { describe, LANE_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
 
-export interface LanesProps {
-  readonly lanes: readonly Lane[];
-  readonly from: number;
-  readonly to: number;
-  readonly zone: string;
-  readonly width: number;
-  readonly requests: readonly VideoRequest[];
-  readonly expiring: readonly StoredRecording[];
+type Picture = Pick<LanesPictureProps, 'lanes' | 'from' | 'to' | 'zone' | 'width' | 'requests' | 'expiring'>;
+
+export interface LanesProps extends Picture {
   readonly selection: Selection | undefined;
   /** Plays a camera at a moment. */
   readonly onPlay: (camera: string, time: number) => void;
@@ -25,12 +17,10 @@ export interface LanesProps {
 
 /** A lane per camera. The cursor follows the mouse or the arrow keys, and its text explains what is there. */
 export function Lanes(props: LanesProps) {
-  const { lanes, from, to, zone, width } = props;
+  const { lanes, from, to, zone, width, requests, expiring, selection } = props;
   const [cursor, setCursor] = useState<Cursor>();
   const text = explain(props, cursor);
   const now = useNow(5_000);
-  const x = (time: number) => ((time - from) / (to - from)) * width;
-  const height = TOP + lanes.length * LANE_HEIGHT + 4;
   const svg = useRef<SVGSVGElement>(null);
   useWheel(svg, props);
   const play = ({ lane, time: at }: Cursor) => {
@@ -54,35 +44,34 @@ export function Lanes(props: LanesProps) {
           if (pressLaneKey(event, props, cursor, setCursor, play)) event.preventDefault();
         }}
       >
-        <svg ref={svg} width={width} height={height} role="presentation" {...drag}>
-          <Patterns />
-          {ticksOf(from, to, zone, Math.floor(width / 90)).map(({ time, label }) => (
-            <g key={time}>
-              <line class="tick" x1={x(time)} x2={x(time)} y1={16} y2={height} />
-              <text class="tick-label" x={Math.min(width - 22, Math.max(22, x(time)))} y={11}>
-                {label}
-              </text>
-            </g>
-          ))}
-          {lanes.map((lane, index) => (
-            <LaneDrawing key={lane.camera} lane={lane} index={index} x={x} width={width} {...markersOf(props, lane)} />
-          ))}
-          {props.selection !== undefined && <SelectionBox {...props} x={x} selection={props.selection} />}
-          {now >= from && now <= to && <line class="now" x1={x(now)} x2={x(now)} y1={14} y2={height} />}
-          {cursor !== undefined && <line class="cursor" x1={x(cursor.time)} x2={x(cursor.time)} y1={14} y2={height} />}
-        </svg>
+        <LanesPicture
+          {...{ lanes, from, to, zone, width, requests, expiring }}
+          picture={svg}
+          role="presentation"
+          {...drag}
+          marks={(x, height) => (
+            <>
+              {selection !== undefined && <SelectionBox lanes={lanes} x={x} selection={selection} />}
+              {now >= from && now <= to && <line class="now" x1={x(now)} x2={x(now)} y1={14} y2={height} />}
+              {cursor !== undefined && (
+                <line class="cursor" x1={x(cursor.time)} x2={x(cursor.time)} y1={14} y2={height} />
+              )}
+            </>
+          )}
+        />
       </div>
       <Legend />
     </>
   );
 }
 
-const markersOf = ({ requests, expiring }: LanesProps, { camera }: Lane) => ({
-  requests: requests.filter(({ cameraId }) => cameraId === camera),
-  expiring: expiring.filter(({ cameraId }) => cameraId === camera),
-});
+interface SelectionProps {
+  readonly lanes: LanesProps['lanes'];
+  readonly selection: Selection;
+  readonly x: (time: number) => number;
+}
 
-function SelectionBox({ lanes, selection, x }: LanesProps & { selection: Selection; x: (time: number) => number }) {
+function SelectionBox({ lanes, selection, x }: SelectionProps) {
   const index = lanes.findIndex(({ camera }) => camera === selection.camera);
   const width = Math.max(1, x(selection.end) - x(selection.start));
   return (

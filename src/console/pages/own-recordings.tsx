@@ -1,4 +1,5 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { RECORDING_STATUSES } from '../../contracts/admin/recording.values.js';
 import type { PageProps } from '../client/address.js';
 import { byChoice, byText, byTime } from '../parts/filters.js';
 import { type Column, ListPage } from '../parts/listing.js';
@@ -7,10 +8,9 @@ import { formatBytes, Time } from '../parts/values.js';
 import { RetryRecording } from './retries.js';
 
 const LIVE_MS = 5_000;
-const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
 const FILTERS = [
   byText('truckId', 'Truck'),
-  byChoice('status', 'State', STATUSES),
+  byChoice('status', 'State', RECORDING_STATUSES),
   byText('cameraId', 'Camera'),
   byTime('from', 'From'),
   byTime('to', 'Until'),

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { urlOf } from '../client/api.js';
-import { codecOf } from './codec.rules.js';
 import type { Chunk } from './playback.rules.js';
 
 /** A playing picture that differs from the clock by more than this is moved to it. */
@@ -46,12 +45,10 @@ export function PlayerTile(props: TileProps) {
   );
 }
 
-const contentUrl = (id: string): string => urlOf(`/recordings/${id}/content`);
-
 function Picture(props: TileProps & { chunk: Chunk }) {
   const { chunk, cameraId, time, isPlaying, rate, isLeading, onTime, onUnplayable } = props;
   const video = useRef<HTMLVideoElement>(null);
-  const [problem, setProblem] = useState<string>();
+  const [isUnplayable, setUnplayable] = useState(false);
   const [isReady, setReady] = useState(false);
   const offset = (time - chunk.start) / 1_000;
   useEffect(() => {
@@ -76,15 +73,10 @@ function Picture(props: TileProps & { chunk: Chunk }) {
     }, 100);
     return () => clearInterval(timer);
   }, [isLeading, isPlaying, isReady, chunk.id]);
-  const fail = async () => {
-    onUnplayable(chunk);
-    const codec = await codecOf(rangeReader(contentUrl(chunk.id))).catch(() => undefined);
-    setProblem(codec === undefined ? 'This browser cannot play the file.' : `This browser cannot play ${codec}.`);
-  };
-  if (problem !== undefined) {
+  if (isUnplayable) {
     return (
       <div class="screen" role="alert">
-        {problem} Download the file and open it in another player.
+        This browser cannot play the file. Download it and open it in another player.
       </div>
     );
   }
@@ -93,18 +85,16 @@ function Picture(props: TileProps & { chunk: Chunk }) {
       ref={video}
       class="screen"
       aria-label={`Camera ${cameraId}`}
-      src={contentUrl(chunk.id)}
+      src={urlOf(`/recordings/${chunk.id}/content`)}
       muted
       playsInline
       preload="auto"
       onLoadedMetadata={() => setReady(true)}
       onEnded={() => isLeading && onTime(chunk.end)}
-      onError={() => void fail().catch(reportError)}
+      onError={() => {
+        onUnplayable(chunk);
+        setUnplayable(true);
+      }}
     />
   );
 }
-
-const rangeReader = (url: string) => async (start: number, end: number) => {
-  const response = await fetch(url, { headers: { Range: `bytes=${start}-${end - 1}` } });
-  return new Uint8Array(await response.arrayBuffer());
-};

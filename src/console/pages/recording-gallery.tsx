@@ -20,11 +20,15 @@ import { Empty, Loadable } from '../parts/states.js';
 import { formatSeconds } from '../parts/values.js';
 import { localTime } from '../parts/zone.rules.js';
 import { cameraLabel } from './coverage-sentence.rules.js';
-import { drawPoster, keptPoster } from './posters.js';
 
 const LIVE_MS = 15_000;
 const TILES_PER_PAGE = 60;
 const HOUR_MS = 3_600_000;
+/** Around the window. */
+const NEAR = '200px 0px';
+/** The picture of the start is often black. */
+const SECONDS_IN = 0.5;
+const WIDTH = 320;
 
 /** The stored recordings by truck and hour, each with a picture. The newest first. */
 export function RecordingGallery({ query }: PageProps) {
@@ -116,11 +120,7 @@ function Tile({ recording, query, zone }: TileProps) {
   return (
     <li>
       <a href={linkWith('recordings', query, { play: id })}>
-        {may('viewer+video') ? (
-          <Picture url={urlOf(`/recordings/${id}/content`)} />
-        ) : (
-          <span class="poster unknown" aria-hidden="true" />
-        )}
+        {may('viewer+video') ? <Picture id={id} /> : <span class="poster unknown" aria-hidden="true" />}
         <span class="hidden">Play {truckId}, </span>
         <span>{camera}</span>
         <span class="hint">
@@ -131,42 +131,39 @@ function Tile({ recording, query, zone }: TileProps) {
   );
 }
 
-/** Drawn when it comes into view. */
-function Picture({ url }: { url: string }) {
+/** The first picture of a file, drawn from its preview when it comes into view. It stays, and the player of the browser goes. */
+function Picture({ id }: { id: string }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [poster, setPoster] = useState(keptPoster(url));
+  const [isNear, setNear] = useState(false);
+  const [state, setState] = useState<'waiting' | 'drawn' | 'unknown'>('waiting');
   useEffect(() => {
-    const element = canvas.current;
-    if (element === null || poster !== undefined) return undefined;
-    let isVisible = false;
-    let isAsked = false;
-    const observer = new IntersectionObserver(([entry]) => {
-      isVisible = entry?.isIntersecting === true;
-      if (!isVisible || isAsked) return;
-      isAsked = true;
-      const isWanted = () => (isAsked = isVisible);
-      drawPoster({ url, isWanted, done: (drawn) => setPoster(drawn) });
+    const observer = new IntersectionObserver(([entry]) => setNear(entry?.isIntersecting === true), {
+      rootMargin: NEAR,
     });
-    observer.observe(element);
-    return () => {
-      isVisible = false;
-      observer.disconnect();
-    };
-  }, [url, poster]);
-  useEffect(() => {
-    const element = canvas.current;
-    if (element === null || poster == null) return;
-    element.width = poster.width;
-    element.height = poster.height;
-    element.getContext('2d')?.drawImage(poster, 0, 0);
-  }, [poster]);
+    if (canvas.current !== null) observer.observe(canvas.current);
+    return () => observer.disconnect();
+  }, []);
+  const draw = (video: HTMLVideoElement) => {
+    if (canvas.current === null) return;
+    canvas.current.height = (WIDTH * video.videoHeight) / video.videoWidth;
+    canvas.current.getContext('2d')?.drawImage(video, 0, 0, WIDTH, canvas.current.height);
+    setState('drawn');
+  };
   return (
-    <canvas
-      ref={canvas}
-      class={`poster ${poster === undefined ? 'waiting' : poster === null ? 'unknown' : 'drawn'}`}
-      width={320}
-      height={180}
-      aria-hidden="true"
-    />
+    <>
+      <canvas ref={canvas} class={`poster ${state}`} width={WIDTH} height={180} aria-hidden="true" />
+      {isNear && state === 'waiting' && (
+        <video
+          hidden
+          src={urlOf(`/recordings/${id}/content`, { preview: 'true' })}
+          muted
+          playsInline
+          preload="auto"
+          onLoadedData={({ currentTarget: video }) => (video.currentTime = Math.min(SECONDS_IN, video.duration / 2))}
+          onSeeked={({ currentTarget: video }) => draw(video)}
+          onError={() => setState('unknown')}
+        />
+      )}
+    </>
   );
 }

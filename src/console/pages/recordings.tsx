@@ -1,4 +1,5 @@
 import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { RECORDING_STATUSES } from '../../contracts/admin/recording.values.js';
 import { linkTo, linkToFilter, linkWith, type PageProps } from '../client/address.js';
 import { BY_VISION_CONNECTION, byChoice, byText, byTime } from '../parts/filters.js';
 import { type Column, ListPage } from '../parts/listing.js';
@@ -12,14 +13,13 @@ import { RetryFiltered, RetryRecording } from './retries.js';
 import { Shares } from './shares.js';
 
 const LIVE_MS = 5_000;
-const STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'];
 const SOURCES = ['continuous', ['on-demand', 'on demand']] as const;
 const FILTERS = [
   BY_VISION_CONNECTION,
   byText('truckId', 'Truck'),
   byText('cameraId', 'Camera'),
   byChoice('source', 'Source', SOURCES),
-  byChoice('status', 'State', STATUSES),
+  byChoice('status', 'State', RECORDING_STATUSES),
   byTime('from', 'Starts from'),
   byTime('to', 'Starts before'),
 ];

@@ -1,12 +1,11 @@
 import type { SyncChange } from '../../contracts/admin/sync-change.dto.js';
+import { SYNC_CHANGES, SYNC_KINDS } from '../../contracts/admin/sync.values.js';
 import { byChoice } from '../parts/filters.js';
 import { Difference, Json } from '../parts/json.js';
 import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
-import { KINDS } from './run.rules.js';
 
-const CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'];
-const FILTERS = [byChoice('kind', 'Kind', KINDS), byChoice('change', 'Change', CHANGES)];
+const FILTERS = [byChoice('kind', 'Kind', SYNC_KINDS), byChoice('change', 'Change', SYNC_CHANGES)];
 
 const COLUMNS: readonly Column<SyncChange>[] = [
   { title: 'Change', cell: ({ change }) => <Badge value={change} /> },

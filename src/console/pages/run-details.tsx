@@ -1,4 +1,5 @@
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
+import { SYNC_KINDS } from '../../contracts/admin/sync.values.js';
 import { linkTo } from '../client/address.js';
 import { useHaulerName } from '../client/haulers.js';
 import { useLoad } from '../client/load.js';
@@ -8,8 +9,6 @@ import { Detail, RunBadge } from '../parts/states.js';
 import { Count, Facts, Id, Time } from '../parts/values.js';
 import { RunChanges } from './run-changes.js';
 import { HeldRun } from './run-held.js';
-import { KINDS } from './run.rules.js';
-import { RunComparison } from './run-comparison.js';
 import { Refusals } from './run-refusals.js';
 
 const LIVE_MS = 2_000;
@@ -38,7 +37,6 @@ export function RunDetails({ id, query }: { id: string; query: URLSearchParams }
           <RunFacts run={data} />
           <Refusals run={data} path={path} query={query} />
           <RunChanges path={path} query={query} />
-          <RunComparison run={data} query={query} />
         </>
       )}
     </Detail>
@@ -74,10 +72,10 @@ function RunFacts({ run }: { run: SyncRun }) {
 
 /** One row per count, so that the table fits a phone. Counts that are zero everywhere are left out. */
 function Counts({ run }: { run: SyncRun }) {
-  const present = COUNTS.filter((name, index) => index === 0 || KINDS.some((kind) => run.counts[kind][name] > 0));
+  const present = COUNTS.filter((name, index) => index === 0 || SYNC_KINDS.some((kind) => run.counts[kind][name] > 0));
   const columns: readonly Column<(typeof COUNTS)[number]>[] = [
     { title: 'Records', cell: (name) => name },
-    ...KINDS.map((kind) => ({
+    ...SYNC_KINDS.map((kind) => ({
       title: kind,
       isNumber: true,
       cell: (name: (typeof COUNTS)[number]) => <Count value={run.counts[kind][name]} />,

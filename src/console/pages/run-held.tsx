@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import type { SyncTreeRecord, SyncTreeSite, TicketUse } from '../../contracts/admin/sync-tree.dto.js';
+import { SYNC_KINDS } from '../../contracts/admin/sync.values.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { useLoad } from '../client/load.js';
@@ -10,7 +11,7 @@ import { PageButtons, placeIn } from '../parts/listing.js';
 import { Badge, Loadable } from '../parts/states.js';
 import { formatCount } from '../parts/values.js';
 import type { RunPath } from './run-changes.js';
-import { countsOf, KINDS } from './run.rules.js';
+import { countsOf } from './run.rules.js';
 
 /** A run whose removals wait for a decision: the rule that held it, both answers, and what each means. */
 export function HeldRun({ run, path, query }: PageProps & { run: SyncRun; path: RunPath }) {
@@ -41,7 +42,7 @@ export function HeldRun({ run, path, query }: PageProps & { run: SyncRun; path: 
   );
 }
 
-const heldOf = ({ counts }: SyncRun): string => countsOf(KINDS.map((kind) => [counts[kind].held, kind]));
+const heldOf = ({ counts }: SyncRun): string => countsOf(SYNC_KINDS.map((kind) => [counts[kind].held, kind]));
 
 function Decision({ run, path }: { run: SyncRun; path: RunPath }) {
   const [note, setNote] = useState('');

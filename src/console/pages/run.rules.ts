@@ -1,9 +1,8 @@
 import type { SyncCounts, SyncRunCounts } from '../../contracts/admin/sync-run.dto.js';
-
-export const KINDS = ['sites', 'kiosks', 'materials'] as const;
+import { SYNC_KINDS, type SyncKind } from '../../contracts/admin/sync.values.js';
 
 /** `3 sites and 12 materials`, without what there is none of. */
-export function countsOf(counts: readonly (readonly [count: number, kind: (typeof KINDS)[number]])[]): string {
+export function countsOf(counts: readonly (readonly [count: number, kind: SyncKind])[]): string {
   const parts = counts
     .filter(([count]) => count > 0)
     .map(([count, kind]) => `${count.toLocaleString()} ${count === 1 ? kind.slice(0, -1) : kind}`);
@@ -26,7 +25,7 @@ export type ChangeName = (typeof CHANGES)[number]['name'];
 /** The counts of all kinds together. */
 export function totalsOf(counts: SyncRunCounts): SyncCounts {
   const names = Object.keys(counts.sites) as (keyof SyncCounts)[];
-  const sum = (name: keyof SyncCounts) => KINDS.reduce((total, kind) => total + counts[kind][name], 0);
+  const sum = (name: keyof SyncCounts) => SYNC_KINDS.reduce((total, kind) => total + counts[kind][name], 0);
   return Object.fromEntries(names.map((name) => [name, sum(name)])) as unknown as SyncCounts;
 }
 

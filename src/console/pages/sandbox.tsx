@@ -48,7 +48,7 @@ export function SandboxPage({ query }: PageProps) {
   } as const;
   return (
     <>
-      <p>Each switch simulates a fault for one hauler or customer. It ends by itself.</p>
+      <p>Each scenario simulates a fault for one hauler or customer. It ends by itself.</p>
       <Loadable of={catalogue}>
         {({ data }) =>
           isPartner ? <Switches catalogue={data} subject={own} /> : <AdminScenarios catalogue={data} query={query} />
@@ -91,9 +91,7 @@ function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly 
 
 /** Scenarios of Vision belong to a customer, all others to a hauler. */
 const ofSubject = (catalogue: readonly SandboxScenario[], value: string): SandboxScenario[] =>
-  catalogue.filter((each) =>
-    each.interface.some((name) => (name === 'vision') === value.startsWith('customers/')),
-  );
+  catalogue.filter((each) => each.interface.some((name) => (name === 'vision') === value.startsWith('customers/')));
 
 /** One that the list does not have, as in an old address, counts as real. */
 function subjectOf(value: string, choices: readonly Choice[]): Subject {
@@ -126,12 +124,11 @@ function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[
         </p>
       )}
       <ul class="scenarios">
-        {catalogue.map((scenario) => (
+        {(active.data === undefined ? [] : catalogue).map((scenario) => (
           <ScenarioRow
             key={`${subject.list} ${scenario.name}`}
             scenario={scenario}
             active={running.find(({ name }) => name === scenario.name)}
-            isKnown={active.data !== undefined}
             path={`${subject.scenarios}/${scenario.name}`}
             confirmFor={subject.isReal ? subject.name : undefined}
           />

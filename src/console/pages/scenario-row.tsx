@@ -1,10 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { ActiveSandboxScenario, SandboxScenario } from '../../contracts/admin/sandbox.dto.js';
 import { send } from '../client/api.js';
-import { useAction, useNow } from '../client/load.js';
-import { useSession } from '../client/session.js';
-import { Options } from '../parts/forms.js';
-import { ErrorBox } from '../parts/states.js';
+import { useNow } from '../client/load.js';
+import { ActionButton, Options } from '../parts/forms.js';
 import { formatSeconds } from '../parts/values.js';
 
 const BOUNDS = [
@@ -23,75 +21,49 @@ export type ScenariosPath = '/sandbox/scenarios' | `/sandbox/${string}/${string}
 interface RowProps {
   readonly scenario: SandboxScenario;
   readonly active: ActiveSandboxScenario | undefined;
-  /** The service has said which scenarios are on. */
-  readonly isKnown: boolean;
   /** The path of its calls. */
   readonly path: `${ScenariosPath}/${string}`;
   /** Whose real calls it faults: asked for before it is switched on. */
   readonly confirmFor: string | undefined;
 }
 
-/** A scenario as a switch, with the requests and the time that remain. */
-export function ScenarioRow({ scenario, active, isKnown, path, confirmFor }: RowProps) {
-  const { canWrite } = useSession();
-  const [isAsking, setAsking] = useState(false);
+/** A scenario with what starts or ends it, and the requests and the time that remain. */
+export function ScenarioRow({ scenario, active, path, confirmFor }: RowProps) {
+  const { name } = scenario;
   const [bound, setBound] = useState<string>(BOUNDS[3][0]);
   const [values, setValues] = useState<Readonly<Record<string, string>>>({});
-  const action = useAction<boolean>(async (isOn) => {
-    if (!isOn) return send('DELETE', path);
-    const [name = '', count] = bound.split(':');
+  const start = () => {
+    const [kind = '', count] = bound.split(':');
     const parameters = parametersOf(scenario, values);
-    const body = { [name]: Number(count), ...(Object.keys(parameters).length === 0 ? {} : { parameters }) };
-    return send('PUT', path, body);
-  });
-  const isOn = active !== undefined;
-  const id = `scenario-${scenario.name}`;
+    return send('PUT', path, {
+      [kind]: Number(count),
+      ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
+    });
+  };
   return (
-    <li class={`scenario card ${isOn ? 'on' : ''}`}>
-      <div class="scenario-head">
-        <button
-          type="button"
-          role="switch"
-          class="switch"
-          aria-checked={isOn}
-          aria-labelledby={id}
-          disabled={!canWrite || !isKnown || action.isRunning}
-          onClick={() => {
-            if (isOn || confirmFor === undefined) action.run(!isOn).catch(reportError);
-            else setAsking(true);
-          }}
-        />
-        <div>
-          <strong id={id}>{scenario.name}</strong> <span class="hint">{scenario.interface.join(', ')}</span>
-          <p class="hint">{scenario.description}.</p>
+    <li class={`scenario card ${active === undefined ? '' : 'on'}`}>
+      <strong>{name}</strong> <span class="hint">{scenario.interface.join(', ')}</span>
+      <p class="hint">{scenario.description}.</p>
+      {active === undefined ? (
+        <div class="scenario-options">
+          <ScenarioOptions scenario={scenario} bound={bound} onBound={setBound} values={values} onValues={setValues} />
+          <ActionButton
+            key="start"
+            label={`Start ${name}`}
+            confirm={
+              confirmFor === undefined
+                ? undefined
+                : `${name} faults the real calls of ${confirmFor} for ${labelOf(bound)}.`
+            }
+            work={start}
+          />
         </div>
-      </div>
-      {isOn ? (
-        <Remaining active={active} />
       ) : (
-        <ScenarioOptions scenario={scenario} bound={bound} onBound={setBound} values={values} onValues={setValues} />
-      )}
-      {isAsking && confirmFor !== undefined && (
-        <div class="confirm" role="group" aria-label={`Confirm ${scenario.name}`}>
-          <span>
-            {scenario.name} faults the real calls of <strong>{confirmFor}</strong> for {labelOf(bound)}.
-          </span>
-          <button
-            type="button"
-            class="danger"
-            onClick={() => {
-              setAsking(false);
-              action.run(true).catch(reportError);
-            }}
-          >
-            Switch {scenario.name} on for {confirmFor}
-          </button>
-          <button type="button" onClick={() => setAsking(false)}>
-            Cancel
-          </button>
+        <div class="scenario-options">
+          <Remaining active={active} />
+          <ActionButton key="end" label={`End ${name}`} work={() => send('DELETE', path)} />
         </div>
       )}
-      {action.error !== undefined && <ErrorBox error={action.error} />}
     </li>
   );
 }
@@ -106,7 +78,7 @@ interface OptionsProps {
 
 function ScenarioOptions({ scenario, bound, onBound, values, onValues }: OptionsProps) {
   return (
-    <div class="scenario-options">
+    <>
       <label class="inline">
         For{' '}
         <select value={bound} onChange={(event) => onBound(event.currentTarget.value)}>
@@ -124,7 +96,7 @@ function ScenarioOptions({ scenario, bound, onBound, values, onValues }: Options
           />
         </label>
       ))}
-    </div>
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
+import { SYNC_RUN_STATUSES } from '../../contracts/admin/sync.values.js';
 import { linkTo, type PageProps } from '../client/address.js';
 import { useConnectionChoices } from '../client/haulers.js';
 import { useSession } from '../client/session.js';
@@ -11,7 +12,7 @@ import { RunDetails } from './run-details.js';
 import { barsOf, CHANGES, totalsOf } from './run.rules.js';
 
 const LIVE_MS = 3_000;
-const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'held', 'rejected', ['no_data', 'no data']] as const;
+const STATUSES = SYNC_RUN_STATUSES.map((status) => [status, status.replace('_', ' ')] as const);
 
 export function SyncPage({ query }: PageProps) {
   const id = query.get('run');

@@ -1,19 +1,17 @@
 import { useRef, useState } from 'preact/hooks';
-import type { CoverageInterval } from '../../contracts/admin/coverage.dto.js';
 import { change, linkTo } from '../client/address.js';
-import { callErrorOf, get } from '../client/api.js';
+import { callErrorOf } from '../client/api.js';
 import { useLoad } from '../client/load.js';
 import { useSession } from '../client/session.js';
 import { overlapsOf, ZoneChoice } from '../parts/filters.js';
-import { CsvButton, saveFile } from '../parts/csv-button.js';
-import { ActionButton } from '../parts/forms.js';
+import { CsvButton } from '../parts/csv-button.js';
 import { Loadable } from '../parts/states.js';
 import { CameraSentences } from './camera-sentences.js';
 import { ClipRequest } from './clip-request.js';
 import { Lanes } from './lanes.js';
 import { playAt } from './play-at.js';
 import { ClipRequests } from './retries.js';
-import { lanesOf, missingFootage, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
+import { lanesOf, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
 import { useWidth } from '../parts/width.js';
 import { dayOf, rangeText } from '../parts/zone.rules.js';
 
@@ -116,14 +114,13 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
       )}
       <ClipRequests requests={requests.data?.data ?? []} from={from} to={to} zone={zone} />
       <CsvButton path="/coverage" filters={range} />
-      <p class="actions">
-        <ActionButton label="Missing footage (CSV)" isRead work={() => download(truckId, range)} />
-        {may('operator') && (
+      {may('operator') && (
+        <p class="actions">
           <a class="button" href={linkTo('holds', { new: 1, ...range })}>
             Hold this range
           </a>
-        )}
-      </p>
+        </p>
+      )}
     </section>
   );
 }
@@ -131,12 +128,6 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
 function rangeOf(query: URLSearchParams, zone: string): readonly [number, number] {
   const [from, to] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
   return from !== undefined && to !== undefined && from < to ? [from, to] : dayOf(Date.now(), zone);
-}
-
-async function download(truckId: string, range: Readonly<Record<string, string>>): Promise<void> {
-  const { data } = await get('/coverage', range);
-  const content = new Blob([missingFootage(truckId, data as CoverageInterval[])], { type: 'text/csv' });
-  saveFile(`missing-footage-${truckId}-${range['from']?.slice(0, 10)}.csv`, content);
 }
 
 interface RangeProps {

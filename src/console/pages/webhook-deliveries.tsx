@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { WebhookDelivery } from '../../contracts/admin/webhook-delivery.dto.js';
-import { NETWORK_CAUSES } from '../../contracts/common/network-causes.js';
-import type { DeliveryReason } from '../../contracts/webhooks/delivery-reasons.js';
+import { DELIVERY_REASONS, DELIVERY_STATUSES } from '../../contracts/webhooks/delivery.values.js';
 import type { PageProps } from '../client/address.js';
 import { send } from '../client/api.js';
 import { byChoice } from '../parts/filters.js';
@@ -10,27 +9,8 @@ import { type Column, ListPage } from '../parts/listing.js';
 import { Badge, Empty } from '../parts/states.js';
 import { Time } from '../parts/values.js';
 
-const STATES = ['pending', 'delivered', 'failed'] as const;
 const LIVE_MS = 5_000;
-const FILTERS = [byChoice('status', 'State', STATES)];
-
-/** As docs/webhooks.md explains them. */
-const REASONS: Readonly<Record<DeliveryReason, string>> = {
-  ...NETWORK_CAUSES,
-  'http-status': 'no 2xx',
-  redirected: 'a redirect, which is not followed',
-  gone: '410: the endpoint was disabled',
-  'timed-out': 'no answer in time',
-  unreachable: 'not reachable',
-  broken: 'the connection broke',
-  'address-refused': 'the address may not be called',
-  'secret-unreadable': 'the secret cannot be read: rotate it',
-  'mail-off': 'SMTP_URL is not set',
-  'mail-unreachable': 'the mail server is not reachable',
-  'mail-refused': 'the mail server refused it',
-  interrupted: 'the service ended during the try',
-  disabled: 'the endpoint was disabled before',
-};
+const FILTERS = [byChoice('status', 'State', DELIVERY_STATUSES)];
 
 /** What was delivered to one endpoint or to all, live. */
 export function DeliveryList({ query }: PageProps) {
@@ -133,7 +113,7 @@ export function LastAnswer({ delivery: { lastResponse, reason } }: { delivery: W
   if (lastResponse === null && reason === null) return <span class="hint">none yet</span>;
   return (
     <>
-      {lastResponse !== null && <strong>{lastResponse.status}</strong>} {reason !== null && REASONS[reason]}
+      {lastResponse !== null && <strong>{lastResponse.status}</strong>} {reason !== null && DELIVERY_REASONS[reason]}
       {lastResponse !== null && lastResponse.body !== '' && (
         <div class="hint wrap">{lastResponse.body.slice(0, 200)}</div>
       )}

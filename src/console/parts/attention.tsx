@@ -1,58 +1,120 @@
-import type { ComponentChildren } from 'preact';
-import type { Loaded } from '../client/load.js';
-import { Badge, ErrorBox, Loading } from './states.js';
-import { formatCount } from './values.js';
+import { useState } from 'preact/hooks';
+import type { AttentionItem, CheckedKind } from '../../contracts/admin/attention.dto.js';
+import { send } from '../client/api.js';
+import type { PathOf } from '../client/contract.js';
+import { useLoad } from '../client/load.js';
+import { CHECKS, checksInOrder, SEVERITY_TONES, unknownChecks } from './attention.rules.js';
+import { ActionButton } from './forms.js';
+import { Badge, Loadable } from './states.js';
+import { formatCount, Time } from './values.js';
 
-const MAX_ITEMS = 5;
+const LIVE_MS = 10_000;
+const FIRST_ITEMS = 20;
+const HOME = '/console/';
 
-export interface Check {
-  readonly title: string;
-  /** Shown if there are no items. */
-  readonly none: string;
-  readonly of: Loaded<unknown>;
-  readonly items: readonly ComponentChildren[] | undefined;
-  /** How many there are, if more than the loaded items. */
-  readonly count?: number | undefined;
-  /** There are more than `count`. */
-  readonly isMore?: boolean;
-}
-
-/** What needs attention, each as a card with its newest items; below them what is in order. */
-export function Checks({ checks }: { checks: readonly Check[] }) {
-  const isLoading = checks.some(({ of: { data, error } }) => data === undefined && error === undefined);
-  const clear = checks.filter(({ of: { data }, items = [] }) => data !== undefined && items.length === 0);
+/** What needs attention, as the service ranks it, with what was looked at: for the admin of a service, or a partner of its connection. */
+export function AttentionList() {
   return (
-    <>
-      {isLoading && <Loading />}
-      <div class="attention">
-        {checks.map((each) => (
-          <Attention key={each.title} {...each} />
-        ))}
-      </div>
-      {clear.length > 0 && !isLoading && (
-        <section class="card clear" aria-label="In order">
-          <h2>{clear.length === checks.length ? 'Nothing needs attention' : 'In order'}</h2>
-          <ul>
-            {clear.map(({ title, none }) => (
-              <li key={title}>{none}</li>
-            ))}
-          </ul>
-        </section>
-      )}
-    </>
+    <Loadable of={useLoad('/attention', {}, LIVE_MS)}>
+      {({ data, total, checked }) => {
+        const attention = { data, checked };
+        const inOrder = checksInOrder(attention);
+        return (
+          <>
+            {total > 0 && <Items items={data} total={total} />}
+            <Unknown checks={unknownChecks(attention)} />
+            <InOrder checks={inOrder} isAll={checked.length === inOrder.length} />
+          </>
+        );
+      }}
+    </Loadable>
   );
 }
 
-function Attention({ title, of: { error, reload }, items = [], count = items.length, isMore = false }: Check) {
-  if (items.length === 0 && error === undefined) return null;
+function Items({ items, total }: { items: readonly AttentionItem[]; total: number }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? items : items.slice(0, FIRST_ITEMS);
   return (
-    <section class={`card ${items.length > 0 ? 'needed' : ''}`} aria-label={title}>
+    <section class="card" aria-label="Needs attention">
       <h2>
-        {title} {items.length > 0 && <Badge value={`${formatCount(count)}${isMore ? '+' : ''}`} tone="bad" />}
+        Needs attention <Badge value={formatCount(total)} tone="bad" />
       </h2>
-      {error !== undefined && <ErrorBox error={error} onRetry={reload} />}
-      <ul>{items.slice(0, MAX_ITEMS)}</ul>
-      {count > MAX_ITEMS && <p class="hint">and {formatCount(count - MAX_ITEMS)} more</p>}
+      <ol class="needs">
+        {shown.map((item) => (
+          <Item key={`${item.kind} ${item.connection?.id} ${item.subject} ${item.page}`} item={item} />
+        ))}
+      </ol>
+      {shown.length < items.length && (
+        <button type="button" onClick={() => setWhole(true)}>
+          Show {formatCount(items.length - shown.length)} more
+        </button>
+      )}
+      {isWhole && total > items.length && (
+        <p class="hint">and {formatCount(total - items.length)} of lower rank, which are not listed</p>
+      )}
+    </section>
+  );
+}
+
+function Item({ item }: { item: AttentionItem }) {
+  const { kind, severity, hauler, connection, since, deadline, sentence, page, action } = item;
+  return (
+    <li class={severity}>
+      <Badge value={severity} tone={SEVERITY_TONES[severity]} />
+      <div>
+        <p>
+          <span class="hint">{CHECKS[kind].title}</span>
+        </p>
+        <p>{page === HOME ? sentence : <a href={page}>{sentence}</a>}</p>
+        <p class="hint">
+          {hauler !== undefined && <>{hauler.name} · </>}
+          {connection !== undefined && <>{connection.interface} · </>}
+          since <Time value={since} />
+          {deadline !== undefined && (
+            <>
+              {' '}
+              · until <Time value={deadline} />
+            </>
+          )}
+        </p>
+      </div>
+      {action !== undefined && (
+        <ActionButton
+          label={action.title}
+          work={() => send(action.method, action.path as PathOf<'POST'>, action.body)}
+        />
+      )}
+    </li>
+  );
+}
+
+/** A check that could not be made says nothing: neither that all is well, nor that something is wrong. */
+function Unknown({ checks }: { checks: readonly CheckedKind[] }) {
+  if (checks.length === 0) return null;
+  return (
+    <section class="card unknown" aria-label="Not known">
+      <h2>Not known</h2>
+      <ul>
+        {checks.map(({ kind, reason }) => (
+          <li key={kind}>
+            {CHECKS[kind].title}: {reason}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function InOrder({ checks, isAll }: { checks: readonly CheckedKind[]; isAll: boolean }) {
+  if (checks.length === 0) return null;
+  return (
+    <section class="card clear" aria-label="In order">
+      <h2>{isAll ? 'Nothing needs attention' : 'In order'}</h2>
+      <ul>
+        {checks.map(({ kind }) => (
+          <li key={kind}>{CHECKS[kind].none}</li>
+        ))}
+      </ul>
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import type { AdminRole } from '../../contracts/common/roles.js';
+import type { AdminRole } from '../../contracts/common/roles.values.js';
 import { useAction } from '../client/load.js';
 import { type Needs, SessionContext, useSession } from '../client/session.js';
 import { FieldErrors, FieldMessage, sortErrors, useFieldError } from './field-errors.js';

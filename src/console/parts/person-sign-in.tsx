@@ -1,5 +1,9 @@
 import { PERSON_SIGN_IN } from '../client/session.js';
-import { NETWORK_CAUSE_CODES, NETWORK_CAUSES, type NetworkCause } from '../../contracts/common/network-causes.js';
+import {
+  NETWORK_CAUSE_CODES,
+  NETWORK_CAUSES,
+  type NetworkCause,
+} from '../../contracts/common/network-causes.values.js';
 import type { SignInFault } from '../../contracts/admin/people.dto.js';
 
 /** `query` may name the algorithm. */

@@ -1,4 +1,4 @@
-import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
+import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Flag, Integer, Name, OneOfList, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, max, nullable, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';

@@ -63,14 +63,11 @@ export class AttentionAction {
   body?: Record<string, string>;
 }
 
-/** Something that somebody should look at. */
-export class AttentionItem {
-  @OneOf('The check', ATTENTION_KINDS, example('failed-downloads')) kind!: AttentionKind;
+/** What an item says to everybody who sees it. */
+export class AttentionFacts {
   @OneOf('`now`: something is lost or stands still; `soon`: it will be; `watch`: it is over, or far off', SEVERITIES)
   severity!: Severity;
   @Integer('How many', min(1), example(12)) count!: number;
-  @Nested('Its hauler', AttentionHauler, optional) hauler?: AttentionHauler;
-  @Nested('Its connection', AttentionConnection, optional) connection?: AttentionConnection;
   @Text('The truck, the key, the rule or the operation that it is about', example('TRUCK-7')) subject!: string;
   @Time('Since when') since!: string;
   @Time('When the next of it is lost or ends', optional) deadline?: string;
@@ -78,15 +75,26 @@ export class AttentionItem {
   sentence!: string;
   @Text('Path of the console page that shows it', example('/console/recordings?status=failed&truckId=TRUCK-7'))
   page!: string;
+}
+
+/** Something that somebody should look at. */
+export class AttentionItem extends AttentionFacts {
+  @OneOf('The check', ATTENTION_KINDS, example('failed-downloads')) kind!: AttentionKind;
+  @Nested('Its hauler', AttentionHauler, optional) hauler?: AttentionHauler;
+  @Nested('Its connection', AttentionConnection, optional) connection?: AttentionConnection;
   @Nested('The call that deals with it, where there is one', AttentionAction, optional) action?: AttentionAction;
 }
 
-/** One check, whether it found something or not. */
-export class CheckedKind {
-  @OneOf('The check', ATTENTION_KINDS, example('failed-downloads')) kind!: AttentionKind;
+/** How one check went. */
+export class CheckResult {
   @Time('When it was made') at!: string;
   @Flag('Whether the check could be made. If not, nobody knows whether anything is wrong') ok!: boolean;
   @Text('Why it could not be made', optional, example('The exchange log is off (EXCHANGE_LOG).')) reason?: string;
+}
+
+/** One check, whether it found something or not. */
+export class CheckedKind extends CheckResult {
+  @OneOf('The check', ATTENTION_KINDS, example('failed-downloads')) kind!: AttentionKind;
 }
 
 /** Everything that needs attention, and what was looked at. */

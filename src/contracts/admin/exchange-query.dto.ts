@@ -1,5 +1,5 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
-import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
+import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Flag, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { inQuery, max, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';

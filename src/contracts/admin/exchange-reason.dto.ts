@@ -1,4 +1,4 @@
-import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
+import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Integer, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, min, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';

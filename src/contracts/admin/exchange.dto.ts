@@ -1,4 +1,4 @@
-import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
+import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import {
   Decimal,
   Flag,

@@ -1,6 +1,7 @@
 import { Integer, Name, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
+import { HOLD_STATUSES, type HoldStatus, MISSING_CAUSE_CODES, type MissingCause } from './hold.values.js';
 import { ListQuery } from './list.dto.js';
 import { ConnectionId, HaulerId, PARTNER_NAME, TruckId } from './fields.js';
 
@@ -9,7 +10,6 @@ export const MAX_HOLD_DAYS = 366;
 
 /** More missing ranges are not listed. */
 export const MAX_MISSING = 200;
-const STATUSES = ['active', 'released'] as const;
 
 export class CreateHold {
   @Name('The case, claim or letter that needs the footage', max(255), example('CLAIM-2026-117')) caseId!: string;
@@ -40,7 +40,7 @@ export class HoldQuery extends ListQuery {
   @ConnectionId(optional) connectionId?: string;
   @TruckId(optional) truckId?: string;
   @Text('The case, claim or letter that needs the footage', range(1, 255), optional) caseId?: string;
-  @OneOf('Active or released', STATUSES, optional) status?: (typeof STATUSES)[number];
+  @OneOf('Active or released', HOLD_STATUSES, optional) status?: HoldStatus;
   @Time('Holds of footage after this time', inQuery, optional) from?: Instant;
   @Time('Holds of footage before this time', inQuery, optional) to?: Instant;
 }
@@ -49,15 +49,13 @@ export class HoldQuery extends ListQuery {
 export class Hold extends CreateHold {
   @Uuid('Id of the hold') id!: string;
   @HaulerId() haulerId!: string;
-  @OneOf('A released hold stays in the list', STATUSES) status!: (typeof STATUSES)[number];
+  @OneOf('A released hold stays in the list', HOLD_STATUSES) status!: HoldStatus;
   @Time('When it was created') createdAt!: string;
   @Text('Who created it, as the action log names them', example('console')) createdBy!: string;
   @Time('When it was released', optional) releasedAt?: string;
   @Text('Who released it', optional, example('console')) releasedBy?: string;
   @Text('Why it was released', optional, example('Settled on 4 May')) releaseReason?: string;
 }
-
-const MISSING_CAUSES = ['deleted', 'lost', 'notListed', 'erased', 'monthRemoved'] as const;
 
 /** Held time of which no file is stored or waits to be downloaded. */
 export class MissingFootage {
@@ -66,9 +64,9 @@ export class MissingFootage {
   @Time('End') to!: string;
   @OneOf(
     '`deleted`: retention has deleted it; `erased`: an erasure has; `lost`: its download failed or expired; `monthRemoved`: its month is older than VIDEO_ROWS_DAYS and was removed, so that the service no longer knows what there was; `notListed`: the service knows no recording of it, because none was made or none was listed',
-    MISSING_CAUSES,
+    MISSING_CAUSE_CODES,
   )
-  cause!: (typeof MISSING_CAUSES)[number];
+  cause!: MissingCause;
 }
 
 /** A hold with what it holds at this moment. */

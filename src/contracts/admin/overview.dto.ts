@@ -1,4 +1,4 @@
-import { INTERFACES, type InterfaceName } from '../common/api-contract.js';
+import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Integer, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, optional, range } from '../common/fields/options.js';
 const EXCHANGE_LOGS = ['all', 'failures', 'off'] as const;

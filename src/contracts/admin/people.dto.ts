@@ -1,7 +1,7 @@
-import { NETWORK_CAUSE_CODES } from '../common/network-causes.js';
+import { NETWORK_CAUSE_CODES } from '../common/network-causes.values.js';
 import { Flag, OneOf, Text, TextList, Time, Uuid } from '../common/fields/decorators.js';
 import { example, optional } from '../common/fields/options.js';
-import { ADMIN_ROLES, type AdminRole } from '../common/roles.js';
+import { ADMIN_ROLES, type AdminRole } from '../common/roles.values.js';
 import { CellsView } from './session-view.dto.js';
 
 /** Why a person is not signed in, as the sign-in page shows it. */

@@ -11,6 +11,12 @@ import {
 } from '../common/fields/decorators.js';
 import { example, inQuery, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
+import {
+  RECORDING_SOURCES,
+  RECORDING_STATUSES,
+  type RecordingSource,
+  type RecordingStatus,
+} from './recording.values.js';
 import { ListQuery } from './list.dto.js';
 import { AnyCameraId, CameraId, ConnectionId, CustomerId, HaulerId, TruckId } from './fields.js';
 
@@ -28,11 +34,6 @@ export const ENDINGS = [
   'interrupted',
 ] as const;
 export type RecordingReason = (typeof ENDINGS)[number];
-
-const RECORDING_SOURCES = ['on-demand', 'continuous'] as const;
-const RECORDING_STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
-type RecordingSource = (typeof RECORDING_SOURCES)[number];
-type RecordingStatus = (typeof RECORDING_STATUSES)[number];
 
 /** The filters that the partner of a connection has too. */
 export class RecordingFilters extends ListQuery {
@@ -54,8 +55,18 @@ export class RecordingQuery extends RecordingFilters {
   @ConnectionId(optional) connectionId?: string;
 }
 
+/** A preview has this much of the begin and of the end of a file: enough for a first picture (decision 72). */
+export const PREVIEW_BYTES = 512 * 1_024;
+
 export class RecordingContentQuery {
   @Flag('Send it as a file to save', inQuery, optional) download?: boolean;
+
+  @OneOf(
+    'Send the first and last 512 KiB alone, for a picture; the name `preview` is enough. It is no view',
+    ['true', 'false', ''],
+    optional,
+  )
+  preview?: 'true' | 'false' | '';
 }
 
 export class StoredRecording {

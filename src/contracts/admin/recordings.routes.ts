@@ -41,7 +41,7 @@ export const RECORDING_ROUTES = {
   getRecordingContent: route({ role: 'viewer+video', isPerHauler: true }, 'GET', '/recordings/{id}/content', {
     summary: 'Download a recording',
     description:
-      'The whole file, or the part that `Range` names. It is an action: `recording.viewed` of a console session, `recording.downloaded` with `download` or of a token. 503 while that cannot be stored.',
+      'The whole file, or the part that `Range` names. It is an action: `recording.viewed` of a console session, `recording.downloaded` with `download` or of a token. 503 while that cannot be stored. A `preview` has the first and last 512 KiB alone, and is no action: without `Range` the first of a longer file (206), and 416 for a range that begins in between.',
     params: IdParam,
     query: RecordingContentQuery,
     file: 'video/mp4',

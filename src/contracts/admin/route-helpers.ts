@@ -1,6 +1,6 @@
 import type { RouteClasses, RouteDefinition, RouteFacts } from '../common/api-contract.js';
 import type { DtoClass } from '../common/fields/field.js';
-import type { AdminRole } from '../common/roles.js';
+import type { AdminRole } from '../common/roles.values.js';
 import { HistoryEntry } from './history.dto.js';
 import { IdParam, listOf, ListQuery } from './list.dto.js';
 

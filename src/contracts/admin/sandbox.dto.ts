@@ -1,4 +1,4 @@
-import { INTERFACES } from '../common/api-contract.js';
+import { INTERFACES } from '../common/interfaces.values.js';
 import { Integer, Json, NestedList, OneOf, OneOfList, Text, Time } from '../common/fields/decorators.js';
 import { example, max, nullable, optional, type Options, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';

@@ -1,4 +1,4 @@
-import { ADMIN_ROLES, type AdminRole } from '../common/roles.js';
+import { ADMIN_ROLES, type AdminRole } from '../common/roles.values.js';
 import { Flag, OneOf, OneOfList, Text, TextList, Uuid } from '../common/fields/decorators.js';
 import { example, nullable, optional, range } from '../common/fields/options.js';
 import { PARTNER_INTERFACES, type PartnerInterface } from './connection.dto.js';

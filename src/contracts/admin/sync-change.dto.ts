@@ -1,14 +1,11 @@
 import { Json, OneOf, Text, TextList, Uuid } from '../common/fields/decorators.js';
 import { example, nullable, optional } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
-import { SYNC_KINDS, type SyncKind } from './sync-kinds.js';
-
-export const SYNC_CHANGES = ['created', 'updated', 'deactivated', 'restored', 'held'] as const;
-export type SyncChangeName = (typeof SYNC_CHANGES)[number];
+import { SYNC_CHANGES, SYNC_KINDS, type SyncChangeName, type SyncKind } from './sync.values.js';
 
 export class SyncChangeQuery extends ListQuery {
   @OneOf('Records of this kind only', SYNC_KINDS, optional) kind?: SyncKind;
-  @OneOf('Changes of this type only', SYNC_CHANGES, optional) change?: (typeof SYNC_CHANGES)[number];
+  @OneOf('Changes of this type only', SYNC_CHANGES, optional) change?: SyncChangeName;
 }
 
 const ChangedRecord = (description: string) =>

@@ -1,7 +1,7 @@
 import { Integer, Json, OneOf, Text } from '../common/fields/decorators.js';
 import { example, min, optional, type Options, range } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
-import { SYNC_KINDS, type SyncKind } from './sync-kinds.js';
+import { SYNC_KINDS, type SyncKind } from './sync.values.js';
 
 const SYNC_SEVERITIES = ['quarantined', 'flagged'] as const;
 type SyncSeverity = (typeof SYNC_SEVERITIES)[number];

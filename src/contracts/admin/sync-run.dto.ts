@@ -1,11 +1,8 @@
 import { Flag, Integer, Json, Name, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, nullable, optional } from '../common/fields/options.js';
 import { ListQuery } from './list.dto.js';
-import { SYNC_KINDS, type SyncKind } from './sync-kinds.js';
+import { SYNC_KINDS, SYNC_RUN_STATUSES, type SyncKind, type SyncRunStatus } from './sync.values.js';
 import { RefusedRecords } from './sync-refusal.dto.js';
-
-const SYNC_RUN_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'held', 'rejected', 'no_data'] as const;
-export type SyncRunStatus = (typeof SYNC_RUN_STATUSES)[number];
 
 /** The filters that the partner of a connection has too. */
 export class SyncRunFilters extends ListQuery {

@@ -1,7 +1,7 @@
 import { Flag, Integer, Nested, NestedList, OneOf, Text, TextList, Time, Uuid } from '../common/fields/decorators.js';
 import { example, nullable, optional } from '../common/fields/options.js';
-import { SYNC_CHANGES, type SyncChangeName } from './sync-change.dto.js';
-import { SYNC_KINDS, type SyncKind } from './sync-kinds.js';
+import { SYNC_CHANGES, type SyncChangeName } from './sync.values.js';
+import { SYNC_KINDS, type SyncKind } from './sync.values.js';
 import { HaulerId } from './fields.js';
 
 /** More changed records of a site are counted, not listed. */

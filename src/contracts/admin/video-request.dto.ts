@@ -25,19 +25,9 @@ import {
   StartTime,
   TruckId,
 } from './fields.js';
+import { VIDEO_REQUEST_STATUSES, type VideoRequestStatus } from './video-request.values.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
-
-export const VIDEO_REQUEST_STATUSES = [
-  'submitting',
-  'processing',
-  'ready',
-  'downloading',
-  'stored',
-  'failed',
-  'expired',
-] as const;
-type VideoRequestStatus = (typeof VIDEO_REQUEST_STATUSES)[number];
 
 export class OrderVideoRequest {
   @ConnectionId() connectionId!: string;

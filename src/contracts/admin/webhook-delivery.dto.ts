@@ -1,13 +1,15 @@
 import { Integer, Json, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, nullable, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
-import { DELIVERY_REASON_CODES, type DeliveryReason } from '../webhooks/delivery-reasons.js';
+import {
+  DELIVERY_REASON_CODES,
+  DELIVERY_STATUSES,
+  type DeliveryReason,
+  type DeliveryStatus,
+} from '../webhooks/delivery.values.js';
 import { SENT_TOPICS, type SentTopic } from '../webhooks/topics.js';
 import { ListQuery } from './list.dto.js';
 import { HAULER, HaulerId } from './fields.js';
-
-export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 const BODY = `{"type":"ticket.created","timestamp":"2026-11-20T14:03:27.512Z","data":{"haulerId":"${HAULER}","ticketId":"0197a1ce-7081-7d92-8ea3-2b3c4d5e6f70"}}`;
 

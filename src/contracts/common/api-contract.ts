@@ -1,6 +1,7 @@
 import type { ErrorBody } from './error-body.dto.js';
 import type { DtoClass } from './fields/field.js';
-import type { AdminRole } from './roles.js';
+import type { InterfaceName } from './interfaces.values.js';
+import type { AdminRole } from './roles.values.js';
 
 /** Every kind of failure of a request, with its HTTP status. */
 export const KIND_STATUS = {
@@ -30,10 +31,6 @@ const KINDS = Object.keys(KIND_STATUS) as ErrorKind[];
 export function kindOf(status: number): ErrorKind | undefined {
   return KINDS.find((kind) => KIND_STATUS[kind] === status);
 }
-
-/** The four interfaces of the specification, and the scopes that an API key may carry (decision 2). */
-export const INTERFACES = ['scale', 'account', 'site', 'vision'] as const;
-export type InterfaceName = (typeof INTERFACES)[number];
 
 /** Header of the key: `PLATFORM-API-KEY` for keys of the platform, `API-KEY` for keys of a partner (section 5). */
 export type KeyHeader = 'PLATFORM-API-KEY' | 'API-KEY';

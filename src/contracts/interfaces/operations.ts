@@ -1,5 +1,6 @@
 import { ACCOUNT_API } from '../account/account.api.js';
-import type { ApiContract, ApiRoute, InterfaceName } from '../common/api-contract.js';
+import type { ApiContract, ApiRoute } from '../common/api-contract.js';
+import type { InterfaceName } from '../common/interfaces.values.js';
 import { withoutFinalSlashes } from '../common/text.js';
 import { SCALE_API } from '../scale/scale.api.js';
 import { SITE_API } from '../site/site.api.js';

@@ -16,16 +16,12 @@ import {
   SCENARIO_EXAMPLES,
   StartScenarioRequest,
 } from '../admin/sandbox.dto.js';
-import {
-  COMMON_ERRORS,
-  defineApi,
-  INTERFACES,
-  type InterfaceName,
-  type RouteDefinition,
-} from '../common/api-contract.js';
+import { COMMON_ERRORS, defineApi, type RouteDefinition } from '../common/api-contract.js';
+import { INTERFACES, type InterfaceName } from '../common/interfaces.values.js';
 import { Flag, Nested, OneOfList, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, nullable, optional } from '../common/fields/options.js';
 import { PARTNER_CONNECTION_ROUTES } from './partner-connection.routes.js';
+import { OwnAttention } from './own-attention.dto.js';
 import { PARTNER_RECORD_ROUTES } from './partner-records.routes.js';
 import { PARTNER_WEBHOOK_ROUTES } from './partner-webhooks.routes.js';
 import { HaulerId } from '../admin/fields.js';
@@ -58,6 +54,14 @@ const ROUTES = {
     description: 'Interfaces, hauler, connection, customer and expiry of the key of the call.',
     response: KeyDescription,
     returns: 'The key',
+  }),
+  getOwnAttention: route(FOR_PARTNERS, 'GET', '/attention', {
+    summary: 'List what needs attention of the connection',
+    description:
+      'One ranked list, from the checks that the admins of the platform see: failing calls, refused keys, synchronisations, lists that were not read, lost footage. `checked` names every check, also those that found nothing. It is at most 10 s old. For keys of a connection.',
+    response: OwnAttention,
+    returns: 'What needs attention',
+    fails: { notFound: 'The key is not that of a connection, or the connection was deleted' },
   }),
   listOwnExchanges: route(FOR_PARTNERS, 'GET', '/exchanges', {
     summary: 'List the calls with this key',

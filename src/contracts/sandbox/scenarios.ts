@@ -1,5 +1,5 @@
 import { ACCOUNT_API } from '../account/account.api.js';
-import type { InterfaceName } from '../common/api-contract.js';
+import type { InterfaceName } from '../common/interfaces.values.js';
 import { SCALE_API } from '../scale/scale.api.js';
 import { SITE_API } from '../site/site.api.js';
 import { VISION_API } from '../vision/vision.api.js';

@@ -48,7 +48,7 @@ export class Recordings {
     id: string,
     request: Request,
     response: Response,
-    { headers, isFile = false, beforeShown }: ContentOptions = {},
+    { headers, isFile = false, ...options }: ContentOptions = {},
   ): Promise<void> {
     const row = await this.row(id);
     const { status, size_bytes: size, sha256 } = row;
@@ -60,7 +60,7 @@ export class Recordings {
       etag: `"${sha256}"`,
       contentType: 'video/mp4',
       headers: { ...(isFile ? { 'Content-Disposition': `attachment; filename="${fileName(row)}"` } : {}), ...headers },
-      ...(beforeShown === undefined ? {} : { beforeShown }),
+      ...options,
       open: (range) => this.storage.read(recordingFile(id), range),
     });
   }
@@ -73,7 +73,7 @@ export class Recordings {
   }
 }
 
-export interface ContentOptions extends Pick<FileToSend, 'headers' | 'beforeShown'> {
+export interface ContentOptions extends Pick<FileToSend, 'headers' | 'beforeShown' | 'endsBytes'> {
   /** The caller saves it. */
   readonly isFile?: boolean;
 }

@@ -135,6 +135,32 @@ describe('a key of a connection', () => {
     expect(text).not.toContain('the-key-that-the-partner-issued');
   });
 
+  test('lists what needs attention of its connection, in words for its partner, and nothing of anybody else (decision 69)', async () => {
+    const other = await Hauler.create({ sites: ONE_SITE });
+    const { connectionId: otherId } = await other.siteConnection();
+    expect((await other.sync({ ...ONE_SITE, materials: [] })).status).toBe('held');
+    const issued = await administer<{ key: string }>('POST', '/api-keys', { connectionId: otherId, name: 'Other' });
+    const [own, theirs] = await eventually(async () => {
+      const answers = [await read('/attention', headers), await read('/attention', { 'API-KEY': issued.key })];
+      expect(answers.map(({ body }) => body['total'])).toEqual([1, 1]);
+      return answers;
+    }, 30_000);
+    const page = expect.stringMatching(/^\/console\/sync\?run=/);
+    const item = { kind: 'quarantined-records', severity: 'soon', count: 1, subject: 'synchronisation', page };
+    expect(own?.body['data']).toEqual([
+      { ...item, since: expect.any(String), sentence: '1 of 3 records could not be stored as sent.' },
+    ]);
+    expect(theirs?.body['data']).toMatchObject([
+      { kind: 'held-runs', sentence: expect.stringContaining('waits for the decision of an admin of the platform') },
+    ]);
+    for (const foreign of [other.id, otherId]) expect(own?.text).not.toContain(foreign);
+    const kinds = ((own?.body['checked'] ?? []) as { kind: string }[]).map(({ kind }) => kind);
+    expect(kinds).toEqual(expect.arrayContaining(['failing-calls', 'failing-runs', 'absent-lists']));
+    for (const kind of ['held-at-risk', 'storage-trouble', 'failed-clips']) expect(kinds).not.toContain(kind);
+    const ofHauler = { 'PLATFORM-API-KEY': await hauler.key() };
+    expect((await read('/attention', ofHauler)).status).toBe(404);
+  });
+
   test('ends with its connection', async () => {
     const other = await Hauler.create({ sites: ONE_SITE });
     const own = (await other.siteConnection()).connectionId;

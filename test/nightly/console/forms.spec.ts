@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { flow, type Hauler, ONE_SITE, TICKET } from '../../acceptance/support/hauler.js';
-import { eventually } from '../../support/eventually.js';
 import { insertActions } from '../../support/rows.js';
 import {
   ask,
@@ -75,34 +74,36 @@ describe('long lists', () => {
 });
 
 describe('the sandbox', () => {
-  const toggle = (page: Page, scenario: string) => page.getByRole('switch', { name: scenario, exact: true });
-  const rowOf = (page: Page, scenario: string) => page.getByRole('listitem').filter({ has: toggle(page, scenario) });
+  const rowOf = (page: Page, scenario: string) =>
+    page.locator('li.scenario', { has: page.getByText(scenario, { exact: true }) });
+  const start = (page: Page, scenario: string) =>
+    rowOf(page, scenario).getByRole('button', { name: `Start ${scenario}` });
   const banner = (page: Page) => part(page, 'Simulated faults');
   const running = async (of: string) =>
     (await list<{ name: string; haulerName: string | null }>('/sandbox')).filter(({ haulerName }) => haulerName === of);
 
-  it('asks by name before the calls of a real hauler are faulted, and switches nothing on at a "Cancel"', async () => {
+  it('asks by name before the calls of a real hauler are faulted, and starts nothing at a "Cancel"', async () => {
     const { page, visit } = scene;
     await visit('sandbox');
     await page.getByLabel('Scenarios of').selectOption({ label: `Hauler ${name}` });
     await page.getByText('These calls are real').waitFor();
-    await toggle(page, 'unavailable').click();
-    const question = page.getByRole('group', { name: 'Confirm unavailable' });
+    await start(page, 'unavailable').click();
+    const question = page.getByRole('group', { name: 'Start unavailable' });
     await question.getByText(`faults the real calls of ${name} for 10 minutes`).waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await running(name)).toEqual([]);
 
-    await toggle(page, 'unavailable').click();
-    await question.getByRole('button', { name: `Switch unavailable on for ${name}` }).click();
+    await start(page, 'unavailable').click();
+    await question.getByRole('button', { name: 'Start unavailable' }).click();
     await banner(page).getByText(`unavailable for ${name}`).waitFor();
     expect(await running(name)).toMatchObject([{ name: 'unavailable' }]);
     // The service knows it, not the page.
     await page.reload();
-    await eventually(async () => expect(await toggle(page, 'unavailable').getAttribute('aria-checked')).toBe('true'));
+    await rowOf(page, 'unavailable').getByRole('button', { name: 'End unavailable' }).waitFor();
     await ask('DELETE', `/sandbox/haulers/${hauler.id}/scenarios/unavailable`);
     await banner(page).getByText(`unavailable for ${name}`).waitFor({ state: 'detached' });
-    await eventually(async () => expect(await toggle(page, 'unavailable').getAttribute('aria-checked')).toBe('false'));
+    await start(page, 'unavailable').waitFor();
   });
 
   it('asks before the videos of a customer are faulted that a real hauler reads', async () => {
@@ -111,7 +112,7 @@ describe('the sandbox', () => {
     const id = await hauler.connect({ interface: 'vision', baseUrl: target.url, customerId, enabled: false });
     await visit('sandbox');
     await page.getByLabel('Scenarios of').selectOption({ label: `Customer ${customerId} (${name})` });
-    await toggle(page, 'failed-clip').click();
+    await start(page, 'failed-clip').click();
     await page.getByText(`faults the real calls of customer ${customerId} (${name})`).waitFor();
     await ask('DELETE', `/connections/${id}`);
   });
@@ -119,14 +120,17 @@ describe('the sandbox', () => {
   it('asks the partner of a real hauler too, names its own calls, and shows the end of a scenario', async () => {
     const page = await scene.visitor({ apiKey: await hauler.key('scale') });
     await page.goto('/console/sandbox');
-    await toggle(page, 'rule-violated').click();
-    await page.getByRole('button', { name: 'Switch rule-violated on for your own calls' }).click();
+    await start(page, 'rule-violated').click();
+    await page
+      .getByRole('group', { name: 'Start rule-violated' })
+      .getByRole('button', { name: 'Start rule-violated' })
+      .click();
     await banner(page).getByText('rule-violated for your own calls').waitFor();
     await page.reload();
     await rowOf(page, 'rule-violated').getByText(/^On:/).waitFor();
     await ask('PUT', `/sandbox/haulers/${hauler.id}/scenarios/rule-violated`, { forSeconds: 3 });
     await rowOf(page, 'rule-violated').getByText(/^On:/).waitFor({ state: 'detached' });
-    expect(await toggle(page, 'rule-violated').getAttribute('aria-checked')).toBe('false');
+    await start(page, 'rule-violated').waitFor();
     await banner(page).waitFor({ state: 'detached' });
   });
 });

@@ -16,6 +16,7 @@ import {
   database,
   exchanges,
   list,
+  nameOf,
   newHauler,
   part,
   startConsole,
@@ -132,7 +133,7 @@ describe('a partner with the key of a connection', () => {
   };
   const pages = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allInnerTexts();
 
-  it('of Site sees the last synchronisation, records in quarantine and calls that failed', async () => {
+  it('of Site sees what needs attention, records in quarantine and calls that failed', async () => {
     const other = await newHauler({ sites: { sites: [site('north'), site('bad', { name: 7 })] } });
     const { connectionId, partner } = await other.siteConnection();
     partner.on(SITES_ROUTE, refuses(403, 'UNAUTHORIZED', 'closed on Sundays'), html());
@@ -141,17 +142,17 @@ describe('a partner with the key of a connection', () => {
     const page = await pageOf(await keyOf(connectionId));
     expect(await pages(page)).toEqual(['Home', 'Exchanges', 'Synchronisation']);
     await part(page, 'Connection').getByText(partner.url).waitFor();
-    const quarantine = part(page, 'Records in quarantine');
-    await quarantine.getByText('sites[1].name').first().waitFor();
-    const calls = part(page, 'Calls that failed, last day');
-    await calls.getByText('not-json').first().waitFor();
-    await calls.getByText('The response says: closed on Sundays').waitFor();
+    const items = part(page, 'Needs attention');
+    await items.getByRole('link', { name: '1 of 2 records could not be stored as sent.' }).waitFor();
+    await part(page, 'In order').getByText('No run waits for a decision').waitFor();
+    expect(await items.getByText(await nameOf(other)).count()).toBe(0);
     expect(await accessibilityFindings(page)).toEqual([]);
 
-    await calls.getByRole('link', { name: 'GET getSites' }).last().click();
+    await page.getByRole('link', { name: 'Exchanges', exact: true }).click();
+    await page.getByRole('link', { name: 'GET getSites' }).nth(1).click();
     await page.getByText('closed on Sundays').first().waitFor();
     await page.getByRole('link', { name: 'Home', exact: true }).click();
-    await quarantine.getByRole('link').first().click();
+    await items.getByRole('link', { name: '1 of 2 records could not be stored as sent.' }).click();
     await part(page, 'Quarantine').getByText('sites[1].name').first().waitFor();
     await part(page, 'Changes').getByText('Site north').first().waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
@@ -191,14 +192,15 @@ describe('a partner with the key of a connection', () => {
     await page.reload();
     await part(page, 'Times that were not read').getByText('no such truck today').first().waitFor();
     await part(page, 'Errors in your lists').getByText('data.recordings[1].startTime').waitFor();
-    await part(page, 'Calls that failed, last day').getByText('400').first().waitFor();
-    const failed = part(page, 'Recordings that failed');
-    await failed.getByText('The file is not a valid MP4.').waitFor();
+    const items = part(page, 'Needs attention');
+    await items.getByText('The lists of TRUCK-8 could not be read').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
+    await items.getByRole('link', { name: '1 recording of TRUCK-7 failed: 1 no whole MP4.' }).click();
+    const failed = part(page, 'Recordings');
+    await failed.getByText('The file is not a valid MP4.').waitFor();
     await failed.getByRole('button', { name: 'Fetch this recording again' }).click();
-    await failed.waitFor({ state: 'detached' });
-    await page.getByRole('link', { name: 'Recordings', exact: true }).click();
-    await part(page, 'Recordings').getByText('TRUCK-7, front').waitFor();
+    await page.getByLabel('State').selectOption('');
+    await failed.getByText('TRUCK-7, front').waitFor();
     expect(await accessibilityFindings(page)).toEqual([]);
 
     // The same errors stand in the reports of an admin.
@@ -258,10 +260,11 @@ describe('an empty service', () => {
     await pushDay(empty.url, key);
     await page.getByRole('link', { name: 'Haulers', exact: true }).click();
     await page.getByRole('link', { name: 'Green Valley Hauling' }).click();
-    await page.getByRole('heading', { name: 'Live', exact: true }).waitFor();
     await part(page, 'Set up')
-      .getByText(/2 sites/)
+      .getByText(/^Key last used/)
       .waitFor();
+    await part(page, 'Set up').getByRole('link', { name: '1 subscription' }).waitFor();
+    expect(await part(page, 'Set up').getByRole('listitem').locator('.button').count()).toBe(0);
     await showsTheDay(page);
     expect(await part(page, 'Set up').count()).toBe(0);
     await page.close();

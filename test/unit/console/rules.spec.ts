@@ -1,22 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it, test } from '@jest/globals';
 import type { AttentionItem } from '../../../src/contracts/admin/attention.dto.js';
 import type { OverviewHour } from '../../../src/contracts/admin/overview.dto.js';
 import type { StoredRecording } from '../../../src/contracts/admin/recording.dto.js';
 import type { CameraCoverage, CoverageBucket, CoverageInterval } from '../../../src/contracts/admin/coverage.dto.js';
 import type { SyncRunCounts } from '../../../src/contracts/admin/sync-run.dto.js';
-import { codecOf } from '../../../src/console/pages/codec.rules.js';
-import {
-  checksInOrder,
-  dayBars,
-  TICKET_SERIES,
-  totalOf,
-  unknownChecks,
-} from '../../../src/console/pages/home.rules.js';
+import { dayBars, TICKET_SERIES, totalOf } from '../../../src/console/pages/home.rules.js';
 import {
   describe as describeSegment,
   lanesOf,
-  missingFootage,
   resolutionOf,
   zoomed,
 } from '../../../src/console/pages/coverage.rules.js';
@@ -24,8 +15,8 @@ import { cameraLabel, sentenceOf, timeText } from '../../../src/console/pages/co
 import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../../src/console/pages/playback.rules.js';
 import { barsOf } from '../../../src/console/pages/run.rules.js';
 import { dayOf, localTime, momentOf, ticksOf } from '../../../src/console/parts/zone.rules.js';
+import { checksInOrder, unknownChecks } from '../../../src/console/parts/attention.rules.js';
 import { differences } from '../../../src/console/parts/difference.rules.js';
-import { demoRecording } from '../../../src/demo/demo-data.js';
 
 const HOUR_MS = 3_600_000;
 const at = (text: string) => Date.parse(text);
@@ -113,35 +104,6 @@ describe('lanes of coverage', () => {
     expect(resolutionOf(0, 6 * HOUR_MS, 1_000)).toBeUndefined();
     expect(resolutionOf(0, 31 * 24 * HOUR_MS, 1_000)).toBe(5_357);
   });
-
-  it('become a report of missing footage with cause and side, safe for a spreadsheet', () => {
-    const csv = missingFootage('TRUCK-7', [
-      interval(0, 60_000, {}),
-      interval(60_000, 90_000, { state: 'available', cause: 'waiting', side: 'platform' }),
-      interval(90_000, 95_000, {
-        state: 'missing',
-        lost: true,
-        recordingId: 'r',
-        reason: '=HYPERLINK("http://bad.example")',
-        cause: 'linkRefused',
-        side: 'partner',
-      }),
-      interval(95_000, 99_000, {
-        state: 'missing',
-        reason: 'The partner lists no recording.',
-        cause: 'notRecorded',
-        side: 'parked',
-      }),
-      interval(99_000, 100_000, { state: 'missing', cause: 'future', side: 'future' }),
-    ]);
-    expect(csv.split('\r\n')).toEqual([
-      'truck,camera,start,end,seconds,state,cause,side',
-      'TRUCK-7,front,1970-01-01T00:01:00.000Z,1970-01-01T00:01:30.000Z,30,available,The service has not downloaded it yet.,platform',
-      `TRUCK-7,front,1970-01-01T00:01:30.000Z,1970-01-01T00:01:35.000Z,5,failed,"'=HYPERLINK(""http://bad.example"")",partner`,
-      'TRUCK-7,front,1970-01-01T00:01:35.000Z,1970-01-01T00:01:39.000Z,4,not recorded,The partner lists no recording.,parked',
-      '',
-    ]);
-  });
 });
 
 describe('the sentence of a camera', () => {
@@ -214,18 +176,6 @@ describe('the player', () => {
     expect(resumeAt(chunks, ['front', 'rear'], 120_000)).toEqual({ time: 200_000, gapMs: 80_000 });
     expect(resumeAt(chunks, ['front'], 120_000)).toBeUndefined();
     expect(resumeAt(chunks, ['rear'], 210_000)).toEqual({ time: 210_000, gapMs: 0 });
-  });
-
-  it('names the codec of a file from its index', async () => {
-    const file = readFileSync(demoRecording('front', new Date(0)));
-    const read = (start: number, end: number) => Promise.resolve(new Uint8Array(file.subarray(start, end)));
-    expect(await codecOf(read)).toBe('H.264');
-    const newer = Buffer.from(file.toString('latin1').replace('avc1', 'hvc1'), 'latin1');
-    newer.set(Buffer.from('hvc1'), file.lastIndexOf('avc1'));
-    expect(await codecOf((start, end) => Promise.resolve(new Uint8Array(newer.subarray(start, end))))).toBe(
-      'H.265 (HEVC)',
-    );
-    expect(await codecOf(() => Promise.resolve(new Uint8Array()))).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import { NETWORK_CAUSE_CODES, NETWORK_CAUSES, type NetworkCause } from '../common/network-causes.js';
+import { NETWORK_CAUSE_CODES, NETWORK_CAUSES, type NetworkCause } from '../common/network-causes.values.js';
 
 const ofNetwork = Object.fromEntries(
   NETWORK_CAUSE_CODES.map((code) => [
@@ -27,3 +27,6 @@ export const DELIVERY_REASONS = {
 
 export type DeliveryReason = keyof typeof DELIVERY_REASONS;
 export const DELIVERY_REASON_CODES = Object.keys(DELIVERY_REASONS) as DeliveryReason[];
+
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

@@ -1,0 +1,14 @@
+export const HOLD_STATUSES = ['active', 'released'] as const;
+export type HoldStatus = (typeof HOLD_STATUSES)[number];
+
+/** Why nothing is held of a time, as a code and in words. */
+export const MISSING_CAUSES = {
+  deleted: 'deleted by the retention before it was held',
+  lost: 'the download failed, or its link expired',
+  notListed: 'no recording of it is known',
+  erased: 'erased by request',
+  monthRemoved: 'its month was removed: what there was is no longer known',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type MissingCause = keyof typeof MISSING_CAUSES;
+export const MISSING_CAUSE_CODES = Object.keys(MISSING_CAUSES) as MissingCause[];
