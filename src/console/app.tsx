@@ -6,7 +6,7 @@ import { type PageProps, useAddress } from './client/address.js';
 import { CallError } from './client/api.js';
 import { HaulersProvider } from './client/haulers.js';
 import { Empty, ErrorBox, Loading } from './parts/states.js';
-import { HomePage } from './pages/home.js';
+import { HomePage } from './pages/home/home.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
 import { followTranslation, markValues } from './client/translation.js';
 import { CellSwitch } from './parts/cells.js';
@@ -41,55 +41,55 @@ type Pages = Readonly<Partial<Record<ConsolePage, Page>>>;
 
 const PAGES = {
   '': { Content: HomePage, isOfBothSides: true },
-  coverage: { Content: lazyPage(async () => (await import('./pages/coverage.js')).CoveragePage) },
-  recordings: { Content: lazyPage(async () => (await import('./pages/recordings.js')).RecordingsPage) },
-  holds: { Content: lazyPage(async () => (await import('./pages/holds.js')).HoldsPage) },
+  coverage: { Content: lazyPage(async () => (await import('./pages/coverage/coverage.js')).CoveragePage) },
+  recordings: { Content: lazyPage(async () => (await import('./pages/recordings/recordings.js')).RecordingsPage) },
+  holds: { Content: lazyPage(async () => (await import('./pages/holds/holds.js')).HoldsPage) },
   retention: {
-    Content: lazyPage(async () => (await import('./pages/retention.js')).RetentionPage),
+    Content: lazyPage(async () => (await import('./pages/retention/retention.js')).RetentionPage),
     writes: 'admin',
     isOfAllHaulers: true,
   },
-  sync: { Content: lazyPage(async () => (await import('./pages/sync.js')).SyncPage) },
-  tickets: { Content: lazyPage(async () => (await import('./pages/tickets.js')).TicketsPage) },
-  accounts: { Content: lazyPage(async () => (await import('./pages/accounts.js')).AccountsPage) },
-  reports: { Content: lazyPage(async () => (await import('./pages/reports.js')).ReportsPage) },
+  sync: { Content: lazyPage(async () => (await import('./pages/sync/sync.js')).SyncPage) },
+  tickets: { Content: lazyPage(async () => (await import('./pages/tickets/tickets.js')).TicketsPage) },
+  accounts: { Content: lazyPage(async () => (await import('./pages/accounts/accounts.js')).AccountsPage) },
+  reports: { Content: lazyPage(async () => (await import('./pages/reports/reports.js')).ReportsPage) },
   exchanges: {
-    Content: lazyPage(async () => (await import('./pages/exchanges.js')).ExchangesPage),
+    Content: lazyPage(async () => (await import('./pages/exchanges/exchanges.js')).ExchangesPage),
     isOfBothSides: true,
     isPartners: true,
   },
   haulers: {
-    Content: lazyPage(async () => (await import('./pages/haulers.js')).HaulersPage),
+    Content: lazyPage(async () => (await import('./pages/haulers/haulers.js')).HaulersPage),
     isOfBothSides: true,
     writes: 'admin',
   },
   connections: {
-    Content: lazyPage(async () => (await import('./pages/connections.js')).ConnectionsPage),
+    Content: lazyPage(async () => (await import('./pages/connections/connections.js')).ConnectionsPage),
     writes: 'admin',
   },
   keys: {
-    Content: lazyPage(async () => (await import('./pages/keys.js')).KeysPage),
+    Content: lazyPage(async () => (await import('./pages/keys/keys.js')).KeysPage),
     isOfBothSides: true,
     writes: 'admin',
   },
   webhooks: {
-    Content: lazyPage(async () => (await import('./pages/webhooks.js')).WebhooksPage),
+    Content: lazyPage(async () => (await import('./pages/webhooks/webhooks.js')).WebhooksPage),
     writes: 'admin',
     isOfAllHaulers: true,
   },
   sandbox: {
-    Content: lazyPage(async () => (await import('./pages/sandbox.js')).SandboxPage),
+    Content: lazyPage(async () => (await import('./pages/sandbox/sandbox.js')).SandboxPage),
     isOfBothSides: true,
     isPartners: true,
     isOfAllHaulers: true,
   },
   actions: {
-    Content: lazyPage(async () => (await import('./pages/actions.js')).ActionsPage),
+    Content: lazyPage(async () => (await import('./pages/actions/actions.js')).ActionsPage),
     isOfBothSides: true,
     isOfAllHaulers: true,
   },
   sessions: {
-    Content: lazyPage(async () => (await import('./pages/sessions.js')).SessionsPage),
+    Content: lazyPage(async () => (await import('./pages/sessions/sessions.js')).SessionsPage),
     isOfBothSides: true,
     isOfAllHaulers: true,
     needs: 'admin',
@@ -99,11 +99,11 @@ const PAGES = {
 
 /** For the key of a connection: how the platform reads its partner. */
 const CONNECTION_PAGES: Pages = {
-  '': { Content: lazyPage(async () => (await import('./pages/connection-home.js')).ConnectionHomePage) },
+  '': { Content: lazyPage(async () => (await import('./pages/connections/connection-home.js')).ConnectionHomePage) },
   exchanges: PAGES.exchanges,
   sync: { ...PAGES.sync, of: 'site' },
   recordings: {
-    Content: lazyPage(async () => (await import('./pages/own-recordings.js')).OwnRecordingsPage),
+    Content: lazyPage(async () => (await import('./pages/connections/own-recordings.js')).OwnRecordingsPage),
     of: 'vision',
   },
 };

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from '@jest/globals';
-import { spanOf, sumOf } from '../../../src/console/pages/reports.rules.js';
+import { spanOf, sumOf } from '../../../src/console/pages/reports/reports.rules.js';
 
 describe('the range of a report', () => {
   const at = Date.parse('2026-03-01T04:30:00Z');

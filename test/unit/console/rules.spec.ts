@@ -4,16 +4,16 @@ import type { OverviewHour } from '../../../src/contracts/admin/overview.dto.js'
 import type { StoredRecording } from '../../../src/contracts/admin/recording.dto.js';
 import type { CameraCoverage, CoverageBucket, CoverageInterval } from '../../../src/contracts/admin/coverage.dto.js';
 import type { SyncRunCounts } from '../../../src/contracts/admin/sync-run.dto.js';
-import { dayBars, TICKET_SERIES, totalOf } from '../../../src/console/pages/home.rules.js';
+import { dayBars, TICKET_SERIES, totalOf } from '../../../src/console/pages/home/home.rules.js';
 import {
   describe as describeSegment,
   lanesOf,
   resolutionOf,
   zoomed,
-} from '../../../src/console/pages/coverage.rules.js';
-import { cameraLabel, sentenceOf, timeText } from '../../../src/console/pages/coverage-sentence.rules.js';
-import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../../src/console/pages/playback.rules.js';
-import { barsOf } from '../../../src/console/pages/run.rules.js';
+} from '../../../src/console/pages/coverage/coverage.rules.js';
+import { cameraLabel, sentenceOf, timeText } from '../../../src/console/pages/coverage/coverage-sentence.rules.js';
+import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../../src/console/pages/player/playback.rules.js';
+import { barsOf } from '../../../src/console/pages/sync/run.rules.js';
 import { dayOf, localTime, momentOf, ticksOf } from '../../../src/console/parts/zone.rules.js';
 import { checksInOrder, unknownChecks } from '../../../src/console/parts/attention.rules.js';
 import { differences } from '../../../src/console/parts/difference.rules.js';

@@ -1,0 +1,85 @@
+import type { Account } from '../../../contracts/admin/account.dto.js';
+import { linkWith, type PageProps } from '../../client/address.js';
+import { useHaulerName } from '../../client/haulers.js';
+import { BY_HAULER, byText } from '../../parts/filters.js';
+import { type Column, ListPage } from '../../parts/listing.js';
+import { Detail, Empty } from '../../parts/states.js';
+import { Facts, Id, Time } from '../../parts/values.js';
+import { AccountImportPanel } from './account-import.js';
+
+const FILTERS = [byText('search', 'Name, number or e-mail', 'a part is enough'), BY_HAULER];
+
+export function AccountsPage({ query }: PageProps) {
+  const id = query.get('id');
+  if (id === null) return <AccountList query={query} />;
+  return (
+    <Detail
+      path={`/accounts/${encodeURIComponent(id)}`}
+      back={linkWith('accounts', query, { id: undefined })}
+      list="All accounts"
+    >
+      {(data) => <AccountFacts account={data} />}
+    </Detail>
+  );
+}
+
+function AccountList({ query }: PageProps) {
+  const haulerName = useHaulerName();
+  const columns: readonly Column<Account>[] = [
+    {
+      title: 'Name',
+      cell: ({ accountId, accountName }) => <a href={linkWith('accounts', query, { id: accountId })}>{accountName}</a>,
+    },
+    { title: 'Number', cell: ({ accountNumber }) => accountNumber },
+    { title: 'Contact', cell: ({ primaryContact }) => contactName(primaryContact) },
+    { title: 'City', cell: ({ billingAddress }) => billingAddress?.city },
+    { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
+    { title: 'Created', cell: ({ createdAt }) => <Time value={createdAt} /> },
+  ];
+  return (
+    <ListPage
+      path="/accounts"
+      query={query}
+      filters={FILTERS}
+      hasCsv
+      label="Accounts"
+      columns={columns}
+      keyOf={({ accountId }) => accountId}
+      empty={
+        <Empty title="No account yet.">
+          A partner creates accounts with <code>POST /platform-api/v1/accounts</code>, or import them from a CSV.
+        </Empty>
+      }
+    >
+      <AccountImportPanel query={query} />
+    </ListPage>
+  );
+}
+
+const contactName = (contact: Account['primaryContact']): string =>
+  [contact?.firstName, contact?.lastName].filter((part) => part !== undefined).join(' ');
+
+function AccountFacts({ account }: { account: Account }) {
+  const haulerName = useHaulerName();
+  const { billingAddress: address, primaryContact: contact } = account;
+  return (
+    <section class="card" aria-label="Account">
+      <h2>{account.accountName}</h2>
+      <Facts
+        of={{
+          Number: account.accountNumber,
+          Hauler: haulerName(account.haulerId),
+          Contact: contactName(contact),
+          'E-mail': contact?.email,
+          Phone: contact?.phone,
+          Address: [address?.street, address?.unit, address?.city, address?.state, address?.zip, address?.country]
+            .filter((part) => part !== undefined)
+            .join(', '),
+          Created: <Time value={account.createdAt} />,
+          'Last change': <Time value={account.updatedAt} />,
+          Id: <Id value={account.accountId} />,
+        }}
+      />
+    </section>
+  );
+}

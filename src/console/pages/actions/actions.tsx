@@ -1,0 +1,98 @@
+import type { Action } from '../../../contracts/admin/action.dto.js';
+import { linkTo, type PageProps } from '../../client/address.js';
+import { byText, byTime } from '../../parts/filters.js';
+import { Json } from '../../parts/json.js';
+import { type Column, ListPage } from '../../parts/listing.js';
+import { Empty } from '../../parts/states.js';
+import { Time } from '../../parts/values.js';
+
+const LIVE_MS = 10_000;
+const FILTERS = [byText('resource', 'Resource', 'connection:ID'), byTime('from', 'From'), byTime('to', 'Until')];
+
+/** Every change that an admin or a partner made, newest first. */
+export function ActionsPage({ query }: PageProps) {
+  const resource = query.get('resource');
+  return (
+    <ListPage
+      path="/actions"
+      query={query}
+      filters={FILTERS}
+      everyMs={LIVE_MS}
+      label="Actions"
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No action yet.">Every change by the admin API, the console or a partner appears here.</Empty>
+      }
+    >
+      {resource !== null && (
+        <p>
+          Only actions on <code>{resource}</code>. <a href={linkTo('actions')}>Show all actions</a>
+        </p>
+      )}
+    </ListPage>
+  );
+}
+
+const COLUMNS: readonly Column<Action>[] = [
+  { title: 'Time', cell: ({ at }) => <Time value={at} /> },
+  {
+    title: 'Action',
+    cell: (action) => (
+      <>
+        <span class={action.error === undefined ? '' : 'failed'}>{action.sentence}</span>
+        <Subject action={action} />
+      </>
+    ),
+  },
+  {
+    title: 'Fields',
+    cell: ({ action, changes }) => (
+      <>
+        {changes === undefined ? (
+          <span class="muted">none</span>
+        ) : (
+          <details>
+            <summary>{Object.keys(changes).join(', ')}</summary>
+            <Json value={changes} label="Fields of the call" />
+          </details>
+        )}
+        <div class="hint">
+          <code>{action}</code>
+        </div>
+      </>
+    ),
+  },
+];
+
+/** The id of the changed thing, with its page and the other actions on it. */
+function Subject({ action: { resource, subject } }: { action: Action }) {
+  const page = pageOf(subject);
+  return (
+    <div class="hint">
+      {subject.id !== undefined && <code>{subject.id}</code>}{' '}
+      <a href={linkTo('actions', { resource })} title="Show the actions on this resource">
+        all actions on it
+      </a>
+      {page !== undefined && (
+        <>
+          {' · '}
+          <a href={page} aria-label={`Open the ${subject.name}`}>
+            open
+          </a>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The page of a thing; undefined if the console has none. */
+function pageOf({ kind, id, hauler }: Action['subject']): string | undefined {
+  if (id === undefined) return undefined;
+  if (kind === 'connection') return linkTo('connections', { id });
+  if (kind === 'sync-run') return linkTo('sync', { run: id });
+  if (kind === 'exchange') return linkTo('exchanges', { id });
+  if (kind === 'recording') return linkTo('recordings', { play: id });
+  if (kind === 'api-key' && hauler !== undefined) return linkTo('keys', { haulerId: hauler.id });
+  return undefined;
+}

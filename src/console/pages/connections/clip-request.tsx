@@ -1,0 +1,126 @@
+import type { RefObject } from 'preact';
+import { useState } from 'preact/hooks';
+import type { OrderedVideoRequest } from '../../../contracts/admin/video-request.dto.js';
+import { linkTo } from '../../client/address.js';
+import { get, send } from '../../client/api.js';
+import { useLoad, useNow } from '../../client/load.js';
+import { useSession } from '../../client/session.js';
+import { ActionButton } from '../../parts/forms.js';
+import { Badge, Loadable } from '../../parts/states.js';
+import { formatSeconds } from '../../parts/values.js';
+import type { Selection } from '../coverage/coverage.rules.js';
+
+interface ClipRequestProps {
+  readonly connectionId: string;
+  readonly truckId: string;
+  readonly selection: Selection;
+  readonly zone: string;
+  readonly onClose: () => void;
+  readonly onZoom: (range: readonly [number, number]) => void;
+  /** Receives the panel, to which the keyboard goes. */
+  readonly panel: RefObject<HTMLDivElement | null>;
+}
+
+/** What to do with the selected time: zoom, ask the partner for its clip, or for the list of its recordings once more. */
+export function ClipRequest({ connectionId, truckId, selection, zone, onClose, onZoom, panel }: ClipRequestProps) {
+  const [ordered, setOrdered] = useState<OrderedVideoRequest>();
+  const [isListed, setListed] = useState(false);
+  const { may } = useSession();
+  const { camera, start } = selection;
+  const now = useNow(1_000);
+  const isFuture = start >= now;
+  // Nothing is recorded of what is still to come.
+  const end = isFuture
+    ? selection.end
+    : Math.max(start + 1_000, Math.min(selection.end, Math.floor(now / 1_000) * 1_000));
+  const [startTime, endTime] = [start, end].map((time) => new Date(time).toISOString()) as [string, string];
+  const text = (time: number) => new Date(time).toLocaleString(undefined, { timeZone: zone });
+  const order = async () =>
+    setOrdered(
+      await send('POST', '/video-requests', {
+        connectionId,
+        truckId,
+        cameraId: camera,
+        startTime,
+        endTime,
+      }),
+    );
+  const listAgain = async () => {
+    const { data } = await get('/video-subscriptions', { connectionId, truckId, pageSize: 100 });
+    const own = data.filter(({ cameraId }) => cameraId === undefined || cameraId === camera);
+    if (own.length === 0) throw new Error('No subscription includes this camera: request the clip instead.');
+    const range = { from: startTime, to: endTime };
+    await Promise.all(own.map(({ id }) => send('POST', `/video-subscriptions/${id}/read-again`, range)));
+    setListed(true);
+  };
+  return (
+    <div
+      class="notice"
+      role="group"
+      aria-label="Clip of the selected range"
+      ref={panel}
+      onKeyDown={({ key }) => key === 'Escape' && onClose()}
+    >
+      <p>
+        Camera <strong>{camera}</strong>, {text(start)} to {text(end)} ({zone}),{' '}
+        {formatSeconds(Math.round((end - start) / 1_000))}
+      </p>
+      {isFuture && <p role="status">This time is still to come: no camera has recorded it yet.</p>}
+      {!isFuture && end < selection.end && (
+        <p class="hint">Until now: the rest of the selected time is still to come.</p>
+      )}
+      {isListed && <p role="status">The partner is asked again; recordings that it listed late appear in the lane.</p>}
+      {ordered === undefined ? (
+        <p class="actions">
+          <button type="button" onClick={() => onZoom([start, selection.end])}>
+            Zoom to this time
+          </button>
+          {!isFuture && <ActionButton label="Request the clip" kind="primary" work={order} />}
+          {!isFuture && !isListed && <ActionButton label="List its recordings again" work={listAgain} />}
+          {may('operator') && (
+            <a
+              class="button"
+              href={linkTo('holds', { new: 1, connectionId, truckId, cameraId: camera, from: startTime, to: endTime })}
+            >
+              Hold this time
+            </a>
+          )}
+          <button type="button" onClick={onClose}>
+            Clear the selection
+          </button>
+        </p>
+      ) : (
+        <ClipState id={ordered.id} zone={zone} onClose={onClose} />
+      )}
+    </div>
+  );
+}
+
+const LIVE_MS = 3_000;
+
+/** How the request fares, until its file can be played or it has failed. */
+function ClipState({ id, zone, onClose }: { id: string; zone: string; onClose: () => void }) {
+  const request = useLoad(`/video-requests/${id}`, {}, LIVE_MS);
+  return (
+    <Loadable of={request}>
+      {({ status, reason, recordingIds }) => (
+        <>
+          <p role="status">
+            The clip: <Badge value={status} /> {reason}
+          </p>
+          <p class="actions">
+            {status === 'stored' &&
+              recordingIds.map((play, index) => (
+                <a key={play} class="button primary" href={linkTo('recordings', { play, zone })}>
+                  {recordingIds.length === 1 ? 'Play the clip' : `Play part ${index + 1}`}
+                </a>
+              ))}
+            <button type="button" onClick={onClose}>
+              Close
+            </button>
+          </p>
+        </>
+      )}
+    </Loadable>
+  );
+}

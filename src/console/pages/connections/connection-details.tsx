@@ -1,0 +1,119 @@
+import { useState } from 'preact/hooks';
+import type { ConnectionCheck } from '../../../contracts/admin/connection-check.dto.js';
+import type { Connection } from '../../../contracts/admin/connection.dto.js';
+import { linkTo, open, type PageProps } from '../../client/address.js';
+import { send } from '../../client/api.js';
+import { useHaulerName } from '../../client/haulers.js';
+import { ActionButton, Needing } from '../../parts/forms.js';
+import { Facts, Id, Time } from '../../parts/values.js';
+import { CheckResult } from './connection-check.js';
+import { EditForm, RotateForm } from './connection-forms.js';
+import { ConnectionState } from './connection-state.js';
+import { ConnectionTrucks } from './connection-trucks.js';
+import { NextStep } from '../haulers/hauler-setup.js';
+
+type Panel = 'none' | 'rotate' | 'edit';
+
+interface DetailsProps extends PageProps {
+  readonly connection: Connection;
+  /** It has just been created: it is checked at once, and the next step of the hauler is offered. */
+  readonly isNew: boolean;
+}
+
+export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
+  const [check, setCheck] = useState<ConnectionCheck>();
+  const [panel, setPanel] = useState<Panel>('none');
+  const haulerName = useHaulerName();
+  const path = `/connections/${connection.id}` as const;
+  const toggle = (chosen: Panel) => setPanel(panel === chosen ? 'none' : chosen);
+  return (
+    <>
+      <section class="card" aria-label="Connection">
+        <h2>
+          {haulerName(connection.haulerId)}, {connection.interface}
+        </h2>
+        <ConnectionFacts connection={connection} />
+        <div class="actions">
+          <ActionButton
+            label="Check this partner now"
+            kind="primary"
+            busy="Checking the partner …"
+            needs="operator"
+            isAtOnce={isNew}
+            work={async () => setCheck(await send('POST', `${path}/check`))}
+          />
+          {connection.interface === 'site' && <SyncNow connection={connection} />}
+          <ActionButton
+            label={connection.enabled ? 'Pause this connection' : 'Resume this connection'}
+            work={() => send('PATCH', path, { enabled: !connection.enabled })}
+          />
+          <button type="button" aria-expanded={panel === 'rotate'} onClick={() => toggle('rotate')}>
+            Rotate the key of the partner
+          </button>
+          <button type="button" aria-expanded={panel === 'edit'} onClick={() => toggle('edit')}>
+            Change this connection
+          </button>
+          <ActionButton
+            label="Delete this connection"
+            kind="danger"
+            confirm={`This erases the keys of ${connection.baseUrl} and ends all calls to it for ${haulerName(connection.haulerId)}. Data that it delivered stays.`}
+            work={async () => {
+              await send('DELETE', path);
+              open(linkTo('connections'));
+            }}
+          />
+        </div>
+      </section>
+      {panel === 'rotate' && <RotateForm path={path} onClose={() => setPanel('none')} />}
+      {panel === 'edit' && <EditForm connection={connection} path={path} onClose={() => setPanel('none')} />}
+      {check !== undefined && <CheckResult check={check} />}
+      {isNew && <NextStep haulerId={connection.haulerId} />}
+      {connection.interface === 'vision' && (
+        <Needing writes="operator">
+          <ConnectionTrucks connection={connection} query={query} />
+        </Needing>
+      )}
+    </>
+  );
+}
+
+function ConnectionFacts({ connection }: { connection: Connection }) {
+  const { id, haulerId, baseUrl, customerId, nextRunAt, intervalSeconds, hasNextApiKey, firstByteTimeoutSeconds } =
+    connection;
+  return (
+    <Facts
+      of={{
+        Hauler: <HaulerLink id={haulerId} />,
+        State: <ConnectionState connection={connection} />,
+        Address: <code>{baseUrl}</code>,
+        Customer: customerId !== null && customerId,
+        'Next call': <Time value={nextRunAt} />,
+        Interval: `${intervalSeconds} s`,
+        'First byte of a file': firstByteTimeoutSeconds !== null && `within ${firstByteTimeoutSeconds} s`,
+        'Next key': hasNextApiKey ? 'stored, tried when the current key is refused' : 'none',
+        Exchanges: <a href={linkTo('exchanges', { connectionId: id })}>calls of this connection</a>,
+        Id: <Id value={id} />,
+      }}
+    />
+  );
+}
+
+function HaulerLink({ id }: { id: string }) {
+  const haulerName = useHaulerName();
+  return <a href={linkTo('haulers', { id })}>{haulerName(id)}</a>;
+}
+
+function SyncNow({ connection }: { connection: Connection }) {
+  const sync = async () => {
+    const { runId } = await send('POST', `/connections/${connection.id}/sync`);
+    open(linkTo('sync', { connectionId: connection.id, run: runId }));
+  };
+  return (
+    <>
+      <ActionButton label="Synchronise its sites now" needs="operator" work={sync} />
+      <a class="button" href={linkTo('sync', { connectionId: connection.id })}>
+        Show its runs
+      </a>
+    </>
+  );
+}

@@ -1,0 +1,137 @@
+import { useState } from 'preact/hooks';
+import type { Connection } from '../../../contracts/admin/connection.dto.js';
+import type { VideoSubscription } from '../../../contracts/admin/video-subscription.dto.js';
+import { change, linkTo, type PageProps } from '../../client/address.js';
+import { send } from '../../client/api.js';
+import type { BodyOf } from '../../client/contract.js';
+import { useSession } from '../../client/session.js';
+import { localInput } from '../../parts/filters.js';
+import { ActionButton, bodyOf, Form, Input, instantOf } from '../../parts/forms.js';
+import { type Column, ListPage } from '../../parts/listing.js';
+import { Badge, Empty } from '../../parts/states.js';
+import { Time } from '../../parts/values.js';
+import { DAY_MS } from '../../parts/zone.rules.js';
+
+const LIVE_MS = 5_000;
+
+/** The trucks whose recordings the platform fetches by this connection. */
+export function ConnectionTrucks({ connection, query }: PageProps & { connection: Connection }) {
+  const { canWrite } = useSession();
+  const isOpen = query.has('follow');
+  return (
+    <>
+      {isOpen && <FollowForm connection={connection} />}
+      <section class="card" aria-label="Followed trucks">
+        <h2>Followed trucks</h2>
+        {canWrite && !isOpen && (
+          <p class="actions">
+            <a class="button" href={linkTo('connections', { id: connection.id, follow: 1 })}>
+              Follow the cameras of a truck
+            </a>
+          </p>
+        )}
+        <ListPage
+          path="/video-subscriptions"
+          query={query}
+          name="trucks"
+          fixed={{ connectionId: connection.id }}
+          everyMs={LIVE_MS}
+          label="Trucks"
+          columns={columnsOf(canWrite)}
+          keyOf={({ id }) => id}
+          empty={
+            <Empty title="No truck is followed yet.">
+              The platform fetches the recordings of the trucks that it follows, and single clips of all others.
+            </Empty>
+          }
+        />
+      </section>
+    </>
+  );
+}
+
+const columnsOf = (canWrite: boolean): readonly Column<VideoSubscription>[] => [
+  {
+    title: 'Truck',
+    cell: ({ connectionId, truckId }) => (
+      <a class="prefix" href={linkTo('coverage', { connectionId, truckId })}>
+        {truckId}
+      </a>
+    ),
+  },
+  { title: 'Camera', cell: ({ cameraId }) => cameraId ?? 'all cameras' },
+  { title: 'Lists read until', cell: ({ watermark }) => <Time value={watermark} /> },
+  {
+    title: 'State',
+    cell: ({ enabled, lastError }) => (
+      <>
+        <Badge
+          value={enabled ? (lastError === undefined ? 'enabled' : 'failing') : 'paused'}
+          tone={lastError === undefined ? undefined : 'bad'}
+        />
+        {lastError !== undefined && <div class="hint clamp">{lastError}</div>}
+      </>
+    ),
+  },
+  ...(canWrite ? [{ title: 'Actions', cell: (each: VideoSubscription) => <TruckActions subscription={each} /> }] : []),
+];
+
+function TruckActions({ subscription: { id, truckId, enabled } }: { subscription: VideoSubscription }) {
+  const path = `/video-subscriptions/${id}` as const;
+  return (
+    <span class="actions">
+      <ActionButton
+        label={enabled ? 'Pause this truck' : 'Resume this truck'}
+        work={() => send('PATCH', path, { enabled: !enabled })}
+      />
+      <ActionButton
+        label="Stop following"
+        kind="danger"
+        confirm={`New recordings of ${truckId} are not fetched any more. Those that are listed stay.`}
+        work={() => send('DELETE', path)}
+      />
+    </span>
+  );
+}
+
+/** Stays open after a truck, for the next one. */
+function FollowForm({ connection }: { connection: Connection }) {
+  const [followed, setFollowed] = useState<readonly string[]>([]);
+  const follow = async (values: FormData) => {
+    const fields = bodyOf<Omit<BodyOf<'POST', '/video-subscriptions'>, 'connectionId'>>(values, {
+      startTime: instantOf,
+    });
+    await send('POST', '/video-subscriptions', { ...fields, connectionId: connection.id });
+    setFollowed((before) => [...before, fields.truckId]);
+  };
+  return (
+    <>
+      {followed.length > 0 && (
+        <p class="notice" role="status">
+          {followed.at(-1)} is followed: its first list is being read.{' '}
+          <a href={linkTo('coverage', { connectionId: connection.id, truckId: followed.at(-1) })}>
+            See its recordings arrive
+          </a>
+        </p>
+      )}
+      <Form
+        key={followed.length}
+        title="Follow the cameras of a truck"
+        submit="Follow this truck"
+        work={follow}
+        onCancel={() => change({ follow: undefined })}
+      >
+        <Input name="truckId" label="Truck, as the partner names it" isRequired hint="such as TRUCK-7" />
+        <Input name="cameraId" label="Camera" hint="empty: all cameras of the truck" />
+        <Input
+          name="startTime"
+          label="Recordings since"
+          type="datetime-local"
+          isRequired
+          value={localInput(new Date(Date.now() - DAY_MS))}
+          hint="at first the last 24 hours"
+        />
+      </Form>
+    </>
+  );
+}

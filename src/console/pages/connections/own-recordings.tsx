@@ -1,0 +1,59 @@
+import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import { RECORDING_STATUSES } from '../../../contracts/admin/recording.values.js';
+import type { PageProps } from '../../client/address.js';
+import { byChoice, byText, byTime } from '../../parts/filters.js';
+import { type Column, ListPage } from '../../parts/listing.js';
+import { Badge, Empty } from '../../parts/states.js';
+import { formatBytes, Time } from '../../parts/values.js';
+import { RetryRecording } from '../retention/retries.js';
+
+const LIVE_MS = 5_000;
+const FILTERS = [
+  byText('truckId', 'Truck'),
+  byChoice('status', 'State', RECORDING_STATUSES),
+  byText('cameraId', 'Camera'),
+  byTime('from', 'From'),
+  byTime('to', 'Until'),
+];
+
+/** The recordings of a partner's own connection, for its key: their files are not played here. */
+export function OwnRecordingsPage({ query }: PageProps) {
+  return (
+    <ListPage
+      path="/recordings"
+      query={query}
+      filters={FILTERS}
+      everyMs={LIVE_MS}
+      pageSize={50}
+      label="Recordings"
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      empty={<Empty title="No recording yet.">What the platform finds in your lists appears here.</Empty>}
+    />
+  );
+}
+
+const COLUMNS: readonly Column<StoredRecording>[] = [
+  {
+    title: 'Camera',
+    cell: ({ truckId, cameraId, source }) => (
+      <>
+        {truckId}, {cameraId}
+        <div class="hint">{source}</div>
+      </>
+    ),
+  },
+  { title: 'Start', cell: ({ startTime }) => <Time value={startTime} /> },
+  { title: 'Your id', cell: ({ partnerRecordingId }) => <code>{partnerRecordingId}</code> },
+  {
+    title: 'State',
+    cell: ({ status, reason }) => (
+      <>
+        <Badge value={status} />
+        {reason !== undefined && <div class="hint clamp">{reason}</div>}
+      </>
+    ),
+  },
+  { title: 'Size', isNumber: true, cell: ({ sizeBytes }) => (sizeBytes === undefined ? '–' : formatBytes(sizeBytes)) },
+  { title: 'Retry', cell: (recording) => <RetryRecording recording={recording} /> },
+];

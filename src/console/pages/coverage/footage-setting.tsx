@@ -1,0 +1,97 @@
+import type { SetTicketFootage, TicketFootageSetting } from '../../../contracts/admin/footage.dto.js';
+import { linkTo } from '../../client/address.js';
+import { send } from '../../client/api.js';
+import { useConnections } from '../../client/haulers.js';
+import { useLoad } from '../../client/load.js';
+import { ActionButton, fieldText, Form, Input, Select } from '../../parts/forms.js';
+import { ErrorBox, Loading } from '../../parts/states.js';
+
+/** Which custom field of a hauler's tickets names the truck, and where its footage is. */
+export function FootageSetting({ haulerId }: { haulerId: string }) {
+  const connections = useConnections('vision')?.filter((each) => each.haulerId === haulerId);
+  // Without a connection there is no setting either.
+  const isPossible = connections !== undefined && connections.length > 0;
+  const setting = useLoad(isPossible ? `/haulers/${encodeURIComponent(haulerId)}/ticket-footage` : undefined);
+  const isUnset = setting.error?.status === 404;
+  if (setting.error !== undefined && !isUnset) return <ErrorBox error={setting.error} onRetry={setting.reload} />;
+  if (connections === undefined || (isPossible && setting.data === undefined && !isUnset)) return <Loading />;
+  if (connections.length === 0) {
+    return (
+      <section class="card" aria-label="Footage of tickets">
+        <h2>Footage of tickets</h2>
+        <p class="hint">
+          <a href={linkTo('connections', { new: 1, haulerId, interface: 'vision' })}>Connect the partner</a> who records
+          its videos first.
+        </p>
+      </section>
+    );
+  }
+  const choices = connections.map(({ id, baseUrl }) => [id, baseUrl] as const);
+  const stored = isUnset ? undefined : setting.data;
+  return <SettingForm key={stored?.updatedAt ?? ''} haulerId={haulerId} stored={stored} choices={choices} />;
+}
+
+interface SettingFormProps {
+  readonly haulerId: string;
+  readonly stored: TicketFootageSetting | undefined;
+  readonly choices: readonly (readonly [id: string, address: string])[];
+}
+
+function SettingForm({ haulerId, stored, choices }: SettingFormProps) {
+  const path = `/haulers/${haulerId}/ticket-footage` as const;
+  const fields = useFieldNames(haulerId);
+  const save = (values: FormData) => {
+    const cameras = (fieldText(values, 'cameras') ?? '').split(',').map((camera) => camera.trim());
+    const body: SetTicketFootage = {
+      truckField: fieldText(values, 'truckField') ?? '',
+      connectionId: fieldText(values, 'connectionId') ?? '',
+      cameras: cameras.filter((camera) => camera !== ''),
+    };
+    return send('PUT', path, body);
+  };
+  const hint =
+    fields.length === 0
+      ? 'the custom field of a ticket, such as truckNumber'
+      : `custom fields of the newest tickets: ${fields.join(', ')}`;
+  return (
+    <>
+      <Form title="Footage of tickets" submit={stored === undefined ? 'Set it up' : 'Save'} work={save}>
+        <Input
+          name="truckField"
+          label="Custom field that names the truck"
+          value={stored?.truckField}
+          isRequired
+          hint={hint}
+        />
+        <Select
+          name="connectionId"
+          label="Partner who records the truck"
+          choices={choices}
+          value={stored?.connectionId ?? (choices.length === 1 ? choices[0]?.[0] : undefined)}
+          isRequired
+        />
+        <Input
+          name="cameras"
+          label="Cameras"
+          value={stored?.cameras.join(', ')}
+          hint="such as front, rear; empty: all that are known of the truck"
+        />
+      </Form>
+      {stored !== undefined && (
+        <p class="actions">
+          <ActionButton
+            label="Remove the footage of tickets"
+            confirm="Pages of tickets show no footage any more. Recordings and clips stay."
+            work={() => send('DELETE', path)}
+          />
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Names of custom fields in the newest tickets of the hauler. */
+function useFieldNames(haulerId: string): string[] {
+  const tickets = useLoad('/tickets', { haulerId, pageSize: 20 }).data?.data ?? [];
+  return [...new Set(tickets.flatMap(({ customFields }) => Object.keys(customFields ?? {})))].slice(0, 8);
+}

@@ -1,0 +1,146 @@
+import type { ComponentChildren, RefObject, SVGAttributes } from 'preact';
+import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
+import { ticksOf } from '../../parts/zone.rules.js';
+import { type Lane, LANE_STATES, type Segment } from './coverage.rules.js';
+
+export const TOP = 22;
+/** With the name above and the brackets of requests. */
+export const LANE_HEIGHT = 62;
+const NAME_HEIGHT = 20;
+const BAR_HEIGHT = 32;
+
+export interface LanesPictureProps extends SVGAttributes<SVGSVGElement> {
+  readonly lanes: readonly Lane[];
+  readonly from: number;
+  readonly to: number;
+  readonly zone: string;
+  readonly width: number;
+  readonly requests: readonly VideoRequest[];
+  readonly expiring?: readonly StoredRecording[];
+  /** What is drawn above the lanes. */
+  readonly marks: (x: (time: number) => number, height: number) => ComponentChildren;
+  readonly picture?: RefObject<SVGSVGElement | null>;
+}
+
+/** A lane per camera below a scale of time. */
+export function LanesPicture(props: LanesPictureProps) {
+  const { lanes, from, to, zone, width, requests, expiring = [], marks, picture, ...attributes } = props;
+  const x = (time: number) => ((time - from) / (to - from)) * width;
+  const height = TOP + lanes.length * LANE_HEIGHT + 4;
+  return (
+    <svg {...(picture === undefined ? {} : { ref: picture })} width={width} height={height} {...attributes}>
+      <Patterns />
+      {ticksOf(from, to, zone, Math.floor(width / 90)).map(({ time, label }) => (
+        <g key={time}>
+          <line class="tick" x1={x(time)} x2={x(time)} y1={16} y2={height} />
+          <text class="tick-label" x={Math.min(width - 22, Math.max(22, x(time)))} y={11}>
+            {label}
+          </text>
+        </g>
+      ))}
+      {lanes.map((lane, index) => (
+        <LaneDrawing
+          key={lane.camera}
+          lane={lane}
+          index={index}
+          x={x}
+          width={width}
+          requests={requests.filter(({ cameraId }) => cameraId === lane.camera)}
+          expiring={expiring.filter(({ cameraId }) => cameraId === lane.camera)}
+        />
+      ))}
+      {marks(x, height)}
+    </svg>
+  );
+}
+
+/** Patterns, so that states differ without colour as well. */
+function Patterns() {
+  return (
+    <defs>
+      <pattern id="available" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+        <rect width="7" height="7" class="pattern-back available" />
+        <rect width="3" height="7" class="pattern-front available" />
+      </pattern>
+      <pattern id="expired" width="6" height="6" patternUnits="userSpaceOnUse">
+        <rect width="6" height="6" class="pattern-back expired" />
+        <circle cx="3" cy="3" r="1.7" class="pattern-front expired" />
+      </pattern>
+      <pattern id="failed" width="6" height="6" patternUnits="userSpaceOnUse">
+        <rect width="6" height="6" class="pattern-back failed" />
+        <path d="M0 0 6 6M6 0 0 6" class="pattern-line failed" />
+      </pattern>
+      <pattern id="unread" width="8" height="8" patternUnits="userSpaceOnUse">
+        <rect width="8" height="8" class="lane-none" />
+        <path d="M0 4h5" class="pattern-line unread" />
+      </pattern>
+    </defs>
+  );
+}
+
+/** A number alone does not say that it is a camera. */
+export const laneName = ({ camera }: Lane): string => (/^\d+$/.test(camera) ? `camera ${camera}` : camera);
+
+interface LaneDrawingProps {
+  readonly lane: Lane;
+  readonly index: number;
+  readonly x: (time: number) => number;
+  readonly width: number;
+  readonly requests: readonly VideoRequest[];
+  readonly expiring: readonly StoredRecording[];
+}
+
+function LaneDrawing({ lane, index, x, width, requests, expiring }: LaneDrawingProps) {
+  const top = TOP + index * LANE_HEIGHT;
+  return (
+    <g>
+      <text class="lane-name" x="0" y={top + 13}>
+        {laneName(lane)}
+      </text>
+      {lane.segments.map((segment) => (
+        <Bar key={segment.start} segment={segment} x={x} top={top + NAME_HEIGHT} />
+      ))}
+      <rect class="lane-frame" x="0.5" y={top + NAME_HEIGHT} width={Math.max(0, width - 1)} height={BAR_HEIGHT} />
+      {requests.map((request) => (
+        <Bracket key={request.id} request={request} x={x} top={top + NAME_HEIGHT - 4} />
+      ))}
+      {expiring.map(({ id, expiresAt, startTime }) => (
+        <path key={id} class="deadline" d={diamond(x(Date.parse(startTime)) + 4, top + NAME_HEIGHT + BAR_HEIGHT - 7)}>
+          <title>{`Its link expires at ${expiresAt === undefined ? 'an unknown time' : new Date(expiresAt).toLocaleString()}`}</title>
+        </path>
+      ))}
+    </g>
+  );
+}
+
+export const diamond = (x: number, y: number): string => `M${x - 4} ${y}l4-4 4 4-4 4z`;
+
+/** The states of a segment, stacked by their shares. */
+function Bar({ segment, x, top }: { segment: Segment; x: (time: number) => number; top: number }) {
+  const [left, right] = [x(segment.start), x(segment.end)];
+  const states = LANE_STATES.filter((state) => (segment.shares[state] ?? 0) > 0);
+  let bottom = top + BAR_HEIGHT;
+  return (
+    <>
+      {states.map((state) => {
+        const height = (segment.shares[state] ?? 0) * BAR_HEIGHT;
+        bottom -= height;
+        const width = Math.max(0.6, right - left);
+        return <rect key={state} class={`lane-${state}`} x={left} y={bottom} width={width} height={height} />;
+      })}
+    </>
+  );
+}
+
+/** A requested clip. */
+function Bracket({ request, x, top }: { request: VideoRequest; x: (time: number) => number; top: number }) {
+  const [left, right] = [x(Date.parse(request.startTime)), x(Date.parse(request.endTime))];
+  if (right < 0) return null;
+  const end = Math.max(left + 4, right);
+  return (
+    <path class={`bracket ${request.status}`} d={`M${left} ${top + 6}V${top}H${end}V${top + 6}`}>
+      <title>{`Requested clip: ${request.status}${request.reason === undefined ? '' : `, ${request.reason}`}`}</title>
+    </path>
+  );
+}

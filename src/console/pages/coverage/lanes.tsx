@@ -1,0 +1,125 @@
+import { useRef, useState } from 'preact/hooks';
+import { useNow } from '../../client/load.js';
+import { diamond, LANE_HEIGHT, laneName, LanesPicture, type LanesPictureProps, TOP } from './lane-drawing.js';
+import { type Cursor, pressLaneKey, useDrag, useWheel } from './lane-input.js';
+import { describe, LANE_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
+
+type Picture = Pick<LanesPictureProps, 'lanes' | 'from' | 'to' | 'zone' | 'width' | 'requests' | 'expiring'>;
+
+export interface LanesProps extends Picture {
+  readonly selection: Selection | undefined;
+  /** Plays a camera at a moment. */
+  readonly onPlay: (camera: string, time: number) => void;
+  readonly onSelect: (selection: Selection | undefined) => void;
+  readonly onChoose: () => void;
+  readonly onRange: (range: readonly [number, number]) => void;
+}
+
+/** A lane per camera. The cursor follows the mouse or the arrow keys, and its text explains what is there. */
+export function Lanes(props: LanesProps) {
+  const { lanes, from, to, zone, width, requests, expiring, selection } = props;
+  const [cursor, setCursor] = useState<Cursor>();
+  const text = explain(props, cursor);
+  const now = useNow(5_000);
+  const svg = useRef<SVGSVGElement>(null);
+  useWheel(svg, props);
+  const play = ({ lane, time: at }: Cursor) => {
+    const camera = lanes[lane]?.camera;
+    if (camera !== undefined) props.onPlay(camera, at);
+  };
+  const drag = useDrag(props, setCursor, play);
+  return (
+    <>
+      <p class="explanation">{text}</p>
+      <div
+        class="lanes"
+        role="slider"
+        tabIndex={0}
+        aria-label="Time within the shown range. Arrow keys move, with shift they select, plus and minus zoom, space plays, Enter offers to zoom or to request"
+        aria-valuemin={from}
+        aria-valuemax={to}
+        aria-valuenow={cursor?.time ?? from}
+        aria-valuetext={text}
+        onKeyDown={(event) => {
+          if (pressLaneKey(event, props, cursor, setCursor, play)) event.preventDefault();
+        }}
+      >
+        <LanesPicture
+          {...{ lanes, from, to, zone, width, requests, expiring }}
+          picture={svg}
+          role="presentation"
+          {...drag}
+          marks={(x, height) => (
+            <>
+              {selection !== undefined && <SelectionBox lanes={lanes} x={x} selection={selection} />}
+              {now >= from && now <= to && <line class="now" x1={x(now)} x2={x(now)} y1={14} y2={height} />}
+              {cursor !== undefined && (
+                <line class="cursor" x1={x(cursor.time)} x2={x(cursor.time)} y1={14} y2={height} />
+              )}
+            </>
+          )}
+        />
+      </div>
+      <Legend />
+    </>
+  );
+}
+
+interface SelectionProps {
+  readonly lanes: LanesProps['lanes'];
+  readonly selection: Selection;
+  readonly x: (time: number) => number;
+}
+
+function SelectionBox({ lanes, selection, x }: SelectionProps) {
+  const index = lanes.findIndex(({ camera }) => camera === selection.camera);
+  const width = Math.max(1, x(selection.end) - x(selection.start));
+  return (
+    <rect
+      class="selection"
+      x={x(selection.start)}
+      y={TOP + index * LANE_HEIGHT}
+      width={width}
+      height={LANE_HEIGHT - 8}
+    />
+  );
+}
+
+/** Drawn in the order in which states are stacked. */
+function Legend() {
+  return (
+    <ul class="legend">
+      {LANE_STATES.map((state) => (
+        <li key={state}>
+          <svg class="swatch" width="12" height="12" aria-hidden="true">
+            <rect width="12" height="12" class={`lane-${state}`} />
+          </svg>{' '}
+          {STATE_TITLES[state]}
+        </li>
+      ))}
+      <li>
+        <span class="bracket-sample" aria-hidden="true" /> requested clip
+      </li>
+      <li>
+        <svg width="10" height="10" aria-hidden="true">
+          <path class="deadline" d={diamond(5, 5)} />
+        </svg>{' '}
+        a link expires
+      </li>
+      <li class="hint">
+        A click or the space bar plays there; a drag, or shift and arrows and Enter, selects a time to zoom or to
+        request; the wheel or + and − zoom, shift and wheel move.
+      </li>
+    </ul>
+  );
+}
+
+/** The text for the cursor. */
+function explain({ lanes, zone }: LanesProps, cursor: Cursor | undefined): string {
+  const lane = cursor === undefined ? undefined : lanes[cursor.lane];
+  if (lane === undefined || cursor === undefined) return 'Point at a lane, or use the arrow keys.';
+  const segment = segmentAt(lane, cursor.time);
+  const time = new Date(cursor.time).toLocaleString(undefined, { timeZone: zone });
+  const state = segment === undefined ? 'outside of the range' : describe(segment);
+  return `${laneName(lane)}, ${time}: ${state}`;
+}

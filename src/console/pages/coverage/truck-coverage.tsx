@@ -1,0 +1,162 @@
+import { useRef, useState } from 'preact/hooks';
+import { change, linkTo } from '../../client/address.js';
+import { callErrorOf } from '../../client/api.js';
+import { useLoad } from '../../client/load.js';
+import { useSession } from '../../client/session.js';
+import { overlapsOf, ZoneChoice } from '../../parts/filters.js';
+import { CsvButton } from '../../parts/csv-button.js';
+import { Loadable } from '../../parts/states.js';
+import { CameraSentences } from './camera-sentences.js';
+import { ClipRequest } from '../connections/clip-request.js';
+import { Lanes } from './lanes.js';
+import { playAt } from '../player/play-at.js';
+import { ClipRequests } from '../retention/retries.js';
+import { lanesOf, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
+import { useWidth } from '../../parts/width.js';
+import { dayOf, rangeText } from '../../parts/zone.rules.js';
+
+const LIVE_MS = 10_000;
+/** Of the page, in pixels. */
+const MAX_WIDTH = 1_440;
+
+interface TruckCoverageProps {
+  readonly truckId: string;
+  readonly connectionId: string;
+  readonly query: URLSearchParams;
+  readonly zone: string;
+}
+
+const iso = (time: number): string => new Date(time).toISOString();
+
+/** The cameras of a truck over a range of time, which the user zooms. */
+export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCoverageProps) {
+  const { may } = useSession();
+  const [from, to] = rangeOf(query, zone);
+  const [width, ruler] = useWidth();
+  const [selection, setSelection] = useState<Selection>();
+  const [message, setMessage] = useState('');
+  const panel = useRef<HTMLDivElement>(null);
+  const truck = { connectionId, truckId };
+  const range = { ...truck, from: iso(from), to: iso(to) };
+  // By the width of the window, so that the call does not wait for the layout of the page.
+  const resolution = resolutionOf(from, to, Math.min(innerWidth, MAX_WIDTH));
+  const coverage = useLoad('/coverage', { ...range, resolution }, LIVE_MS);
+  // The marks are loaded after the lanes, so that these queries do not slow down the coverage, which takes longest.
+  const markPath = <const Path extends string>(path: Path) => (coverage.data === undefined ? undefined : path);
+  const within = { ...truck, overlaps: overlapsOf(range.from, range.to), pageSize: 100 };
+  const requests = useLoad(markPath('/video-requests'), within, LIVE_MS);
+  const available = { ...within, status: 'available' };
+  const expiring = useLoad(markPath('/recordings'), available);
+  const show = ([start, end]: readonly [number, number]) =>
+    change({ from: iso(start), to: iso(end) }, { replace: true });
+  return (
+    <section class="card" aria-label="Truck">
+      <div ref={ruler} />
+      <div class="head">
+        <h2>
+          {truckId}{' '}
+          <span class="range" translate={false}>
+            {rangeText(from, to, zone)}
+          </span>
+        </h2>
+        <ZoneChoice query={query} />
+      </div>
+      <CameraSentences range={range} zone={zone} />
+      <RangeButtons from={from} to={to} zone={zone} onRange={show} />
+      <Loadable of={coverage}>
+        {({ data }) =>
+          width !== undefined && (
+            <Lanes
+              lanes={lanesOf(data)}
+              from={from}
+              to={to}
+              zone={zone}
+              width={width}
+              requests={requests.data?.data ?? []}
+              expiring={expiring.data?.data ?? []}
+              selection={selection}
+              onSelect={(next) => {
+                setMessage('');
+                setSelection(next);
+              }}
+              // After the panel is drawn.
+              onChoose={() => setTimeout(() => panel.current?.querySelector('button')?.focus())}
+              onPlay={(camera, time) => {
+                const cameras = lanesOf(data).map((lane) => lane.camera);
+                playAt({ ...truck, camera, cameras, time, zone, slack: ((to - from) / width) * 4 })
+                  .then(setMessage)
+                  .catch((error: unknown) => setMessage(callErrorOf(error).message));
+              }}
+              onRange={show}
+            />
+          )
+        }
+      </Loadable>
+      {message !== '' && (
+        <p class="notice" role="status">
+          {message}
+        </p>
+      )}
+      {selection !== undefined && (
+        <ClipRequest
+          key={`${selection.start}`}
+          connectionId={connectionId}
+          truckId={truckId}
+          selection={selection}
+          zone={zone}
+          onClose={() => setSelection(undefined)}
+          onZoom={(next) => {
+            setSelection(undefined);
+            show(next);
+          }}
+          panel={panel}
+        />
+      )}
+      <ClipRequests requests={requests.data?.data ?? []} from={from} to={to} zone={zone} />
+      <CsvButton path="/coverage" filters={range} />
+      {may('operator') && (
+        <p class="actions">
+          <a class="button" href={linkTo('holds', { new: 1, ...range })}>
+            Hold this range
+          </a>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function rangeOf(query: URLSearchParams, zone: string): readonly [number, number] {
+  const [from, to] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? ''));
+  return from !== undefined && to !== undefined && from < to ? [from, to] : dayOf(Date.now(), zone);
+}
+
+interface RangeProps {
+  readonly from: number;
+  readonly to: number;
+  readonly zone: string;
+  readonly onRange: (range: readonly [number, number]) => void;
+}
+
+function RangeButtons({ from, to, zone, onRange }: RangeProps) {
+  const shift = (direction: number) => onRange([from + direction * (to - from), to + direction * (to - from)]);
+  const middle = (from + to) / 2;
+  const end = dayOf(Date.now(), zone)[1];
+  const buttons: Readonly<Record<string, () => void>> = {
+    Earlier: () => shift(-1),
+    Later: () => shift(1),
+    'Zoom in': () => onRange(zoomed(from, to, 0.5, middle)),
+    'Zoom out': () => onRange(zoomed(from, to, 2, middle)),
+    'Last hour': () => onRange([Date.now() - 3_600_000, Date.now() + 60_000]),
+    Today: () => onRange(dayOf(Date.now(), zone)),
+    Month: () => onRange([end - 31 * 86_400_000, end]),
+  };
+  return (
+    <div class="actions">
+      {Object.entries(buttons).map(([label, show]) => (
+        <button key={label} type="button" onClick={show}>
+          {label}
+        </button>
+      ))}
+    </div>
+  );
+}

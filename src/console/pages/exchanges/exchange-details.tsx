@@ -1,0 +1,209 @@
+import type {
+  Exchange,
+  ExchangeDetail,
+  ExchangeMessage,
+  ExchangeReference,
+} from '../../../contracts/admin/exchange.dto.js';
+import { linkTo, linkWith } from '../../client/address.js';
+import { useHaulerName } from '../../client/haulers.js';
+import { useLoad } from '../../client/load.js';
+import { useSession } from '../../client/session.js';
+import { Difference, Json } from '../../parts/json.js';
+import { Detail, ResponseBadge } from '../../parts/states.js';
+import { Facts, formatBytes, formatCount, Id, KeyPrefix, Time } from '../../parts/values.js';
+import { ReplayOne } from './replay.js';
+
+const MAX_REFERENCES = 8;
+
+/** One exchange: the explanation first, then both messages, then the difference from the attempt before. */
+export function ExchangeDetails({ id, query }: { id: string; query: URLSearchParams }) {
+  return (
+    <Detail
+      path={`/exchanges/${encodeURIComponent(id)}`}
+      back={linkWith('exchanges', query, { id: undefined })}
+      list="All exchanges"
+    >
+      {(data) => (
+        <>
+          <Summary exchange={data} />
+          <div class="two">
+            <Message title="Request" message={data.request} />
+            <Message title="Response" message={data.response} />
+          </div>
+          <EarlierAttempt exchange={data} />
+        </>
+      )}
+    </Detail>
+  );
+}
+
+function Summary({ exchange }: { exchange: ExchangeDetail }) {
+  const { isPartner } = useSession();
+  const haulerName = useHaulerName();
+  const { method, route, haulerId, connectionId, keyPrefix, requestId, ignoredFields, replayOf } = exchange;
+  return (
+    <section class="card" aria-label="Exchange">
+      <h2>
+        {method} {route ?? ''} <ResponseBadge exchange={exchange} />
+      </h2>
+      <p class="notice">{exchange.explanation}</p>
+      <Facts
+        of={{
+          Direction: exchange.direction === 'inbound' ? 'to this service' : 'of this service',
+          Time: <Time value={exchange.at} />,
+          Path: <code>{exchange.path}</code>,
+          Duration: `${formatCount(exchange.durationMs)} ms`,
+          Hauler: !isPartner && haulerId !== null && (
+            <>
+              {haulerName(haulerId)} <Id value={haulerId} />
+            </>
+          ),
+          Reason: exchange.reason !== undefined && (
+            <a href={linkTo('exchanges', { direction: exchange.direction, reason: exchange.reason })}>
+              {exchange.reason}
+            </a>
+          ),
+          Connection: !isPartner && connectionId !== null && (
+            <>
+              <a href={linkTo('connections', { id: connectionId })}>
+                {exchange.interface} connection of {haulerName(haulerId)}
+              </a>{' '}
+              <Id value={connectionId} />
+            </>
+          ),
+          Key: keyPrefix === null ? undefined : <KeyPrefix value={keyPrefix} />,
+          'Request id': requestId === null ? undefined : <Id value={requestId} />,
+          Trace: <Id value={exchange.traceId} />,
+          'Ignored fields': ignoredFields !== undefined && ignoredFields,
+          'Replay of': replayOf !== undefined && (
+            <a href={linkTo('exchanges', { id: replayOf })}>the original exchange</a>
+          ),
+        }}
+      />
+      <References exchange={exchange} />
+      {!isPartner && <ReplayOne exchange={exchange} />}
+    </section>
+  );
+}
+
+function References({ exchange: { references } }: { exchange: Exchange }) {
+  if (references.length === 0) return null;
+  return (
+    <ul class="references" aria-label="References">
+      {references.slice(0, MAX_REFERENCES).map(({ kind, value }) => (
+        <li key={kind + value}>
+          <span class="hint">{kind}</span> <a href={linkTo('exchanges', { reference: `${kind}:${value}` })}>{value}</a>
+        </li>
+      ))}
+      {references.length > MAX_REFERENCES && <li class="hint">and {references.length - MAX_REFERENCES} more</li>}
+    </ul>
+  );
+}
+
+function Message({ title, message }: { title: string; message: ExchangeMessage | null }) {
+  return (
+    <section class="card" aria-label={title}>
+      <h2>{title}</h2>
+      {message === null ? (
+        <p>There is no {title.toLowerCase()}.</p>
+      ) : (
+        <>
+          <Body title={title} message={message} />
+          <details>
+            <summary>Headers ({Object.keys(message.headers).length})</summary>
+            <dl class="headers">
+              {Object.entries(message.headers).map(([name, value]) => (
+                <div key={name}>
+                  <dt>
+                    <code>{name}</code>
+                  </dt>
+                  <dd>
+                    <code>{value}</code>
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        </>
+      )}
+    </section>
+  );
+}
+
+function Body({ title, message: { body } }: { title: string; message: ExchangeMessage }) {
+  if (body === undefined) return <p class="hint">No body.</p>;
+  const value = jsonOf(body.text);
+  return (
+    <>
+      <p class="hint">
+        {formatBytes(body.sizeBytes)}
+        {body.truncated && '; only the beginning is kept'}
+        {body.redacted === true && '; secrets are replaced by [redacted]'}
+      </p>
+      {value === undefined ? (
+        <pre class="json" tabIndex={0} aria-label={`${title} body`}>
+          {body.text ?? body.base64}
+        </pre>
+      ) : (
+        <Json value={value} label={`${title} body`} />
+      )}
+    </>
+  );
+}
+
+/** Undefined for text that is not JSON, such as a truncated body. */
+function jsonOf(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Kinds of references that two attempts at the same operation share, the most specific first. */
+const SPECIFIC: readonly ExchangeReference['kind'][] = [
+  'idempotencyKey',
+  'ticketNumber',
+  'accountName',
+  'videoRequestId',
+  'recordingId',
+  'partnerRequestId',
+  'truckId',
+  'siteId',
+];
+
+const mostSpecific = (references: readonly ExchangeReference[]): ExchangeReference | undefined =>
+  SPECIFIC.map((kind) => references.find((each) => each.kind === kind)).find((each) => each !== undefined);
+
+/** The last exchange before this one with the same reference, and the difference between their requests. */
+function EarlierAttempt({ exchange }: { exchange: ExchangeDetail }) {
+  const reference = mostSpecific(exchange.references);
+  const { data } = useLoad(reference === undefined ? undefined : '/exchanges', {
+    reference: reference === undefined ? undefined : `${reference.kind}:${reference.value}`,
+    direction: exchange.direction,
+    to: exchange.at,
+    pageSize: 20,
+  });
+  const earlier = data?.data.find(({ id, route }) => id !== exchange.id && route === exchange.route);
+  const { data: detail } = useLoad(earlier === undefined ? undefined : `/exchanges/${earlier.id}`);
+  if (earlier === undefined) return null;
+  const before = jsonOf(detail?.request.body?.text);
+  const after = jsonOf(exchange.request.body?.text);
+  return (
+    <section class="card" aria-label="Earlier attempt">
+      <h2>Difference from the attempt before</h2>
+      <p>
+        <a href={linkTo('exchanges', { id: earlier.id })}>
+          <Time value={earlier.at} />
+        </a>{' '}
+        <ResponseBadge exchange={earlier} />
+      </p>
+      {before !== undefined && after !== undefined && (
+        <Difference before={before} after={after} titles={['Before', 'This exchange']} />
+      )}
+      {detail !== undefined && exchange.method === 'GET' && (
+        <p class="hint">{detail.path === exchange.path ? 'The path is the same.' : `Its path was ${detail.path}`}</p>
+      )}
+    </section>
+  );
+}

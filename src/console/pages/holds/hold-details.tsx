@@ -1,0 +1,186 @@
+import type { HoldDetails, MissingFootage } from '../../../contracts/admin/hold.dto.js';
+import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import { MISSING_CAUSES } from '../../../contracts/admin/hold.values.js';
+import { linkTo, linkWith, type PageProps } from '../../client/address.js';
+import { send, urlOf } from '../../client/api.js';
+import { useHaulerName } from '../../client/haulers.js';
+import { useSession } from '../../client/session.js';
+import { overlapsOf } from '../../parts/filters.js';
+import { bodyOf, Form, Input, Needing } from '../../parts/forms.js';
+import { type Column, ListPage, Table } from '../../parts/listing.js';
+import { Badge, Detail, Empty } from '../../parts/states.js';
+import { Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
+import { useState } from 'preact/hooks';
+
+const LIVE_MS = 10_000;
+
+/** One hold: what it keeps, what may be lost, what is missing, and its end. */
+export function HoldDetailsView({ id, query }: PageProps & { id: string }) {
+  return (
+    <Detail
+      path={`/holds/${encodeURIComponent(id)}`}
+      everyMs={LIVE_MS}
+      back={linkWith('holds', query, { id: undefined, 'risk.page': undefined, 'risk.cursor': undefined })}
+      list="All holds"
+    >
+      {(data) => (
+        <>
+          <HoldFacts hold={data} />
+          <AtRisk hold={data} query={query} />
+          <Missing hold={data} />
+        </>
+      )}
+    </Detail>
+  );
+}
+
+function HoldFacts({ hold }: { hold: HoldDetails }) {
+  const haulerName = useHaulerName();
+  const { caseId, status, stored, bytes, waiting, releasedAt } = hold;
+  const recordings = { truckId: hold.truckId, connectionId: hold.connectionId, cameraId: hold.cameraId };
+  return (
+    <section class="card" aria-label="Hold">
+      <div class="head">
+        <h2>
+          {caseId} <Badge value={status} />
+        </h2>
+      </div>
+      <Facts
+        of={{
+          Reason: hold.reason,
+          Hauler: haulerName(hold.haulerId),
+          Truck: hold.truckId,
+          Camera: hold.cameraId ?? 'all cameras',
+          From: <Time value={hold.from} />,
+          To: <Time value={hold.to} />,
+          Held: `${formatCount(stored)} recordings, ${formatBytes(bytes)}`,
+          'Waiting for download': formatCount(waiting),
+          Created: (
+            <>
+              <Time value={hold.createdAt} /> by {hold.createdBy}
+            </>
+          ),
+          Released: releasedAt !== undefined && (
+            <>
+              <Time value={releasedAt} /> by {hold.releasedBy}: {hold.releaseReason}
+            </>
+          ),
+          Id: <Id value={hold.id} />,
+        }}
+      />
+      <Needing isOfAllHaulers>
+        <HoldActions hold={hold} />
+      </Needing>
+      <p>
+        <a href={linkTo('recordings', { ...recordings, from: hold.from, to: hold.to })}>Recordings of this range</a>
+        {' · '}
+        <a href={linkTo('coverage', { ...recordings, cameraId: undefined, from: hold.from, to: hold.to })}>
+          Coverage of this range
+        </a>
+      </p>
+    </section>
+  );
+}
+
+function HoldActions({ hold: { id, status } }: { hold: HoldDetails }) {
+  const { canWrite, may } = useSession();
+  const [isReleasing, setReleasing] = useState(false);
+  const release = async (values: FormData) => {
+    await send('POST', `/holds/${id}/release`, bodyOf(values));
+    setReleasing(false);
+  };
+  const canRelease = canWrite && status === 'active';
+  if (isReleasing && canRelease) {
+    return (
+      <Form title="Release the hold" submit="Release the hold" work={release} onCancel={() => setReleasing(false)}>
+        <p class="notice warn">
+          Its footage follows the retention of the hauler again: what is older is deleted within an hour.
+        </p>
+        <Input name="reason" label="Why it is released" isRequired hint="such as: settled on 4 May" />
+      </Form>
+    );
+  }
+  return (
+    <p class="actions">
+      {may('viewer+video') && (
+        <a class="button primary" href={urlOf(`/holds/${id}/bundle`)} download>
+          Download all of it (ZIP)
+        </a>
+      )}
+      {canRelease && (
+        <button type="button" onClick={() => setReleasing(true)}>
+          Release …
+        </button>
+      )}
+    </p>
+  );
+}
+
+const RISK_COLUMNS: readonly Column<StoredRecording>[] = [
+  {
+    title: 'Recording',
+    cell: ({ id, cameraId, startTime }) => (
+      <a href={linkTo('recordings', { play: id })}>
+        {cameraId}, <Time value={startTime} />
+      </a>
+    ),
+  },
+  { title: 'State', cell: ({ status }) => <Badge value={status} /> },
+  { title: 'Link expires', cell: ({ expiresAt }) => <Time value={expiresAt} /> },
+  { title: 'Last failure', cell: ({ reason }) => reason ?? <span class="muted">none</span> },
+];
+
+/** Recordings that are listed and not stored: the partner may delete them first. */
+function AtRisk({ hold, query }: PageProps & { hold: HoldDetails }) {
+  const { connectionId, truckId, cameraId, from, to, waiting, status } = hold;
+  if (waiting === 0 || status !== 'active') return null;
+  return (
+    <section class="card" aria-label="At risk">
+      <h2>At risk</h2>
+      <p class="hint">Listed by the partner and not stored yet. A link that expires before the download is lost.</p>
+      <ListPage
+        path="/recordings"
+        query={query}
+        name="risk"
+        fixed={{ connectionId, truckId, cameraId, overlaps: overlapsOf(from, to), status: 'available' }}
+        everyMs={LIVE_MS}
+        label="Recordings at risk"
+        columns={RISK_COLUMNS}
+        keyOf={({ id }) => id}
+        empty={<Empty title="None is waiting any more." />}
+      />
+    </section>
+  );
+}
+
+function Missing({ hold }: { hold: HoldDetails }) {
+  const { connectionId, truckId, missing } = hold;
+  const columns: readonly Column<MissingFootage>[] = [
+    { title: 'Camera', cell: ({ cameraId }) => cameraId ?? <span class="muted">none known</span> },
+    { title: 'From', cell: ({ from }) => <Time value={from} /> },
+    { title: 'To', cell: ({ to }) => <Time value={to} /> },
+    { title: 'Why', cell: ({ cause }) => MISSING_CAUSES[cause] },
+    {
+      title: 'What to do',
+      cell: ({ cause, from, to }) =>
+        cause !== 'erased' && (
+          <a href={linkTo('coverage', { connectionId, truckId, from, to })}>Request what the partner has</a>
+        ),
+    },
+  ];
+  return (
+    <section class="card" aria-label="Missing">
+      <h2>Missing</h2>
+      {missing.length === 0 ? (
+        <p>Nothing of the range up to now is missing.</p>
+      ) : (
+        <Table
+          label="Missing footage"
+          rows={missing}
+          columns={columns}
+          keyOf={({ cameraId, from }) => `${cameraId ?? ''} ${from}`}
+        />
+      )}
+    </section>
+  );
+}

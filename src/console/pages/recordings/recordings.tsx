@@ -1,0 +1,142 @@
+import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import { RECORDING_STATUSES } from '../../../contracts/admin/recording.values.js';
+import { linkTo, linkToFilter, linkWith, type PageProps } from '../../client/address.js';
+import { BY_VISION_CONNECTION, byChoice, byText, byTime } from '../../parts/filters.js';
+import { type Column, ListPage } from '../../parts/listing.js';
+import { Badge, Detail, Empty } from '../../parts/states.js';
+import { formatBytes, formatSeconds, Time } from '../../parts/values.js';
+import { ClipList } from '../connections/clip-list.js';
+import { Player } from '../player/player.js';
+import { RecordingGallery } from './recording-gallery.js';
+import { RecordedTickets } from './recorded-tickets.js';
+import { RetryFiltered, RetryRecording } from '../retention/retries.js';
+import { Shares } from './shares.js';
+
+const LIVE_MS = 5_000;
+const SOURCES = ['continuous', ['on-demand', 'on demand']] as const;
+const FILTERS = [
+  BY_VISION_CONNECTION,
+  byText('truckId', 'Truck'),
+  byText('cameraId', 'Camera'),
+  byChoice('source', 'Source', SOURCES),
+  byChoice('status', 'State', RECORDING_STATUSES),
+  byTime('from', 'Starts from'),
+  byTime('to', 'Starts before'),
+];
+
+export function RecordingsPage({ query }: PageProps) {
+  const id = query.get('play');
+  if (id !== null) return <RecordingDetails id={id} query={query} />;
+  const shown = viewOf(query);
+  const View = VIEWS[shown].of;
+  return (
+    <>
+      <p class="actions views">
+        {VIEW_NAMES.map((view) => (
+          <a
+            key={view}
+            class="button"
+            href={linkToFilter('recordings', query, { view })}
+            aria-current={view === shown ? 'true' : undefined}
+          >
+            {VIEWS[view].title}
+          </a>
+        ))}
+      </p>
+      <View key={shown} query={query} />
+    </>
+  );
+}
+
+const VIEWS = {
+  gallery: { title: 'Gallery', of: RecordingGallery },
+  list: { title: 'List', of: RecordingList },
+  clips: { title: 'Clip requests', of: ClipList },
+} as const;
+const VIEW_NAMES = Object.keys(VIEWS) as (keyof typeof VIEWS)[];
+
+/** Recordings in another state have no picture, so that a filter by state or source opens the list. */
+const viewOf = (query: URLSearchParams): keyof typeof VIEWS =>
+  VIEW_NAMES.find((view) => view === query.get('view')) ??
+  (query.has('status') || query.has('source') ? 'list' : 'gallery');
+
+function RecordingList({ query }: PageProps) {
+  return (
+    <ListPage
+      path="/recordings"
+      query={query}
+      filters={FILTERS}
+      everyMs={LIVE_MS}
+      hasCsv
+      label="Recordings"
+      columns={columnsOf(query)}
+      keyOf={({ id }) => id}
+      empty={
+        <Empty title="No recording yet.">
+          Subscribe to a truck or request a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
+        </Empty>
+      }
+    >
+      <RetryFiltered query={query} />
+    </ListPage>
+  );
+}
+
+const columnsOf = (query: URLSearchParams): readonly Column<StoredRecording>[] => [
+  {
+    title: 'Recording',
+    cell: ({ id, truckId, cameraId, status }) => (
+      <a href={linkWith('recordings', query, { play: id })}>
+        {status === 'stored' ? 'Play' : 'Open'} {truckId}, {cameraId}
+      </a>
+    ),
+  },
+  { title: 'Start', cell: ({ startTime }) => <Time value={startTime} /> },
+  { title: 'Length', isNumber: true, cell: ({ durationSeconds }) => formatSeconds(durationSeconds) },
+  { title: 'Source', cell: ({ source }) => source },
+  {
+    title: 'State',
+    cell: ({ status, reason }) => (
+      <>
+        <Badge value={status} />
+        {reason !== undefined && <div class="hint clamp">{reason}</div>}
+      </>
+    ),
+  },
+  {
+    title: 'Link expires',
+    cell: ({ status, expiresAt }) =>
+      status === 'stored' ? <span class="muted">not needed</span> : <Time value={expiresAt} />,
+  },
+  { title: 'Size', isNumber: true, cell: ({ sizeBytes }) => (sizeBytes === undefined ? '–' : formatBytes(sizeBytes)) },
+];
+
+function RecordingDetails({ id, query }: { id: string; query: URLSearchParams }) {
+  return (
+    <Detail
+      path={`/recordings/${encodeURIComponent(id)}`}
+      everyMs={LIVE_MS}
+      back={linkWith('recordings', query, { play: undefined, at: undefined, cameras: undefined })}
+      list="All recordings"
+    >
+      {(data) => (
+        <>
+          {data.status !== 'stored' && (
+            <div class="notice warn" role="status">
+              <p>
+                This recording is not stored: <Badge value={data.status} />
+              </p>
+              <p class="hint">
+                {data.reason ?? 'The service downloads it as soon as possible, and this page then shows it.'}
+              </p>
+              <RetryRecording recording={data} />
+            </div>
+          )}
+          <RecordedTickets recordingId={data.id} />
+          <Player recording={data} query={query} />
+          {data.status === 'stored' && <Shares recordings={[data]} />}
+        </>
+      )}
+    </Detail>
+  );
+}

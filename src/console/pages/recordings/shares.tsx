@@ -1,0 +1,152 @@
+import { useState } from 'preact/hooks';
+import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import type { CreatedRecordingShare, RecordingShare } from '../../../contracts/admin/share.dto.js';
+import { send } from '../../client/api.js';
+import type { BodyOf } from '../../client/contract.js';
+import { useAll } from '../../client/load.js';
+import { useSession } from '../../client/session.js';
+import { ActionButton, bodyOf, Form, Input, Options, Select } from '../../parts/forms.js';
+import { type Column, Table } from '../../parts/listing.js';
+import { Badge } from '../../parts/states.js';
+import { CopyButton, Time } from '../../parts/values.js';
+import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
+
+interface SharesProps {
+  /** Stored ones, at least one. */
+  readonly recordings: readonly StoredRecording[];
+  readonly ticketId?: string;
+  /** The recording that is offered first. */
+  readonly first?: string | undefined;
+}
+
+const LIVE_MS = 10_000;
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = '14';
+const LIFETIMES = [
+  ['1', '1 day'],
+  ['7', '7 days'],
+  [DEFAULT_DAYS, '14 days'],
+  ['30', '30 days'],
+  ['90', '90 days'],
+] as const;
+
+type SharesPath = `/recordings/${string}/shares`;
+
+/** Links by which people without an account see a recording: a new one, and those that were made. */
+export function Shares({ recordings, ticketId, first }: SharesProps) {
+  const { canWrite } = useSession();
+  const [chosen, setChosen] = useState<string>();
+  const [isOpen, setOpen] = useState(false);
+  const [created, setCreated] = useState<CreatedRecordingShare>();
+  const id = chosen ?? first ?? recordings[0]?.id ?? '';
+  /** From here on the part stays with one recording, though the player goes on to the next. */
+  const open = () => {
+    setChosen(id);
+    setOpen(true);
+  };
+  const create = async (values: FormData) => {
+    const { days, ...fields } = bodyOf<Omit<BodyOf<'POST', SharesPath>, 'expiresAt'> & { days: number }>(values, {
+      days: Number,
+      maxViews: Number,
+    });
+    const expiresAt = new Date(Date.now() + days * DAY_MS).toISOString();
+    setCreated(
+      await send('POST', `/recordings/${id}/shares`, {
+        ...fields,
+        expiresAt,
+        ...(ticketId === undefined ? {} : { ticketId }),
+      }),
+    );
+    setOpen(false);
+  };
+  return (
+    <section class="card" aria-label="Share">
+      <h2>Share by a link</h2>
+      <p class="hint">For a dispute: the link shows the recording and its ticket to people without an account.</p>
+      {created !== undefined && <NewLink created={created} onClose={() => setCreated(undefined)} />}
+      {isOpen ? (
+        <Form title="New link" submit="Create the link" work={create} onCancel={() => setOpen(false)}>
+          {recordings.length > 1 && (
+            <label class="field">
+              <span>Recording</span>
+              <select value={id} onChange={(event) => setChosen(event.currentTarget.value)}>
+                <Options choices={recordings.map((each) => [each.id, titleOf(each)])} />
+              </select>
+            </label>
+          )}
+          <Input
+            name="reason"
+            label="Reason"
+            isRequired
+            hint="such as the number of the dispute; the link does not show it"
+          />
+          <Select name="days" label="The link works for" choices={LIFETIMES} value={DEFAULT_DAYS} />
+          <Input name="maxViews" label="How often it may be opened" type="number" hint="empty: as often as wanted" />
+        </Form>
+      ) : (
+        canWrite && (
+          <p class="actions">
+            <button type="button" onClick={open}>
+              Share by a link
+            </button>
+          </p>
+        )
+      )}
+      <ShareList recordingId={id} />
+    </section>
+  );
+}
+
+const titleOf = ({ cameraId, startTime }: StoredRecording): string =>
+  `${cameraLabel(cameraId)}, ${new Date(startTime).toLocaleString()}`;
+
+const NewLink = ({ created: { url }, onClose }: { created: CreatedRecordingShare; onClose: () => void }) => (
+  <div class="notice good" role="status">
+    <p>
+      <strong>Copy the link now: it is never shown again.</strong>
+    </p>
+    <p class="secret">
+      <code>{url}</code> <CopyButton text={url} label="Copy the link" />
+    </p>
+    <button type="button" onClick={onClose}>
+      Close
+    </button>
+  </div>
+);
+
+const STATUS_TITLES: Readonly<Record<RecordingShare['status'], string>> = {
+  active: 'active',
+  expired: 'expired',
+  revoked: 'revoked',
+  usedUp: 'used up',
+};
+
+const COLUMNS: readonly Column<RecordingShare>[] = [
+  { title: 'Reason', cell: ({ reason }) => reason },
+  { title: 'State', cell: ({ status }) => <Badge value={STATUS_TITLES[status]} /> },
+  {
+    title: 'Views',
+    isNumber: true,
+    cell: ({ views, maxViews }) => (maxViews === null ? views : `${views} of ${maxViews}`),
+  },
+  { title: 'Last opened', cell: ({ lastViewedAt }) => <Time value={lastViewedAt} /> },
+  { title: 'Expires', cell: ({ expiresAt }) => <Time value={expiresAt} /> },
+  {
+    title: 'Revoke',
+    cell: ({ id, status, reason }) =>
+      status === 'active' && (
+        <ActionButton
+          label="Revoke"
+          kind="danger"
+          confirm={`The link “${reason}” stops working at once.`}
+          work={() => send('DELETE', `/shares/${id}`)}
+        />
+      ),
+  },
+];
+
+/** The links of a recording; nothing if it has none. */
+function ShareList({ recordingId }: { recordingId: string }) {
+  const rows = useAll(`/recordings/${recordingId}/shares`, {}, LIVE_MS).data ?? [];
+  return rows.length === 0 ? null : <Table label="Links" rows={rows} columns={COLUMNS} keyOf={({ id }) => id} />;
+}

@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact';
+import type { Erasure, ErasureCounts } from '../../../contracts/admin/erasure.dto.js';
+import { useHaulerName } from '../../client/haulers.js';
+import { type Column, Table } from '../../parts/listing.js';
+import { Badge, type Tone } from '../../parts/states.js';
+import { Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
+
+export const TONES: Readonly<Record<Erasure['status'], Tone>> = {
+  previewed: 'plain',
+  running: 'info',
+  done: 'good',
+  stopped: 'warn',
+  failed: 'bad',
+};
+
+export const whatOf = ({ kind, accountId = '', truckId = '', cameraId }: Erasure): string =>
+  kind === 'account' ? `Account ${accountId}` : `${truckId}, ${cameraId === undefined ? 'all cameras' : cameraId}`;
+
+/** What an erasure has erased, or would erase. */
+export function Receipt({ erasure, children }: { erasure: Erasure; children?: ComponentChildren }) {
+  const { status, reason, notReached, endsByItself } = erasure;
+  const haulerName = useHaulerName();
+  return (
+    <section class="card" aria-label="Erasure">
+      <div class="head">
+        <h2>
+          {whatOf(erasure)} <Badge value={status} tone={TONES[status]} />
+        </h2>
+      </div>
+      <Facts
+        of={{
+          Hauler: haulerName(erasure.haulerId),
+          From: erasure.from !== undefined && <Time value={erasure.from} />,
+          To: erasure.to !== undefined && <Time value={erasure.to} />,
+          Requested: (
+            <>
+              <Time value={erasure.createdAt} /> by {erasure.createdBy}
+            </>
+          ),
+          Finished: erasure.finishedAt !== undefined && <Time value={erasure.finishedAt} />,
+          Id: erasure.id !== undefined && <Id value={erasure.id} />,
+        }}
+      />
+      {reason !== undefined && <p class="notice warn">{reason}</p>}
+      <Table label="Numbers" rows={rowsOf(erasure)} columns={columnsOf(status)} keyOf={({ title }) => title} isNarrow />
+      {children}
+      <h3>Ends by itself</h3>
+      <ul>
+        {endsByItself.map(({ what, until }) => (
+          <li key={what}>
+            {what} Until {until}.
+          </li>
+        ))}
+      </ul>
+      <h3>Not reached</h3>
+      <ul>
+        {notReached.map((each) => (
+          <li key={each}>{each}</li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const TITLES: Readonly<Record<keyof ErasureCounts, string>> = {
+  accounts: 'Accounts',
+  recordings: 'Recordings, with their files',
+  bytes: 'Size of these files',
+  versionsLeft: 'Files with old versions that remain',
+  exchanges: 'Exchanges, redacted',
+  tickets: 'Tickets that named it',
+  revisions: 'Stored pushes that named it',
+  findings: 'Parts of lists with errors',
+};
+
+interface CountRow {
+  readonly title: string;
+  readonly count: string;
+}
+
+const columnsOf = (status: Erasure['status']): readonly Column<CountRow>[] => [
+  { title: 'What', cell: ({ title }) => title },
+  {
+    title: status === 'previewed' ? 'Would be erased' : 'Erased',
+    isNumber: true,
+    cell: ({ count }) => count,
+  },
+];
+
+/** Without those of which there is nothing. */
+function rowsOf({ preview, erased }: Erasure): CountRow[] {
+  const counts = preview ?? erased;
+  return (Object.keys(TITLES) as (keyof ErasureCounts)[])
+    .filter((name) => counts[name] > 0)
+    .map((name) => ({
+      title: TITLES[name],
+      count: name === 'bytes' ? formatBytes(counts[name]) : formatCount(counts[name]),
+    }));
+}

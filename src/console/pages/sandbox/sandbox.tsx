@@ -1,0 +1,174 @@
+import { useState } from 'preact/hooks';
+import type { ActiveSandboxScenario, SandboxClock, SandboxScenario } from '../../../contracts/admin/sandbox.dto.js';
+import type { PageProps } from '../../client/address.js';
+import { send } from '../../client/api.js';
+import { useConnections, useHaulers } from '../../client/haulers.js';
+import { useLoad, useNow } from '../../client/load.js';
+import { useSession } from '../../client/session.js';
+import { SelectFilter } from '../../parts/filters.js';
+import { ActionButton } from '../../parts/forms.js';
+import { Empty, ErrorBox, Loadable, Loading } from '../../parts/states.js';
+import { Time } from '../../parts/values.js';
+import { isRunning } from '../../parts/sandbox-banner.js';
+import { type Choice, choicesOf, isRealKey } from './sandbox.rules.js';
+import { ScenarioRow, type ScenariosPath } from './scenario-row.js';
+
+const LIVE_MS = 3_000;
+
+type ClockPath = '/sandbox/clock' | `/sandbox/customers/${string}/clock`;
+
+/** Whose calls are faulted, and the paths for them. */
+interface Subject {
+  /** Within a sentence. */
+  readonly name: string;
+  /** Its calls are no exercise: each fault is confirmed. */
+  readonly isReal: boolean;
+  /** The active scenarios. */
+  readonly list: '/sandbox' | `/sandbox/${string}/${string}`;
+  readonly scenarios: ScenariosPath;
+  readonly clock?: ClockPath | undefined;
+}
+
+export function SandboxPage({ query }: PageProps) {
+  const { isPartner, owners, demoHaulerId } = useSession();
+  const catalogue = useLoad('/sandbox/scenarios');
+  if (catalogue.error?.status === 404) {
+    return (
+      <Empty title="The sandbox is off.">
+        Start the service with <code>SANDBOX=true</code> to simulate faults. It is on with the demo.
+      </Empty>
+    );
+  }
+  const own = {
+    name: 'your own calls',
+    isReal: isRealKey(owners, demoHaulerId),
+    list: '/sandbox',
+    scenarios: '/sandbox/scenarios',
+    clock: '/sandbox/clock',
+  } as const;
+  return (
+    <>
+      <p>Each scenario simulates a fault for one hauler or customer. It ends by itself.</p>
+      <Loadable of={catalogue}>
+        {({ data }) =>
+          isPartner ? <Switches catalogue={data} subject={own} /> : <AdminScenarios catalogue={data} query={query} />
+        }
+      </Loadable>
+    </>
+  );
+}
+
+function AdminScenarios({ catalogue, query }: PageProps & { catalogue: readonly SandboxScenario[] }) {
+  const { demoHaulerId } = useSession();
+  const { haulers, isLoaded } = useHaulers();
+  const choices = choicesOf(haulers, useConnections('vision') ?? [], demoHaulerId);
+  // A real hauler is chosen by a person.
+  const value = query.get('for') ?? choices.find(({ isReal }) => !isReal)?.value;
+  if (!isLoaded) return <Loading />;
+  return (
+    <>
+      <div class="narrow">
+        <SelectFilter
+          name="for"
+          label="Scenarios of"
+          query={query}
+          all={value === undefined ? 'Choose …' : null}
+          defaultValue={value}
+          choices={choices.map((each) => [each.value, each.label] as const)}
+        />
+      </div>
+      {value === undefined ? (
+        <Empty title="Choose whose calls are faulted.">
+          This service has no demo, so that each scenario faults the calls of a real hauler. You are asked before it
+          does.
+        </Empty>
+      ) : (
+        <Switches catalogue={ofSubject(catalogue, value)} subject={subjectOf(value, choices)} />
+      )}
+    </>
+  );
+}
+
+/** Scenarios of Vision belong to a customer, all others to a hauler. */
+const ofSubject = (catalogue: readonly SandboxScenario[], value: string): SandboxScenario[] =>
+  catalogue.filter((each) => each.interface.some((name) => (name === 'vision') === value.startsWith('customers/')));
+
+/** One that the list does not have, as in an old address, counts as real. */
+function subjectOf(value: string, choices: readonly Choice[]): Subject {
+  const path = `/sandbox/${value}` as `/sandbox/${string}/${string}`;
+  const { name, isReal } = choices.find((each) => each.value === value) ?? { name: value, isReal: true };
+  const clock = `${path}/clock` as `/sandbox/customers/${string}/clock`;
+  return { name, isReal, list: path, scenarios: `${path}/scenarios`, clock: value.startsWith('c') ? clock : undefined };
+}
+
+function Switches({ catalogue, subject }: { catalogue: readonly SandboxScenario[]; subject: Subject }) {
+  const active = useLoad(subject.list, {}, LIVE_MS);
+  const now = useNow(1_000);
+  const all: readonly ActiveSandboxScenario[] = active.data?.data ?? [];
+  const running = all.filter((each) => isRunning(each, now));
+  return (
+    <>
+      {subject.isReal && (
+        <p class="notice warn">
+          <strong>These calls are real:</strong> a scenario faults {subject.name}. You are asked before it does.
+        </p>
+      )}
+      {active.error !== undefined && <ErrorBox error={active.error} onRetry={active.reload} />}
+      {subject.clock !== undefined && <Clock path={subject.clock} subject={subject} />}
+      {running.length > 1 && (
+        <p class="actions">
+          <ActionButton
+            label={`End all scenarios of ${subject.name}`}
+            work={() => Promise.all(running.map(({ name }) => send('DELETE', `${subject.scenarios}/${name}`)))}
+          />
+        </p>
+      )}
+      <ul class="scenarios">
+        {(active.data === undefined ? [] : catalogue).map((scenario) => (
+          <ScenarioRow
+            key={`${subject.list} ${scenario.name}`}
+            scenario={scenario}
+            active={running.find(({ name }) => name === scenario.name)}
+            path={`${subject.scenarios}/${scenario.name}`}
+            confirmFor={subject.isReal ? subject.name : undefined}
+          />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+const STEPS = [
+  ['1 minute', { advanceSeconds: 60 }],
+  ['1 hour', { advanceSeconds: 3_600 }],
+  ['1 day', { advanceSeconds: 86_400 }],
+  ['the next clip is ready', { advanceTo: 'clip-ready' }],
+  ['all links have expired', { advanceTo: 'link-expired' }],
+  ['the recording window is closed', { advanceTo: 'window-closed' }],
+] as const;
+
+/** Moves the time of the reference partner forward. */
+function Clock({ path, subject }: { path: ClockPath; subject: Subject }) {
+  const [clock, setClock] = useState<SandboxClock>();
+  return (
+    <section class="card" aria-label="Clock">
+      <h2>Clock of the reference partner</h2>
+      <p class="hint">It moves forward only, for {subject.name} alone.</p>
+      {clock !== undefined && (
+        <p role="status">
+          It is now <Time value={clock.now} />.
+        </p>
+      )}
+      <div class="actions">
+        {STEPS.map(([label, body]) => (
+          <ActionButton
+            key={label}
+            label={'advanceTo' in body ? `Move it until ${label}` : `Move it on by ${label}`}
+            confirm={subject.isReal ? `The clock moves on for ${subject.name}, and never back.` : undefined}
+            work={async () => setClock(await send('POST', path, body))}
+          />
+        ))}
+      </div>
+    </section>
+  );
+}

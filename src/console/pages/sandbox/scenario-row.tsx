@@ -1,0 +1,124 @@
+import { useState } from 'preact/hooks';
+import type { ActiveSandboxScenario, SandboxScenario } from '../../../contracts/admin/sandbox.dto.js';
+import { send } from '../../client/api.js';
+import { useNow } from '../../client/load.js';
+import { ActionButton, Options } from '../../parts/forms.js';
+import { formatSeconds } from '../../parts/values.js';
+
+const BOUNDS = [
+  ['times:1', 'the next request'],
+  ['times:3', 'the next 3 requests'],
+  ['forSeconds:60', '1 minute'],
+  ['forSeconds:600', '10 minutes'],
+  ['forSeconds:3600', '1 hour'],
+] as const;
+
+const labelOf = (bound: string): string => BOUNDS.find(([value]) => value === bound)?.[1] ?? bound;
+
+/** Of the key's own hauler and customer, or of another one. */
+export type ScenariosPath = '/sandbox/scenarios' | `/sandbox/${string}/${string}/scenarios`;
+
+interface RowProps {
+  readonly scenario: SandboxScenario;
+  readonly active: ActiveSandboxScenario | undefined;
+  /** The path of its calls. */
+  readonly path: `${ScenariosPath}/${string}`;
+  /** Whose real calls it faults: asked for before it is switched on. */
+  readonly confirmFor: string | undefined;
+}
+
+/** A scenario with what starts or ends it, and the requests and the time that remain. */
+export function ScenarioRow({ scenario, active, path, confirmFor }: RowProps) {
+  const { name } = scenario;
+  const [bound, setBound] = useState<string>(BOUNDS[3][0]);
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({});
+  const start = () => {
+    const [kind = '', count] = bound.split(':');
+    const parameters = parametersOf(scenario, values);
+    return send('PUT', path, {
+      [kind]: Number(count),
+      ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
+    });
+  };
+  return (
+    <li class={`scenario card ${active === undefined ? '' : 'on'}`}>
+      <strong>{name}</strong> <span class="hint">{scenario.interface.join(', ')}</span>
+      <p class="hint">{scenario.description}.</p>
+      {active === undefined ? (
+        <div class="scenario-options">
+          <ScenarioOptions scenario={scenario} bound={bound} onBound={setBound} values={values} onValues={setValues} />
+          <ActionButton
+            key="start"
+            label={`Start ${name}`}
+            confirm={
+              confirmFor === undefined
+                ? undefined
+                : `${name} faults the real calls of ${confirmFor} for ${labelOf(bound)}.`
+            }
+            work={start}
+          />
+        </div>
+      ) : (
+        <div class="scenario-options">
+          <Remaining active={active} />
+          <ActionButton key="end" label={`End ${name}`} work={() => send('DELETE', path)} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+interface OptionsProps {
+  readonly scenario: SandboxScenario;
+  readonly bound: string;
+  readonly onBound: (bound: string) => void;
+  readonly values: Readonly<Record<string, string>>;
+  readonly onValues: (values: Readonly<Record<string, string>>) => void;
+}
+
+function ScenarioOptions({ scenario, bound, onBound, values, onValues }: OptionsProps) {
+  return (
+    <>
+      <label class="inline">
+        For{' '}
+        <select value={bound} onChange={(event) => onBound(event.currentTarget.value)}>
+          <Options choices={BOUNDS} />
+        </select>
+      </label>
+      {Object.entries(scenario.parameters).map(([name, parameter]) => (
+        <label key={name} class="inline" title={parameter.description}>
+          {name}{' '}
+          <input
+            class="short"
+            placeholder={String(parameter.default)}
+            value={values[name] ?? ''}
+            onInput={(event) => onValues({ ...values, [name]: event.currentTarget.value })}
+          />
+        </label>
+      ))}
+    </>
+  );
+}
+
+/** Numbers where the catalogue has numbers. */
+function parametersOf({ parameters }: SandboxScenario, values: Readonly<Record<string, string>>) {
+  const given = Object.entries(values).filter(([, value]) => value.trim() !== '');
+  return Object.fromEntries(
+    given.map(([name, value]) => [name, typeof parameters[name]?.default === 'number' ? Number(value) : value]),
+  );
+}
+
+function Remaining({ active: { remainingTimes, endsAt } }: { active: ActiveSandboxScenario }) {
+  const now = useNow(1_000);
+  const parts = [
+    ...(remainingTimes === null ? [] : [`${remainingTimes} requests left`]),
+    ...(endsAt === null
+      ? []
+      : [`ends in ${formatSeconds(Math.max(0, Math.round((Date.parse(endsAt) - now) / 1_000)))}`]),
+  ];
+  return (
+    <p class="remaining">
+      <strong>On:</strong> {parts.join(', ')}
+    </p>
+  );
+}

@@ -1,0 +1,85 @@
+import type { SyncRun } from '../../../contracts/admin/sync-run.dto.js';
+import { SYNC_KINDS } from '../../../contracts/admin/sync.values.js';
+import { linkTo } from '../../client/address.js';
+import { useHaulerName } from '../../client/haulers.js';
+import { useLoad } from '../../client/load.js';
+import { useSession } from '../../client/session.js';
+import { type Column, Table } from '../../parts/listing.js';
+import { Detail, RunBadge } from '../../parts/states.js';
+import { Count, Facts, Id, Time } from '../../parts/values.js';
+import { RunChanges } from './run-changes.js';
+import { HeldRun } from './run-held.js';
+import { Refusals } from './run-refusals.js';
+
+const LIVE_MS = 2_000;
+const COUNTS = [
+  'received',
+  'created',
+  'updated',
+  'unchanged',
+  'deactivated',
+  'restored',
+  'stale',
+  'flagged',
+  'held',
+  'quarantined',
+] as const;
+
+/** One run: its counts, its changes, and the records that it refused or flagged. */
+export function RunDetails({ id, query }: { id: string; query: URLSearchParams }) {
+  const path = `/sync-runs/${encodeURIComponent(id)}` as const;
+  const back = linkTo('sync', { connectionId: query.get('connectionId') ?? undefined });
+  return (
+    <Detail path={path} everyMs={LIVE_MS} back={back} list="All runs">
+      {(data) => (
+        <>
+          {data.status === 'held' && <HeldRun run={data} path={path} query={query} />}
+          <RunFacts run={data} />
+          <Refusals run={data} path={path} query={query} />
+          <RunChanges path={path} query={query} />
+        </>
+      )}
+    </Detail>
+  );
+}
+
+function RunFacts({ run }: { run: SyncRun }) {
+  const haulerName = useHaulerName();
+  const { isPartner } = useSession();
+  const { data: connection } = useLoad(isPartner ? undefined : `/connections/${run.connectionId}`);
+  const name = connection === undefined ? 'open' : haulerName(connection.haulerId);
+  return (
+    <section class="card" aria-label="Run">
+      <h2>
+        Run <RunBadge run={run} />
+      </h2>
+      {run.attention !== undefined && <p class="notice warn">{run.attention}</p>}
+      {run.error !== undefined && <p class="notice bad">{run.error}</p>}
+      {run.note !== undefined && <p class="notice warn">Rejected: {run.note}</p>}
+      <Facts
+        of={{
+          Started: <Time value={run.startedAt} />,
+          Finished: <Time value={run.finishedAt} />,
+          Connection: !isPartner && <a href={linkTo('connections', { id: run.connectionId })}>{name}</a>,
+          Exchanges: <a href={linkTo('exchanges', { reference: `syncRunId:${run.id}` })}>calls of this run</a>,
+          Id: <Id value={run.id} />,
+        }}
+      />
+      <Counts run={run} />
+    </section>
+  );
+}
+
+/** One row per count, so that the table fits a phone. Counts that are zero everywhere are left out. */
+function Counts({ run }: { run: SyncRun }) {
+  const present = COUNTS.filter((name, index) => index === 0 || SYNC_KINDS.some((kind) => run.counts[kind][name] > 0));
+  const columns: readonly Column<(typeof COUNTS)[number]>[] = [
+    { title: 'Records', cell: (name) => name },
+    ...SYNC_KINDS.map((kind) => ({
+      title: kind,
+      isNumber: true,
+      cell: (name: (typeof COUNTS)[number]) => <Count value={run.counts[kind][name]} />,
+    })),
+  ];
+  return <Table label="Counts" rows={present} columns={columns} keyOf={(name) => name} isNarrow />;
+}

@@ -1,0 +1,125 @@
+import { useState } from 'preact/hooks';
+import type { FootageFlow, TicketFootage } from '../../../contracts/admin/footage.dto.js';
+import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
+import { linkTo } from '../../client/address.js';
+import { send } from '../../client/api.js';
+import { useLoad } from '../../client/load.js';
+import { zoneOf } from '../../parts/filters.js';
+import { ActionButton } from '../../parts/forms.js';
+import { Loadable } from '../../parts/states.js';
+import { FootageRangeView } from '../coverage/footage-range.js';
+import { canRequest, momentsOf, recordingAt } from '../coverage/footage.rules.js';
+import { Player } from '../player/player.js';
+import { ClipRequests } from '../retention/retries.js';
+import { Shares } from '../recordings/shares.js';
+
+const LIVE_MS = 3_000;
+
+/** The footage around the weighings of a ticket: what is stored is played, what is missing is requested, and a link shares it. */
+export function TicketFootageView({ id, haulerId, query }: { id: string; haulerId: string; query: URLSearchParams }) {
+  const footage = useLoad(`/tickets/${encodeURIComponent(id)}/footage`, {}, LIVE_MS);
+  return (
+    <Loadable of={footage}>{(data) => <Footage id={id} haulerId={haulerId} footage={data} query={query} />}</Loadable>
+  );
+}
+
+interface FootageProps {
+  readonly id: string;
+  readonly haulerId: string;
+  readonly footage: TicketFootage;
+  readonly query: URLSearchParams;
+}
+
+function Footage({ id, haulerId, footage, query }: FootageProps) {
+  const { reason, reasonCode, ranges, coverage, recordings, requests, truckId, connectionId } = footage;
+  const stored = recordings.filter(({ status }) => status === 'stored');
+  const moments = momentsOf(ranges, stored);
+  const [chosen, setChosen] = useState<string>();
+  const moment = chosen ?? query.get('at') ?? moments[0]?.time;
+  const playing = moment === undefined ? undefined : recordingAt(stored, moment);
+  const zone = zoneOf(query);
+  return (
+    <>
+      <section class="card" aria-label="Footage">
+        <h2>Footage{truckId !== null && ` of ${truckId}`}</h2>
+        {reason !== undefined && (
+          <p class="notice" role="status">
+            {reason}{' '}
+            {(reasonCode === 'notSetUp' || reasonCode === 'noCamera') && (
+              <a href={linkTo('haulers', { id: haulerId })}>Set it up</a>
+            )}
+          </p>
+        )}
+        {truckId !== null &&
+          ranges.map((range) => (
+            <FootageRangeView
+              key={range.startTime}
+              range={range}
+              coverage={coverage}
+              requests={requests}
+              zone={zone}
+              href={linkTo('coverage', {
+                ...{ truckId, connectionId: connectionId ?? undefined, zone: query.get('zone') ?? undefined },
+                ...{ from: range.startTime, to: range.endTime },
+              })}
+            />
+          ))}
+        <p class="actions">
+          {moments.map((flow) => (
+            <PlayButton key={flow.flow} flow={flow} isOnly={moments.length === 1} onPlay={() => setChosen(flow.time)} />
+          ))}
+          {canRequest(footage) && (
+            <ActionButton
+              label="Request the missing clips"
+              kind="primary"
+              work={() => send('POST', `/tickets/${id}/footage`)}
+            />
+          )}
+        </p>
+        {ranges.length > 0 && (
+          <ClipRequests
+            requests={requests}
+            from={Date.parse(ranges[0]?.startTime ?? '')}
+            to={Date.parse(ranges.at(-1)?.endTime ?? '')}
+            zone={zone}
+          />
+        )}
+      </section>
+      {playing !== undefined && (
+        <Player
+          key={chosen ?? ''}
+          recording={playing}
+          query={playerQuery(query, moment, stored, chosen !== undefined)}
+        />
+      )}
+      {stored.length > 0 && <Shares recordings={stored} ticketId={id} first={playing?.id} />}
+    </>
+  );
+}
+
+interface PlayButtonProps {
+  readonly flow: FootageFlow;
+  readonly isOnly: boolean;
+  readonly onPlay: () => void;
+}
+
+/** Moves the player to a weighing. With only one the player is there already. */
+const PlayButton = ({ flow: { flow, ticketNumber }, isOnly, onPlay }: PlayButtonProps) =>
+  isOnly ? null : (
+    <button type="button" onClick={onPlay}>
+      Go to the {flow} weighing {ticketNumber}
+    </button>
+  );
+
+/** All cameras, at the weighing. The address of the page may name another moment and other cameras. */
+function playerQuery(
+  query: URLSearchParams,
+  moment: string | undefined,
+  stored: readonly StoredRecording[],
+  isChosen: boolean,
+): URLSearchParams {
+  const result = new URLSearchParams(query);
+  if (moment !== undefined && (isChosen || !query.has('at'))) result.set('at', moment);
+  if (!query.has('cameras')) result.set('cameras', [...new Set(stored.map(({ cameraId }) => cameraId))].join(','));
+  return result;
+}

@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks';
+import type { HistoryEntry } from '../../../contracts/admin/history.dto.js';
+import { linkTo } from '../../client/address.js';
+import { useKeyName } from '../../client/haulers.js';
+import { type Column, ListPage } from '../../parts/listing.js';
+import { Badge, Empty, type Tone } from '../../parts/states.js';
+import { KeyPrefix, Time } from '../../parts/values.js';
+import { NO_PUSHES, Revisions } from './ticket-revisions.js';
+
+/** The parts of the address that only the page of one ticket has. */
+export const NO_STORY = { ...NO_PUSHES, 'story.page': undefined, 'story.cursor': undefined };
+
+const LIVE_MS = 10_000;
+
+const columnsOf = (keyName: (prefix: string) => string | undefined): readonly Column<HistoryEntry>[] => [
+  { title: 'Time', cell: ({ at }) => <Time value={at} /> },
+  { title: 'Step', cell: ({ sentence, text }) => <span class="sentence">{sentence ?? text}</span> },
+  { title: 'Result', cell: (entry) => <ResultBadge entry={entry} /> },
+  {
+    title: 'Key',
+    cell: ({ keyPrefix }) =>
+      keyPrefix === undefined ? '–' : <KeyPrefix value={keyPrefix} name={keyName(keyPrefix)} />,
+  },
+  {
+    title: 'Exchange',
+    cell: ({ exchangeId }) =>
+      exchangeId === undefined ? '–' : <a href={linkTo('exchanges', { id: exchangeId })}>open</a>,
+  },
+];
+
+/** What happened to a ticket, newest first; below, two of its pushes can be compared as they were sent. */
+export function Story({ id, haulerId, query }: { id: string; haulerId: string; query: URLSearchParams }) {
+  const keyName = useKeyName(haulerId);
+  return (
+    <>
+      <section class="card" aria-label="Story">
+        <h2>Story</h2>
+        <ListPage
+          path={`/tickets/${encodeURIComponent(id)}/history`}
+          query={query}
+          name="story"
+          everyMs={LIVE_MS}
+          label="Steps"
+          columns={columnsOf(keyName)}
+          keyOf={({ at, revision, exchangeId }) => `${at} ${revision ?? exchangeId}`}
+          empty={<Empty title="No push is stored." />}
+        />
+      </section>
+      <Comparison id={id} query={query} />
+    </>
+  );
+}
+
+/** The pushes are read when they are asked for: each has its whole body. An address that names some of them asks. */
+function Comparison({ id, query }: { id: string; query: URLSearchParams }) {
+  const isNamed = Object.keys(NO_PUSHES).some((name) => query.has(name));
+  const [isOpen, setOpen] = useState(isNamed);
+  return (
+    <details class="fold" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>Compare two pushes as they were sent</summary>
+      {isOpen && <Revisions id={id} query={query} />}
+    </details>
+  );
+}
+
+function ResultBadge({ entry }: { entry: HistoryEntry }) {
+  const [word, tone] = resultOf(entry);
+  return (
+    <span class="call">
+      <Badge value={word} tone={tone} />
+      {entry.revision !== undefined && <span class="hint"> push {entry.revision}</span>}
+    </span>
+  );
+}
+
+function resultOf({ event, status, result }: HistoryEntry): [word: string, tone?: Tone] {
+  if (event !== 'refused') return [result ?? event];
+  if (status === undefined) return ['answer lost', 'warn'];
+  return status < 500 ? ['refused'] : ['not stored', 'bad'];
+}

@@ -1,0 +1,122 @@
+import { useState } from 'preact/hooks';
+import type { WebhookDelivery } from '../../../contracts/admin/webhook-delivery.dto.js';
+import { DELIVERY_REASONS, DELIVERY_STATUSES } from '../../../contracts/webhooks/delivery.values.js';
+import type { PageProps } from '../../client/address.js';
+import { send } from '../../client/api.js';
+import { byChoice } from '../../parts/filters.js';
+import { ActionButton, Options } from '../../parts/forms.js';
+import { type Column, ListPage } from '../../parts/listing.js';
+import { Badge, Empty } from '../../parts/states.js';
+import { Time } from '../../parts/values.js';
+
+const LIVE_MS = 5_000;
+const FILTERS = [byChoice('status', 'State', DELIVERY_STATUSES)];
+
+/** What was delivered to one endpoint or to all, live. */
+export function DeliveryList({ query }: PageProps) {
+  const endpointId = query.get('endpoint') ?? undefined;
+  return (
+    <section aria-label="Deliveries">
+      <h2>Deliveries</h2>
+      <ListPage
+        path="/webhook-deliveries"
+        query={query}
+        name="deliveries"
+        filters={FILTERS}
+        filtersLabel="Filters of deliveries"
+        fixed={{ endpointId }}
+        everyMs={LIVE_MS}
+        label="Deliveries of webhooks"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={<Empty title="Nothing was delivered yet.">Test an endpoint, or wait for the first event.</Empty>}
+      >
+        {endpointId !== undefined && <RetryFailed key={endpointId} endpointId={endpointId} />}
+      </ListPage>
+    </section>
+  );
+}
+
+const RANGES = [
+  ['1', 'the last hour'],
+  ['24', 'the last 24 hours'],
+  ['336', 'the last 14 days'],
+] as const;
+const HOUR_MS = 3_600_000;
+
+/** All that failed within a time are delivered again. */
+function RetryFailed({ endpointId }: { endpointId: string }) {
+  const [hours, setHours] = useState<string>('24');
+  const [matched, setMatched] = useState<number>();
+  const retry = async () => {
+    const to = Date.now() + 1_000;
+    const from = to - Number(hours) * HOUR_MS;
+    const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    setMatched((await send('POST', '/webhook-deliveries/retry', { endpointId, ...range })).matched);
+  };
+  return (
+    <div class="actions">
+      <label class="field">
+        <span>Failed deliveries of</span>
+        <select value={hours} onChange={(event) => setHours(event.currentTarget.value)}>
+          <Options choices={RANGES} />
+        </select>
+      </label>
+      <ActionButton label="Deliver the failed ones again" needs="operator" work={retry} />
+      {matched !== undefined && (
+        <p role="status">{matched === 0 ? 'None failed in this time.' : `${matched} are delivered again.`}</p>
+      )}
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<WebhookDelivery>[] = [
+  {
+    title: 'Event',
+    cell: ({ topic, body }) => (
+      <details>
+        <summary>{topic}</summary>
+        <pre class="wrap">{body}</pre>
+      </details>
+    ),
+  },
+  { title: 'When', cell: ({ createdAt }) => <Time value={createdAt} /> },
+  { title: 'State', cell: ({ status }) => <Badge value={status} /> },
+  { title: 'Last answer', cell: (delivery) => <LastAnswer delivery={delivery} /> },
+  {
+    title: 'Tries',
+    cell: ({ attempts, nextAt }) => (
+      <>
+        {attempts}
+        {nextAt !== null && (
+          <div class="hint">
+            next <Time value={nextAt} />
+          </div>
+        )}
+      </>
+    ),
+  },
+  {
+    title: 'Actions',
+    cell: ({ id }) => (
+      <ActionButton
+        label="Deliver again"
+        needs="operator"
+        work={() => send('POST', `/webhook-deliveries/${id}/retry`)}
+      />
+    ),
+  },
+];
+
+/** The status and the beginning of the body, or why there is none. */
+export function LastAnswer({ delivery: { lastResponse, reason } }: { delivery: WebhookDelivery }) {
+  if (lastResponse === null && reason === null) return <span class="hint">none yet</span>;
+  return (
+    <>
+      {lastResponse !== null && <strong>{lastResponse.status}</strong>} {reason !== null && DELIVERY_REASONS[reason]}
+      {lastResponse !== null && lastResponse.body !== '' && (
+        <div class="hint wrap">{lastResponse.body.slice(0, 200)}</div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks';
+import type {
+  IssuedWebhookEndpoint,
+  WebhookEndpoint,
+  WebhookFormat,
+} from '../../../contracts/admin/webhook-endpoint.dto.js';
+import type { TopicName } from '../../../contracts/webhooks/topics.js';
+import { send } from '../../client/api.js';
+import type { BodyOf } from '../../client/contract.js';
+import { useHaulers } from '../../client/haulers.js';
+import { FieldErrorOf } from '../../parts/field-errors.js';
+import { bodyOf, Form, Input, Options, Select } from '../../parts/forms.js';
+import { CopyButton } from '../../parts/values.js';
+
+/** By subject. The compiler asks for a new topic. */
+const TOPICS: Readonly<Record<TopicName, string>> = {
+  'ticket.created': 'Tickets',
+  'ticket.updated': 'Tickets',
+  'ticket.refused': 'Tickets',
+  'account.created': 'Accounts',
+  'clip.stored': 'Clips',
+  'clip.failed': 'Clips',
+  'clip.expired': 'Clips',
+  'recording.at_risk': 'Recordings',
+  'recording.failed': 'Recordings',
+  'sync.held': 'Synchronisation',
+  'sync.failed': 'Synchronisation',
+  'sync.recovered': 'Synchronisation',
+  'connection.refused': 'Connections',
+  'connection.recovered': 'Connections',
+  'key.expiring': 'Keys',
+  'key.expired': 'Keys',
+  'backup.unverified': 'Backup',
+};
+const SUBJECTS = [...new Set(Object.values(TOPICS))];
+const NAMES = Object.keys(TOPICS) as TopicName[];
+
+const FORMATS: readonly (readonly [WebhookFormat, string])[] = [
+  ['standard', 'Signed webhook (Standard Webhooks 1.0)'],
+  ['slack', 'Channel of Slack'],
+  ['email', 'E-mail, every 15 minutes at most'],
+];
+const ADDRESSES: Readonly<Record<WebhookFormat, string>> = {
+  standard: 'such as https://hooks.example.com/haulbridge',
+  slack: 'of an incoming webhook: https://hooks.slack.com/services/…',
+  email: 'such as mailto:dana@example.com',
+};
+const ALL_HAULERS = ['', 'All haulers'] as const;
+
+interface EndpointFormProps {
+  /** Absent for a new one. */
+  readonly endpoint?: WebhookEndpoint;
+  readonly onSaved: (issued?: IssuedWebhookEndpoint) => void;
+  readonly onCancel: () => void;
+}
+
+/** A new endpoint, or other values for one. */
+export function EndpointForm({ endpoint, onSaved, onCancel }: EndpointFormProps) {
+  const { choices } = useHaulers();
+  const [format, setFormat] = useState<WebhookFormat>(endpoint?.format ?? 'standard');
+  const save = async (values: FormData) => {
+    const topics = NAMES.filter((name) => values.getAll('topics').includes(name));
+    const body = bodyOf<BodyOf<'POST', '/webhook-endpoints'>>(values);
+    if (endpoint === undefined) return onSaved(await send('POST', '/webhook-endpoints', { ...body, topics }));
+    await send('PATCH', `/webhook-endpoints/${endpoint.id}`, { ...body, topics });
+    return onSaved();
+  };
+  return (
+    <Form
+      title={endpoint === undefined ? 'New endpoint' : 'Change the endpoint'}
+      submit={endpoint === undefined ? 'Create the endpoint' : 'Save the endpoint'}
+      work={save}
+      onCancel={onCancel}
+    >
+      <label class="field">
+        <span>Format</span>
+        <select
+          name="format"
+          value={format}
+          onChange={(event) => setFormat(event.currentTarget.value as WebhookFormat)}
+        >
+          <Options choices={FORMATS} />
+        </select>
+      </label>
+      <FieldErrorOf name="format" />
+      <Input name="url" label="Address" isRequired value={endpoint?.url} hint={ADDRESSES[format]} />
+      {SUBJECTS.map((subject) => (
+        <fieldset class="choice" key={subject}>
+          <legend>{subject}</legend>
+          {NAMES.filter((name) => TOPICS[name] === subject).map((name) => (
+            <label key={name}>
+              <input
+                type="checkbox"
+                name="topics"
+                value={name}
+                defaultChecked={endpoint?.topics.includes(name) ?? false}
+              />{' '}
+              {name}
+            </label>
+          ))}
+        </fieldset>
+      ))}
+      <FieldErrorOf name="topics" />
+      {endpoint === undefined && <Select name="haulerId" label="Hauler" choices={[ALL_HAULERS, ...choices]} />}
+    </Form>
+  );
+}
+
+interface NewSecretProps {
+  readonly issued: IssuedWebhookEndpoint;
+  readonly onClose: () => void;
+}
+
+/** The only place that shows a secret. */
+export function NewSecret({ issued, onClose }: NewSecretProps) {
+  const { secret, formerSecretUntil } = issued;
+  return (
+    <section class="card highlight" aria-label="New secret">
+      <h2>{formerSecretUntil === null ? 'The endpoint is created' : 'The secret is rotated'}</h2>
+      <p>
+        <strong>Copy the secret now: it is never shown again.</strong> The receiver checks the signatures with it:{' '}
+        <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
+          receivers in Express and Python
+        </a>
+        .
+      </p>
+      <p class="secret">
+        <code>{secret}</code> <CopyButton text={secret} label="Copy the secret" />
+      </p>
+      {formerSecretUntil !== null && (
+        <p>The former secret signs as well until {new Date(formerSecretUntil).toLocaleString()}.</p>
+      )}
+      <button type="button" onClick={onClose}>
+        I have stored the secret
+      </button>
+    </section>
+  );
+}
