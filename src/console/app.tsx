@@ -103,7 +103,7 @@ const CONNECTION_PAGES: Pages = {
   exchanges: PAGES.exchanges,
   sync: { ...PAGES.sync, of: 'site' },
   recordings: {
-    Content: lazyPage(async () => (await import('./pages/connections/own-recordings.js')).OwnRecordingsPage),
+    Content: lazyPage(async () => (await import('./pages/recordings/own-recordings.js')).OwnRecordingsPage),
     of: 'vision',
   },
 };

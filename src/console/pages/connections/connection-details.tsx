@@ -8,7 +8,7 @@ import { ActionButton, Needing } from '../../parts/forms.js';
 import { Facts, Id, Time } from '../../parts/values.js';
 import { CheckResult } from './connection-check.js';
 import { EditForm, RotateForm } from './connection-forms.js';
-import { ConnectionState } from './connection-state.js';
+import { ConnectionState } from '../../parts/connection-state.js';
 import { ConnectionTrucks } from './connection-trucks.js';
 import { NextStep } from '../haulers/hauler-setup.js';
 

@@ -7,7 +7,7 @@ import { AttentionList } from '../../parts/attention.js';
 import { type Column, Table } from '../../parts/listing.js';
 import { Loadable } from '../../parts/states.js';
 import { formatCount, Facts, Id, Time } from '../../parts/values.js';
-import { ConnectionState } from './connection-state.js';
+import { ConnectionState } from '../../parts/connection-state.js';
 
 const LIVE_MS = 5_000;
 

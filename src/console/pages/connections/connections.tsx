@@ -9,7 +9,7 @@ import { Detail, Empty } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
 import { ConnectionDetails } from './connection-details.js';
 import { INTERFACES, NewConnection } from './connection-forms.js';
-import { ConnectionState } from './connection-state.js';
+import { ConnectionState } from '../../parts/connection-state.js';
 
 const LIVE_MS = 5_000;
 const FILTERS = [BY_HAULER, byChoice('interface', 'Interface', INTERFACES)];

@@ -6,8 +6,8 @@ import { useLoad, useNow } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { Loading } from '../../parts/states.js';
 import { formatCount, Time } from '../../parts/values.js';
-import { ConnectionState } from '../connections/connection-state.js';
-import { keyState } from '../home/home.rules.js';
+import { ConnectionState } from '../../parts/connection-state.js';
+import { keyState } from '../../parts/key-state.rules.js';
 
 const LIVE_MS = 5_000;
 

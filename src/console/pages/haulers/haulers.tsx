@@ -7,7 +7,7 @@ import { bodyOf, Form, Input, Needing, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Detail, Empty } from '../../parts/states.js';
 import { Facts, Id, Time } from '../../parts/values.js';
-import { FootageSetting } from '../coverage/footage-setting.js';
+import { FootageSetting } from './footage-setting.js';
 import { SetupSteps } from './hauler-setup.js';
 
 export function HaulersPage({ query }: PageProps) {

@@ -10,7 +10,7 @@ import { ActionButton, Needing, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Empty } from '../../parts/states.js';
 import { KeyPrefix, Time } from '../../parts/values.js';
-import { keyState } from '../home/home.rules.js';
+import { keyState } from '../../parts/key-state.rules.js';
 import { IssueForm, NewKey, type NewKeyProps, RotateForm } from './key-forms.js';
 
 export function KeysPage({ query }: PageProps) {

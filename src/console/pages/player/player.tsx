@@ -4,7 +4,7 @@ import { type Change, change, linkTo } from '../../client/address.js';
 import { useSession } from '../../client/session.js';
 import { Empty } from '../../parts/states.js';
 import { AROUND_MS, useRecordingsAround } from './chunk-loading.js';
-import { useFootageFacts } from '../coverage/footage-facts.js';
+import { useFootageFacts } from './footage-facts.js';
 import { pick, ZoneChoice, zoneOf } from '../../parts/filters.js';
 import { camerasOf, type Chunk, chunkAt, chunksOf, gridOf, resumeAt } from './playback.rules.js';
 import { PlayerControls } from './player-controls.js';

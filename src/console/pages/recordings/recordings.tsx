@@ -5,11 +5,11 @@ import { BY_VISION_CONNECTION, byChoice, byText, byTime } from '../../parts/filt
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Detail, Empty } from '../../parts/states.js';
 import { formatBytes, formatSeconds, Time } from '../../parts/values.js';
-import { ClipList } from '../connections/clip-list.js';
+import { ClipList } from './clip-list.js';
 import { Player } from '../player/player.js';
 import { RecordingGallery } from './recording-gallery.js';
 import { RecordedTickets } from './recorded-tickets.js';
-import { RetryFiltered, RetryRecording } from '../retention/retries.js';
+import { RetryFiltered, RetryRecording } from '../../parts/retries.js';
 import { Shares } from './shares.js';
 
 const LIVE_MS = 5_000;

@@ -10,7 +10,7 @@ import { Loadable } from '../../parts/states.js';
 import { FootageRangeView } from '../coverage/footage-range.js';
 import { canRequest, momentsOf, recordingAt } from '../coverage/footage.rules.js';
 import { Player } from '../player/player.js';
-import { ClipRequests } from '../retention/retries.js';
+import { ClipRequests } from '../../parts/retries.js';
 import { Shares } from '../recordings/shares.js';
 
 const LIVE_MS = 3_000;

@@ -1,15 +1,15 @@
 import { useState } from 'preact/hooks';
-import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
-import { linkTo, type PageProps } from '../../client/address.js';
-import { send } from '../../client/api.js';
-import { useConnectionName } from '../../client/haulers.js';
-import { useSession } from '../../client/session.js';
-import { pick } from '../../parts/filters.js';
-import { ActionButton } from '../../parts/forms.js';
-import { type Column, Table } from '../../parts/listing.js';
-import { Badge } from '../../parts/states.js';
-import { formatCount, Time } from '../../parts/values.js';
+import type { StoredRecording } from '../../contracts/admin/recording.dto.js';
+import type { VideoRequest } from '../../contracts/admin/video-request.dto.js';
+import { linkTo, type PageProps } from '../client/address.js';
+import { send } from '../client/api.js';
+import { useConnectionName } from '../client/haulers.js';
+import { useSession } from '../client/session.js';
+import { pick } from './filters.js';
+import { ActionButton } from './forms.js';
+import { type Column, Table } from './listing.js';
+import { Badge } from './states.js';
+import { formatCount, Time } from './values.js';
 
 const hasEnded = ({ status }: { readonly status: string }): boolean => status === 'failed' || status === 'expired';
 

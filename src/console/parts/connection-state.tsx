@@ -1,5 +1,5 @@
-import type { Connection } from '../../../contracts/admin/connection.dto.js';
-import { Badge } from '../../parts/states.js';
+import type { Connection } from '../../contracts/admin/connection.dto.js';
+import { Badge } from './states.js';
 
 export function ConnectionState({ connection: { enabled, lastError } }: { connection: Connection }) {
   return (

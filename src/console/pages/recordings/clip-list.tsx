@@ -6,7 +6,7 @@ import { BY_VISION_CONNECTION, byChoice, byText, byTime, overlapsOf, zoneOf } fr
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Empty } from '../../parts/states.js';
 import { formatSeconds } from '../../parts/values.js';
-import { CLIP_COLUMNS, fileColumn, retryColumn } from '../retention/retries.js';
+import { CLIP_COLUMNS, fileColumn, retryColumn } from '../../parts/retries.js';
 
 const LIVE_MS = 5_000;
 const FILTERS = [

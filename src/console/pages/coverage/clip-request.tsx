@@ -8,7 +8,7 @@ import { useSession } from '../../client/session.js';
 import { ActionButton } from '../../parts/forms.js';
 import { Badge, Loadable } from '../../parts/states.js';
 import { formatSeconds } from '../../parts/values.js';
-import type { Selection } from '../coverage/coverage.rules.js';
+import type { Selection } from './coverage.rules.js';
 
 interface ClipRequestProps {
   readonly connectionId: string;

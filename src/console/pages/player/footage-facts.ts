@@ -1,6 +1,6 @@
 import type { CoverageInterval } from '../../../contracts/admin/coverage.dto.js';
 import { useLoad } from '../../client/load.js';
-import { cameraLabel } from './coverage-sentence.rules.js';
+import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 
 const LIVE_MS = 30_000;
 

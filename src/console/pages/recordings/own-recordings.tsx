@@ -5,7 +5,7 @@ import { byChoice, byText, byTime } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Empty } from '../../parts/states.js';
 import { formatBytes, Time } from '../../parts/values.js';
-import { RetryRecording } from '../retention/retries.js';
+import { RetryRecording } from '../../parts/retries.js';
 
 const LIVE_MS = 5_000;
 const FILTERS = [
