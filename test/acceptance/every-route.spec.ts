@@ -84,7 +84,9 @@ const fleetOf = (name: 'own' | 'other'): Fleet => {
 /** Each key opens a part of the partner API. */
 function keyOf({ path }: Operation, { keys }: Fleet): string {
   if (path.includes('/sync-runs')) return keys.site;
-  return /attention|findings|video-subscriptions|unread-windows|recordings|pokes/.test(path) ? keys.vision : keys.hauler;
+  return /attention|findings|video-subscriptions|unread-windows|recordings|pokes/.test(path)
+    ? keys.vision
+    : keys.hauler;
 }
 
 const OF_PLATFORM = new Set(['scale', 'account']);
