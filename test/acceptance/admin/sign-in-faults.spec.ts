@@ -47,6 +47,8 @@ async function signIn(script: Script, service = first): Promise<SignIn> {
 
 const html: NonNullable<Script['calls']>[string] = (response) =>
   void response.writeHead(200, { 'Content-Type': 'text/html' }).end('<h1>Maintenance</h1>');
+const large: typeof html = (response) =>
+  void response.writeHead(200, { 'Content-Type': 'application/json' }).end(`"${'x'.repeat(10_000_000)}"`);
 const now = () => Math.floor(Date.now() / 1_000);
 
 const HS256 = { fault: 'algorithm', algorithm: 'HS256', session: {} };
@@ -64,10 +66,17 @@ describe('a sign-in that fails names its cause (issue 46; operating.md, OIDC_ISS
   test.each<[string, Script, string]>([
     ['no signature at all', { algorithm: 'none' }, 'algorithm'],
     ['another audience', { claims: { aud: 'another-client' } }, 'invalid'],
+    ['another nonce', { claims: { nonce: 'another' } }, 'invalid'],
+    ['no nonce', { claims: { nonce: undefined } }, 'invalid'],
+    ['another issuer', { claims: { iss: 'https://evil.example' } }, 'invalid'],
+    ['another issuer in the answer', { answer: { iss: 'https://evil.example' } }, 'invalid'],
+    ['an error in the answer', { answer: { error: 'access_denied' } }, 'refused'],
     ['an expired token', { claims: { iat: now() - 900, exp: now() - 600 } }, 'invalid'],
+    ['a token of the future', { claims: { nbf: now() + 600 } }, 'invalid'],
     ['an unknown key', { hasForeignKey: true }, 'invalid'],
     ['keys that are HTML', { calls: { '/keys': html } }, 'invalid'],
     ['tokens that are HTML', { calls: { '/token': html } }, 'invalid'],
+    ['tokens of 10 MB', { calls: { '/token': large } }, 'invalid'],
     ['503 for the tokens', { calls: { '/token': (response) => void response.writeHead(503).end() } }, 'invalid'],
     ['a client that is refused', { calls: { '/token': refusesClient } }, 'refused'],
     ['no answer for the tokens', { calls: { '/token': (response) => void response.destroy() } }, 'provider-away'],
@@ -80,6 +89,7 @@ describe('a sign-in that fails names its cause (issue 46; operating.md, OIDC_ISS
     const service = await startAt(await freePort());
     const faults: [string, Script, string][] = [
       ['is HTML', { calls: { [description]: html } }, 'invalid'],
+      ['has 10 MB', { calls: { [description]: large } }, 'invalid'],
       ['is cut', { calls: { [description]: (response) => void response.destroy() } }, 'provider-away'],
       ['is 404', { calls: { [description]: (response) => void response.writeHead(404).end() } }, 'invalid'],
       ['breaks off', { calls: { [description]: breaksOff } }, 'invalid'],
@@ -87,6 +97,10 @@ describe('a sign-in that fails names its cause (issue 46; operating.md, OIDC_ISS
     ];
     for (const [what, script, fault] of faults)
       expect([what, await signIn(script, service)]).toMatchObject([what, { fault, session: {} }]);
+    // One that does not come is given up after 10 s; the token of an admin works meanwhile.
+    const hanging = signIn({ calls: { [description]: () => undefined } }, service);
+    expect((await service.admin('GET', '/haulers')).status).toBe(200);
+    expect(await hanging).toMatchObject({ fault: 'provider-away' });
     // None of them is kept: this one is read.
     expect(await signIn(announces(['HS256']), service)).toEqual(HS256);
   });
@@ -94,6 +108,17 @@ describe('a sign-in that fails names its cause (issue 46; operating.md, OIDC_ISS
   test('the algorithm HS256 of an issuer that announces it beside others', async () => {
     expect(await signIn(announces(['RS256', 'HS256']), await startAt(await freePort()))).toEqual(HS256);
   });
+});
+
+test('a sign-in succeeds with clocks that differ by less than a minute, and at once after a change of the keys', async () => {
+  const scripts: Script[] = [
+    { claims: { iat: now() + 40, exp: now() + 340 } },
+    { claims: { iat: now() - 400, exp: now() - 40 } },
+    {},
+  ];
+  for (const script of scripts) expect(await signIn(script)).toMatchObject({ fault: null });
+  issuer.rotate();
+  expect(await signIn({})).toMatchObject({ fault: null, session: { role: 'operator' } });
 });
 
 describe('the user info of a person (issue 46)', () => {

@@ -1,16 +1,28 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
 import fc from '../../support/fast-check.js';
-import { flow, Hauler, ONE_SITE, type Plain, TICKET } from '../support/hauler.js';
+import { serveFile } from '../../support/file-host.js';
+import { sampleVideo } from '../../support/sample-video.js';
+import { after, json } from '../../support/scripted-partner.js';
+import { CONTINUOUS, element, inHours, lists } from '../../support/scripted-vision.js';
+import { siteData } from '../../support/site-data.js';
+import { flow, Hauler, ONE_SITE, type Plain, SITES_ROUTE, TICKET } from '../support/hauler.js';
 import { type Answered, countOf, postAs, POSTS } from '../support/posts.js';
-import { startOwnService } from '../support/service.js';
-import { listed, type Service } from '../support/target.js';
+import { type OwnService, startOwnService } from '../support/service.js';
+import { admin, call, listed } from '../support/target.js';
+import { type ShownRecording, VisionScene } from '../support/vision.js';
 
 const [SCALE, ACCOUNT] = POSTS as [(typeof POSTS)[0], (typeof POSTS)[0]];
 
-let instances: [Service, Service];
+const AT_ONCE = 2;
+const FILES = 8;
+const ENV = { DOWNLOAD_CONCURRENCY_PER_CONNECTION: String(AT_ONCE), SHUTDOWN_GRACE: '3s' };
+
+let instances: [OwnService, OwnService];
 beforeAll(async () => {
-  const first = await startOwnService();
-  instances = [first, await startOwnService({ beside: first })];
+  const first = await startOwnService({ env: ENV });
+  instances = [first, await startOwnService({ env: ENV, beside: first })];
 });
 
 const newHauler = () => Hauler.create({ sites: ONE_SITE, service: instances[0] });
@@ -209,3 +221,87 @@ test('a record that one instance has synchronised is known to the other (decisio
   await hauler.sync(ONE_SITE);
   expect((await postAs(hauler, SCALE, TICKET, {}, instances[1])).status).toBe(200);
 });
+
+describe('work of the background on two instances', () => {
+  test('a connection is synchronised by one instance at a time, however many ask for it (decision 36)', async () => {
+    const hauler = await Hauler.create({ service: instances[0] });
+    const { partner, connectionId } = await hauler.siteConnection();
+    let [open, most] = [0, 0];
+    const answer = after(200, json({ success: true, data: siteData(1, 1, 4) }));
+    partner.on(SITES_ROUTE, (response, request) => {
+      most = Math.max(most, ++open);
+      response.once('close', () => (open -= 1));
+      answer(response, request);
+    });
+    const path = `/connections/${connectionId}/sync`;
+    const asked = await Promise.all(
+      [...instances, ...instances].map((service) => admin<{ runId: string }>('POST', path, undefined, service)),
+    );
+    expect(asked.map(({ status }) => status)).toEqual(asked.map(() => 202));
+    const runs = [...new Set(asked.map(({ body }) => body.runId))];
+    const ended = await Promise.all(runs.map((runId) => hauler.at(instances[1]).ended(runId)));
+    expect(ended.map(({ status }) => status)).toEqual(runs.map(() => 'succeeded'));
+    expect([most, partner.asked.length]).toEqual([1, runs.length]);
+  });
+
+  test('a connection is downloaded from by one instance, within its limit, and each file once (decision 47)', async () => {
+    const scene = await VisionScene.create({ service: instances[0] });
+    let [open, most] = [0, 0];
+    const chunks = Array.from({ length: FILES }, (_, n) => {
+      const body = sampleVideo(20_000);
+      const downloadUrl = scene.partner.link(body, (request, response) => {
+        most = Math.max(most, ++open);
+        response.once('close', () => (open -= 1));
+        void delay(150).then(() => serveFile(body)(request, response));
+      });
+      return element({ startTime: inHours(-3 + n / 10), endTime: inHours(-3 + (n + 1) / 10), downloadUrl });
+    });
+    scene.partner.on(
+      CONTINUOUS,
+      lists('recordings', () => chunks),
+    );
+    await scene.follow({ startTime: inHours(-4) });
+    await eventually(async () => {
+      const all = await listed<ShownRecording>(`/recordings?connectionId=${scene.connectionId}`, instances[1]);
+      expect(all.map(({ status }) => status)).toEqual(chunks.map(() => 'stored'));
+    });
+    expect([most, scene.partner.fetched.length]).toEqual([AT_ONCE, FILES]);
+  });
+
+  /** The last case of the file. */
+  test('an instance that stops hands its work over at once, and ends with 0 (decision 62)', async () => {
+    const scene = await VisionScene.create({ service: instances[0] });
+    const body = sampleVideo(20_000);
+    const asked: number[] = [];
+    const downloadUrl = scene.partner.link(body, (request, response) => {
+      asked.push(performance.now());
+      if (asked.length > 1) return serveFile(body)(request, response);
+      response.writeHead(200, { 'Content-Length': body.length });
+      response.write(body.subarray(0, 10_000));
+    });
+    const chunk = element({ startTime: inHours(-3), endTime: inHours(-2.9), downloadUrl });
+    scene.partner.on(
+      CONTINUOUS,
+      lists('recordings', () => [chunk]),
+    );
+    await scene.follow({ startTime: inHours(-4) });
+    await eventually(() => expect(asked).toHaveLength(1));
+    const [first, second] = instances;
+    const [stopped, other] = (await owns(first)) ? [first, second] : [second, first];
+    expect(await stopped.end('SIGTERM')).toBe(0);
+    const ended = performance.now();
+    await eventually(async () => {
+      const all = await listed<ShownRecording>(`/recordings?connectionId=${scene.connectionId}`, other);
+      expect(all.map(({ status }) => status)).toEqual(['stored']);
+    });
+    // A killed instance would keep its work for 10 s.
+    expect((asked[1] ?? Infinity) - ended).toBeLessThan(5_000);
+  });
+});
+
+/** Whether this instance downloads at this moment. */
+async function owns(service: OwnService): Promise<boolean> {
+  const headers = { Authorization: `Bearer ${service.adminToken}` };
+  const { text } = await call('GET', '/metrics', { headers }, service);
+  return /^work_running\{kind="vision downloads"\} [1-9]/m.test(text);
+}
