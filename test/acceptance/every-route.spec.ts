@@ -434,6 +434,8 @@ beforeAll(() => {
 });
 
 describe('the pages of a list', () => {
+  beforeAll(() => Promise.all([fleetOf('own').unread, fleetOf('other').unread]));
+
   test.each(rows(paged))('%s has each row once, by cursors and by pages', async (_, operation) => {
     const fleet = fleetOf('own');
     const query = { ...requestOf(operation, fleet).query, ...FIXED[operation.name]?.(fleet) };

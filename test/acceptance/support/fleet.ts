@@ -9,6 +9,7 @@ import { administer, call, listed, type Service } from './target.js';
 import { VisionScene } from './vision.js';
 
 const THREE = [1, 2, 3] as const;
+const LOOK_MS = 300;
 
 export interface FleetKeys {
   /** Opens all four interfaces for the hauler, and for its customer alone. */
@@ -29,6 +30,8 @@ export interface Fleet {
   readonly keys: FleetKeys;
   readonly siteId: string;
   readonly materialId: string;
+  /** Resolves when it has windows that the partner did not list, some 15 s after the rest. */
+  readonly unread: Promise<unknown>;
   /** The newest run of the Site connection: it is held. */
   readonly heldRun: string;
   /** An id of each kind, by the word before `{id}` in a path of the admin API. */
@@ -94,6 +97,7 @@ export async function createFleet(service: Service, haulerId: string, mark: stri
     keys: { hauler: issued.key, site: siteKey, vision: vision.connectionKey },
     siteId: idOf(`${mark} 1`),
     materialId: idOf(`material ${mark} 1`),
+    unread: watched.unread,
     heldRun: runs.held,
     ids: {
       ...{ haulers: haulerId, 'api-keys': issued.id, connections: vision.connectionId, 'sync-runs': runs.full },
@@ -175,19 +179,20 @@ async function watch(vision: VisionScene, customerId: string, truckId: string) {
   const subscription = await vision.follow({ truckId, startTime });
   const clip = { truckId, startTime: inHours(-5), endTime: inHours(-4.9) };
   const [request = ''] = await each((n) => vision.order({ ...clip, cameraId: `camera-${n}` }));
+  const refused = THREE.map((n) => `${truckId}-refused-${n}`);
+  for (const each of refused) await vision.follow({ truckId: each, startTime });
   const [recording] = await vision.recordingsBecome(THREE.map(() => ({ status: 'stored' })));
-  await each((n) => vision.follow({ truckId: `${truckId}-refused-${n}`, startTime }));
+  const { service } = vision.hauler;
   const headers = { 'API-KEY': vision.connectionKey };
-  await eventually(async () => {
-    const unread = await call<{ data: unknown[] }>(
-      'GET',
-      '/partner/v1/unread-windows',
-      { headers },
-      vision.hauler.service,
-    );
+  const look = async () => {
+    const unread = await call<{ data: unknown[] }>('GET', '/partner/v1/unread-windows', { headers }, service);
     expect(unread.body.data).toHaveLength(3);
-  });
-  return { subscription, request, recording: recording?.id ?? '' };
+  };
+  // A window is unread after three failures.
+  const unread = eventually(look, undefined, LOOK_MS);
+  // It is awaited later: until then, a failure is no unhandled rejection.
+  unread.catch(() => undefined);
+  return { unread, subscription, request, recording: recording?.id ?? '' };
 }
 
 /** A console session of the admin token. Returns its cookie. */
