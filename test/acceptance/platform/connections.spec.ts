@@ -62,11 +62,13 @@ describe('a client that closes its direction after its last request reads every 
     expect(answer).toContain('"disposalTicketId"');
   });
 
-  test.each(END_AFTER_MS)('of a ticket that takes two seconds, %i ms after the last byte', async (endAfterMs) => {
+  test('of a ticket that takes two seconds, whenever after the last byte', async () => {
     const slow = await Hauler.create({ sites: ONE_SITE });
     const scenario = { forSeconds: 600, parameters: { seconds: 2 } };
     await administer('PUT', `/sandbox/haulers/${slow.id}/scenarios/slow-answer`, scenario);
-    expect(await answersOf(push(await slow.key()), endAfterMs)).toContain('"disposalTicketId"');
+    const slowKey = await slow.key();
+    const answers = await Promise.all(END_AFTER_MS.map((endAfterMs) => answersOf(push(slowKey), endAfterMs)));
+    expect(answers.filter((answer) => !answer.includes('"disposalTicketId"'))).toEqual([]);
   });
 
   test.each(END_AFTER_MS)('of five tickets on one connection, %i ms after the last byte', async (endAfterMs) => {

@@ -102,17 +102,6 @@ test('the kit and the clients that a partner downloads are those of the build, a
   expect(stdout).toContain('SITE-');
 });
 
-test.each([
-  ['admin.json', 'application/json; charset=utf-8'],
-  ['admin.yaml', 'text/yaml; charset=utf-8'],
-])('/docs/%s has an entity tag, and is answered with 304 if the caller has it', async (name, type) => {
-  const first = await get(`/docs/${name}`);
-  const etag = first.headers.get('etag') ?? '';
-  expect([etag, first.headers.get('content-type')]).toEqual([expect.stringMatching(/^"[\w-]{43}"$/), type]);
-  const known = await get(`/docs/${name}`, { 'If-None-Match': `W/${etag}` });
-  expect([known.status, known.text, known.headers.get('etag')]).toEqual([304, '', etag]);
-});
-
 test('the partner side alone lists its own documents, and has no other', async () => {
   const { text } = await get('/docs/swagger-ui-init.js', {}, partner);
   const listed = [...text.matchAll(/"url": "\/docs\/(\w+)\.json"/g)].map(([, name]) => name);

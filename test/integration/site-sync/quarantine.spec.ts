@@ -15,8 +15,6 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
   afterAll(() => scene.stop());
   beforeEach(() => scene.renew());
 
-  const paths = async (runId: string) => (await scene.quarantine(runId)).map(({ path }) => path);
-
   test('the run counts all of them by rule, and each group has a list of its own', async () => {
     const wrong = (name: string) => material(name, { siteId: idOf('a'), measureUnit: 'Gallon' });
     const run = await scene.sync({
@@ -64,25 +62,6 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
   test('a date less than a day ahead is accepted, because of clocks in other time zones', async () => {
     const run = await scene.sync({ sites: [site('a', { updatedAt: inHours(23) })] });
     expect(run.counts.sites).toMatchObject({ created: 1, quarantined: 0 });
-  });
-
-  test('a record of another kind is not a parent, and a child of a quarantined parent is quarantined', async () => {
-    const run = await scene.sync({
-      sites: [site('a')],
-      kiosks: [kiosk('k', 'a'), kiosk('l', 'k')],
-      materials: [
-        material('m', { siteId: idOf('a') }),
-        material('n', { siteId: idOf('k') }),
-        material('o', { kioskId: idOf('a') }),
-        material('p', { kioskId: idOf('l') }),
-      ],
-    });
-    expect(await paths(run.id)).toEqual([
-      'kiosks[1].siteId',
-      'materials[1].siteId',
-      'materials[2].kioskId',
-      'materials[3].kioskId',
-    ]);
   });
 
   describe('a material with both parents, whose kiosk belongs to another site', () => {

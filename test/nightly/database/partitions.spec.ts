@@ -16,31 +16,6 @@ const partitions = async (table: string) =>
     )
   ).map(({ name }) => name);
 
-const month = (at: Date) => at.toISOString().slice(0, 7).replace('-', '');
-
-const metric = async (name: string, table: string) => {
-  const { text } = await app.call('GET', '/metrics', { headers: { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` } });
-  const [, value] = new RegExp(`^${name}\\{table="${table}"\\} (\\d+)$`, 'm').exec(text) ?? [];
-  return Number(value);
-};
-
-test('each table has its partitions ahead, and a lost one is created again', async () => {
-  const planner = app.app.get(PartitionPlanner);
-  // The plan of the start may not have ended.
-  await planner.plan();
-  const now = new Date();
-  const next = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1));
-  for (const table of ['recordings', 'ticket_revisions']) {
-    await app.dataSource.query(`DROP TABLE ${table}_${month(next)}`);
-    expect(await metric('partitions_ahead', table)).toBe(1);
-    await planner.plan();
-    expect(await metric('partitions_ahead', table)).toBe(2);
-    expect(await partitions(table)).toEqual(
-      expect.arrayContaining([`${table}_${month(now)}`, `${table}_${month(next)}`]),
-    );
-  }
-});
-
 const INSERT = `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
     start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
   SELECT gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), 'continuous', 'p', 'c', 't', 'front', at, at + interval '1 minute', 60,
