@@ -218,16 +218,6 @@ describe('a refused push', () => {
 });
 
 describe('other calls', () => {
-  test.each(['server-error', 'rule-violated', 'unauthorized'])(
-    'a push that the sandbox answers with %s is found by its number, and has its body',
-    async (name) => {
-      await scene.pushTicket({ 'Sandbox-Scenario': name }, { inboundFlow: flow(`IN-${name}`) });
-      const found = await exchangeInFull(scene.service, { reference: `ticketNumber:IN-${name}` });
-      expect(found.scenario).toBe(name);
-      expect(found.request.body?.text).toContain(`IN-${name}`);
-    },
-  );
-
   test('a list shows links without their signature, and a download has no bytes', async () => {
     const { body } = await scene.listContinuous();
     const [first] = body.data.recordings;
