@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change, type PageProps } from '../client/address.js';
 import { useConnectionChoices, useHaulers } from '../client/haulers.js';
-import { type Choice, Options } from './forms.js';
+import { type Choice, Chooser, Field, Options } from './forms.js';
 import { browserZone, isZone } from './zone.rules.js';
 
 interface FilterProps {
@@ -60,10 +60,9 @@ export function TextFilter({ name, label, query, hint }: FilterProps & { hint?: 
     }, TYPING_MS);
   };
   return (
-    <label class="field">
-      <span>{label}</span>
+    <Field label={label}>
       <input type="search" placeholder={hint} value={text} onInput={(event) => type(event.currentTarget.value)} />
-    </label>
+    </Field>
   );
 }
 
@@ -77,16 +76,8 @@ interface SelectFilterProps extends FilterProps {
 export function SelectFilter({ name, label, query, choices, all = 'All', defaultValue = '' }: SelectFilterProps) {
   const value = query.get(name) ?? defaultValue;
   const isListed = value === '' || choices.some((choice) => [choice].flat()[0] === value);
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <select value={value} onChange={(event) => change({ [name]: event.currentTarget.value })}>
-        {all !== null && <option value="">{all}</option>}
-        {!isListed && <option value={value}>{value}</option>}
-        <Options choices={choices} />
-      </select>
-    </label>
-  );
+  const offered = [...(all === null ? [] : [['', all] as const]), ...(isListed ? [] : [value]), ...choices];
+  return <Chooser label={label} value={value} choices={offered} onChoose={(chosen) => change({ [name]: chosen })} />;
 }
 
 export function HaulerFilter({ query }: PageProps) {
@@ -103,8 +94,7 @@ export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all
 export function TimeFilter({ name, label, query }: FilterProps) {
   const value = query.get(name);
   return (
-    <label class="field">
-      <span>{label}</span>
+    <Field label={label}>
       <input
         type="datetime-local"
         value={value === null ? '' : localInput(new Date(value))}
@@ -112,7 +102,7 @@ export function TimeFilter({ name, label, query }: FilterProps) {
           change({ [name]: text === '' ? '' : new Date(text).toISOString() })
         }
       />
-    </label>
+    </Field>
   );
 }
 

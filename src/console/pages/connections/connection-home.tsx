@@ -5,9 +5,8 @@ import type { KeyDescription } from '../../../contracts/partner/partner.api.js';
 import { useLoad } from '../../client/load.js';
 import { AttentionList } from '../../parts/attention.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Loadable } from '../../parts/states.js';
+import { CallState, Card, Loadable } from '../../parts/states.js';
 import { formatCount, Facts, Id, Time } from '../../parts/values.js';
-import { ConnectionState } from '../../parts/connection-state.js';
 
 const LIVE_MS = 5_000;
 
@@ -34,11 +33,10 @@ export function ConnectionHomePage() {
 function StateCard({ caller, connection }: { caller: KeyDescription; connection: Connection }) {
   const isSite = connection.interface === 'site';
   return (
-    <section class="card" aria-label="Connection">
-      <h2>How the platform reads your {isSite ? 'Site' : 'Vision'} interface</h2>
+    <Card title={`How the platform reads your ${isSite ? 'Site' : 'Vision'} interface`} label="Connection">
       <Facts
         of={{
-          State: <ConnectionState connection={connection} />,
+          State: <CallState of={connection} />,
           Address: <code>{connection.baseUrl}</code>,
           Customer: connection.customerId !== null && connection.customerId,
           [isSite ? 'Last synchronised' : 'Lists last read']:
@@ -50,7 +48,7 @@ function StateCard({ caller, connection }: { caller: KeyDescription; connection:
           Connection: <Id value={connection.id} />,
         }}
       />
-    </section>
+    </Card>
   );
 }
 
@@ -61,16 +59,14 @@ function ListProblems() {
   return (
     <>
       {windows.length > 0 && (
-        <section class="card" aria-label="Times that were not read">
-          <h2>Times that were not read</h2>
+        <Card title="Times that were not read">
           <Table label="Times" rows={windows} columns={WINDOWS} keyOf={(row) => row.subscriptionId + row.startTime} />
-        </section>
+        </Card>
       )}
       {findings.length > 0 && (
-        <section class="card" aria-label="Errors in your lists">
-          <h2>Errors in your lists</h2>
+        <Card title="Errors in your lists">
           <Table label="Errors" rows={findings} columns={FINDINGS} keyOf={({ path, reason }) => `${path} ${reason}`} />
-        </section>
+        </Card>
       )}
     </>
   );

@@ -2,7 +2,7 @@ import type { VisionFinding } from '../../../contracts/admin/vision-finding.dto.
 import type { PageProps } from '../../client/address.js';
 import { useConnectionName } from '../../client/haulers.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Empty } from '../../parts/states.js';
+import { Card, Empty } from '../../parts/states.js';
 import { formatCount, Time } from '../../parts/values.js';
 
 /** What was wrong in the video lists of the partners of a hauler. */
@@ -16,8 +16,7 @@ export function ListFindings({ haulerId, query }: PageProps & { haulerId: string
     { title: 'Last seen', cell: ({ lastSeenAt }) => <Time value={lastSeenAt} /> },
   ];
   return (
-    <section class="card" aria-label="Errors in video lists">
-      <h2>Errors in video lists</h2>
+    <Card title="Errors in video lists">
       <ListPage
         path="/vision-findings"
         query={query}
@@ -28,6 +27,6 @@ export function ListFindings({ haulerId, query }: PageProps & { haulerId: string
         keyOf={({ connectionId, path, reason }) => `${connectionId} ${path} ${reason}`}
         empty={<Empty title="No error.">The video lists of the partners are in the form of the interface.</Empty>}
       />
-    </section>
+    </Card>
   );
 }

@@ -4,7 +4,7 @@ import { send } from '../../client/api.js';
 import { useConnections } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { ActionButton, fieldText, Form, Input, Select } from '../../parts/forms.js';
-import { ErrorBox, Loading } from '../../parts/states.js';
+import { Card, ErrorBox, Loading } from '../../parts/states.js';
 
 /** Which custom field of a hauler's tickets names the truck, and where its footage is. */
 export function FootageSetting({ haulerId }: { haulerId: string }) {
@@ -17,13 +17,12 @@ export function FootageSetting({ haulerId }: { haulerId: string }) {
   if (connections === undefined || (isPossible && setting.data === undefined && !isUnset)) return <Loading />;
   if (connections.length === 0) {
     return (
-      <section class="card" aria-label="Footage of tickets">
-        <h2>Footage of tickets</h2>
+      <Card title="Footage of tickets">
         <p class="hint">
           <a href={linkTo('connections', { new: 1, haulerId, interface: 'vision' })}>Connect the partner</a> who records
           its videos first.
         </p>
-      </section>
+      </Card>
     );
   }
   const choices = connections.map(({ id, baseUrl }) => [id, baseUrl] as const);

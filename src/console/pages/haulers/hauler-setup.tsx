@@ -4,9 +4,8 @@ import type { Connection } from '../../../contracts/admin/connection.dto.js';
 import { linkTo } from '../../client/address.js';
 import { useLoad, useNow } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { Loading } from '../../parts/states.js';
+import { CallState, Card, Loading } from '../../parts/states.js';
 import { formatCount, Time } from '../../parts/values.js';
-import { ConnectionState } from '../../parts/connection-state.js';
 import { keyState } from '../../parts/key-state.rules.js';
 
 const LIVE_MS = 5_000;
@@ -92,8 +91,7 @@ const isPush = (name: string): boolean => name === 'scale' || name === 'account'
 
 const Connected = ({ connection }: { connection: Connection }) => (
   <>
-    <a href={linkTo('connections', { id: connection.id })}>{connection.baseUrl}</a>{' '}
-    <ConnectionState connection={connection} />
+    <a href={linkTo('connections', { id: connection.id })}>{connection.baseUrl}</a> <CallState of={connection} />
   </>
 );
 
@@ -104,8 +102,7 @@ export function SetupSteps({ haulerId }: { haulerId: string }) {
   if (steps === undefined) return <Loading />;
   const next = steps.find(isOpen);
   return (
-    <section class="card" aria-label="Set up">
-      <h2>{next === undefined ? 'Set up' : `Next: ${next.action}`}</h2>
+    <Card title={next === undefined ? 'Set up' : `Next: ${next.action}`} label="Set up">
       <ol class="steps">
         {steps.map((step) => (
           <li key={step.title} class={isOpen(step) ? '' : 'done'}>
@@ -121,7 +118,7 @@ export function SetupSteps({ haulerId }: { haulerId: string }) {
           </li>
         ))}
       </ol>
-    </section>
+    </Card>
   );
 }
 
