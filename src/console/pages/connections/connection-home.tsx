@@ -1,17 +1,19 @@
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
-import type { VisionFinding } from '../../../contracts/admin/vision-finding.dto.js';
 import type { UnreadWindow } from '../../../contracts/admin/video-subscription.dto.js';
 import type { KeyDescription } from '../../../contracts/partner/partner.api.js';
+import type { PageProps } from '../../client/address.js';
 import { useLoad } from '../../client/load.js';
 import { AttentionList } from '../../parts/attention.js';
-import { type Column, Table } from '../../parts/listing.js';
+import { type Column, ListPage } from '../../parts/listing.js';
 import { CallState, Card, Loadable } from '../../parts/states.js';
-import { formatCount, Facts, Id, Time } from '../../parts/values.js';
+import { Facts, Id, Time } from '../../parts/values.js';
+import { FINDING_COLUMNS } from './list-findings.js';
 
 const LIVE_MS = 5_000;
+const FIRST = { pageSize: 1 };
 
 /** How the platform fares with a partner, for the key of its connection. */
-export function ConnectionHomePage() {
+export function ConnectionHomePage({ query }: PageProps) {
   const me = useLoad('/me', {}, LIVE_MS);
   return (
     <Loadable of={me}>
@@ -22,7 +24,7 @@ export function ConnectionHomePage() {
           <>
             <StateCard caller={key} connection={key.connection} />
             <AttentionList />
-            {key.connection.interface === 'vision' && <ListProblems />}
+            {key.connection.interface === 'vision' && <ListProblems query={query} />}
           </>
         )
       }
@@ -52,20 +54,38 @@ function StateCard({ caller, connection }: { caller: KeyDescription; connection:
   );
 }
 
-/** What the platform could not read of the lists of recordings, and why. */
-function ListProblems() {
-  const windows = useLoad('/unread-windows', {}, LIVE_MS).data?.data ?? [];
-  const findings = useLoad('/findings', {}, LIVE_MS).data?.data ?? [];
+/** What the platform could not read of the lists of recordings, and why; nothing where there is none. */
+function ListProblems({ query }: PageProps) {
+  const windows = useLoad('/unread-windows', FIRST, LIVE_MS).data?.data ?? [];
+  const findings = useLoad('/findings', FIRST, LIVE_MS).data?.data ?? [];
   return (
     <>
       {windows.length > 0 && (
         <Card title="Times that were not read">
-          <Table label="Times" rows={windows} columns={WINDOWS} keyOf={(row) => row.subscriptionId + row.startTime} />
+          <ListPage
+            path="/unread-windows"
+            query={query}
+            name="times"
+            everyMs={LIVE_MS}
+            label="Times"
+            columns={WINDOWS}
+            keyOf={(row) => row.subscriptionId + row.startTime}
+            empty={null}
+          />
         </Card>
       )}
       {findings.length > 0 && (
         <Card title="Errors in your lists">
-          <Table label="Errors" rows={findings} columns={FINDINGS} keyOf={({ path, reason }) => `${path} ${reason}`} />
+          <ListPage
+            path="/findings"
+            query={query}
+            name="errors"
+            everyMs={LIVE_MS}
+            label="Errors"
+            columns={FINDING_COLUMNS}
+            keyOf={({ path, reason }) => `${path} ${reason}`}
+            empty={null}
+          />
         </Card>
       )}
     </>
@@ -81,11 +101,4 @@ const WINDOWS: readonly Column<UnreadWindow>[] = [
     title: 'Read again',
     cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? 'no' : <Time value={nextAttemptAt} />),
   },
-];
-
-const FINDINGS: readonly Column<VisionFinding>[] = [
-  { title: 'Element', cell: ({ path }) => <code>{path}</code> },
-  { title: 'Error', cell: ({ reason }) => reason },
-  { title: 'Seen', isNumber: true, cell: ({ seen }) => formatCount(seen) },
-  { title: 'Last seen', cell: ({ lastSeenAt }) => <Time value={lastSeenAt} /> },
 ];
