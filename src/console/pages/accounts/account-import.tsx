@@ -111,7 +111,7 @@ const COLUMNS: readonly Column<AccountImportRow>[] = [
   {
     title: 'Reason',
     cell: ({ violations = [] }) => (
-      <ul class="reasons">
+      <ul>
         {violations.map(({ message }) => (
           <li key={message}>{message}</li>
         ))}
