@@ -1,25 +1,24 @@
 import { Global, Module } from '@nestjs/common';
-import { TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource } from 'typeorm';
 import { createDataSourceOptions } from './data-source.js';
 import { Database } from './database.js';
 import { PartitionPlanner } from './partition-planner.js';
 
-@Module({ providers: [Database], exports: [Database] })
-class ConnectionsModule {}
-
-/** The connections of the process, and the only `DataSource`, which uses them. Nest closes both after all other modules. */
+/**
+ * The connections of the process, which Nest closes after all other modules, and the only `DataSource`, which uses them. An
+ * unavailable database ends the start with its reason, and the process manager starts it again.
+ */
 @Global()
 @Module({
-  imports: [
-    ConnectionsModule,
-    TypeOrmModule.forRootAsync({
-      imports: [ConnectionsModule],
+  providers: [
+    Database,
+    {
+      provide: DataSource,
       inject: [Database],
-      // Without retries: an unavailable database ends the start with its reason, and the process manager starts it again.
-      useFactory: (database: Database) => ({ ...createDataSourceOptions(database), retryAttempts: 0 }),
-    }),
+      useFactory: (database: Database) => new DataSource(createDataSourceOptions(database)).initialize(),
+    },
+    PartitionPlanner,
   ],
-  providers: [PartitionPlanner],
-  exports: [ConnectionsModule, PartitionPlanner],
+  exports: [Database, DataSource, PartitionPlanner],
 })
 export class DatabaseModule {}

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { findPackageJSON } from 'node:module';
-import { dirname, extname, join, relative, sep } from 'node:path';
+import { extname, join, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Application, Request, Response } from 'express';
+import { PACKAGE_FOLDER } from '../config/version.js';
 import { AppError } from '../errors/app-error.js';
 import { matchesEtag } from './conditional-requests.js';
 import { PAGE_HEADERS } from './headers.js';
@@ -54,7 +54,7 @@ export interface FolderOptions {
  */
 export function serveFolder(app: NestExpressApplication, at: string, folder: string, options: FolderOptions): void {
   const express = app.getHttpAdapter().getInstance() as Application;
-  const root = join(dirname(findPackageJSON(import.meta.url) ?? ''), 'dist', folder);
+  const root = join(PACKAGE_FOLDER, 'dist', folder);
   const names = readOnce(() => namesIn(root));
   const files = new Map<string, () => Promise<StaticFile>>();
   const open = (name: string): Promise<StaticFile> => {
