@@ -85,13 +85,13 @@ export function HaulerFilter({ query }: PageProps) {
   return <SelectFilter name="haulerId" label="Hauler" query={query} choices={choices} all="All haulers" />;
 }
 
-export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all?: string }) {
+function VisionConnectionFilter({ query }: PageProps) {
   const choices = useConnectionChoices('vision') ?? [];
-  return <SelectFilter name="connectionId" label="Vision connection" query={query} choices={choices} all={all} />;
+  return <SelectFilter name="connectionId" label="Vision connection" query={query} choices={choices} />;
 }
 
 /** A time, in the zone of the browser. */
-export function TimeFilter({ name, label, query }: FilterProps) {
+function TimeFilter({ name, label, query }: FilterProps) {
   const value = query.get(name);
   return (
     <Field label={label}>
@@ -109,8 +109,17 @@ export function TimeFilter({ name, label, query }: FilterProps) {
 /** A filter of a list: its name in the address and for the API, and its field. */
 export interface Filter {
   readonly name: string;
-  readonly field: (query: URLSearchParams) => VNode;
+  readonly field: (query: URLSearchParams) => VNode | null;
+  /** It changes how the rows are shown, not which. */
+  readonly isView?: boolean;
 }
+
+/** What the address has of the filters, for a call. */
+export const chosenOf = (query: URLSearchParams, filters: readonly Filter[]): Record<string, string> =>
+  pick(query, ...filters.filter(({ isView }) => isView !== true).map(({ name }) => name));
+
+/** A filter that links and buttons set. */
+export const byLink = (name: string): Filter => ({ name, field: () => null });
 
 export const byText = (name: string, label: string, hint?: string): Filter => ({
   name,
@@ -133,6 +142,8 @@ export const BY_VISION_CONNECTION: Filter = {
   name: 'connectionId',
   field: (query) => <VisionConnectionFilter query={query} />,
 };
+
+export const BY_ZONE: Filter = { name: 'zone', isView: true, field: (query) => <ZoneChoice query={query} /> };
 
 /** The text of a `datetime-local` input. */
 export function localInput(time: Date): string {
