@@ -1,4 +1,4 @@
-import { type ComponentType, render } from 'preact';
+import { render } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { CONSOLE_PAGES, type ConsolePage } from '../contracts/admin/console-pages.values.js';
 import { type AdminRole, includesRole } from '../contracts/common/roles.values.js';
@@ -10,7 +10,7 @@ import { HomePage } from './pages/home/home.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
 import { followTranslation, markValues } from './client/translation.js';
 import { CellSwitch } from './parts/cells.js';
-import { lazyPage, preloadPages } from './parts/lazy-page.js';
+import { type ContentName, LazyPage, loadPages } from './pages/lazy-page.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
 import { SignIn, SignInDialog } from './parts/sign-in.js';
 import './styles/base.css';
@@ -22,7 +22,8 @@ import './styles/runs.css';
 const PRELOAD_MS = 1_000;
 
 interface Page {
-  readonly Content: ComponentType<PageProps>;
+  /** That of its path by default. */
+  readonly content?: ContentName;
   /** Also for the key of a partner. */
   readonly isPartners?: boolean;
   /** Also if the service has no platform side. */
@@ -40,72 +41,31 @@ interface Page {
 type Pages = Readonly<Partial<Record<ConsolePage, Page>>>;
 
 const PAGES = {
-  '': { Content: HomePage, isOfBothSides: true },
-  coverage: { Content: lazyPage(async () => (await import('./pages/coverage/coverage.js')).CoveragePage) },
-  recordings: { Content: lazyPage(async () => (await import('./pages/recordings/recordings.js')).RecordingsPage) },
-  holds: { Content: lazyPage(async () => (await import('./pages/holds/holds.js')).HoldsPage) },
-  retention: {
-    Content: lazyPage(async () => (await import('./pages/retention/retention.js')).RetentionPage),
-    writes: 'admin',
-    isOfAllHaulers: true,
-  },
-  sync: { Content: lazyPage(async () => (await import('./pages/sync/sync.js')).SyncPage) },
-  tickets: { Content: lazyPage(async () => (await import('./pages/tickets/tickets.js')).TicketsPage) },
-  accounts: { Content: lazyPage(async () => (await import('./pages/accounts/accounts.js')).AccountsPage) },
-  reports: { Content: lazyPage(async () => (await import('./pages/reports/reports.js')).ReportsPage) },
-  exchanges: {
-    Content: lazyPage(async () => (await import('./pages/exchanges/exchanges.js')).ExchangesPage),
-    isOfBothSides: true,
-    isPartners: true,
-  },
-  haulers: {
-    Content: lazyPage(async () => (await import('./pages/haulers/haulers.js')).HaulersPage),
-    isOfBothSides: true,
-    writes: 'admin',
-  },
-  connections: {
-    Content: lazyPage(async () => (await import('./pages/connections/connections.js')).ConnectionsPage),
-    writes: 'admin',
-  },
-  keys: {
-    Content: lazyPage(async () => (await import('./pages/keys/keys.js')).KeysPage),
-    isOfBothSides: true,
-    writes: 'admin',
-  },
-  webhooks: {
-    Content: lazyPage(async () => (await import('./pages/webhooks/webhooks.js')).WebhooksPage),
-    writes: 'admin',
-    isOfAllHaulers: true,
-  },
-  sandbox: {
-    Content: lazyPage(async () => (await import('./pages/sandbox/sandbox.js')).SandboxPage),
-    isOfBothSides: true,
-    isPartners: true,
-    isOfAllHaulers: true,
-  },
-  actions: {
-    Content: lazyPage(async () => (await import('./pages/actions/actions.js')).ActionsPage),
-    isOfBothSides: true,
-    isOfAllHaulers: true,
-  },
-  sessions: {
-    Content: lazyPage(async () => (await import('./pages/sessions/sessions.js')).SessionsPage),
-    isOfBothSides: true,
-    isOfAllHaulers: true,
-    needs: 'admin',
-    writes: 'admin',
-  },
+  '': { isOfBothSides: true },
+  coverage: {},
+  recordings: {},
+  holds: {},
+  retention: { writes: 'admin', isOfAllHaulers: true },
+  sync: {},
+  tickets: {},
+  accounts: {},
+  reports: {},
+  exchanges: { isOfBothSides: true, isPartners: true },
+  haulers: { isOfBothSides: true, writes: 'admin' },
+  connections: { writes: 'admin' },
+  keys: { isOfBothSides: true, writes: 'admin' },
+  webhooks: { writes: 'admin', isOfAllHaulers: true },
+  sandbox: { isOfBothSides: true, isPartners: true, isOfAllHaulers: true },
+  actions: { isOfBothSides: true, isOfAllHaulers: true },
+  sessions: { isOfBothSides: true, isOfAllHaulers: true, needs: 'admin', writes: 'admin' },
 } as const satisfies Readonly<Record<ConsolePage, Page>>;
 
 /** For the key of a connection: how the platform reads its partner. */
 const CONNECTION_PAGES: Pages = {
-  '': { Content: lazyPage(async () => (await import('./pages/connections/connection-home.js')).ConnectionHomePage) },
+  '': { content: 'ownHome' },
   exchanges: PAGES.exchanges,
-  sync: { ...PAGES.sync, of: 'site' },
-  recordings: {
-    Content: lazyPage(async () => (await import('./pages/recordings/own-recordings.js')).OwnRecordingsPage),
-    of: 'vision',
-  },
+  sync: { of: 'site' },
+  recordings: { content: 'ownRecordings', of: 'vision' },
 };
 
 type NamedPage = Page & { readonly path: ConsolePage };
@@ -203,17 +163,21 @@ function refusalOf({ path, needs = 'viewer' }: NamedPage, session: Session): str
     : 'This service has the partner side alone (SIDES).';
 }
 
+function Content({ page: { path, content }, query }: PageProps & { page: NamedPage }) {
+  if (content !== undefined) return <LazyPage name={content} query={query} />;
+  return path === '' ? <HomePage /> : <LazyPage name={path} query={query} />;
+}
+
 function Layout({ session, onSignOut }: { session: Session; onSignOut: () => void }) {
   const { page: path, query } = useAddress();
   const pages = pagesOf(session);
   const known = pages.find((page) => page.path === path) ?? (path === '' ? pages[0] : undefined);
   const title = known === undefined ? 'No such page' : CONSOLE_PAGES[known.path];
-  const { Content, writes } = known ?? { Content: NoPage };
   const main = useRef<HTMLElement>(null);
   const navigation = useRef<HTMLElement>(null);
   const shown = useRef(path);
   useEffect(() => {
-    const timer = setTimeout(() => void preloadPages().catch(reportError), PRELOAD_MS);
+    const timer = setTimeout(() => void loadPages().catch(reportError), PRELOAD_MS);
     return () => clearTimeout(timer);
   }, []);
   useLayoutEffect(() => {
@@ -257,9 +221,9 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
       <main id="main" ref={main} tabIndex={-1}>
         <SandboxBanner />
         <h1>{title}</h1>
-        <SessionContext.Provider value={writes === undefined ? session : { ...session, writes }}>
+        <SessionContext.Provider value={known?.writes === undefined ? session : { ...session, writes: known.writes }}>
           <HaulersProvider>
-            <Content key={path} query={query} />
+            {known === undefined ? <NoPage /> : <Content key={path} page={known} query={query} />}
           </HaulersProvider>
         </SessionContext.Provider>
       </main>

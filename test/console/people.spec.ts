@@ -16,6 +16,9 @@ import { DEMO, VIEWER_TOKEN } from './support/demo.js';
 import { accessibilityFindings } from './support/page-checks.js';
 import { endSessions, pagesOf, signedIn, startProvider } from './support/people.js';
 
+/** Of a list that the test answers itself. */
+const PAGE = { page: 1, pageSize: 100, totalItems: 1, totalPages: 1, more: false, next: null };
+
 let scene: ConsoleScene;
 let provider: Awaited<ReturnType<typeof startProvider>>;
 /** The name of a hauler that not everybody may see. */
@@ -74,6 +77,17 @@ describe('a person who signs in at the identity provider', () => {
     expect(await max.getByRole('button', { name: 'Issue the key' }).isDisabled()).toBe(true);
     await linkTo(max, 'Connections').click();
     await main.getByRole('link', { name: 'New connection' }).waitFor();
+    const [demo] = await list<{ id: string; revokedAt: string | null }>(`/api-keys?haulerId=${DEMO.haulerId}`);
+    await max.route(/\/api-keys\?/, (route) =>
+      route.fulfill({ json: { data: [{ ...demo, revokedAt: new Date().toISOString() }], pagination: PAGE } }),
+    );
+    await max.goto(`/console/haulers?id=${DEMO.haulerId}`);
+    const steps = part(max, 'Set up');
+    await steps.getByRole('listitem').first().waitFor();
+    await steps.getByText('Tickets and accounts').waitFor();
+    expect(await steps.getByText(/issue a key/i).count()).toBe(0);
+    // Its tickets have no setting of footage.
+    scene.expectErrors('404');
   });
 
   it('plays video with viewer+video alone, which is a view, while a gallery is none; a viewer reads why not, and the page asks for no file', async () => {

@@ -44,12 +44,15 @@ export const useLoad = <const Path extends PathOf<'GET'>>(
   everyMs?: number,
 ): Loaded<AnswerOf<'GET', Path>> => useAnswer(path && urlOf(path, query), getText, everyMs);
 
+/** A page of a list. Exchanges have no numbers of pages. */
+type ListAnswer<Row> = List<Row> | { readonly data: readonly Row[]; readonly next: string | null };
+
 /** One page of a list. */
 export const useList = <const Path extends PathOf<'GET'>>(
   path: Path,
   query: Change,
   everyMs?: number,
-): Loaded<List<RowOf<Path>>> => useAnswer(urlOf(path, query), getText, everyMs);
+): Loaded<ListAnswer<RowOf<Path>>> => useAnswer(urlOf(path, query), getText, everyMs);
 
 /** Loads all rows of a list, however many pages it has: those that a person chooses from, and their names. */
 export const useAll = <const Path extends PathOf<'GET'>>(

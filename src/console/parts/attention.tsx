@@ -5,7 +5,7 @@ import type { PathOf } from '../client/contract.js';
 import { useLoad } from '../client/load.js';
 import { CHECKS, checksInOrder, SEVERITY_TONES, unknownChecks } from './attention.rules.js';
 import { ActionButton } from './forms.js';
-import { Badge, Loadable } from './states.js';
+import { Badge, Card, Loadable } from './states.js';
 import { formatCount, Time } from './values.js';
 
 const LIVE_MS = 10_000;
@@ -35,10 +35,7 @@ function Items({ items, total }: { items: readonly AttentionItem[]; total: numbe
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? items : items.slice(0, FIRST_ITEMS);
   return (
-    <section class="card" aria-label="Needs attention">
-      <h2>
-        Needs attention <Badge value={formatCount(total)} tone="bad" />
-      </h2>
+    <Card title="Needs attention" badge={<Badge value={formatCount(total)} tone="bad" />}>
       <ol class="needs">
         {shown.map((item) => (
           <Item key={`${item.kind} ${item.connection?.id} ${item.subject} ${item.page}`} item={item} />
@@ -52,7 +49,7 @@ function Items({ items, total }: { items: readonly AttentionItem[]; total: numbe
       {isWhole && total > items.length && (
         <p class="hint">and {formatCount(total - items.length)} of lower rank, which are not listed</p>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -92,8 +89,7 @@ function Item({ item }: { item: AttentionItem }) {
 function Unknown({ checks }: { checks: readonly CheckedKind[] }) {
   if (checks.length === 0) return null;
   return (
-    <section class="card unknown" aria-label="Not known">
-      <h2>Not known</h2>
+    <Card title="Not known" kind="unknown">
       <ul>
         {checks.map(({ kind, reason }) => (
           <li key={kind}>
@@ -101,20 +97,19 @@ function Unknown({ checks }: { checks: readonly CheckedKind[] }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
 function InOrder({ checks, isAll }: { checks: readonly CheckedKind[]; isAll: boolean }) {
   if (checks.length === 0) return null;
   return (
-    <section class="card clear" aria-label="In order">
-      <h2>{isAll ? 'Nothing needs attention' : 'In order'}</h2>
+    <Card title={isAll ? 'Nothing needs attention' : 'In order'} label="In order" kind="clear">
       <ul>
         {checks.map(({ kind }) => (
           <li key={kind}>{CHECKS[kind].none}</li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }

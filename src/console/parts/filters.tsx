@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { change, type PageProps } from '../client/address.js';
 import { useConnectionChoices, useHaulers } from '../client/haulers.js';
-import { type Choice, Options } from './forms.js';
+import { type Choice, Chooser, Field, Options } from './forms.js';
 import { browserZone, isZone } from './zone.rules.js';
 
 interface FilterProps {
@@ -60,10 +60,9 @@ export function TextFilter({ name, label, query, hint }: FilterProps & { hint?: 
     }, TYPING_MS);
   };
   return (
-    <label class="field">
-      <span>{label}</span>
+    <Field label={label}>
       <input type="search" placeholder={hint} value={text} onInput={(event) => type(event.currentTarget.value)} />
-    </label>
+    </Field>
   );
 }
 
@@ -77,16 +76,8 @@ interface SelectFilterProps extends FilterProps {
 export function SelectFilter({ name, label, query, choices, all = 'All', defaultValue = '' }: SelectFilterProps) {
   const value = query.get(name) ?? defaultValue;
   const isListed = value === '' || choices.some((choice) => [choice].flat()[0] === value);
-  return (
-    <label class="field">
-      <span>{label}</span>
-      <select value={value} onChange={(event) => change({ [name]: event.currentTarget.value })}>
-        {all !== null && <option value="">{all}</option>}
-        {!isListed && <option value={value}>{value}</option>}
-        <Options choices={choices} />
-      </select>
-    </label>
-  );
+  const offered = [...(all === null ? [] : [['', all] as const]), ...(isListed ? [] : [value]), ...choices];
+  return <Chooser label={label} value={value} choices={offered} onChoose={(chosen) => change({ [name]: chosen })} />;
 }
 
 export function HaulerFilter({ query }: PageProps) {
@@ -94,17 +85,16 @@ export function HaulerFilter({ query }: PageProps) {
   return <SelectFilter name="haulerId" label="Hauler" query={query} choices={choices} all="All haulers" />;
 }
 
-export function VisionConnectionFilter({ query, all = 'All' }: PageProps & { all?: string }) {
+function VisionConnectionFilter({ query }: PageProps) {
   const choices = useConnectionChoices('vision') ?? [];
-  return <SelectFilter name="connectionId" label="Vision connection" query={query} choices={choices} all={all} />;
+  return <SelectFilter name="connectionId" label="Vision connection" query={query} choices={choices} />;
 }
 
 /** A time, in the zone of the browser. */
-export function TimeFilter({ name, label, query }: FilterProps) {
+function TimeFilter({ name, label, query }: FilterProps) {
   const value = query.get(name);
   return (
-    <label class="field">
-      <span>{label}</span>
+    <Field label={label}>
       <input
         type="datetime-local"
         value={value === null ? '' : localInput(new Date(value))}
@@ -112,15 +102,24 @@ export function TimeFilter({ name, label, query }: FilterProps) {
           change({ [name]: text === '' ? '' : new Date(text).toISOString() })
         }
       />
-    </label>
+    </Field>
   );
 }
 
 /** A filter of a list: its name in the address and for the API, and its field. */
 export interface Filter {
   readonly name: string;
-  readonly field: (query: URLSearchParams) => VNode;
+  readonly field: (query: URLSearchParams) => VNode | null;
+  /** It changes how the rows are shown, not which. */
+  readonly isView?: boolean;
 }
+
+/** What the address has of the filters, for a call. */
+export const chosenOf = (query: URLSearchParams, filters: readonly Filter[]): Record<string, string> =>
+  pick(query, ...filters.filter(({ isView }) => isView !== true).map(({ name }) => name));
+
+/** A filter that links and buttons set. */
+export const byLink = (name: string): Filter => ({ name, field: () => null });
 
 export const byText = (name: string, label: string, hint?: string): Filter => ({
   name,
@@ -143,6 +142,8 @@ export const BY_VISION_CONNECTION: Filter = {
   name: 'connectionId',
   field: (query) => <VisionConnectionFilter query={query} />,
 };
+
+export const BY_ZONE: Filter = { name: 'zone', isView: true, field: (query) => <ZoneChoice query={query} /> };
 
 /** The text of a `datetime-local` input. */
 export function localInput(time: Date): string {

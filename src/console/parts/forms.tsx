@@ -131,14 +131,21 @@ interface InputProps {
   readonly onInput?: (value: string) => void;
 }
 
+/** An element of a form below its label. */
+export const Field = ({ label, children }: { label: string; children: ComponentChildren }) => (
+  <label class="field">
+    <span>{label}</span>
+    {children}
+  </label>
+);
+
 export function Input({ name, label, value, type = 'text', isRequired = false, hint, onInput }: InputProps) {
   // Preact declares each input type with its own roles, so that a union of them does not compile.
   const attributes = { type } as { readonly type: 'text' };
   const error = useFieldError(name);
   return (
     <>
-      <label class="field">
-        <span>{label}</span>
+      <Field label={label}>
         <input
           name={name}
           {...attributes}
@@ -150,7 +157,7 @@ export function Input({ name, label, value, type = 'text', isRequired = false, h
           {...error.attributes}
         />
         {hint !== undefined && <small class="hint">{hint}</small>}
-      </label>
+      </Field>
       <FieldMessage of={error} />
     </>
   );
@@ -175,6 +182,22 @@ export function Options({ choices }: { choices: readonly Choice[] }) {
   );
 }
 
+interface ChooserProps {
+  readonly label: string;
+  readonly value: string;
+  readonly choices: readonly Choice[];
+  readonly onChoose: (value: string) => void;
+}
+
+/** A choice that changes the page at once. */
+export const Chooser = ({ label, value, choices, onChoose }: ChooserProps) => (
+  <Field label={label}>
+    <select value={value} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      <Options choices={choices} />
+    </select>
+  </Field>
+);
+
 interface SelectProps extends Pick<InputProps, 'name' | 'label' | 'isRequired'> {
   readonly choices: readonly Choice[];
   /** The choice at first; its option may be loaded later. */
@@ -188,8 +211,7 @@ export function Select({ name, label, choices, value, isRequired = false }: Sele
   const isOpen = isRequired && chosen === undefined && choices.length > 1;
   return (
     <>
-      <label class="field">
-        <span>{label}</span>
+      <Field label={label}>
         <select
           name={name}
           required={isRequired}
@@ -200,7 +222,7 @@ export function Select({ name, label, choices, value, isRequired = false }: Sele
           {isOpen && <option value="">Choose …</option>}
           <Options choices={choices} />
         </select>
-      </label>
+      </Field>
       <FieldMessage of={error} />
     </>
   );

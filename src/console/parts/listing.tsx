@@ -4,7 +4,7 @@ import { type Change, change, type PageProps } from '../client/address.js';
 import type { PathOf, RowOf } from '../client/contract.js';
 import { useList } from '../client/load.js';
 import { CsvButton } from './csv-button.js';
-import { type Filter, Filters, pick } from './filters.js';
+import { chosenOf, type Filter, Filters } from './filters.js';
 import { Empty, Loadable } from './states.js';
 import { formatCount } from './values.js';
 
@@ -57,11 +57,13 @@ export function Table<T>({ label, rows, columns, keyOf, isStale = false, isNarro
   );
 }
 
-interface ListPageProps<Path extends string> extends PageProps {
+/** A table, or another picture of the rows. */
+type ShownAs<Row> =
+  | (Pick<TableProps<Row>, 'label' | 'columns' | 'keyOf'> & { readonly view?: undefined })
+  | { readonly view: (rows: readonly Row[]) => ComponentChildren };
+
+interface ListProps<Path extends string> extends PageProps {
   readonly path: Path;
-  readonly label: string;
-  readonly columns: readonly Column<RowOf<Path>>[];
-  readonly keyOf: (row: RowOf<Path>) => string;
   /** Shown where the list is empty, and no filter is the reason. */
   readonly empty: ComponentChildren;
   /** What a person may choose; the address has it. */
@@ -74,24 +76,26 @@ interface ListPageProps<Path extends string> extends PageProps {
   readonly asked?: (chosen: Readonly<Record<string, string>>) => Change;
   /** Where the page has several lists: `runs` stands at `runs.page` in the address. */
   readonly name?: string;
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
   readonly pageSize?: number;
   readonly hasCsv?: boolean;
+  /** Of the filters. */
+  readonly folded?: boolean;
   /** Stands between the filters and the list; of its shown rows. */
   readonly children?: ComponentChildren | ((rows: readonly RowOf<Path>[]) => ComponentChildren);
 }
 
 /** A list with its filters, CSV, pages and live renewal. Its state stands in the address. */
-export function ListPage<const Path extends PathOf<'GET'>>(props: ListPageProps<Path>) {
+export function ListPage<const Path extends PathOf<'GET'>>(props: ListProps<Path> & ShownAs<RowOf<Path>>) {
   const { path, query, filters = [], fixed = {}, asked = (each) => each, name, everyMs, pageSize, children } = props;
-  const chosen = pick(query, ...filters.map((each) => each.name));
+  const chosen = chosenOf(query, filters);
   const place = placeIn(query, name);
   const wanted = { ...fixed, ...asked(chosen) };
   const list = useList(path, { ...wanted, ...place, pageSize }, everyMs);
   return (
     <>
       {filters.length > 0 && (
-        <Filters label={props.filtersLabel}>
+        <Filters label={props.filtersLabel} folded={props.folded}>
           {filters.map((each) => (
             <Fragment key={each.name}>{each.field(query)}</Fragment>
           ))}
@@ -100,19 +104,21 @@ export function ListPage<const Path extends PathOf<'GET'>>(props: ListPageProps<
       {typeof children === 'function' ? children(list.data?.data ?? []) : children}
       {props.hasCsv === true && <CsvButton path={path} filters={wanted} />}
       <Loadable of={list}>
-        {({ data, pagination }) =>
-          data.length === 0 ? (
+        {(page) =>
+          page.data.length === 0 ? (
             <NoRows filters={{ ...chosen, ...place }} empty={props.empty} />
           ) : (
             <>
-              <Table
-                label={props.label}
-                rows={data}
-                columns={props.columns}
-                keyOf={props.keyOf}
-                isStale={list.isStale}
-              />
-              <Pager {...pagination} name={name} />
+              {props.view === undefined ? (
+                <Table {...props} rows={page.data} isStale={list.isStale} />
+              ) : (
+                props.view(page.data)
+              )}
+              {'pagination' in page ? (
+                <Pager {...page.pagination} name={name} />
+              ) : (
+                <CursorButtons next={page.next} isNewest={!query.has('cursor')} />
+              )}
             </>
           )
         }
@@ -131,7 +137,7 @@ export function placeIn(query: URLSearchParams, name?: string): Change {
 }
 
 /** An empty list: without filters it shows `empty`. */
-export function NoRows({ filters, empty }: { filters: Change; empty: ComponentChildren }) {
+function NoRows({ filters, empty }: { filters: Change; empty: ComponentChildren }) {
   if (Object.keys(filters).length === 0) return <>{empty}</>;
   return <Empty title="Nothing matches these filters.">Remove a filter or widen the time.</Empty>;
 }
@@ -142,7 +148,7 @@ interface Named {
 }
 
 /** The position of a page of records. */
-export function Pager({ page, totalItems, totalPages, more, next, name }: List<unknown>['pagination'] & Named) {
+function Pager({ page, totalItems, totalPages, more, next, name }: List<unknown>['pagination'] & Named) {
   const position = page > totalPages ? formatCount(page) : `${formatCount(page)} of ${formatCount(totalPages)}`;
   return (
     <PageButtons page={page} last={totalPages} next={next} name={name}>
@@ -153,6 +159,20 @@ export function Pager({ page, totalItems, totalPages, more, next, name }: List<u
     </PageButtons>
   );
 }
+
+/** Of a list that goes on with its cursor alone. */
+const CursorButtons = ({ next, isNewest }: { next: string | null; isNewest: boolean }) => (
+  <div class="actions">
+    {!isNewest && (
+      <button type="button" onClick={() => change({ cursor: undefined })}>
+        Newest
+      </button>
+    )}
+    <button type="button" disabled={next === null} onClick={() => change({ cursor: next ?? undefined })}>
+      Older
+    </button>
+  </div>
+);
 
 interface PageButtonsProps extends Named {
   readonly page: number;

@@ -4,6 +4,7 @@ import { useAction, useLoad } from '../client/load.js';
 import { SESSION, type Session } from '../client/session.js';
 import { CellSwitch } from './cells.js';
 import { PersonSignIn } from './person-sign-in.js';
+import { Field } from './forms.js';
 import { ErrorBox } from './states.js';
 
 /** How often an expired page looks whether somebody has signed in. */
@@ -35,8 +36,7 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
           partner
         </label>
       </fieldset>
-      <label class="field">
-        <span>{kind === 'token' ? 'Token of the admin API' : 'API key'}</span>
+      <Field label={kind === 'token' ? 'Token of the admin API' : 'API key'}>
         <input
           type="password"
           name="secret"
@@ -45,7 +45,7 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
           value={secret}
           onInput={(event) => setSecret(event.currentTarget.value)}
         />
-      </label>
+      </Field>
       {action.error !== undefined && <ErrorBox error={action.error} />}
       <button class="primary" type="submit" disabled={action.isRunning}>
         {action.isRunning ? 'Signing in …' : 'Sign in'}

@@ -25,6 +25,26 @@ export function BackLink({ href, children }: { href: string; children: Component
   );
 }
 
+interface CardProps {
+  readonly title: string;
+  /** Its name for a screen reader, where that is another than the title. */
+  readonly label?: string;
+  /** Stands behind the title. */
+  readonly badge?: ComponentChildren;
+  readonly kind?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A part of a page, with its title. */
+export const Card = ({ title, label = title, badge, kind = '', children }: CardProps) => (
+  <section class={`card ${kind}`} aria-label={label}>
+    <h2>
+      {title} {badge}
+    </h2>
+    {children}
+  </section>
+);
+
 /** Shown in place of an empty list, with advice. */
 export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
   return (
@@ -146,6 +166,21 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** A state as a word; the colour only repeats it. */
 export function Badge({ value, tone }: { value: string; tone?: Tone | undefined }) {
   return <span class={`badge ${tone ?? TONES[value] ?? 'plain'}`}>{value.replace(/_/g, ' ')}</span>;
+}
+
+/** A state, and below it why it is so. */
+export const State = ({ value, tone, reason }: { value: string; tone?: Tone | undefined; reason?: string | null }) => (
+  <>
+    <Badge value={value} tone={tone} />
+    {reason != null && <div class="hint clamp">{reason}</div>}
+  </>
+);
+
+/** Of what is called at intervals: enabled, failing or paused. */
+export function CallState({ of: { enabled, lastError } }: { of: { enabled: boolean; lastError?: string | null } }) {
+  const isFailing = lastError != null;
+  const value = enabled ? (isFailing ? 'failing' : 'enabled') : 'paused';
+  return <State value={value} tone={isFailing ? 'bad' : undefined} reason={lastError} />;
 }
 
 /** The result of a synchronisation. A run that quarantined records is no plain success. */

@@ -21,6 +21,13 @@ export function Time({ value }: { value: string | null | undefined }) {
   );
 }
 
+/** When something was done, and by whom. */
+export const Done = ({ at, by }: { at: string | undefined; by: string | undefined }) => (
+  <>
+    <Time value={at} /> <span class="hint">by {by}</span>
+  </>
+);
+
 export const formatCount = (value: number): string => NUMBER.format(value);
 
 /** A count; zeros are pale. */

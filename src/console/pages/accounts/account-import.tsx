@@ -5,9 +5,9 @@ import { upload } from '../../client/api.js';
 import { useHaulers } from '../../client/haulers.js';
 import { useAction } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { Options } from '../../parts/forms.js';
+import { Chooser, Field } from '../../parts/forms.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Badge, ErrorBox } from '../../parts/states.js';
+import { Badge, Card, ErrorBox } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 
 /** Rows that a person looks through on a page. */
@@ -47,28 +47,22 @@ function ImportCard({ haulerId: preset, onClose }: { haulerId: string | undefine
   const isDone = report?.dryRun === false;
   const canImport = report?.dryRun === true && report.created > 0;
   return (
-    <section class="card" aria-label="Import accounts">
-      <h2>Import accounts</h2>
+    <Card title="Import accounts">
       <p class="hint">
         A CSV in UTF-8 with the columns of the export; <code>accountName</code> is required. An account that exists
         stays as it is. <a href="/docs/guides/spreadsheets#import-accounts">All rules</a>
       </p>
       <div class="filters open">
-        <label class="field">
-          <span>Hauler</span>
-          <select
-            value={haulerId ?? ''}
-            onChange={({ currentTarget: { value } }) => {
-              setReport(undefined);
-              setChosen(value === '' ? undefined : value);
-            }}
-          >
-            <option value="">Choose …</option>
-            <Options choices={choices} />
-          </select>
-        </label>
-        <label class="field">
-          <span>CSV file</span>
+        <Chooser
+          label="Hauler"
+          value={haulerId ?? ''}
+          choices={[['', 'Choose …'], ...choices]}
+          onChoose={(value) => {
+            setReport(undefined);
+            setChosen(value === '' ? undefined : value);
+          }}
+        />
+        <Field label="CSV file">
           <input
             type="file"
             accept=".csv,text/csv"
@@ -77,7 +71,7 @@ function ImportCard({ haulerId: preset, onClose }: { haulerId: string | undefine
               setFile(event.currentTarget.files?.[0]);
             }}
           />
-        </label>
+        </Field>
       </div>
       {report !== undefined && <ImportReport report={report} />}
       {action.error !== undefined && <ErrorBox error={action.error} />}
@@ -106,7 +100,7 @@ function ImportCard({ haulerId: preset, onClose }: { haulerId: string | undefine
           {isDone ? 'Close' : 'Cancel'}
         </button>
       </div>
-    </section>
+    </Card>
   );
 }
 
@@ -117,7 +111,7 @@ const COLUMNS: readonly Column<AccountImportRow>[] = [
   {
     title: 'Reason',
     cell: ({ violations = [] }) => (
-      <ul class="reasons">
+      <ul>
         {violations.map(({ message }) => (
           <li key={message}>{message}</li>
         ))}

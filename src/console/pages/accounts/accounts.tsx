@@ -3,7 +3,7 @@ import { linkWith, type PageProps } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { BY_HAULER, byText } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Detail, Empty } from '../../parts/states.js';
+import { Card, Detail, Empty } from '../../parts/states.js';
 import { Facts, Id, Time } from '../../parts/values.js';
 import { AccountImportPanel } from './account-import.js';
 
@@ -63,8 +63,7 @@ function AccountFacts({ account }: { account: Account }) {
   const haulerName = useHaulerName();
   const { billingAddress: address, primaryContact: contact } = account;
   return (
-    <section class="card" aria-label="Account">
-      <h2>{account.accountName}</h2>
+    <Card title={account.accountName} label="Account">
       <Facts
         of={{
           Number: account.accountNumber,
@@ -80,6 +79,6 @@ function AccountFacts({ account }: { account: Account }) {
           Id: <Id value={account.accountId} />,
         }}
       />
-    </section>
+    </Card>
   );
 }

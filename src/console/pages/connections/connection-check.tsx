@@ -1,6 +1,6 @@
 import type { CheckedRule, ConnectionCheck } from '../../../contracts/admin/connection-check.dto.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Badge, type Tone } from '../../parts/states.js';
+import { Badge, Card, type Tone } from '../../parts/states.js';
 
 /** Three results, the findings for the partner to fix, and the rules. */
 export function CheckResult({ check }: { check: ConnectionCheck }) {
@@ -10,8 +10,7 @@ export function CheckResult({ check }: { check: ConnectionCheck }) {
     [`Follows the interface: ${check.proven} of ${check.of} rules proven`, check.conforms],
   ] as const;
   return (
-    <section class="card" aria-label="Result of the check">
-      <h2>Result of the check</h2>
+    <Card title="Result of the check">
       <ul class="answers">
         {results.map(([text, isTrue]) => (
           <li key={text}>
@@ -28,7 +27,7 @@ export function CheckResult({ check }: { check: ConnectionCheck }) {
       )}
       {check.findings.length === 0 && check.rules.length === 0 && <p>Nothing to report.</p>}
       {check.rules.length > 0 && <Rules rules={check.rules} />}
-    </section>
+    </Card>
   );
 }
 

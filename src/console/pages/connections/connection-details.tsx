@@ -8,9 +8,9 @@ import { ActionButton, Needing } from '../../parts/forms.js';
 import { Facts, Id, Time } from '../../parts/values.js';
 import { CheckResult } from './connection-check.js';
 import { EditForm, RotateForm } from './connection-forms.js';
-import { ConnectionState } from '../../parts/connection-state.js';
 import { ConnectionTrucks } from './connection-trucks.js';
 import { NextStep } from '../haulers/hauler-setup.js';
+import { CallState, Card } from '../../parts/states.js';
 
 type Panel = 'none' | 'rotate' | 'edit';
 
@@ -28,10 +28,7 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
   const toggle = (chosen: Panel) => setPanel(panel === chosen ? 'none' : chosen);
   return (
     <>
-      <section class="card" aria-label="Connection">
-        <h2>
-          {haulerName(connection.haulerId)}, {connection.interface}
-        </h2>
+      <Card title={`${haulerName(connection.haulerId)}, ${connection.interface}`} label="Connection">
         <ConnectionFacts connection={connection} />
         <div class="actions">
           <ActionButton
@@ -63,7 +60,7 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
             }}
           />
         </div>
-      </section>
+      </Card>
       {panel === 'rotate' && <RotateForm path={path} onClose={() => setPanel('none')} />}
       {panel === 'edit' && <EditForm connection={connection} path={path} onClose={() => setPanel('none')} />}
       {check !== undefined && <CheckResult check={check} />}
@@ -84,7 +81,7 @@ function ConnectionFacts({ connection }: { connection: Connection }) {
     <Facts
       of={{
         Hauler: <HaulerLink id={haulerId} />,
-        State: <ConnectionState connection={connection} />,
+        State: <CallState of={connection} />,
         Address: <code>{baseUrl}</code>,
         Customer: customerId !== null && customerId,
         'Next call': <Time value={nextRunAt} />,

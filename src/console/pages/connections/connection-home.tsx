@@ -1,18 +1,19 @@
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
-import type { VisionFinding } from '../../../contracts/admin/vision-finding.dto.js';
 import type { UnreadWindow } from '../../../contracts/admin/video-subscription.dto.js';
 import type { KeyDescription } from '../../../contracts/partner/partner.api.js';
+import type { PageProps } from '../../client/address.js';
 import { useLoad } from '../../client/load.js';
 import { AttentionList } from '../../parts/attention.js';
-import { type Column, Table } from '../../parts/listing.js';
-import { Loadable } from '../../parts/states.js';
-import { formatCount, Facts, Id, Time } from '../../parts/values.js';
-import { ConnectionState } from '../../parts/connection-state.js';
+import { type Column, ListPage } from '../../parts/listing.js';
+import { CallState, Card, Loadable } from '../../parts/states.js';
+import { Facts, Id, Time } from '../../parts/values.js';
+import { FINDING_COLUMNS } from './list-findings.js';
 
 const LIVE_MS = 5_000;
+const FIRST = { pageSize: 1 };
 
 /** How the platform fares with a partner, for the key of its connection. */
-export function ConnectionHomePage() {
+export function ConnectionHomePage({ query }: PageProps) {
   const me = useLoad('/me', {}, LIVE_MS);
   return (
     <Loadable of={me}>
@@ -23,7 +24,7 @@ export function ConnectionHomePage() {
           <>
             <StateCard caller={key} connection={key.connection} />
             <AttentionList />
-            {key.connection.interface === 'vision' && <ListProblems />}
+            {key.connection.interface === 'vision' && <ListProblems query={query} />}
           </>
         )
       }
@@ -34,11 +35,10 @@ export function ConnectionHomePage() {
 function StateCard({ caller, connection }: { caller: KeyDescription; connection: Connection }) {
   const isSite = connection.interface === 'site';
   return (
-    <section class="card" aria-label="Connection">
-      <h2>How the platform reads your {isSite ? 'Site' : 'Vision'} interface</h2>
+    <Card title={`How the platform reads your ${isSite ? 'Site' : 'Vision'} interface`} label="Connection">
       <Facts
         of={{
-          State: <ConnectionState connection={connection} />,
+          State: <CallState of={connection} />,
           Address: <code>{connection.baseUrl}</code>,
           Customer: connection.customerId !== null && connection.customerId,
           [isSite ? 'Last synchronised' : 'Lists last read']:
@@ -50,27 +50,43 @@ function StateCard({ caller, connection }: { caller: KeyDescription; connection:
           Connection: <Id value={connection.id} />,
         }}
       />
-    </section>
+    </Card>
   );
 }
 
-/** What the platform could not read of the lists of recordings, and why. */
-function ListProblems() {
-  const windows = useLoad('/unread-windows', {}, LIVE_MS).data?.data ?? [];
-  const findings = useLoad('/findings', {}, LIVE_MS).data?.data ?? [];
+/** What the platform could not read of the lists of recordings, and why; nothing where there is none. */
+function ListProblems({ query }: PageProps) {
+  const windows = useLoad('/unread-windows', FIRST, LIVE_MS).data?.data ?? [];
+  const findings = useLoad('/findings', FIRST, LIVE_MS).data?.data ?? [];
   return (
     <>
       {windows.length > 0 && (
-        <section class="card" aria-label="Times that were not read">
-          <h2>Times that were not read</h2>
-          <Table label="Times" rows={windows} columns={WINDOWS} keyOf={(row) => row.subscriptionId + row.startTime} />
-        </section>
+        <Card title="Times that were not read">
+          <ListPage
+            path="/unread-windows"
+            query={query}
+            name="times"
+            everyMs={LIVE_MS}
+            label="Times"
+            columns={WINDOWS}
+            keyOf={(row) => row.subscriptionId + row.startTime}
+            empty={null}
+          />
+        </Card>
       )}
       {findings.length > 0 && (
-        <section class="card" aria-label="Errors in your lists">
-          <h2>Errors in your lists</h2>
-          <Table label="Errors" rows={findings} columns={FINDINGS} keyOf={({ path, reason }) => `${path} ${reason}`} />
-        </section>
+        <Card title="Errors in your lists">
+          <ListPage
+            path="/findings"
+            query={query}
+            name="errors"
+            everyMs={LIVE_MS}
+            label="Errors"
+            columns={FINDING_COLUMNS}
+            keyOf={({ path, reason }) => `${path} ${reason}`}
+            empty={null}
+          />
+        </Card>
       )}
     </>
   );
@@ -85,11 +101,4 @@ const WINDOWS: readonly Column<UnreadWindow>[] = [
     title: 'Read again',
     cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? 'no' : <Time value={nextAttemptAt} />),
   },
-];
-
-const FINDINGS: readonly Column<VisionFinding>[] = [
-  { title: 'Element', cell: ({ path }) => <code>{path}</code> },
-  { title: 'Error', cell: ({ reason }) => reason },
-  { title: 'Seen', isNumber: true, cell: ({ seen }) => formatCount(seen) },
-  { title: 'Last seen', cell: ({ lastSeenAt }) => <Time value={lastSeenAt} /> },
 ];

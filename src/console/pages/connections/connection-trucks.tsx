@@ -8,7 +8,7 @@ import { useSession } from '../../client/session.js';
 import { localInput } from '../../parts/filters.js';
 import { ActionButton, bodyOf, Form, Input, instantOf } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty } from '../../parts/states.js';
+import { CallState, Card, Empty } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
 import { DAY_MS } from '../../parts/zone.rules.js';
 
@@ -21,8 +21,7 @@ export function ConnectionTrucks({ connection, query }: PageProps & { connection
   return (
     <>
       {isOpen && <FollowForm connection={connection} />}
-      <section class="card" aria-label="Followed trucks">
-        <h2>Followed trucks</h2>
+      <Card title="Followed trucks">
         {canWrite && !isOpen && (
           <p class="actions">
             <a class="button" href={linkTo('connections', { id: connection.id, follow: 1 })}>
@@ -45,7 +44,7 @@ export function ConnectionTrucks({ connection, query }: PageProps & { connection
             </Empty>
           }
         />
-      </section>
+      </Card>
     </>
   );
 }
@@ -61,18 +60,7 @@ const columnsOf = (canWrite: boolean): readonly Column<VideoSubscription>[] => [
   },
   { title: 'Camera', cell: ({ cameraId }) => cameraId ?? 'all cameras' },
   { title: 'Lists read until', cell: ({ watermark }) => <Time value={watermark} /> },
-  {
-    title: 'State',
-    cell: ({ enabled, lastError }) => (
-      <>
-        <Badge
-          value={enabled ? (lastError === undefined ? 'enabled' : 'failing') : 'paused'}
-          tone={lastError === undefined ? undefined : 'bad'}
-        />
-        {lastError !== undefined && <div class="hint clamp">{lastError}</div>}
-      </>
-    ),
-  },
+  { title: 'State', cell: (subscription) => <CallState of={subscription} /> },
   ...(canWrite ? [{ title: 'Actions', cell: (each: VideoSubscription) => <TruckActions subscription={each} /> }] : []),
 ];
 

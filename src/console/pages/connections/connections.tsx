@@ -5,11 +5,10 @@ import { useHaulerName } from '../../client/haulers.js';
 import { BY_HAULER, byChoice } from '../../parts/filters.js';
 import { NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Detail, Empty } from '../../parts/states.js';
+import { CallState, Detail, Empty } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
 import { ConnectionDetails } from './connection-details.js';
 import { INTERFACES, NewConnection } from './connection-forms.js';
-import { ConnectionState } from '../../parts/connection-state.js';
 
 const LIVE_MS = 5_000;
 const FILTERS = [BY_HAULER, byChoice('interface', 'Interface', INTERFACES)];
@@ -52,7 +51,7 @@ function ConnectionList({ query }: PageProps) {
         </a>
       ),
     },
-    { title: 'State', cell: (connection) => <ConnectionState connection={connection} /> },
+    { title: 'State', cell: (connection) => <CallState of={connection} /> },
     { title: 'Address', cell: ({ baseUrl }) => <code>{baseUrl}</code> },
     { title: 'Next call', cell: ({ nextRunAt }) => <Time value={nextRunAt} /> },
   ];

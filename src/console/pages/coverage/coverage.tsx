@@ -2,7 +2,7 @@ import { change, linkTo, type PageProps } from '../../client/address.js';
 import { useConnectionChoices } from '../../client/haulers.js';
 import { Filters, HaulerFilter, pick, SelectFilter, ZoneChoice, zoneOf } from '../../parts/filters.js';
 import { fieldText, Input, Select } from '../../parts/forms.js';
-import { BackLink } from '../../parts/states.js';
+import { BackLink, Card } from '../../parts/states.js';
 import { FleetCoverage } from './fleet-coverage.js';
 import { TruckCoverage } from './truck-coverage.js';
 
@@ -40,10 +40,9 @@ function FleetPage({ query }: PageProps) {
         <ZoneChoice query={query} />
       </Filters>
       <FleetCoverage query={query} />
-      <section class="card">
-        <h2>One truck</h2>
+      <Card title="One truck">
         <OneTruck query={query} />
-      </section>
+      </Card>
     </>
   );
 }

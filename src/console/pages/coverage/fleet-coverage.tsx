@@ -5,7 +5,7 @@ import { useLoad } from '../../client/load.js';
 import { CsvButton } from '../../parts/csv-button.js';
 import { pick, zoneOf } from '../../parts/filters.js';
 import { PageButtons } from '../../parts/listing.js';
-import { Empty, Loadable } from '../../parts/states.js';
+import { Card, Empty, Loadable } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 import { DAY_MS, dayOf, localTime, momentOf } from '../../parts/zone.rules.js';
 import { cameraLabel, timeText } from './coverage-sentence.rules.js';
@@ -36,8 +36,7 @@ export function FleetCoverage({ query }: PageProps) {
   // Where not all days fit, it shows the newest ones.
   useEffect(() => void box.current?.scrollTo({ left: box.current.scrollWidth }), [count, hasRows]);
   return (
-    <section class="card" aria-label="Fleet">
-      <h2>Fleet</h2>
+    <Card title="Fleet">
       <ScaleLegend zone={zone} />
       <CsvButton path="/coverage/fleet" filters={filters} />
       <Loadable of={fleet}>
@@ -70,7 +69,7 @@ export function FleetCoverage({ query }: PageProps) {
           )
         }
       </Loadable>
-    </section>
+    </Card>
   );
 }
 

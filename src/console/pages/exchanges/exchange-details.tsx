@@ -9,7 +9,7 @@ import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { Difference, Json } from '../../parts/json.js';
-import { Detail, ResponseBadge } from '../../parts/states.js';
+import { Card, Detail, ResponseBadge } from '../../parts/states.js';
 import { Facts, formatBytes, formatCount, Id, KeyPrefix, Time } from '../../parts/values.js';
 import { ReplayOne } from './replay.js';
 
@@ -42,10 +42,7 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
   const haulerName = useHaulerName();
   const { method, route, haulerId, connectionId, keyPrefix, requestId, ignoredFields, replayOf } = exchange;
   return (
-    <section class="card" aria-label="Exchange">
-      <h2>
-        {method} {route ?? ''} <ResponseBadge exchange={exchange} />
-      </h2>
+    <Card title={`${method} ${route ?? ''}`} label="Exchange" badge={<ResponseBadge exchange={exchange} />}>
       <p class="notice">{exchange.explanation}</p>
       <Facts
         of={{
@@ -82,7 +79,7 @@ function Summary({ exchange }: { exchange: ExchangeDetail }) {
       />
       <References exchange={exchange} />
       {!isPartner && <ReplayOne exchange={exchange} />}
-    </section>
+    </Card>
   );
 }
 
@@ -102,8 +99,7 @@ function References({ exchange: { references } }: { exchange: Exchange }) {
 
 function Message({ title, message }: { title: string; message: ExchangeMessage | null }) {
   return (
-    <section class="card" aria-label={title}>
-      <h2>{title}</h2>
+    <Card title={title}>
       {message === null ? (
         <p>There is no {title.toLowerCase()}.</p>
       ) : (
@@ -126,7 +122,7 @@ function Message({ title, message }: { title: string; message: ExchangeMessage |
           </details>
         </>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -190,8 +186,7 @@ function EarlierAttempt({ exchange }: { exchange: ExchangeDetail }) {
   const before = jsonOf(detail?.request.body?.text);
   const after = jsonOf(exchange.request.body?.text);
   return (
-    <section class="card" aria-label="Earlier attempt">
-      <h2>Difference from the attempt before</h2>
+    <Card title="Difference from the attempt before" label="Earlier attempt">
       <p>
         <a href={linkTo('exchanges', { id: earlier.id })}>
           <Time value={earlier.at} />
@@ -204,6 +199,6 @@ function EarlierAttempt({ exchange }: { exchange: ExchangeDetail }) {
       {detail !== undefined && exchange.method === 'GET' && (
         <p class="hint">{detail.path === exchange.path ? 'The path is the same.' : `Its path was ${detail.path}`}</p>
       )}
-    </section>
+    </Card>
   );
 }

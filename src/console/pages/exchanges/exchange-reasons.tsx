@@ -1,7 +1,7 @@
 import type { ExchangeReason } from '../../../contracts/admin/exchange-reason.dto.js';
 import { type Change, linkToFilter, type PageProps } from '../../client/address.js';
 import { useLoad } from '../../client/load.js';
-import { ErrorBox } from '../../parts/states.js';
+import { Card, ErrorBox } from '../../parts/states.js';
 import { formatCount, Prose } from '../../parts/values.js';
 
 const LIVE_MS = 15_000;
@@ -18,10 +18,7 @@ export function ReasonCounts({ filters, query }: PageProps & { filters: Readonly
   const items = data.data.map((each) => <Reason key={each.direction + each.reason} each={each} query={query} />);
   const total = data.data.reduce((sum, { count }) => sum + count, 0);
   return (
-    <section class="card" aria-label="Reasons">
-      <h2>
-        {formatCount(total)} {total === 1 ? 'exchange' : 'exchanges'} failed
-      </h2>
+    <Card title={`${formatCount(total)} ${total === 1 ? 'exchange' : 'exchanges'} failed`} label="Reasons">
       <ul class="groups">{items.slice(0, MAX_SHOWN)}</ul>
       {items.length > MAX_SHOWN && (
         <details>
@@ -34,7 +31,7 @@ export function ReasonCounts({ filters, query }: PageProps & { filters: Readonly
           <a href={linkToFilter('exchanges', query, { reason: undefined })}>Show all reasons</a>
         </p>
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -1,13 +1,12 @@
 import type { Exchange } from '../../../contracts/admin/exchange.dto.js';
 import { INTERFACES } from '../../../contracts/common/interfaces.values.js';
-import { type Change, change, linkTo, linkWith, open, type PageProps } from '../../client/address.js';
+import { type Change, linkTo, linkWith, open, type PageProps } from '../../client/address.js';
 import { useConnectionChoices, useHaulerName } from '../../client/haulers.js';
-import { useAll, useLoad } from '../../client/load.js';
+import { useAll } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { CsvButton } from '../../parts/csv-button.js';
-import { Filters, HaulerFilter, pick, SelectFilter, TextFilter, TimeFilter } from '../../parts/filters.js';
-import { type Column, NoRows, Table } from '../../parts/listing.js';
-import { Empty, Loadable, StatusBadge } from '../../parts/states.js';
+import { BY_HAULER, byChoice, byLink, byText, byTime, chosenOf, type Filter } from '../../parts/filters.js';
+import { type Column, ListPage } from '../../parts/listing.js';
+import { Empty, StatusBadge } from '../../parts/states.js';
 import { formatCount, KeyPrefix, Prose, Time } from '../../parts/values.js';
 import { ExchangeDetails } from './exchange-details.js';
 import { ReasonCounts } from './exchange-reasons.js';
@@ -19,79 +18,87 @@ const DIRECTIONS = [
   ['inbound', 'to this service'],
   ['outbound', 'of this service'],
 ] as const;
-const FILTERS = ['direction', 'interface', 'status', 'reason', 'failed', 'errorCode', 'requestId', 'reference'];
-const ADMIN_FILTERS = ['haulerId', 'connectionId', 'apiKeyId'];
 /** Those behind "More filters". */
 const FOLDED = ['direction', 'interface', 'status', 'errorCode', 'requestId', 'to', 'connectionId', 'apiKeyId'];
 
 export function ExchangesPage({ query }: PageProps) {
   const id = query.get('id');
-  return id === null ? <ExchangeTable query={query} /> : <ExchangeDetails id={id} query={query} />;
+  return id === null ? <ExchangeList query={query} /> : <ExchangeDetails id={id} query={query} />;
 }
 
 /** Failures are counted by hour, and not by what each exchange names. */
 const namesOne = ({ requestId, reference }: Readonly<Record<string, string>>) => (requestId ?? reference) !== undefined;
 
-function ExchangeTable({ query }: PageProps) {
-  const { isPartner, connectionInterface } = useSession();
+function ExchangeList({ query }: PageProps) {
+  const { isPartner } = useSession();
   const haulerName = useHaulerName();
-  const filters = pick(query, ...FILTERS, 'from', 'to', ...(isPartner ? [] : ADMIN_FILTERS));
-  const cursor = query.get('cursor') ?? undefined;
-  const everyMs = cursor === undefined ? LIVE_MS : undefined;
-  const list = useLoad('/exchanges', { ...filters, cursor, pageSize: 50 }, everyMs);
+  const filters = useFilters();
+  const chosen = chosenOf(query, filters);
   return (
     <>
       <Presets query={query} />
-      <Filters folded={!FOLDED.some((name) => query.has(name) && !isOfPreset(query, name))}>
-        <TextFilter name="reference" label="Reference" query={query} hint="ticketNumber:IN-204817" />
-        {!isPartner && <HaulerFilter query={query} />}
-        <TimeFilter name="from" label="From" query={query} />
-        <TimeFilter name="to" label="Until" query={query} />
-        <SelectFilter name="status" label="Response" query={query} choices={STATUSES} />
-        {connectionInterface === undefined && (
-          <>
-            <SelectFilter name="direction" label="Direction" query={query} choices={DIRECTIONS} />
-            <SelectFilter name="interface" label="Interface" query={query} choices={INTERFACES} />
-          </>
-        )}
-        <TextFilter name="errorCode" label="Error code" query={query} hint="such as NOT_FOUND" />
-        <TextFilter name="requestId" label="Request id" query={query} />
-        {!isPartner && <AdminFilters query={query} />}
-      </Filters>
-      <CsvButton path="/exchanges" filters={filters} />
-      {!isPartner && !namesOne(filters) && <ReasonCounts filters={filters} query={query} />}
-      <Loadable of={list}>
-        {({ data, next }) =>
-          data.length === 0 ? (
-            <NoRows filters={filters} empty={NO_EXCHANGES} />
-          ) : (
+      <ListPage
+        path="/exchanges"
+        query={query}
+        filters={filters}
+        folded={!FOLDED.some((name) => query.has(name) && !isOfPreset(query, name))}
+        everyMs={query.has('cursor') ? undefined : LIVE_MS}
+        pageSize={50}
+        hasCsv
+        label="Exchanges"
+        columns={columnsOf(query, isPartner ? undefined : haulerName)}
+        keyOf={({ id }) => id}
+        empty={
+          <Empty title="No exchange yet.">
+            Every call of a partner and every call to a partner appears here. <code>EXCHANGE_LOG=off</code> switches
+            this off.
+          </Empty>
+        }
+      >
+        {(rows) =>
+          !isPartner && (
             <>
-              <Table
-                label="Exchanges"
-                rows={data}
-                columns={columnsOf(query, isPartner ? undefined : haulerName)}
-                keyOf={({ id }) => id}
-                isStale={list.isStale}
-              />
-              <div class="actions">
-                {cursor !== undefined && (
-                  <button type="button" onClick={() => change({ cursor: undefined })}>
-                    Newest
-                  </button>
-                )}
-                <button type="button" disabled={next === null} onClick={() => change({ cursor: next ?? undefined })}>
-                  Older
-                </button>
-                {!isPartner && Object.keys(filters).length > 0 && (
-                  <ReplayAll key={JSON.stringify(filters)} filters={filters} />
-                )}
-              </div>
+              {!namesOne(chosen) && <ReasonCounts filters={chosen} query={query} />}
+              {rows.length > 0 && Object.keys(chosen).length > 0 && (
+                <div class="actions">
+                  <ReplayAll key={JSON.stringify(chosen)} filters={chosen} />
+                </div>
+              )}
             </>
           )
         }
-      </Loadable>
+      </ListPage>
     </>
   );
+}
+
+/** A partner has no choice of haulers and keys, and that of a connection none of its direction and interface. */
+function useFilters(): readonly Filter[] {
+  const { isPartner, connectionInterface } = useSession();
+  const connections = useConnectionChoices() ?? [];
+  const keys = useAll(isPartner ? undefined : '/api-keys').data ?? [];
+  const ofBothWays = [byChoice('direction', 'Direction', DIRECTIONS), byChoice('interface', 'Interface', INTERFACES)];
+  const ofAdmins = [
+    byChoice('connectionId', 'Connection', connections),
+    byChoice(
+      'apiKeyId',
+      'API key',
+      keys.map(({ id, prefix, name }) => [id, `${prefix}… ${name ?? ''}`] as const),
+    ),
+  ];
+  return [
+    byText('reference', 'Reference', 'ticketNumber:IN-204817'),
+    ...(isPartner ? [] : [BY_HAULER]),
+    byTime('from', 'From'),
+    byTime('to', 'Until'),
+    byChoice('status', 'Response', STATUSES),
+    ...(connectionInterface === undefined ? ofBothWays : [byLink('direction'), byLink('interface')]),
+    byText('errorCode', 'Error code', 'such as NOT_FOUND'),
+    byText('requestId', 'Request id'),
+    ...(isPartner ? [] : ofAdmins),
+    byLink('reason'),
+    byLink('failed'),
+  ];
 }
 
 interface Preset {
@@ -138,29 +145,6 @@ function Presets({ query }: PageProps) {
     </p>
   );
 }
-
-/** Filters that partners do not have. */
-function AdminFilters({ query }: PageProps) {
-  const connections = useConnectionChoices() ?? [];
-  const keys = useAll('/api-keys').data ?? [];
-  return (
-    <>
-      <SelectFilter name="connectionId" label="Connection" query={query} choices={connections} />
-      <SelectFilter
-        name="apiKeyId"
-        label="API key"
-        query={query}
-        choices={keys.map(({ id, prefix, name }) => [id, `${prefix}… ${name ?? ''}`] as const)}
-      />
-    </>
-  );
-}
-
-const NO_EXCHANGES = (
-  <Empty title="No exchange yet.">
-    Every call of a partner and every call to a partner appears here. <code>EXCHANGE_LOG=off</code> switches this off.
-  </Empty>
-);
 
 const columnsOf = (
   query: URLSearchParams,

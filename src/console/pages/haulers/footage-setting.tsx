@@ -1,14 +1,13 @@
 import type { SetTicketFootage, TicketFootageSetting } from '../../../contracts/admin/footage.dto.js';
 import { linkTo } from '../../client/address.js';
 import { send } from '../../client/api.js';
-import { useConnections } from '../../client/haulers.js';
-import { useLoad } from '../../client/load.js';
-import { ActionButton, fieldText, Form, Input, Select } from '../../parts/forms.js';
-import { ErrorBox, Loading } from '../../parts/states.js';
+import { useAll, useLoad } from '../../client/load.js';
+import { ActionButton, bodyOf, Form, Input, Select } from '../../parts/forms.js';
+import { Card, ErrorBox, Loading } from '../../parts/states.js';
 
 /** Which custom field of a hauler's tickets names the truck, and where its footage is. */
 export function FootageSetting({ haulerId }: { haulerId: string }) {
-  const connections = useConnections('vision')?.filter((each) => each.haulerId === haulerId);
+  const connections = useAll('/connections', { haulerId, interface: 'vision' }).data;
   // Without a connection there is no setting either.
   const isPossible = connections !== undefined && connections.length > 0;
   const setting = useLoad(isPossible ? `/haulers/${encodeURIComponent(haulerId)}/ticket-footage` : undefined);
@@ -17,13 +16,12 @@ export function FootageSetting({ haulerId }: { haulerId: string }) {
   if (connections === undefined || (isPossible && setting.data === undefined && !isUnset)) return <Loading />;
   if (connections.length === 0) {
     return (
-      <section class="card" aria-label="Footage of tickets">
-        <h2>Footage of tickets</h2>
+      <Card title="Footage of tickets">
         <p class="hint">
           <a href={linkTo('connections', { new: 1, haulerId, interface: 'vision' })}>Connect the partner</a> who records
           its videos first.
         </p>
-      </section>
+      </Card>
     );
   }
   const choices = connections.map(({ id, baseUrl }) => [id, baseUrl] as const);
@@ -40,15 +38,7 @@ interface SettingFormProps {
 function SettingForm({ haulerId, stored, choices }: SettingFormProps) {
   const path = `/haulers/${haulerId}/ticket-footage` as const;
   const fields = useFieldNames(haulerId);
-  const save = (values: FormData) => {
-    const cameras = (fieldText(values, 'cameras') ?? '').split(',').map((camera) => camera.trim());
-    const body: SetTicketFootage = {
-      truckField: fieldText(values, 'truckField') ?? '',
-      connectionId: fieldText(values, 'connectionId') ?? '',
-      cameras: cameras.filter((camera) => camera !== ''),
-    };
-    return send('PUT', path, body);
-  };
+  const save = (values: FormData) => send('PUT', path, bodyOf<SetTicketFootage>(values, { cameras: namesIn }));
   const hint =
     fields.length === 0
       ? 'the custom field of a ticket, such as truckNumber'
@@ -89,6 +79,12 @@ function SettingForm({ haulerId, stored, choices }: SettingFormProps) {
     </>
   );
 }
+
+const namesIn = (text: string): string[] =>
+  text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
 
 /** Names of custom fields in the newest tickets of the hauler. */
 function useFieldNames(haulerId: string): string[] {

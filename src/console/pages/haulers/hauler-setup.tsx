@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import type { ApiKey } from '../../../contracts/admin/api-key.dto.js';
 import type { Connection } from '../../../contracts/admin/connection.dto.js';
+import type { AdminRole } from '../../../contracts/common/roles.values.js';
 import { linkTo } from '../../client/address.js';
 import { useLoad, useNow } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { Loading } from '../../parts/states.js';
+import { CallState, Card, Loading } from '../../parts/states.js';
 import { formatCount, Time } from '../../parts/values.js';
-import { ConnectionState } from '../../parts/connection-state.js';
 import { keyState } from '../../parts/key-state.rules.js';
 
 const LIVE_MS = 5_000;
@@ -18,6 +18,10 @@ interface Step {
   readonly href: string;
   /** What exists already; nothing while the step is open. */
   readonly done: ComponentChildren;
+  /** The role that the page needs for it; `admin` by default. */
+  readonly needs?: AdminRole;
+  /** It is refused to a session that is limited to haulers. */
+  readonly isOfAllHaulers?: boolean;
 }
 
 /** The steps of a hauler; undefined until it is known. Without the platform side it needs only a key. */
@@ -52,6 +56,7 @@ function useSteps(haulerId: string): readonly Step[] | undefined {
     },
     {
       title: 'Trucks',
+      needs: vision === undefined ? 'admin' : 'operator',
       action: 'follow the cameras of a truck',
       href: vision === undefined ? newVision : linkTo('connections', { id: vision.id, follow: 1 }),
       done: vision !== undefined && count > 0 && (
@@ -72,6 +77,7 @@ function keyStep(haulerId: string, usable: readonly ApiKey[], isPlatform: boolea
       ? 'issue a key for the partner who pushes tickets and accounts'
       : 'issue a key for the partner who reads sites and videos',
     href: linkTo('keys', { new: 1, haulerId, interfaces: isPlatform ? 'scale,account' : 'site,vision' }),
+    isOfAllHaulers: true,
     done: usable.length > 0 && (
       <>
         {used === undefined ? (
@@ -87,31 +93,35 @@ function keyStep(haulerId: string, usable: readonly ApiKey[], isPlatform: boolea
 }
 
 const isOpen = ({ done }: Step): boolean => done === undefined || done === false;
+/** Whether the session may take a step. */
+function useMayTake(): (step: Step) => boolean {
+  const { may, haulers } = useSession();
+  return ({ needs = 'admin', isOfAllHaulers = false }) => may(needs) && !(isOfAllHaulers && haulers !== undefined);
+}
+
 const isUsable = (key: ApiKey, now: number): boolean => ['active', 'expiring'].includes(keyState(key, now));
 const isPush = (name: string): boolean => name === 'scale' || name === 'account';
 
 const Connected = ({ connection }: { connection: Connection }) => (
   <>
-    <a href={linkTo('connections', { id: connection.id })}>{connection.baseUrl}</a>{' '}
-    <ConnectionState connection={connection} />
+    <a href={linkTo('connections', { id: connection.id })}>{connection.baseUrl}</a> <CallState of={connection} />
   </>
 );
 
 /** The steps of a hauler, each with what exists, and the next one as a button. */
 export function SetupSteps({ haulerId }: { haulerId: string }) {
-  const { canWrite } = useSession();
+  const mayTake = useMayTake();
   const steps = useSteps(haulerId);
   if (steps === undefined) return <Loading />;
-  const next = steps.find(isOpen);
+  const next = steps.find((step) => isOpen(step) && mayTake(step));
   return (
-    <section class="card" aria-label="Set up">
-      <h2>{next === undefined ? 'Set up' : `Next: ${next.action}`}</h2>
+    <Card title={next === undefined ? 'Set up' : `Next: ${next.action}`} label="Set up">
       <ol class="steps">
         {steps.map((step) => (
           <li key={step.title} class={isOpen(step) ? '' : 'done'}>
             <strong>{step.title}</strong>
             {!isOpen(step) && <div>{step.done}</div>}
-            {isOpen(step) && canWrite && (
+            {isOpen(step) && mayTake(step) && (
               <div>
                 <a class={`button ${step === next ? 'primary' : ''}`} href={step.href}>
                   {upperFirst(step.action)}
@@ -121,13 +131,14 @@ export function SetupSteps({ haulerId }: { haulerId: string }) {
           </li>
         ))}
       </ol>
-    </section>
+    </Card>
   );
 }
 
 /** What to do next for a hauler; nothing but the way to its steps if all is done. */
 export function NextStep({ haulerId }: { haulerId: string }) {
-  const next = useSteps(haulerId)?.find(isOpen);
+  const mayTake = useMayTake();
+  const next = useSteps(haulerId)?.find((step) => isOpen(step) && mayTake(step));
   return (
     <p class="actions">
       {next !== undefined && (

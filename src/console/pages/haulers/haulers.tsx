@@ -5,7 +5,7 @@ import { useConnections } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { bodyOf, Form, Input, Needing, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Detail, Empty } from '../../parts/states.js';
+import { Card, Detail, Empty } from '../../parts/states.js';
 import { Facts, Id, Time } from '../../parts/values.js';
 import { FootageSetting } from './footage-setting.js';
 import { SetupSteps } from './hauler-setup.js';
@@ -85,8 +85,7 @@ function HaulerPage({ id }: { id: string }) {
     <Detail path={`/haulers/${encodeURIComponent(id)}`} back={linkTo('haulers')} list="All haulers">
       {(data) => (
         <>
-          <section class="card" aria-label="Hauler">
-            <h2>{data.name}</h2>
+          <Card title={data.name} label="Hauler">
             <Facts
               of={{
                 Created: <Time value={data.createdAt} />,
@@ -94,7 +93,7 @@ function HaulerPage({ id }: { id: string }) {
                 Id: <Id value={data.id} />,
               }}
             />
-          </section>
+          </Card>
           <SetupSteps haulerId={data.id} />
           {hasPlatform && <FootageSetting haulerId={data.id} />}
         </>

@@ -8,8 +8,8 @@ import { useSession } from '../../client/session.js';
 import { overlapsOf } from '../../parts/filters.js';
 import { bodyOf, Form, Input, Needing } from '../../parts/forms.js';
 import { type Column, ListPage, Table } from '../../parts/listing.js';
-import { Badge, Detail, Empty } from '../../parts/states.js';
-import { Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
+import { Badge, Card, Detail, Empty } from '../../parts/states.js';
+import { Done, Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
 import { useState } from 'preact/hooks';
 
 const LIVE_MS = 10_000;
@@ -39,12 +39,7 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
   const { caseId, status, stored, bytes, waiting, releasedAt } = hold;
   const recordings = { truckId: hold.truckId, connectionId: hold.connectionId, cameraId: hold.cameraId };
   return (
-    <section class="card" aria-label="Hold">
-      <div class="head">
-        <h2>
-          {caseId} <Badge value={status} />
-        </h2>
-      </div>
+    <Card title={caseId} label="Hold" badge={<Badge value={status} />}>
       <Facts
         of={{
           Reason: hold.reason,
@@ -55,15 +50,9 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
           To: <Time value={hold.to} />,
           Held: `${formatCount(stored)} recordings, ${formatBytes(bytes)}`,
           'Waiting for download': formatCount(waiting),
-          Created: (
-            <>
-              <Time value={hold.createdAt} /> by {hold.createdBy}
-            </>
-          ),
+          Created: <Done at={hold.createdAt} by={hold.createdBy} />,
           Released: releasedAt !== undefined && (
-            <>
-              <Time value={releasedAt} /> by {hold.releasedBy}: {hold.releaseReason}
-            </>
+            <Done at={releasedAt} by={`${hold.releasedBy}: ${hold.releaseReason}`} />
           ),
           Id: <Id value={hold.id} />,
         }}
@@ -78,7 +67,7 @@ function HoldFacts({ hold }: { hold: HoldDetails }) {
           Coverage of this range
         </a>
       </p>
-    </section>
+    </Card>
   );
 }
 
@@ -135,8 +124,7 @@ function AtRisk({ hold, query }: PageProps & { hold: HoldDetails }) {
   const { connectionId, truckId, cameraId, from, to, waiting, status } = hold;
   if (waiting === 0 || status !== 'active') return null;
   return (
-    <section class="card" aria-label="At risk">
-      <h2>At risk</h2>
+    <Card title="At risk">
       <p class="hint">Listed by the partner and not stored yet. A link that expires before the download is lost.</p>
       <ListPage
         path="/recordings"
@@ -149,7 +137,7 @@ function AtRisk({ hold, query }: PageProps & { hold: HoldDetails }) {
         keyOf={({ id }) => id}
         empty={<Empty title="None is waiting any more." />}
       />
-    </section>
+    </Card>
   );
 }
 
@@ -169,8 +157,7 @@ function Missing({ hold }: { hold: HoldDetails }) {
     },
   ];
   return (
-    <section class="card" aria-label="Missing">
-      <h2>Missing</h2>
+    <Card title="Missing">
       {missing.length === 0 ? (
         <p>Nothing of the range up to now is missing.</p>
       ) : (
@@ -181,6 +168,6 @@ function Missing({ hold }: { hold: HoldDetails }) {
           keyOf={({ cameraId, from }) => `${cameraId ?? ''} ${from}`}
         />
       )}
-    </section>
+    </Card>
   );
 }

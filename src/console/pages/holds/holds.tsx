@@ -4,9 +4,10 @@ import { linkTo, linkWith, type PageProps } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { BY_HAULER, byChoice, byText } from '../../parts/filters.js';
+import { NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Empty } from '../../parts/states.js';
-import { Time } from '../../parts/values.js';
+import { Done, Time } from '../../parts/values.js';
 import { HoldDetailsView } from './hold-details.js';
 import { HoldForm } from './hold-form.js';
 
@@ -27,7 +28,6 @@ export function HoldsPage({ query }: PageProps) {
 }
 
 function HoldList({ query }: PageProps) {
-  const { canWrite } = useSession();
   const haulerName = useHaulerName();
   const columns: readonly Column<Hold>[] = [
     { title: 'Case', cell: ({ id, caseId }) => <a href={linkWith('holds', query, { id })}>{caseId}</a> },
@@ -49,23 +49,12 @@ function HoldList({ query }: PageProps) {
     },
     { title: 'State', cell: ({ status }) => <Badge value={status} /> },
     { title: 'Hauler', cell: ({ haulerId }) => haulerName(haulerId) },
-    {
-      title: 'Created',
-      cell: ({ createdAt, createdBy }) => (
-        <>
-          <Time value={createdAt} /> <span class="hint">by {createdBy}</span>
-        </>
-      ),
-    },
+    { title: 'Created', cell: ({ createdAt, createdBy }) => <Done at={createdAt} by={createdBy} /> },
   ];
   return (
     <>
       <p class="actions">
-        {canWrite && (
-          <a class="button primary" href={linkTo('holds', { new: 1 })}>
-            New hold
-          </a>
-        )}
+        <NewLink href={linkTo('holds', { new: 1 })} label="New hold" />
         <a href="/docs/guides/holds" target="_blank" rel="noopener">
           How holds work
         </a>

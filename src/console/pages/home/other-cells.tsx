@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Attention } from '../../../contracts/admin/attention.dto.js';
 import { useSession } from '../../client/session.js';
 import { pageOfCell } from '../../parts/cells.js';
-import { Badge } from '../../parts/states.js';
+import { Badge, Card } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 
 const EVERY_MS = 30_000;
@@ -13,14 +13,13 @@ export function OtherCells() {
   const { otherCells, isPartner } = useSession();
   if (isPartner || otherCells.length === 0) return null;
   return (
-    <section class="card" aria-label="Other cells">
-      <h2>Other cells</h2>
+    <Card title="Other cells">
       <ul>
         {otherCells.map((cell) => (
           <OtherCell key={cell} cell={cell} />
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 

@@ -10,6 +10,7 @@ import { localInput } from '../../parts/filters.js';
 import { bodyOf, Form, Input, instantOf, Select } from '../../parts/forms.js';
 import { CopyButton } from '../../parts/values.js';
 import { NextStep } from '../haulers/hauler-setup.js';
+import { Card } from '../../parts/states.js';
 
 const YEAR_MS = 365 * 86_400_000;
 const OVERLAPS = [
@@ -68,8 +69,7 @@ export interface NewKeyProps {
 /** The only place that shows a key. */
 export function NewKey({ issued, isRotation, onClose }: NewKeyProps) {
   return (
-    <section class="card highlight" aria-label="New key">
-      <h2>{isRotation ? 'The key is rotated' : 'The key is issued'}</h2>
+    <Card title={isRotation ? 'The key is rotated' : 'The key is issued'} label="New key" kind="highlight">
       <p>
         <strong>Copy the key now: it is never shown again.</strong>
       </p>
@@ -81,7 +81,7 @@ export function NewKey({ issued, isRotation, onClose }: NewKeyProps) {
       <button type="button" onClick={onClose}>
         I have stored the key
       </button>
-    </section>
+    </Card>
   );
 }
 

@@ -3,9 +3,9 @@ import { RECORDING_STATUSES } from '../../../contracts/admin/recording.values.js
 import type { PageProps } from '../../client/address.js';
 import { byChoice, byText, byTime } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty } from '../../parts/states.js';
-import { formatBytes, Time } from '../../parts/values.js';
+import { Empty } from '../../parts/states.js';
 import { RetryRecording } from '../../parts/retries.js';
+import { SIZE, START, STATE } from './recording-columns.js';
 
 const LIVE_MS = 5_000;
 const FILTERS = [
@@ -43,17 +43,9 @@ const COLUMNS: readonly Column<StoredRecording>[] = [
       </>
     ),
   },
-  { title: 'Start', cell: ({ startTime }) => <Time value={startTime} /> },
+  START,
   { title: 'Your id', cell: ({ partnerRecordingId }) => <code>{partnerRecordingId}</code> },
-  {
-    title: 'State',
-    cell: ({ status, reason }) => (
-      <>
-        <Badge value={status} />
-        {reason !== undefined && <div class="hint clamp">{reason}</div>}
-      </>
-    ),
-  },
-  { title: 'Size', isNumber: true, cell: ({ sizeBytes }) => (sizeBytes === undefined ? '–' : formatBytes(sizeBytes)) },
+  STATE,
+  SIZE,
   { title: 'Retry', cell: (recording) => <RetryRecording recording={recording} /> },
 ];

@@ -3,20 +3,10 @@ import type { StoredRecording } from '../../../contracts/admin/recording.dto.js'
 import { linkTo, linkWith, type PageProps } from '../../client/address.js';
 import { urlOf } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';
-import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import {
-  Filters,
-  overlapsOf,
-  pick,
-  TextFilter,
-  TimeFilter,
-  VisionConnectionFilter,
-  ZoneChoice,
-  zoneOf,
-} from '../../parts/filters.js';
-import { NoRows, Pager } from '../../parts/listing.js';
-import { Empty, Loadable } from '../../parts/states.js';
+import { BY_VISION_CONNECTION, BY_ZONE, byText, byTime, overlapsOf, zoneOf } from '../../parts/filters.js';
+import { ListPage } from '../../parts/listing.js';
+import { Empty } from '../../parts/states.js';
 import { formatSeconds } from '../../parts/values.js';
 import { localTime } from '../../parts/zone.rules.js';
 import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
@@ -30,59 +20,51 @@ const NEAR = '200px 0px';
 const SECONDS_IN = 0.5;
 const WIDTH = 320;
 
+const FILTERS = [
+  BY_VISION_CONNECTION,
+  byText('truckId', 'Truck'),
+  byText('cameraId', 'Camera'),
+  byTime('from', 'From'),
+  byTime('to', 'Until'),
+  BY_ZONE,
+];
+
 /** The stored recordings by truck and hour, each with a picture. The newest first. */
 export function RecordingGallery({ query }: PageProps) {
   const zone = zoneOf(query);
-  const filters = pick(query, 'connectionId', 'truckId', 'cameraId', 'from', 'to', 'page', 'cursor');
-  const { from, to, ...others } = filters;
-  const shown = { ...others, overlaps: overlapsOf(from, to), status: 'stored', pageSize: TILES_PER_PAGE };
-  const list = useLoad('/recordings', shown, LIVE_MS);
   const haulerName = useHaulerName();
   return (
-    <>
-      <Filters>
-        <VisionConnectionFilter query={query} />
-        <TextFilter name="truckId" label="Truck" query={query} />
-        <TextFilter name="cameraId" label="Camera" query={query} />
-        <TimeFilter name="from" label="From" query={query} />
-        <TimeFilter name="to" label="Until" query={query} />
-        <ZoneChoice query={query} />
-      </Filters>
-      <Loadable of={list}>
-        {({ data, pagination }) =>
-          data.length === 0 ? (
-            <NoRows
-              filters={filters}
-              empty={
-                <Empty title="No recording is stored yet.">
-                  Subscribe to a truck or request a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
-                </Empty>
-              }
-            />
-          ) : (
-            <>
-              {hoursOf(data, zone).map(({ key, recordings, first }) => (
-                <section key={key} class="card" aria-label={`${first.truckId}, ${hourText(first, zone)}`}>
-                  <h2>
-                    {first.truckId}{' '}
-                    <span class="range" translate={false}>
-                      {hourText(first, zone)}
-                    </span>{' '}
-                    <span class="hint">{haulerName(first.haulerId)}</span>
-                  </h2>
-                  <ul class="gallery">
-                    {recordings.map((recording) => (
-                      <Tile key={recording.id} recording={recording} query={query} zone={zone} />
-                    ))}
-                  </ul>
-                </section>
+    <ListPage
+      path="/recordings"
+      query={query}
+      filters={FILTERS}
+      asked={({ from, to, ...others }) => ({ ...others, overlaps: overlapsOf(from, to), status: 'stored' })}
+      pageSize={TILES_PER_PAGE}
+      everyMs={LIVE_MS}
+      view={(rows) =>
+        hoursOf(rows, zone).map(({ key, recordings, first }) => (
+          <section key={key} class="card" aria-label={`${first.truckId}, ${hourText(first, zone)}`}>
+            <h2>
+              {first.truckId}{' '}
+              <span class="range" translate={false}>
+                {hourText(first, zone)}
+              </span>{' '}
+              <span class="hint">{haulerName(first.haulerId)}</span>
+            </h2>
+            <ul class="gallery">
+              {recordings.map((recording) => (
+                <Tile key={recording.id} recording={recording} query={query} zone={zone} />
               ))}
-              <Pager {...pagination} />
-            </>
-          )
-        }
-      </Loadable>
-    </>
+            </ul>
+          </section>
+        ))
+      }
+      empty={
+        <Empty title="No recording is stored yet.">
+          Subscribe to a truck or request a clip: <a href={linkTo('coverage')}>Coverage</a> shows the trucks.
+        </Empty>
+      }
+    />
   );
 }
 

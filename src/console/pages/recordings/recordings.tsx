@@ -4,9 +4,10 @@ import { linkTo, linkToFilter, linkWith, type PageProps } from '../../client/add
 import { BY_VISION_CONNECTION, byChoice, byText, byTime } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Detail, Empty } from '../../parts/states.js';
-import { formatBytes, formatSeconds, Time } from '../../parts/values.js';
+import { formatSeconds, Time } from '../../parts/values.js';
 import { ClipList } from './clip-list.js';
 import { Player } from '../player/player.js';
+import { SIZE, START, STATE } from './recording-columns.js';
 import { RecordingGallery } from './recording-gallery.js';
 import { RecordedTickets } from './recorded-tickets.js';
 import { RetryFiltered, RetryRecording } from '../../parts/retries.js';
@@ -91,24 +92,16 @@ const columnsOf = (query: URLSearchParams): readonly Column<StoredRecording>[] =
       </a>
     ),
   },
-  { title: 'Start', cell: ({ startTime }) => <Time value={startTime} /> },
+  START,
   { title: 'Length', isNumber: true, cell: ({ durationSeconds }) => formatSeconds(durationSeconds) },
   { title: 'Source', cell: ({ source }) => source },
-  {
-    title: 'State',
-    cell: ({ status, reason }) => (
-      <>
-        <Badge value={status} />
-        {reason !== undefined && <div class="hint clamp">{reason}</div>}
-      </>
-    ),
-  },
+  STATE,
   {
     title: 'Link expires',
     cell: ({ status, expiresAt }) =>
       status === 'stored' ? <span class="muted">not needed</span> : <Time value={expiresAt} />,
   },
-  { title: 'Size', isNumber: true, cell: ({ sizeBytes }) => (sizeBytes === undefined ? '–' : formatBytes(sizeBytes)) },
+  SIZE,
 ];
 
 function RecordingDetails({ id, query }: { id: string; query: URLSearchParams }) {

@@ -5,9 +5,9 @@ import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useAll } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { ActionButton, bodyOf, Form, Input, Options, Select } from '../../parts/forms.js';
+import { ActionButton, bodyOf, Chooser, Form, Input, Select } from '../../parts/forms.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Badge } from '../../parts/states.js';
+import { Badge, Card } from '../../parts/states.js';
 import { CopyButton, Time } from '../../parts/values.js';
 import { cameraLabel } from '../coverage/coverage-sentence.rules.js';
 
@@ -60,19 +60,18 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
     setOpen(false);
   };
   return (
-    <section class="card" aria-label="Share">
-      <h2>Share by a link</h2>
+    <Card title="Share by a link" label="Share">
       <p class="hint">For a dispute: the link shows the recording and its ticket to people without an account.</p>
       {created !== undefined && <NewLink created={created} onClose={() => setCreated(undefined)} />}
       {isOpen ? (
         <Form title="New link" submit="Create the link" work={create} onCancel={() => setOpen(false)}>
           {recordings.length > 1 && (
-            <label class="field">
-              <span>Recording</span>
-              <select value={id} onChange={(event) => setChosen(event.currentTarget.value)}>
-                <Options choices={recordings.map((each) => [each.id, titleOf(each)])} />
-              </select>
-            </label>
+            <Chooser
+              label="Recording"
+              value={id}
+              choices={recordings.map((each) => [each.id, titleOf(each)])}
+              onChoose={setChosen}
+            />
           )}
           <Input
             name="reason"
@@ -93,7 +92,7 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
         )
       )}
       <ShareList recordingId={id} />
-    </section>
+    </Card>
   );
 }
 

@@ -4,8 +4,9 @@ import { useHaulers } from '../../client/haulers.js';
 import { useLoad, useNow } from '../../client/load.js';
 import { CsvButton } from '../../parts/csv-button.js';
 import { Filters, SelectFilter, TextFilter, ZoneChoice, zoneOf } from '../../parts/filters.js';
+import { Field } from '../../parts/forms.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Empty, Loadable } from '../../parts/states.js';
+import { Card, Empty, Loadable } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 import { rangeText } from '../../parts/zone.rules.js';
 import { ListFindings } from '../connections/list-findings.js';
@@ -79,15 +80,14 @@ function DayInputs({ days }: { days: readonly [string, string] }) {
   return (
     <>
       {(['from', 'to'] as const).map((name, i) => (
-        <label key={name} class="field">
-          <span>{name === 'from' ? 'First day' : 'Last day'}</span>
+        <Field key={name} label={name === 'from' ? 'First day' : 'Last day'}>
           <input
             type="date"
             value={days[i]}
             // The other day stays as it is shown.
             onChange={(event) => change({ from: days[0], to: days[1], [name]: event.currentTarget.value })}
           />
-        </label>
+        </Field>
       ))}
     </>
   );
@@ -117,8 +117,7 @@ function Report({ haulerId, group, span, zone }: ReportProps) {
   if (group === undefined) return <Empty title="Type the name of a custom field.">Its values become the rows.</Empty>;
   if (haulerId === undefined) return null;
   return (
-    <section class="card report" aria-label="Tonnage">
-      <h2>Tonnage</h2>
+    <Card title="Tonnage" kind="report">
       <p class="hint">
         {rangeText(span[0], span[1], zone)} ({zone}), by the time at which a ticket was first received. Short tons of
         2,000 pounds; reversals are subtracted.
@@ -127,7 +126,7 @@ function Report({ haulerId, group, span, zone }: ReportProps) {
         {({ data }) => <Sums rows={data} isByMaterial={group === 'material'} isStale={report.isStale} />}
       </Loadable>
       <CsvButton path="/reports/tonnage" filters={filters} />
-    </section>
+    </Card>
   );
 }
 

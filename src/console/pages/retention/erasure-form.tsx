@@ -4,7 +4,7 @@ import { change, type PageProps } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useConnectionChoices, useHaulers } from '../../client/haulers.js';
-import { bodyOf, Form, Input, instantOf, Options, Select } from '../../parts/forms.js';
+import { bodyOf, Chooser, Form, Input, instantOf, Select } from '../../parts/forms.js';
 import { Receipt } from './erasure-receipt.js';
 
 const KINDS = [
@@ -33,12 +33,7 @@ export function ErasureForm({ query, haulerId }: PageProps & { haulerId: string 
   return (
     <Form title="New erasure" submit="Preview the erasure" work={count} onCancel={close}>
       <p class="hint">Nothing is erased yet: the next step shows what would be, in numbers.</p>
-      <label class="field">
-        <span>What to erase</span>
-        <select value={kind} onChange={(event) => setKind(event.currentTarget.value)}>
-          <Options choices={KINDS} />
-        </select>
-      </label>
+      <Chooser label="What to erase" value={kind} choices={KINDS} onChoose={setKind} />
       {kind === 'account' ? (
         <AccountFields haulerId={haulerId} accountId={query.get('accountId')} />
       ) : (

@@ -2,8 +2,8 @@ import type { ComponentChildren } from 'preact';
 import type { Erasure, ErasureCounts } from '../../../contracts/admin/erasure.dto.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Badge, type Tone } from '../../parts/states.js';
-import { Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
+import { Badge, Card, type Tone } from '../../parts/states.js';
+import { Done, Facts, formatBytes, formatCount, Id, Time } from '../../parts/values.js';
 
 export const TONES: Readonly<Record<Erasure['status'], Tone>> = {
   previewed: 'plain',
@@ -21,22 +21,13 @@ export function Receipt({ erasure, children }: { erasure: Erasure; children?: Co
   const { status, reason, notReached, endsByItself } = erasure;
   const haulerName = useHaulerName();
   return (
-    <section class="card" aria-label="Erasure">
-      <div class="head">
-        <h2>
-          {whatOf(erasure)} <Badge value={status} tone={TONES[status]} />
-        </h2>
-      </div>
+    <Card title={whatOf(erasure)} label="Erasure" badge={<Badge value={status} tone={TONES[status]} />}>
       <Facts
         of={{
           Hauler: haulerName(erasure.haulerId),
           From: erasure.from !== undefined && <Time value={erasure.from} />,
           To: erasure.to !== undefined && <Time value={erasure.to} />,
-          Requested: (
-            <>
-              <Time value={erasure.createdAt} /> by {erasure.createdBy}
-            </>
-          ),
+          Requested: <Done at={erasure.createdAt} by={erasure.createdBy} />,
           Finished: erasure.finishedAt !== undefined && <Time value={erasure.finishedAt} />,
           Id: erasure.id !== undefined && <Id value={erasure.id} />,
         }}
@@ -58,7 +49,7 @@ export function Receipt({ erasure, children }: { erasure: Erasure; children?: Co
           <li key={each}>{each}</li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -80,11 +71,7 @@ interface CountRow {
 
 const columnsOf = (status: Erasure['status']): readonly Column<CountRow>[] => [
   { title: 'What', cell: ({ title }) => title },
-  {
-    title: status === 'previewed' ? 'Would be erased' : 'Erased',
-    isNumber: true,
-    cell: ({ count }) => count,
-  },
+  { title: status === 'previewed' ? 'Would be erased' : 'Erased', isNumber: true, cell: ({ count }) => count },
 ];
 
 /** Without those of which there is nothing. */

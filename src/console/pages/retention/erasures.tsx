@@ -3,8 +3,8 @@ import { linkWith, type PageProps } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Detail, Empty } from '../../parts/states.js';
-import { formatCount, Time } from '../../parts/values.js';
+import { Badge, Card, Detail, Empty } from '../../parts/states.js';
+import { Done, formatCount } from '../../parts/values.js';
 import { ErasureForm } from './erasure-form.js';
 import { Receipt, TONES, whatOf } from './erasure-receipt.js';
 
@@ -40,23 +40,11 @@ function ErasureList({ query, haulerId }: ErasuresProps) {
     { title: 'Of', cell: (each) => <a href={linkWith('retention', query, { erasure: each.id })}>{whatOf(each)}</a> },
     { title: 'Hauler', cell: (each) => haulerName(each.haulerId) },
     { title: 'State', cell: ({ status }) => <Badge value={status} tone={TONES[status]} /> },
-    {
-      title: 'Recordings',
-      isNumber: true,
-      cell: ({ erased }) => formatCount(erased.recordings),
-    },
-    {
-      title: 'Created',
-      cell: ({ createdAt, createdBy }) => (
-        <>
-          <Time value={createdAt} /> <span class="hint">by {createdBy}</span>
-        </>
-      ),
-    },
+    { title: 'Recordings', isNumber: true, cell: ({ erased }) => formatCount(erased.recordings) },
+    { title: 'Created', cell: ({ createdAt, createdBy }) => <Done at={createdAt} by={createdBy} /> },
   ];
   return (
-    <section class="card" aria-label="Erasures">
-      <h2>Erasures</h2>
+    <Card title="Erasures">
       {canWrite && (
         <p class="actions">
           <a class="button" href={linkWith('retention', query, { new: 'erasure' })}>
@@ -74,6 +62,6 @@ function ErasureList({ query, haulerId }: ErasuresProps) {
         keyOf={({ id = '' }) => id}
         empty={<Empty title="Nothing was erased by request yet." />}
       />
-    </section>
+    </Card>
   );
 }

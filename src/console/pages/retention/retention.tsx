@@ -8,8 +8,8 @@ import { useSession } from '../../client/session.js';
 import { SelectFilter } from '../../parts/filters.js';
 import { ActionButton, bodyOf, Form, Input } from '../../parts/forms.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Loadable } from '../../parts/states.js';
-import { Facts, formatBytes, formatCount, Time } from '../../parts/values.js';
+import { Card, Loadable } from '../../parts/states.js';
+import { Done, Facts, formatBytes, formatCount, Time } from '../../parts/values.js';
 import { Erasures } from './erasures.js';
 
 /** For how long the video of each hauler is kept, and what is erased by request. */
@@ -55,21 +55,16 @@ function HaulerKeeping({ haulerId }: { haulerId: string }) {
     <Loadable of={setting}>
       {(stored) => (
         <>
-          <section class="card" aria-label="Retention">
-            <h2>Retention</h2>
+          <Card title="Retention">
             <Facts
               of={{
                 'Continuous recordings': daysText(stored.continuousDays),
                 'Requested clips': daysText(stored.onDemandDays),
                 Setting: stored.isDefault ? 'the default of the service' : 'of this hauler',
-                Changed: stored.changedAt !== undefined && (
-                  <>
-                    <Time value={stored.changedAt} /> by {stored.changedBy}
-                  </>
-                ),
+                Changed: stored.changedAt !== undefined && <Done at={stored.changedAt} by={stored.changedBy} />,
               }}
             />
-          </section>
+          </Card>
           {canWrite && wanted === undefined && <DaysForm stored={stored} onWanted={setWanted} />}
           {wanted !== undefined && <Preview haulerId={haulerId} wanted={wanted} onClose={() => setWanted(undefined)} />}
         </>
@@ -120,10 +115,10 @@ function Preview({ haulerId, wanted, onClose }: PreviewProps) {
     onClose();
   };
   return (
-    <section class="card" aria-label="Preview">
-      <h2>
-        Continuous recordings {daysText(continuousDays)}, requested clips {daysText(onDemandDays)}
-      </h2>
+    <Card
+      title={`Continuous recordings ${daysText(continuousDays)}, requested clips ${daysText(onDemandDays)}`}
+      label="Preview"
+    >
       <Loadable of={preview}>
         {(data) => (
           <>
@@ -146,7 +141,7 @@ function Preview({ haulerId, wanted, onClose }: PreviewProps) {
           </>
         )}
       </Loadable>
-    </section>
+    </Card>
   );
 }
 

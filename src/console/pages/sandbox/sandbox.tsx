@@ -7,7 +7,7 @@ import { useLoad, useNow } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { SelectFilter } from '../../parts/filters.js';
 import { ActionButton } from '../../parts/forms.js';
-import { Empty, ErrorBox, Loadable, Loading } from '../../parts/states.js';
+import { Card, Empty, ErrorBox, Loadable, Loading } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
 import { isRunning } from '../../parts/sandbox-banner.js';
 import { type Choice, choicesOf, isRealKey } from './sandbox.rules.js';
@@ -151,8 +151,7 @@ const STEPS = [
 function Clock({ path, subject }: { path: ClockPath; subject: Subject }) {
   const [clock, setClock] = useState<SandboxClock>();
   return (
-    <section class="card" aria-label="Clock">
-      <h2>Clock of the reference partner</h2>
+    <Card title="Clock of the reference partner" label="Clock">
       <p class="hint">It moves forward only, for {subject.name} alone.</p>
       {clock !== undefined && (
         <p role="status">
@@ -169,6 +168,6 @@ function Clock({ path, subject }: { path: ClockPath; subject: Subject }) {
           />
         ))}
       </div>
-    </section>
+    </Card>
   );
 }

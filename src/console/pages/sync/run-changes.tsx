@@ -3,7 +3,7 @@ import { SYNC_CHANGES, SYNC_KINDS } from '../../../contracts/admin/sync.values.j
 import { byChoice } from '../../parts/filters.js';
 import { Difference, Json } from '../../parts/json.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty } from '../../parts/states.js';
+import { Badge, Card, Empty } from '../../parts/states.js';
 
 const FILTERS = [byChoice('kind', 'Kind', SYNC_KINDS), byChoice('change', 'Change', SYNC_CHANGES)];
 
@@ -40,8 +40,7 @@ export type RunPath = `/sync-runs/${string}`;
 /** The changes of a run, record by record and field by field. */
 export function RunChanges({ path, query }: { path: RunPath; query: URLSearchParams }) {
   return (
-    <section class="card" aria-label="Changes">
-      <h2>Changes</h2>
+    <Card title="Changes">
       <ListPage
         path={`${path}/changes`}
         query={query}
@@ -54,6 +53,6 @@ export function RunChanges({ path, query }: { path: RunPath; query: URLSearchPar
         keyOf={keyOf}
         empty={<Empty title="This run changed nothing." />}
       />
-    </section>
+    </Card>
   );
 }

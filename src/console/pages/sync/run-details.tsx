@@ -5,7 +5,7 @@ import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { type Column, Table } from '../../parts/listing.js';
-import { Detail, RunBadge } from '../../parts/states.js';
+import { Card, Detail, RunBadge } from '../../parts/states.js';
 import { Count, Facts, Id, Time } from '../../parts/values.js';
 import { RunChanges } from './run-changes.js';
 import { HeldRun } from './run-held.js';
@@ -49,10 +49,7 @@ function RunFacts({ run }: { run: SyncRun }) {
   const { data: connection } = useLoad(isPartner ? undefined : `/connections/${run.connectionId}`);
   const name = connection === undefined ? 'open' : haulerName(connection.haulerId);
   return (
-    <section class="card" aria-label="Run">
-      <h2>
-        Run <RunBadge run={run} />
-      </h2>
+    <Card title="Run" badge={<RunBadge run={run} />}>
       {run.attention !== undefined && <p class="notice warn">{run.attention}</p>}
       {run.error !== undefined && <p class="notice bad">{run.error}</p>}
       {run.note !== undefined && <p class="notice warn">Rejected: {run.note}</p>}
@@ -66,7 +63,7 @@ function RunFacts({ run }: { run: SyncRun }) {
         }}
       />
       <Counts run={run} />
-    </section>
+    </Card>
   );
 }
 

@@ -8,7 +8,7 @@ import { useLoad } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
 import { ActionButton } from '../../parts/forms.js';
 import { PageButtons, placeIn } from '../../parts/listing.js';
-import { Badge, Loadable } from '../../parts/states.js';
+import { Badge, Card, Loadable } from '../../parts/states.js';
 import { formatCount } from '../../parts/values.js';
 import type { RunPath } from './run-changes.js';
 import { countsOf } from './run.rules.js';
@@ -18,8 +18,7 @@ export function HeldRun({ run, path, query }: PageProps & { run: SyncRun; path: 
   const { isPartner } = useSession();
   const guards = run.guard ?? [];
   return (
-    <section class="card needed" aria-label="Held removals">
-      <h2>This run waits for a decision</h2>
+    <Card title="This run waits for a decision" label="Held removals" kind="needed">
       {guards.map(({ kind, removed, of, share }) => (
         <p key={kind}>
           The partner's answer lacks {formatCount(removed)} of {formatCount(of)} active {kind} (
@@ -38,7 +37,7 @@ export function HeldRun({ run, path, query }: PageProps & { run: SyncRun; path: 
           <Tree path={path} query={query} />
         </>
       )}
-    </section>
+    </Card>
   );
 }
 

@@ -3,7 +3,7 @@ import type { SyncRun } from '../../../contracts/admin/sync-run.dto.js';
 import { linkToFilter, type PageProps } from '../../client/address.js';
 import { Json } from '../../parts/json.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty } from '../../parts/states.js';
+import { Badge, Card, Empty } from '../../parts/states.js';
 import { Prose } from '../../parts/values.js';
 import type { RunPath } from './run-changes.js';
 
@@ -21,8 +21,7 @@ export function Refusals({ run, path, query }: PageProps & { run: SyncRun; path:
   const { refusals = [] } = run;
   const chosen = query.get('refused');
   return (
-    <section class="card" aria-label="Quarantine">
-      <h2>Refused and flagged records</h2>
+    <Card title="Refused and flagged records" label="Quarantine">
       <ListPage
         path={`${path}/quarantine`}
         query={query}
@@ -49,7 +48,7 @@ export function Refusals({ run, path, query }: PageProps & { run: SyncRun; path:
           </p>
         )}
       </ListPage>
-    </section>
+    </Card>
   );
 }
 

@@ -6,7 +6,7 @@ import { send } from '../../client/api.js';
 import { useLoad } from '../../client/load.js';
 import { zoneOf } from '../../parts/filters.js';
 import { ActionButton } from '../../parts/forms.js';
-import { Loadable } from '../../parts/states.js';
+import { Card, Loadable } from '../../parts/states.js';
 import { FootageRangeView } from '../coverage/footage-range.js';
 import { canRequest, momentsOf, recordingAt } from '../coverage/footage.rules.js';
 import { Player } from '../player/player.js';
@@ -40,8 +40,7 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
   const zone = zoneOf(query);
   return (
     <>
-      <section class="card" aria-label="Footage">
-        <h2>Footage{truckId !== null && ` of ${truckId}`}</h2>
+      <Card title={`Footage${truckId !== null && ` of $${truckId}`}`} label="Footage">
         {reason !== undefined && (
           <p class="notice" role="status">
             {reason}{' '}
@@ -84,7 +83,7 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
             zone={zone}
           />
         )}
-      </section>
+      </Card>
       {playing !== undefined && (
         <Player
           key={chosen ?? ''}

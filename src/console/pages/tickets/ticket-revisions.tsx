@@ -3,7 +3,7 @@ import { linkTo, linkWith, open, type PageProps } from '../../client/address.js'
 import { useLoad } from '../../client/load.js';
 import { Difference, Json } from '../../parts/json.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty } from '../../parts/states.js';
+import { Badge, Card, Empty } from '../../parts/states.js';
 import { KeyPrefix, Time } from '../../parts/values.js';
 
 /** The parts of the address that only the pushes of one ticket have. */
@@ -40,8 +40,7 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
     },
   ];
   return (
-    <section class="card" aria-label="History">
-      <h2>Pushes</h2>
+    <Card title="Pushes" label="History">
       <ListPage
         path={path}
         query={query}
@@ -54,7 +53,7 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
       />
       {before !== undefined && after !== undefined && <SideBySide before={before} after={after} />}
       {before === undefined && after !== undefined && <Json value={after.body} label={`Push ${after.revision}`} />}
-    </section>
+    </Card>
   );
 }
 

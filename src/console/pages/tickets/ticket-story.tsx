@@ -3,7 +3,7 @@ import type { HistoryEntry } from '../../../contracts/admin/history.dto.js';
 import { linkTo } from '../../client/address.js';
 import { useKeyName } from '../../client/haulers.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty, type Tone } from '../../parts/states.js';
+import { Badge, Card, Empty, type Tone } from '../../parts/states.js';
 import { KeyPrefix, Time } from '../../parts/values.js';
 import { NO_PUSHES, Revisions } from './ticket-revisions.js';
 
@@ -33,8 +33,7 @@ export function Story({ id, haulerId, query }: { id: string; haulerId: string; q
   const keyName = useKeyName(haulerId);
   return (
     <>
-      <section class="card" aria-label="Story">
-        <h2>Story</h2>
+      <Card title="Story">
         <ListPage
           path={`/tickets/${encodeURIComponent(id)}/history`}
           query={query}
@@ -45,7 +44,7 @@ export function Story({ id, haulerId, query }: { id: string; haulerId: string; q
           keyOf={({ at, revision, exchangeId }) => `${at} ${revision ?? exchangeId}`}
           empty={<Empty title="No push is stored." />}
         />
-      </section>
+      </Card>
       <Comparison id={id} query={query} />
     </>
   );

@@ -4,7 +4,7 @@ import { useHaulerName } from '../../client/haulers.js';
 import { useLoad } from '../../client/load.js';
 import { BY_HAULER, byText, byTime } from '../../parts/filters.js';
 import { type Column, ListPage, Table } from '../../parts/listing.js';
-import { Detail, Empty } from '../../parts/states.js';
+import { Card, Detail, Empty } from '../../parts/states.js';
 import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { TicketFootageView } from './ticket-footage.js';
 import { NO_STORY, Story } from './ticket-story.js';
@@ -102,8 +102,7 @@ function Contents({ ticket }: { ticket: Ticket }) {
     </>
   );
   return (
-    <section class="card" aria-label="Contents">
-      <h2>{numbersOf(ticket)}</h2>
+    <Card title={numbersOf(ticket)} label="Contents">
       <Facts
         of={{
           Site: site,
@@ -117,7 +116,7 @@ function Contents({ ticket }: { ticket: Ticket }) {
       />
       {Object.keys(customFields).length > 0 && <Facts of={customFields} />}
       <Materials materials={ticket.materials} />
-    </section>
+    </Card>
   );
 }
 

@@ -4,7 +4,7 @@ import { DELIVERY_REASONS, DELIVERY_STATUSES } from '../../../contracts/webhooks
 import type { PageProps } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import { byChoice } from '../../parts/filters.js';
-import { ActionButton, Options } from '../../parts/forms.js';
+import { ActionButton, Chooser } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Empty } from '../../parts/states.js';
 import { Time } from '../../parts/values.js';
@@ -56,12 +56,7 @@ function RetryFailed({ endpointId }: { endpointId: string }) {
   };
   return (
     <div class="actions">
-      <label class="field">
-        <span>Failed deliveries of</span>
-        <select value={hours} onChange={(event) => setHours(event.currentTarget.value)}>
-          <Options choices={RANGES} />
-        </select>
-      </label>
+      <Chooser label="Failed deliveries of" value={hours} choices={RANGES} onChoose={setHours} />
       <ActionButton label="Deliver the failed ones again" needs="operator" work={retry} />
       {matched !== undefined && (
         <p role="status">{matched === 0 ? 'None failed in this time.' : `${matched} are delivered again.`}</p>

@@ -9,8 +9,9 @@ import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useHaulers } from '../../client/haulers.js';
 import { FieldErrorOf } from '../../parts/field-errors.js';
-import { bodyOf, Form, Input, Options, Select } from '../../parts/forms.js';
+import { bodyOf, Field, Form, Input, Options, Select } from '../../parts/forms.js';
 import { CopyButton } from '../../parts/values.js';
+import { Card } from '../../parts/states.js';
 
 /** By subject. The compiler asks for a new topic. */
 const TOPICS: Readonly<Record<TopicName, string>> = {
@@ -72,8 +73,7 @@ export function EndpointForm({ endpoint, onSaved, onCancel }: EndpointFormProps)
       work={save}
       onCancel={onCancel}
     >
-      <label class="field">
-        <span>Format</span>
+      <Field label="Format">
         <select
           name="format"
           value={format}
@@ -81,7 +81,7 @@ export function EndpointForm({ endpoint, onSaved, onCancel }: EndpointFormProps)
         >
           <Options choices={FORMATS} />
         </select>
-      </label>
+      </Field>
       <FieldErrorOf name="format" />
       <Input name="url" label="Address" isRequired value={endpoint?.url} hint={ADDRESSES[format]} />
       {SUBJECTS.map((subject) => (
@@ -115,8 +115,11 @@ interface NewSecretProps {
 export function NewSecret({ issued, onClose }: NewSecretProps) {
   const { secret, formerSecretUntil } = issued;
   return (
-    <section class="card highlight" aria-label="New secret">
-      <h2>{formerSecretUntil === null ? 'The endpoint is created' : 'The secret is rotated'}</h2>
+    <Card
+      title={formerSecretUntil === null ? 'The endpoint is created' : 'The secret is rotated'}
+      label="New secret"
+      kind="highlight"
+    >
       <p>
         <strong>Copy the secret now: it is never shown again.</strong> The receiver checks the signatures with it:{' '}
         <a href="/docs/guides/webhooks" target="_blank" rel="noopener">
@@ -133,6 +136,6 @@ export function NewSecret({ issued, onClose }: NewSecretProps) {
       <button type="button" onClick={onClose}>
         I have stored the secret
       </button>
-    </section>
+    </Card>
   );
 }
