@@ -65,7 +65,7 @@ test('the next key is promoted where the partner answers it with 204, an empty l
   await admin('PATCH', `/connections/${connectionId}`, { nextApiKey: NEXT_KEY });
   await vision.isRead(await vision.follow({ startTime: inHours(-1) }));
   expect((await admin<Plain>('GET', `/connections/${connectionId}`)).body.hasNextApiKey).toBe(false);
-  expect(keysAt(partner).at(-1)).toBe(NEXT_KEY);
+  expect(keysAt(partner)).toContain(NEXT_KEY);
 });
 
 test('the key of a partner is in no answer, wherever the partner echoes it (decisions 18, 59)', async () => {
