@@ -10,7 +10,7 @@ const OWN_KEY = {
   hints: ['hb_', '68625f'],
 };
 
-/** A whole key, which its checksum tells from an id that begins so by chance. */
+/** A whole key: its checksum separates it from an id that only begins so. */
 const WHOLE_KEY = {
   pattern: 'hb_(?:[0-9a-z]{1,12}_)?[0-9a-z]{49}',
   hints: ['hb_'],

@@ -519,7 +519,7 @@ describe('a list as CSV', () => {
   });
 
   test.each(rows(OPERATIONS.filter(({ name }) => name === 'listOwnRecordings')))(
-    '%s does not tell a partner which holds keep its recordings, nor does its document or its JSON',
+    '%s does not show a partner which holds keep its recordings, and neither does its document',
     async (_, operation) => {
       const answers = await Promise.all(
         ['text/csv', 'application/json'].map((Accept) => ask(operation, fleetOf('own'), { headers: { Accept } })),

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import type { ApiKey } from '../../contracts/admin/api-key.dto.js';
 import type { Exchange } from '../../contracts/admin/exchange.dto.js';
 import type { SyncRun } from '../../contracts/admin/sync-run.dto.js';
 import type { CallError } from '../client/api.js';
@@ -210,3 +211,13 @@ export const ResponseBadge = ({
     </span>
   </>
 );
+
+const RENEW_MS = 14 * 86_400_000;
+
+/** An active key that expires soon is expiring. */
+export function keyState({ revokedAt, expiresAt }: ApiKey, now: number): 'active' | 'expiring' | 'expired' | 'revoked' {
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt === null) return 'active';
+  const left = Date.parse(expiresAt) - now;
+  return left <= 0 ? 'expired' : left < RENEW_MS ? 'expiring' : 'active';
+}

@@ -1,7 +1,7 @@
 import { Integer, Name, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
-import { HOLD_STATUSES, type HoldStatus, MISSING_CAUSE_CODES, type MissingCause } from './hold.values.js';
+import { HOLD_STATUSES, type HoldStatus, MISSING_CAUSE_CODES, type MissingCause } from './footage.values.js';
 import { ListQuery } from './list.dto.js';
 import { ConnectionId, HaulerId, PARTNER_NAME, TruckId } from './fields.js';
 

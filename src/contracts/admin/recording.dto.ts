@@ -11,12 +11,7 @@ import {
 } from '../common/fields/decorators.js';
 import { example, inQuery, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
-import {
-  RECORDING_SOURCES,
-  RECORDING_STATUSES,
-  type RecordingSource,
-  type RecordingStatus,
-} from './recording.values.js';
+import { RECORDING_SOURCES, RECORDING_STATUSES, type RecordingSource, type RecordingStatus } from './footage.values.js';
 import { ListQuery } from './list.dto.js';
 import { AnyCameraId, CameraId, ConnectionId, CustomerId, HaulerId, TruckId } from './fields.js';
 

@@ -25,7 +25,7 @@ import {
   StartTime,
   TruckId,
 } from './fields.js';
-import { VIDEO_REQUEST_STATUSES, type VideoRequestStatus } from './video-request.values.js';
+import { VIDEO_REQUEST_STATUSES, type VideoRequestStatus } from './footage.values.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c4d';
 

@@ -4,7 +4,7 @@ import { example } from '../common/fields/options.js';
 
 const OF_EVERY_PARTNER = ['refused-keys', 'failing-calls'] as const;
 
-/** What a partner is told of its connection: nothing of holds, of other partners or of the platform itself. */
+/** What a partner sees of its connection: nothing of holds, of other partners or of the platform itself. */
 export const OWN_ATTENTION_KINDS = {
   site: [...OF_EVERY_PARTNER, 'failing-runs', 'held-runs', 'quarantined-records', 'absent-lists'],
   vision: [

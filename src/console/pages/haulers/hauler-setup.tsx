@@ -5,9 +5,8 @@ import type { AdminRole } from '../../../contracts/common/roles.values.js';
 import { linkTo } from '../../client/address.js';
 import { useLoad, useNow } from '../../client/load.js';
 import { useSession } from '../../client/session.js';
-import { CallState, Card, Loading } from '../../parts/states.js';
+import { CallState, Card, Loading, keyState } from '../../parts/states.js';
 import { formatCount, Time } from '../../parts/values.js';
-import { keyState } from '../../parts/key-state.rules.js';
 
 const LIVE_MS = 5_000;
 

@@ -1,6 +1,6 @@
 import type { HoldDetails, MissingFootage } from '../../../contracts/admin/hold.dto.js';
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import { MISSING_CAUSES } from '../../../contracts/admin/hold.values.js';
+import { MISSING_CAUSES } from '../../../contracts/admin/footage.values.js';
 import { linkTo, linkWith, type PageProps } from '../../client/address.js';
 import { send, urlOf } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';

@@ -1,5 +1,5 @@
 import type { Hold } from '../../../contracts/admin/hold.dto.js';
-import { HOLD_STATUSES } from '../../../contracts/admin/hold.values.js';
+import { HOLD_STATUSES } from '../../../contracts/admin/footage.values.js';
 import { linkTo, linkWith, type PageProps } from '../../client/address.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { useSession } from '../../client/session.js';

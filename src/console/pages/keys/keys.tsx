@@ -8,9 +8,8 @@ import { useSession } from '../../client/session.js';
 import { Filters, HaulerFilter, pick } from '../../parts/filters.js';
 import { ActionButton, Needing, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
-import { Badge, Empty } from '../../parts/states.js';
+import { Badge, Empty, keyState } from '../../parts/states.js';
 import { KeyPrefix, Time } from '../../parts/values.js';
-import { keyState } from '../../parts/key-state.rules.js';
 import { IssueForm, NewKey, type NewKeyProps, RotateForm } from './key-forms.js';
 
 export function KeysPage({ query }: PageProps) {

@@ -1,5 +1,5 @@
 import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
-import { VIDEO_REQUEST_STATUSES } from '../../../contracts/admin/video-request.values.js';
+import { VIDEO_REQUEST_STATUSES } from '../../../contracts/admin/footage.values.js';
 import { linkTo, type PageProps } from '../../client/address.js';
 import { useSession } from '../../client/session.js';
 import { BY_VISION_CONNECTION, byChoice, byText, byTime, overlapsOf, zoneOf } from '../../parts/filters.js';

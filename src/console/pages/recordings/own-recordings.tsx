@@ -1,5 +1,5 @@
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
-import { RECORDING_STATUSES } from '../../../contracts/admin/recording.values.js';
+import { RECORDING_STATUSES } from '../../../contracts/admin/footage.values.js';
 import type { PageProps } from '../../client/address.js';
 import { byChoice, byText, byTime } from '../../parts/filters.js';
 import { type Column, ListPage } from '../../parts/listing.js';

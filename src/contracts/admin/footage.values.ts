@@ -1,3 +1,20 @@
+export const RECORDING_SOURCES = ['on-demand', 'continuous'] as const;
+export type RecordingSource = (typeof RECORDING_SOURCES)[number];
+
+export const RECORDING_STATUSES = ['available', 'downloading', 'stored', 'expired', 'failed'] as const;
+export type RecordingStatus = (typeof RECORDING_STATUSES)[number];
+
+export const VIDEO_REQUEST_STATUSES = [
+  'submitting',
+  'processing',
+  'ready',
+  'downloading',
+  'stored',
+  'failed',
+  'expired',
+] as const;
+export type VideoRequestStatus = (typeof VIDEO_REQUEST_STATUSES)[number];
+
 export const HOLD_STATUSES = ['active', 'released'] as const;
 export type HoldStatus = (typeof HOLD_STATUSES)[number];
 
