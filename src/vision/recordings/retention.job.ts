@@ -64,7 +64,8 @@ type UpdateRequest = (manager: EntityManager, clip: RemovedClip) => Promise<void
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('Retention');
   private readonly stopping = new AbortController();
-  private running: Promise<RetentionResult> | undefined;
+  /** The last run; it never rejects. */
+  private running: Promise<unknown> = Promise.resolve();
   private updateRequest: UpdateRequest = () => Promise.resolve();
   private failed: { readonly since: Date; readonly message: string } | undefined;
 
@@ -103,13 +104,14 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
 
   /** The connections are closed after this, whoever has begun the run. */
   async beforeApplicationShutdown(): Promise<void> {
-    await this.running?.catch(() => undefined);
+    await this.running;
   }
 
-  /** Joins a run of this instance that is under way. */
+  /** After the run of this instance that is under way, which may have passed what is due since. */
   run(): Promise<RetentionResult> {
-    this.running ??= this.runAndReport().finally(() => (this.running = undefined));
-    return this.running;
+    const run = this.running.then(() => this.runAndReport());
+    this.running = run.catch(() => undefined);
+    return run;
   }
 
   /** What a run would delete now. */
