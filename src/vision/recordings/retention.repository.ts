@@ -49,12 +49,14 @@ export async function shortestRetention(database: Querying): Promise<number | nu
 export interface OldSource {
   readonly hauler_id: string;
   readonly source: string;
+  readonly days: number;
 }
 
-/** The sources with files that are due: what other haulers keep is not read. */
+/** The sources with files that are due. Each is asked by its own index scan (LATERAL with LIMIT), so that what others keep is not read. */
 export function findOldSources(database: Querying): Promise<OldSource[]> {
   return database.query(
-    `SELECT hauler_id, source FROM ${KEPT} AS kept WHERE EXISTS (SELECT FROM recordings AS r WHERE ${IS_OLD})`,
+    `SELECT kept.hauler_id, kept.source, kept.days FROM ${KEPT} AS kept,
+       LATERAL (SELECT FROM recordings AS r WHERE ${IS_OLD} ORDER BY r.stored_at LIMIT 1) AS due`,
     [],
   );
 }
@@ -71,25 +73,25 @@ export interface OldFile {
 /** At most `limit` after those up to `last`, the oldest first. Each statement reads so many, however many a hold keeps. */
 export function findOld(
   database: Querying,
-  { hauler_id, source }: OldSource,
+  { hauler_id, source, days }: OldSource,
   last: OldFile | undefined,
   limit: number,
 ): Promise<OldFile[]> {
   return database.query(
     `SELECT r.id, r.start_time, r.stored_at::text, ${isHeld('r')} AS is_held FROM (
-       SELECT r.* FROM ${KEPT} AS kept JOIN recordings AS r ON ${IS_OLD}
-       WHERE kept.hauler_id = $1 AND kept.source = $2
-         AND ($3::timestamptz IS NULL OR (r.stored_at, r.id) > ($3::timestamptz, $4::uuid))
-       ORDER BY r.stored_at, r.id LIMIT $5) AS r
+       SELECT * FROM recordings
+       WHERE hauler_id = $1 AND source = $2 AND status = 'stored' AND stored_at < now() - $3 * interval '1 day'
+         AND ($4::timestamptz IS NULL OR (stored_at, id) > ($4::timestamptz, $5::uuid))
+       ORDER BY stored_at, id LIMIT $6) AS r
      ORDER BY r.stored_at, r.id`,
-    [hauler_id, source, last?.stored_at ?? null, last?.id ?? null, limit],
+    [hauler_id, source, days, last?.stored_at ?? null, last?.id ?? null, limit],
   );
 }
 
 export async function countOld(database: Querying): Promise<{ readonly recordings: number; readonly bytes: number }> {
   const [row] = await database.query<[{ recordings: number; bytes: string }]>(
-    `SELECT count(*)::int AS recordings, coalesce(sum(r.size_bytes), 0) AS bytes
-     FROM ${KEPT} AS kept JOIN recordings AS r ON ${IS_OLD} WHERE NOT ${isHeld('r')}`,
+    `SELECT coalesce(sum(recordings), 0)::int AS recordings, coalesce(sum(bytes), 0) AS bytes FROM ${KEPT} AS kept, LATERAL (
+       SELECT count(*) AS recordings, sum(r.size_bytes) AS bytes FROM recordings AS r WHERE ${IS_OLD} AND NOT ${isHeld('r')}) AS due`,
     [],
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
