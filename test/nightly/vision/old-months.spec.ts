@@ -74,7 +74,7 @@ describe('the recordings of a month long ago', () => {
       );
     await run();
     expect(await statuses()).toEqual([404, 200, 200, 200]);
-    const wide = await vision.app.admin<{ missing: { cause: string }[] }>('POST', '/holds', {
+    const wide = await vision.app.admin<{ id: string; missing: { cause: string }[] }>('POST', '/holds', {
       ...{ caseId: 'D', reason: 'r', connectionId, truckId: 'TRUCK-7', from: MONTH, to: later(MONTH, 5) },
     });
     expect(wide.body.missing).toEqual([
