@@ -62,11 +62,15 @@ export const setWindowAttempts = (app: TestApp, attempts: number): Promise<unkno
     attempts,
   ]);
 
-/** Each re-reading was planned at these times, in milliseconds. Returns how many subscriptions no job runs. */
-export async function planRereadings(app: TestApp, planned: Readonly<Record<string, number>>): Promise<number> {
+/**
+ * The re-readings of so many hours are due, and older ones may be: the last reading that succeeded was so many hours ago, and one
+ * that was deferred just now. Returns how many subscriptions no job runs.
+ */
+export async function makeRereadingsDue(app: TestApp, hours: number): Promise<number> {
   const [, count] = await app.dataSource.query<[unknown[], number]>(
-    'UPDATE video_subscriptions SET rereadings = $1 WHERE started_at IS NULL',
-    [planned],
+    `UPDATE video_subscriptions SET last_read_at = now() - $1 * interval '1 hour', deferred_at = now()
+     WHERE started_at IS NULL`,
+    [hours],
   );
   return count;
 }
