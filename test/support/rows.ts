@@ -219,6 +219,14 @@ export async function readDue(app: TestApp, table: 'video_polls' | 'video_subscr
   return rows[0];
 }
 
+export async function secondsUntilReading({ dataSource }: TestApp, subscriptionId: string): Promise<number> {
+  const [row] = await dataSource.query<[{ seconds: number }]>(
+    'SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM video_subscriptions WHERE id = $1',
+    [subscriptionId],
+  );
+  return row.seconds;
+}
+
 const LOCKS = {
   findings: 'LOCK TABLE vision_findings IN EXCLUSIVE MODE',
   polls: 'SELECT 1 FROM video_polls FOR UPDATE',

@@ -215,9 +215,14 @@ export async function postponePolls({ dataSource }: TestApp): Promise<void> {
   await dataSource.query("UPDATE video_request_parts SET next_poll_at = now() + interval '1 hour'");
 }
 
-/** As when the next reading of a subscription were in an hour. */
-export const postponeReading = ({ dataSource }: TestApp, id: string): Promise<unknown> =>
+/** The reading of a subscription is due in an hour; the last one was so many seconds ago, if any. */
+export const postponeReading = (
+  { dataSource }: TestApp,
+  id: string,
+  readSecondsAgo: number | null = null,
+): Promise<unknown> =>
   dataSource.query(
-    "UPDATE video_subscriptions SET due_at = now() + interval '1 hour', last_error = NULL WHERE id = $1",
-    [id],
+    `UPDATE video_subscriptions SET due_at = now() + interval '1 hour', last_error = NULL,
+       last_read_at = now() - make_interval(secs => $2) WHERE id = $1`,
+    [id, readSecondsAgo],
   );
