@@ -230,50 +230,26 @@ export class DownloadRepository implements Backlog {
 
 /** The most urgent rows, which those in work are. Counting more would take longer than the other metrics together. */
 const MAX_COUNTED_ROWS = 100_000;
-/** Only the earliest links are at risk, so later ones are not read. */
-const MAX_WAITING_ROWS = 20_000;
 
 export interface DownloadCounts {
-  /** At most `MAX_COUNTED_ROWS`. */
+  /** Of at most `MAX_COUNTED_ROWS`, as the others. */
   readonly waiting: number;
   readonly downloading: number;
-  /** The average duration of the latest downloads in milliseconds; null before the first one. */
-  readonly file_ms: number | null;
+  /** Waiting files whose links expire within 10 minutes, or have expired. */
+  readonly atRisk: number;
 }
 
 export async function countDownloads(database: Querying): Promise<DownloadCounts> {
   const [row] = await database.query<[DownloadCounts]>(
     `WITH RECURSIVE ${WAITING}
-     SELECT first.all - first.downloading AS waiting, first.downloading,
-       (SELECT avg(fetch_ms)::float8 FROM (SELECT fetch_ms FROM recordings WHERE status = 'stored'
-        ORDER BY start_time DESC, id DESC LIMIT 200) AS latest) AS file_ms
-     FROM (SELECT count(*)::int AS all, count(started_at)::int AS downloading
-       FROM (SELECT due.started_at FROM waiting CROSS JOIN LATERAL (
-         SELECT r.started_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
-         ORDER BY r.fetch_by LIMIT ${MAX_COUNTED_ROWS}) AS due LIMIT ${MAX_COUNTED_ROWS}) AS due) AS first`,
+     SELECT count(*) FILTER (WHERE started_at IS NULL)::int AS waiting, count(started_at)::int AS downloading,
+       count(*) FILTER (WHERE started_at IS NULL AND expires_at < now() + interval '10 minutes')::int AS "atRisk"
+     FROM (SELECT due.started_at, due.expires_at FROM waiting CROSS JOIN LATERAL (
+       SELECT r.started_at, r.expires_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
+       ORDER BY r.fetch_by LIMIT ${MAX_COUNTED_ROWS}) AS due LIMIT ${MAX_COUNTED_ROWS}) AS first`,
     [],
   );
   return row;
-}
-
-export interface WaitingFile {
-  readonly connectionId: string;
-  /** When its link expires, in milliseconds since the epoch; undefined if the link has no expiry. */
-  readonly expiresAt: number | undefined;
-}
-
-/** The waiting files whose links expire first. */
-export async function findWaiting(database: Querying): Promise<WaitingFile[]> {
-  const rows = await database.query<{ connection_id: string; expires_at: Date | null }[]>(
-    `WITH RECURSIVE ${WAITING}
-     SELECT waiting.id AS connection_id, due.expires_at FROM waiting CROSS JOIN LATERAL (
-       SELECT r.expires_at, r.fetch_by FROM recordings AS r
-       WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL AND r.started_at IS NULL
-       ORDER BY r.fetch_by LIMIT ${MAX_WAITING_ROWS}) AS due
-     ORDER BY due.fetch_by LIMIT ${MAX_WAITING_ROWS}`,
-    [],
-  );
-  return rows.map((row) => ({ connectionId: row.connection_id, expiresAt: row.expires_at?.getTime() }));
 }
 
 /** The step of a clip's download; undefined for a step that the history does not show. */
