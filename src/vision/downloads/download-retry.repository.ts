@@ -19,8 +19,8 @@ const IS_LOST = "status IN ('failed', 'expired') AND deleted_at IS NULL";
 const BATCH_ROWS = 1_000;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** The partner is listed again for a new link. `relinks` is 1, so that no listing of before is used. */
-const REVIVED = `status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 1, received_bytes = 0,
+/** The partner is listed again for a new link. */
+const REVIVED = `status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 0, received_bytes = 0,
   tried_since = now(), reason_code = NULL, link = NULL, updated_at = now()`;
 const NO_ERROR = 'last_error = NULL';
 const LOST = "reason = NULL, last_error = 'The file is gone from the video storage.'";

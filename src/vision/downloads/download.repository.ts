@@ -161,18 +161,6 @@ export class DownloadRepository implements Backlog {
     return pairs;
   }
 
-  /** The time range of the recording, extended by the waiting recordings of its truck within six hours. */
-  async waitingRange(row: RecordingRow): Promise<{ readonly start: Date; readonly end: Date }> {
-    const [range] = await this.dataSource.query<[{ start: Date | null; end: Date | null }]>(
-      `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
-       WHERE hauler_id = $5 AND connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status = 'available'
-         AND start_time >= $3::timestamptz - interval '6 hours' AND end_time <= $4::timestamptz + interval '6 hours'
-         AND start_time < $4::timestamptz + interval '6 hours'`,
-      [row.connection_id, row.truck_id, row.start_time, row.end_time, row.hauler_id],
-    );
-    return { start: range.start ?? row.start_time, end: range.end ?? row.end_time };
-  }
-
   /** In the order in which the links of their most urgent recordings expire. */
   async lanes(kind: string, limit: number): Promise<string[]> {
     const found = await this.dataSource.query<{ lane: string }[]>(
