@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
@@ -48,23 +49,25 @@ export class StatesJob {
 
   /** Does nothing while another instance does it. */
   async run(): Promise<void> {
-    if ((await stateEndpoints(this.dataSource, STATE_TOPICS)).length === 0) return;
+    const endpoints = await stateEndpoints(this.dataSource, STATE_TOPICS);
+    if (endpoints.length === 0) return;
+    const before = await announcedStates(this.dataSource);
+    const topics = endpoints.flatMap((endpoint) => endpoint.topics).filter((topic) => STATE_TOPICS.includes(topic));
+    const families = new Set(topics.map(familyOf));
+    const seen = await this.reader.read(
+      families,
+      before.map(({ subject }) => subject),
+    );
+    const changes = changesOf(endpoints, before, seen);
+    if (changes.sent.length > MAX_SENT) {
+      changes.announced.splice(MAX_SENT);
+      changes.sent.splice(MAX_SENT);
+      changes.ended.splice(0);
+    }
     await inTransaction(this.dataSource, async (manager) => {
       if (!(await lockStates(manager))) return;
-      const endpoints = await stateEndpoints(manager, STATE_TOPICS);
-      const before = await announcedStates(manager);
-      const topics = endpoints.flatMap((endpoint) => endpoint.topics).filter((topic) => STATE_TOPICS.includes(topic));
-      const families = new Set(topics.map(familyOf));
-      const seen = await this.reader.read(
-        families,
-        before.map(({ subject }) => subject),
-      );
-      const changes = changesOf(endpoints, before, seen);
-      if (changes.sent.length > MAX_SENT) {
-        changes.announced.splice(MAX_SENT);
-        changes.sent.splice(MAX_SENT);
-        changes.ended.splice(0);
-      }
+      // Else another instance has announced since: the next run compares with that.
+      if (!isDeepStrictEqual(await announcedStates(manager), before)) return;
       for (const { endpointId, topic, data } of changes.sent) {
         await insertDelivery(manager, endpointId, { topic, data });
       }

@@ -105,7 +105,7 @@ export class Erasures {
         throw invalid([{ path: 'accountId', rule: 'isKnown', message: 'accountId must be an account of the hauler' }]);
       return { target: { ...NO_FOOTAGE, hauler_id: haulerId, account_id: accountId }, account };
     }
-    const owner = await this.holds.haulerOf(connectionId);
+    const owner = await this.holds.haulerOf(connectionId, manager);
     if (owner === undefined) throw invalid([unknownConnection()]);
     if (haulerId !== '' && haulerId !== owner)
       throw invalid([{ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the hauler of the connection' }]);

@@ -128,8 +128,8 @@ export class HoldsRepository {
   }
 
   /** The hauler of a vision connection; a deleted one counts, because its recordings stay. */
-  async haulerOf(connectionId: string): Promise<string | undefined> {
-    const [row] = await this.dataSource.query<{ hauler_id: string }[]>(
+  async haulerOf(connectionId: string, database: Querying = this.dataSource): Promise<string | undefined> {
+    const [row] = await database.query<{ hauler_id: string }[]>(
       "SELECT hauler_id FROM connections WHERE id = $1 AND interface = 'vision'",
       [connectionId],
     );
