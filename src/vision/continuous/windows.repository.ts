@@ -8,7 +8,7 @@ interface SubscriptionKey {
   readonly id: string;
 }
 
-interface WindowOwner extends SubscriptionKey {
+export interface WindowOwner extends SubscriptionKey {
   readonly connection_id: string;
 }
 

@@ -1,7 +1,6 @@
-import type { MissingFootage } from '../../contracts/admin/hold.dto.js';
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
 import { PARTITIONED } from '../../database/partitions.rules.js';
-import { instantSql, type Querying } from '../../database/sql.js';
+import type { Querying } from '../../database/sql.js';
 import { isWithin, sameCamera } from './held.sql.js';
 import type { HoldRow } from './holds.repository.js';
 
@@ -10,13 +9,6 @@ export interface HeldCounts {
   readonly stored: number;
   readonly bytes: string;
   readonly waiting: number;
-}
-
-export interface MissingRow {
-  readonly camera: string | null;
-  readonly from: string;
-  readonly to: string;
-  readonly cause: MissingFootage['cause'];
 }
 
 /** Longer recordings than this do not exist; the bound lets an index find the first one of a range. */
@@ -71,7 +63,7 @@ export async function countHeld(database: Querying, { hauler_id, id }: Key): Pro
  * The time of a hold up to now of which nothing is held, by camera: of a camera with several names by the first of them.
  * Where recordings overlap, one that is held counts.
  */
-export function findMissing(database: Querying, { hauler_id, id }: Key): Promise<MissingRow[]> {
+export function findMissing(database: Querying, { hauler_id, id }: Key): Promise<object[]> {
   return database.query(
     `WITH footage AS MATERIALIZED (${HELD}),
      named AS (SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id FROM footage),
@@ -106,7 +98,7 @@ export function findMissing(database: Querying, { hauler_id, id }: Key): Promise
        UNION ALL SELECT name, 'erased', unnest(unknown * erased) FROM rest
        UNION ALL SELECT name, 'monthRemoved', unnest(unknown * removed - erased) FROM rest
        UNION ALL SELECT name, 'notListed', unnest(unknown - erased - removed) FROM rest)
-     SELECT name AS camera, ${instantSql('lower(piece)')} AS "from", ${instantSql('upper(piece)')} AS "to", cause
+     SELECT name AS camera_id, lower(piece) AS "from", upper(piece) AS "to", cause
      FROM pieces ORDER BY lower(piece), name LIMIT ${MAX_MISSING}`,
     [hauler_id, id],
   );

@@ -3,14 +3,16 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
   type CreateHold,
-  type Hold,
-  type HoldDetails,
+  Hold,
+  HoldDetails,
   type HoldQuery,
   MAX_HOLD_DAYS,
+  MissingFootage,
 } from '../../contracts/admin/hold.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { AdminRecording, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Database } from '../../database/database.js';
 import type { Querying } from '../../database/sql.js';
@@ -113,36 +115,17 @@ const unknownTruck = (removedBefore: Date | undefined): Violation => ({
       : `; its months of recordings before ${formatInstant(removedBefore).slice(0, 10)} may have been removed (VIDEO_ROWS_DAYS), and a truck of that time alone is no longer known`
   }`,
 });
-
 async function detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
-  const { stored, bytes, waiting } = await countHeld(database, row);
-  const missing = await findMissing(database, row);
-  return {
-    ...toHoldDto(row),
-    ...{ stored, bytes: Number(bytes), waiting },
-    missing: missing.map(({ camera, from, to, cause }) => ({
-      ...(camera === null ? {} : { cameraId: camera }),
-      ...{ from: formatInstant(from), to: formatInstant(to), cause },
-    })),
-  };
+  const counts = await countHeld(database, row);
+  const missing = (await findMissing(database, row)).map((range) => present(MissingFootage, range));
+  return present(HoldDetails, { ...shown(row), ...counts, missing });
 }
 
-function toHoldDto(row: HoldRow): Hold {
-  return {
-    id: row.id,
-    haulerId: row.hauler_id,
-    caseId: row.case_id,
-    reason: row.reason,
-    connectionId: row.connection_id,
-    truckId: row.truck_id,
-    ...(row.camera_id === null ? {} : { cameraId: row.camera_id }),
-    from: formatInstant(row.from),
-    to: formatInstant(row.to),
-    status: row.released_at === null ? 'active' : 'released',
-    createdAt: formatInstant(row.created_at),
-    createdBy: row.created_by,
-    ...(row.released_at === null ? {} : { releasedAt: formatInstant(row.released_at) }),
-    ...(row.released_by === null ? {} : { releasedBy: row.released_by }),
-    ...(row.release_reason === null ? {} : { releaseReason: row.release_reason }),
-  };
-}
+const shown = (row: HoldRow) => ({
+  ...row,
+  from: formatInstant(row.from),
+  to: formatInstant(row.to),
+  status: row.released_at === null ? 'active' : 'released',
+});
+
+const toHoldDto = (row: HoldRow): Hold => present(Hold, shown(row));

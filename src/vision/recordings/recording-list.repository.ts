@@ -1,34 +1,19 @@
-import type { RecordingQuery, RecordingReason } from '../../contracts/admin/recording.dto.js';
+import { FILE_REMOVED, type RecordingQuery } from '../../contracts/admin/recording.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
 import { MAX_MS } from './coverage-days.rules.js';
 import type { RecordingState, ShownState } from './recording.rules.js';
 
-/** A recording as the admin API shows it. Customer, truck and camera have the partner's names. */
+/** What is needed of a recording beside its answer, which has all columns of `findRecordings`. */
 export interface AdminRecordingRow {
-  readonly hauler_id: string;
-  readonly id: string;
   readonly connection_id: string;
-  readonly source: 'on-demand' | 'continuous';
-  readonly partner_recording_id: string;
-  readonly customer_id: string;
   readonly truck_id: string;
   readonly camera_id: string;
   readonly start_time: Date;
-  readonly end_time: Date;
-  readonly duration_seconds: number;
   readonly status: ShownState;
-  /** Of the end, or of the last failed attempt. */
-  readonly reason: string | null;
-  readonly reason_code: RecordingReason | null;
-  /** Retention has deleted the file. */
-  readonly is_removed: boolean;
-  readonly expires_at: Date | null;
   /** A bigint, as text. */
   readonly size_bytes: string | null;
   readonly sha256: string | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
 }
 
 /** A recording in work without a link waits for its next link. */
@@ -100,8 +85,8 @@ async function haulerOf(database: Querying, connectionId: string): Promise<strin
 export function findRecordings(database: Querying, ids: readonly string[]): Promise<AdminRecordingRow[]> {
   return database.query(
     `SELECT hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id, start_time,
-       end_time, duration_seconds, ${SHOWN_STATUS} AS status, coalesce(reason, last_error) AS reason, reason_code,
-       deleted_at IS NOT NULL AS is_removed, expires_at, size_bytes, sha256, created_at, updated_at
+       end_time, duration_seconds, ${SHOWN_STATUS} AS status, coalesce(reason, last_error) AS reason,
+       CASE WHEN deleted_at IS NULL THEN reason_code ELSE '${FILE_REMOVED}' END AS reason_code, expires_at, size_bytes, sha256, created_at, updated_at
      FROM recordings WHERE id = ANY ($1::uuid[]) ORDER BY start_time DESC, id DESC`,
     [ids],
   );
