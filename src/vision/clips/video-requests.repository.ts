@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { OrderVideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { isWithin } from '../holds/held.sql.js';
+import type { Range } from '../range.js';
 import { isRemoved } from '../recordings/removed.sql.js';
 import { DataSource, type EntityManager } from 'typeorm';
 import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
@@ -11,7 +12,7 @@ import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { CameraRange } from './clip-matching.rules.js';
-import type { Range, RequestState } from './clip-requests.rules.js';
+import type { RequestState } from './clip-requests.rules.js';
 
 /** What is needed of a request beside its answer, which has all columns of `find`. */
 export interface RequestRow {

@@ -1,6 +1,7 @@
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
 import { PARTITIONED } from '../../database/partitions.rules.js';
 import type { Querying } from '../../database/sql.js';
+import type { TruckRow } from '../truck.js';
 import { isWithin, sameCamera } from './held.sql.js';
 import type { HoldRow } from './holds.repository.js';
 
@@ -105,10 +106,7 @@ export function findMissing(database: Querying, { hauler_id, id }: Key): Promise
 }
 
 /** Held recordings of a truck that have no file yet, and may get none. */
-export interface HeldRiskRow {
-  readonly hauler_id: string;
-  readonly connection_id: string;
-  readonly truck_id: string;
+export interface HeldRiskRow extends TruckRow {
   readonly count: number;
   /** Of these, the download has ended without a file. */
   readonly lost: number;

@@ -1,6 +1,7 @@
 import { FILE_REMOVED, type RecordingQuery } from '../../contracts/admin/recording.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
+import type { NamedCamera } from './camera-names.repository.js';
 import { MAX_MS } from './coverage-days.rules.js';
 import type { RecordingState, ShownState } from './recording.rules.js';
 
@@ -45,11 +46,11 @@ const FOUND = `SELECT id, start_time, hauler_id AS list_hauler FROM recordings
         AND ($6::text IS NULL OR camera_id = $6 OR (connection_id, truck_id, camera_id) IN (
           SELECT * FROM unnest($7::uuid[], $8::text[], $9::text[])))`;
 
-/** Ids, the latest start first. `others` are the other names of the camera: connection, truck and name. */
+/** Ids, the latest start first. `others` are the other names of the camera. */
 export async function recordingPage(
   database: Querying,
   query: RecordingQuery,
-  others: readonly (readonly string[])[],
+  others: readonly NamedCamera[],
 ): Promise<ListPage<{ readonly id: string }>> {
   const { connectionId, truckId, cameraId, source, from, to, overlaps } = query;
   const [status, isDownloading] = storedState(query.status);
@@ -62,7 +63,9 @@ export async function recordingPage(
     sql: isOfTruck ? FOUND : shown.map((state) => `${FOUND} AND status = '${state}'`),
     parameters: [
       ...[connectionId, truckId, source, from, to, cameraId].map((value) => value ?? null),
-      ...[0, 1, 2].map((i) => others.map((names) => names[i])),
+      others.map((camera) => camera.connectionId),
+      others.map((camera) => camera.truckId),
+      others.map((camera) => camera.cameraId),
       isDownloading,
       haulerId,
       ...[overlaps?.from ?? null, overlaps?.to ?? null],
