@@ -126,13 +126,4 @@ export class HoldsRepository {
     );
     return row?.start_before;
   }
-
-  /** The hauler of a vision connection; a deleted one counts, because its recordings stay. */
-  async haulerOf(connectionId: string, database: Querying = this.dataSource): Promise<string | undefined> {
-    const [row] = await database.query<{ hauler_id: string }[]>(
-      "SELECT hauler_id FROM connections WHERE id = $1 AND interface = 'vision'",
-      [connectionId],
-    );
-    return row?.hauler_id;
-  }
 }

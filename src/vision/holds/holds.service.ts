@@ -18,7 +18,7 @@ import { Database } from '../../database/database.js';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { unknownConnection } from '../client/vision-connections.repository.js';
+import { haulerOf, unknownConnection } from '../client/vision-connections.repository.js';
 import { countHeld, findHeldAtRisk, findMissing, type HeldRiskRow } from './held-footage.repository.js';
 import { type HoldRow, HoldsRepository, lockHolding } from './holds.repository.js';
 
@@ -85,7 +85,7 @@ export class Holds {
 
   private async haulerOf({ connectionId, truckId, from, to }: CreateHold): Promise<string> {
     const violations = rangeViolations(from, to);
-    const haulerId = await this.holds.haulerOf(connectionId);
+    const haulerId = await haulerOf(this.dataSource, connectionId);
     if (haulerId === undefined) violations.push(unknownConnection());
     else if (!(await this.holds.knowsTruck(haulerId, connectionId, truckId))) {
       violations.push(unknownTruck(await this.holds.removedBefore(haulerId, connectionId, from)));

@@ -1,6 +1,7 @@
 import { FILE_REMOVED, type RecordingQuery } from '../../contracts/admin/recording.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
+import { haulerOf } from '../client/vision-connections.repository.js';
 import type { NamedCamera } from './camera-names.repository.js';
 import { MAX_MS } from './coverage-days.rules.js';
 import type { RecordingState, ShownState } from './recording.rules.js';
@@ -55,7 +56,8 @@ export async function recordingPage(
   const { connectionId, truckId, cameraId, source, from, to, overlaps } = query;
   const [status, isDownloading] = storedState(query.status);
   const isOfTruck = connectionId !== undefined && truckId !== undefined && status === null;
-  const haulerId = query.haulerId ?? (isOfTruck ? await haulerOf(database, connectionId) : null);
+  // The index of cameras begins with the hauler.
+  const haulerId = query.haulerId ?? (isOfTruck ? await haulerOf(database, connectionId) : undefined);
   const shown = STATES.filter((state) => status === null || status === state);
   const list: SqlList = {
     name: 'recordings',
@@ -67,7 +69,7 @@ export async function recordingPage(
       others.map((camera) => camera.truckId),
       others.map((camera) => camera.cameraId),
       isDownloading,
-      haulerId,
+      haulerId ?? null,
       ...[overlaps?.from ?? null, overlaps?.to ?? null],
     ],
     hasHaulers: true,
@@ -75,13 +77,6 @@ export async function recordingPage(
     order: 'DESC',
   };
   return listPage(database, list, query);
-}
-
-/** The index of cameras begins with the hauler. */
-async function haulerOf(database: Querying, connectionId: string): Promise<string | null> {
-  const sql = 'SELECT hauler_id FROM connections WHERE id = $1';
-  const [row] = await database.query<{ hauler_id: string }[]>(sql, [connectionId]);
-  return row?.hauler_id ?? null;
 }
 
 /** The latest start first. */
