@@ -16,6 +16,9 @@ const INTERVAL_MS = 15_000;
 /** Announced by one run; the others are announced by the next one. */
 const MAX_SENT = 2_000;
 
+/** The next interval goes on. */
+const MAX_AGAIN = 3;
+
 const STATE_TOPICS = TOPIC_NAMES.filter((name) => topicOf(name).isState === true);
 const familyOf = (topic: TopicName) => topic.split('.')[0] as Family;
 
@@ -49,8 +52,15 @@ export class StatesJob {
 
   /** Does nothing while another instance does it. */
   async run(): Promise<void> {
+    let attempts = 0;
+    while (!(await this.announce()) && attempts < MAX_AGAIN) attempts++;
+    this.deliveries.runDue();
+  }
+
+  /** Looks before the transaction, which has one connection. False if what was announced has changed since: look again. */
+  private async announce(): Promise<boolean> {
     const endpoints = await stateEndpoints(this.dataSource, STATE_TOPICS);
-    if (endpoints.length === 0) return;
+    if (endpoints.length === 0) return true;
     const before = await announcedStates(this.dataSource);
     const topics = endpoints.flatMap((endpoint) => endpoint.topics).filter((topic) => STATE_TOPICS.includes(topic));
     const families = new Set(topics.map(familyOf));
@@ -64,16 +74,16 @@ export class StatesJob {
       changes.sent.splice(MAX_SENT);
       changes.ended.splice(0);
     }
-    await inTransaction(this.dataSource, async (manager) => {
-      if (!(await lockStates(manager))) return;
-      // Else another instance has announced since: the next run compares with that.
-      if (!isDeepStrictEqual(await announcedStates(manager), before)) return;
+    return inTransaction(this.dataSource, async (manager) => {
+      if (!(await lockStates(manager))) return true;
+      // Another instance has announced, or an endpoint was switched on or off.
+      if (!isDeepStrictEqual(await announcedStates(manager), before)) return false;
       for (const { endpointId, topic, data } of changes.sent) {
         await insertDelivery(manager, endpointId, { topic, data });
       }
       await storeStates(manager, changes.announced);
       await deleteStates(manager, changes.ended);
+      return true;
     });
-    this.deliveries.runDue();
   }
 }
