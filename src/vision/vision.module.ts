@@ -124,7 +124,6 @@ import { Retention } from './recordings/retention.job.js';
     RetentionSettings,
     ErasedClips,
     Holds,
-    HoldsRepository,
     DownloadRetry,
     RecordingContent,
     FootageAttentionRepository,

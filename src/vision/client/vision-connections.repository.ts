@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
+import type { Querying } from '../../database/sql.js';
 import { WorkService } from '../../work/work.service.js';
 import {
   type ConnectionChange,
@@ -74,11 +75,7 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
 
   /** Includes deleted connections, because their recordings stay. */
   async exists(id: string): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>(
-      "SELECT 1 FROM connections WHERE id = $1 AND interface = 'vision'",
-      [id],
-    );
-    return rows.length > 0;
+    return (await haulerOf(this.dataSource, id)) !== undefined;
   }
 
   /**
@@ -107,6 +104,15 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
   runDue(): void {
     for (const kind of [SUBMIT_CLIPS, POLL_CLIPS, READ_SUBSCRIPTIONS, READ_WINDOWS]) this.work.runDue(kind);
   }
+}
+
+/** The hauler of a vision connection, also of a deleted one, because its recordings stay. */
+export async function haulerOf(database: Querying, connectionId: string): Promise<string | undefined> {
+  const [row] = await database.query<{ hauler_id: string }[]>(
+    "SELECT hauler_id FROM connections WHERE id = $1 AND interface = 'vision'",
+    [connectionId],
+  );
+  return row?.hauler_id;
 }
 
 /** Of one statement: a connection may have more failed lists than a statement can change within its time limit. */
