@@ -99,7 +99,9 @@ export class Holds {
 
   private async detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
     const counts = await countHeld(database, row);
-    const missing = (await findMissing(database, row, this.rowsBefore())).map((range) => present(MissingFootage, range));
+    const missing = (await findMissing(database, row, this.rowsBefore())).map((range) =>
+      present(MissingFootage, range),
+    );
     return present(HoldDetails, { ...shown(row), ...counts, missing });
   }
 
