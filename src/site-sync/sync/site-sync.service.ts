@@ -7,7 +7,6 @@ import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
 import type { EntityManager } from 'typeorm';
 import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
-import { noDataFindings } from '../../partner-client/connection-check.rules.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { adoptRecords, KindRepository, lockCatalog } from './catalog-sync.repository.js';
 import { type AbsentLists, absentLists } from './absent-lists.rules.js';
@@ -194,10 +193,18 @@ async function noData(answer: StreamedAnswer): Promise<RunResult> {
   return { status: 'no_data', error: `The 404 is not the contract's, so the address may be wrong: ${reason}.` };
 }
 
+/** A 404 of the contract means that the partner has no data of this hauler (section 7). */
 async function notOfContract(answer: StreamedAnswer): Promise<string | undefined> {
   try {
-    const { conforms, findings } = noDataFindings(await answer.whole());
-    return conforms === false ? findings[0] : undefined;
+    const body = (await answer.whole()).json();
+    const error = ownField(body, 'error');
+    const isOfContract =
+      ownField(body, 'success') === false &&
+      ownField(error, 'code') === 'NOT_FOUND' &&
+      typeof ownField(error, 'message') === 'string';
+    return isOfContract
+      ? undefined
+      : 'an answer with status 404 must have the common error body, with error.code NOT_FOUND';
   } catch (error) {
     if (error instanceof PartnerFailure) return error.message.replace(/\.$/, '');
     throw error;
