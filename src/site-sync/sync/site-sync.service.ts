@@ -1,7 +1,7 @@
 import { ownField } from '../../contracts/common/json.js';
 import { Injectable } from '@nestjs/common';
 import { SITE_API } from '../../contracts/site/site.api.js';
-import { type GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
+import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
@@ -17,34 +17,6 @@ import { checkParents, RECORD_LISTS, RecordStager, stageRecords, storeIssues } f
 import { SyncChangesRepository } from './sync-changes.repository.js';
 import { SyncDatabase } from './sync-database.js';
 import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
-
-export interface SiteCall {
-  readonly connection: PartnerConnection;
-  /** An admin waits for this call: the partner is called even during a pause. */
-  readonly requested: boolean;
-  readonly signal: AbortSignal;
-  /** Reads the answer, which has the status 200, or 404 if the partner has no data of this hauler. */
-  readonly read: (answer: StreamedAnswer) => Promise<void>;
-}
-
-/** Calls the Site API of a partner (section 4.3). */
-@Injectable()
-export class SiteClient {
-  constructor(private readonly partners: PartnerClient) {}
-
-  /** Throws `PartnerFailure`. */
-  getSites({ haulerId }: GetSitesQuery, { connection, requested, signal, read }: SiteCall): Promise<void> {
-    const call = {
-      api: SITE_API,
-      route: SITE_API.routes.getSites,
-      query: { haulerId },
-      accept: [200, 404],
-      duringPause: requested,
-      signal,
-    };
-    return this.partners.stream(connection, call, read);
-  }
-}
 
 /** A run that this process executes. */
 export interface Synchronisation {
@@ -65,36 +37,33 @@ const PREFETCH_BYTES = 1_048_576;
 @Injectable()
 export class SiteSync {
   constructor(
-    private readonly client: SiteClient,
+    private readonly partners: PartnerClient,
     private readonly database: SyncDatabase,
     private readonly runs: SyncRunsRepository,
     private readonly changes: SyncChangesRepository,
   ) {}
 
   /**
-   * Concludes the run, or throws the failure and changes nothing. A large answer that finds no free slot is fetched again
-   * when a slot is free, because a partner closes a connection that is not read.
+   * Concludes the run, or throws the failure and changes nothing. A partner that closes its connection while a large answer
+   * waits for a slot is called again, as after any broken answer.
    */
   async synchronise(work: Synchronisation): Promise<void> {
+    const { connection, run, requested, signal } = work;
+    const call = {
+      api: SITE_API,
+      route: SITE_API.routes.getSites,
+      query: { haulerId: run.haulerId },
+      accept: [200, 404],
+      duringPause: requested,
+      signal,
+    };
     const { slots } = this.database;
-    let isPostponed = false;
-    await this.fetch(work, async (answer) => {
+    await this.partners.stream(connection, call, async (answer) => {
       const result = answer.status === 404 ? await noData(answer) : undefined;
-      const isWhole = result !== undefined || (await answer.prefetch(PREFETCH_BYTES));
-      isPostponed = !isWhole && !slots.tryAcquire();
-      if (isPostponed) return;
-      if (isWhole) await slots.acquire(work.signal);
+      if (result === undefined) await answer.prefetch(PREFETCH_BYTES);
+      await slots.acquire(signal);
       await this.conclude(work, answer, result).finally(() => slots.release());
     });
-    if (!isPostponed) return;
-    await slots.acquire(work.signal);
-    const apply = async (answer: StreamedAnswer) =>
-      this.conclude(work, answer, answer.status === 404 ? await noData(answer) : undefined);
-    await this.fetch(work, apply).finally(() => slots.release());
-  }
-
-  private fetch({ run, connection, requested, signal }: Synchronisation, read: SiteCall['read']): Promise<void> {
-    return this.client.getSites({ haulerId: run.haulerId }, { connection, requested, signal, read });
   }
 
   private conclude(work: Synchronisation, answer: StreamedAnswer, result?: RunResult): Promise<void> {
