@@ -21,7 +21,7 @@ import { SITE_API } from '../contracts/site/site.api.js';
 import { VISION_API } from '../contracts/vision/vision.api.js';
 import { SealBrokenError } from './connection-keys.service.js';
 import type { ConnectionEntity } from './connection.entity.js';
-import { recordTooLarge, type StreamedAnswer } from './partner-answer.js';
+import { recordTooLarge, type PartnerAnswer } from './partner-answer.js';
 import { PartnerClient } from './partner-client.js';
 import { type FailureKind, PartnerFailure } from './partner-failure.js';
 
@@ -178,13 +178,13 @@ class CheckCalls {
   }
 
   /** The answer without our keys. A fixed text replaces a body that is not JSON. */
-  private async read(answer: StreamedAnswer, { operation }: KitRequest): Promise<KitAnswer> {
+  private async read(answer: PartnerAnswer, { operation }: KitRequest): Promise<KitAnswer> {
     const { status, contentType } = answer;
     const headers: Record<string, string> = contentType === undefined ? {} : { 'content-type': contentType };
     const isSmall = await answer.prefetch(MAX_WHOLE_BYTES);
     try {
       const isStreamed = !isSmall && status === 200 && operation === 'getSites';
-      const { body, facts } = isStreamed ? await siteBody(answer) : { body: (await answer.whole()).json() };
+      const { body, facts } = isStreamed ? await siteBody(answer) : { body: await answer.json() };
       if (status === 200 && ownField(body, 'success') === false) this.refused(answer, body);
       const kept = { status, headers, body: Buffer.from(JSON.stringify(body)) };
       return facts === undefined ? kept : rememberSiteFacts(kept, facts);
@@ -196,7 +196,7 @@ class CheckCalls {
   }
 
   /** An error body with status 200: its code says whether the key was refused. */
-  private refused(answer: StreamedAnswer, body: unknown): void {
+  private refused(answer: PartnerAnswer, body: unknown): void {
     const authorized = ownField(ownField(body, 'error'), 'code') !== 'UNAUTHORIZED';
     this.first ??= { reachable: true, authorized, status: answer.status, fault: answer.refusal(body).message };
   }
@@ -225,7 +225,7 @@ class CheckCalls {
 }
 
 /** Checks a list of any size in constant memory: records are checked as they arrive; the body is the rest. */
-async function siteBody(answer: StreamedAnswer): Promise<{ readonly body: unknown; readonly facts: SiteFacts }> {
+async function siteBody(answer: PartnerAnswer): Promise<{ readonly body: unknown; readonly facts: SiteFacts }> {
   const facts = new SiteFacts();
   const notObjects = new Map<string, unknown>();
   for await (const records of answer.records(Object.keys(SITE_LISTS))) {

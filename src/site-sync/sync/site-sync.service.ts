@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
-import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
+import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
 import type { EntityManager } from 'typeorm';
 import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
@@ -66,14 +66,14 @@ export class SiteSync {
     });
   }
 
-  private conclude(work: Synchronisation, answer: StreamedAnswer, result?: RunResult): Promise<void> {
+  private conclude(work: Synchronisation, answer: PartnerAnswer, result?: RunResult): Promise<void> {
     return this.database.transaction(async (manager) =>
       work.conclude(manager, result ?? (await this.apply(manager, work.run, answer))),
     );
   }
 
   /** Stages and applies the whole answer. An answer that breaks the contract changes nothing (decision 33). */
-  private async apply(manager: EntityManager, run: StartedRun, answer: StreamedAnswer): Promise<RunResult> {
+  private async apply(manager: EntityManager, run: StartedRun, answer: PartnerAnswer): Promise<RunResult> {
     await stageRecords(manager, stagedRows(answer));
     if (ownField(answer.envelope, 'success') === false) throw answer.refusal(answer.envelope);
     const { data } = answer.readEnvelope(GetSitesResponse);
@@ -111,7 +111,7 @@ export class SiteSync {
   }
 }
 
-async function* stagedRows(answer: StreamedAnswer): AsyncGenerator<string> {
+async function* stagedRows(answer: PartnerAnswer): AsyncGenerator<string> {
   const stager = new RecordStager(new Date());
   for await (const records of answer.records(RECORD_LISTS)) yield stager.copyText(records);
 }
@@ -156,16 +156,16 @@ const hasChanges = ({ created, updated, deactivated, restored, held }: KindCount
   created + updated + deactivated + restored + held > 0;
 
 /** A gateway or a wrong address also answers 404, so the run reports a 404 without the contract's error body. */
-async function noData(answer: StreamedAnswer): Promise<RunResult> {
+async function noData(answer: PartnerAnswer): Promise<RunResult> {
   const reason = await notOfContract(answer);
   if (reason === undefined) return { status: 'no_data' };
   return { status: 'no_data', error: `The 404 is not the contract's, so the address may be wrong: ${reason}.` };
 }
 
 /** A 404 of the contract means that the partner has no data of this hauler (section 7). */
-async function notOfContract(answer: StreamedAnswer): Promise<string | undefined> {
+async function notOfContract(answer: PartnerAnswer): Promise<string | undefined> {
   try {
-    const body = (await answer.whole()).json();
+    const body = await answer.json();
     const error = ownField(body, 'error');
     const isOfContract =
       ownField(body, 'success') === false &&
