@@ -1,41 +1,29 @@
 import { Injectable } from '@nestjs/common';
 import type { CheckedRule, ConnectionCheck } from '../contracts/admin/connection-check.dto.js';
-import { ConnectionRulesService } from './connection-rules.service.js';
-import { ConnectionsService } from './connections.service.js';
-import { PartnerFailure } from './partner-failure.js';
-
-/** Checks what a partner's lists link to. The module of Vision provides it. */
-export interface FileCheck {
-  /** The truck of the newest subscription. */
-  truckOf(connectionId: string): Promise<string | undefined>;
-  /** Follows the link of one listed recording, and reads its whole file. The signal ends it, and nothing is proven then. */
-  rules(connectionId: string, truckId: string | undefined, signal: AbortSignal): Promise<CheckedRule[]>;
-}
+import { ConnectionRulesService } from '../partner-client/connection-rules.service.js';
+import { ConnectionsService } from '../partner-client/connections.service.js';
+import { PartnerFailure } from '../partner-client/partner-failure.js';
+import { DownloadCheck } from '../vision/downloads/download-check.service.js';
 
 /** Calls a partner, to show an admin what about its connection is proven. */
 @Injectable()
 export class ConnectionCheckService {
-  private files: FileCheck | undefined;
-
   constructor(
     private readonly connections: ConnectionsService,
     private readonly kit: ConnectionRulesService,
+    private readonly files: DownloadCheck,
   ) {}
-
-  useFiles(files: FileCheck): void {
-    this.files = files;
-  }
 
   /** A failure of the partner is part of the result; only an unknown id is an error. */
   async check(id: string, truckId?: string): Promise<ConnectionCheck> {
     const connection = await this.connections.required(id);
     const signal = timeLimit();
-    const files = connection.interface === 'vision' ? this.files : undefined;
-    const truck = truckId ?? (await files?.truckOf(id));
+    const isVision = connection.interface === 'vision';
+    const truck = truckId ?? (isVision ? await this.files.truckOf(id) : undefined);
     const { reachable, authorized, asked, findings, rules: ofKit } = await this.kit.rules(connection, truck, signal);
     if (!reachable || !authorized)
       return { reachable, authorized, conforms: false, proven: 0, of: 0, findings: [...findings], rules: [] };
-    const ofFiles = (await files?.rules(id, truck, signal)) ?? [];
+    const ofFiles = isVision ? await this.files.rules(id, truck, signal) : [];
     const counted = [...ofKit.filter((rule) => asked.has(rule.id)), ...ofFiles].filter(
       ({ outcome }) => outcome !== 'not-applicable',
     );

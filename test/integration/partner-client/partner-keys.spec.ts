@@ -80,7 +80,7 @@ describe('the two key slots', () => {
       ),
     );
     const connection = await connect({ nextKey: 'next-partner-key' });
-    await ask(partnerClient(scene.dataSource), connection, getSites);
+    expect((await failureOf(ask(partnerClient(scene.dataSource), connection, getSites))).kind).toBe('notJson');
     expect((await slots(connection)).sealedNextKey).toBe(connection.sealedNextKey);
   });
 });
