@@ -43,7 +43,7 @@ import { Pokes } from './pokes/pokes.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
 import { CoverageDaysCheck } from './recordings/coverage-days.job.js';
 import { CoverageDays } from './recordings/coverage-days.service.js';
-import { OldMonths } from './recordings/old-months.js';
+import { OldRows } from './recordings/old-rows.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { RetentionSettings } from './recordings/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
@@ -79,7 +79,7 @@ import { Retention } from './recordings/retention.job.js';
     Recordings,
     StoredHours,
     Retention,
-    OldMonths,
+    OldRows,
     RetentionSettings,
     Holds,
     HoldsRepository,

@@ -27,10 +27,6 @@ type ClipPart = RequestedCamera & { readonly id: string; readonly partnerRequest
 
 type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
 
-/** A chunk of a month that was dropped: it would be fetched again, and deleted again. */
-const IS_DROPPED = `EXISTS (SELECT FROM recording_floors AS floor
-  WHERE (floor.hauler_id, floor.connection_id) = ($1, $2) AND listed.start_time < floor.start_before)`;
-
 /** Stores listed recordings. Each row is a file to download. */
 @Injectable()
 export class RecordingsRepository {
@@ -168,7 +164,7 @@ export class RecordingsRepository {
          $12::integer[], $13::text[], $14::timestamptz[], $15::timestamptz[], $16::jsonb[])
          AS element (partner_id, truck_id, camera_id, start_time, end_time, id, customer, seconds, link, expires, fetch_by,
            gaps)) AS listed
-       WHERE NOT ${isErased('listed')} AND ($3::uuid IS NOT NULL OR NOT ${IS_DROPPED})
+       WHERE NOT ${isErased('listed')}
        ON CONFLICT DO NOTHING RETURNING id`,
       [
         haulerId,
@@ -221,7 +217,9 @@ export const recordingInventory = (dataSource: Querying): Inventory =>
     table: 'recordings',
     folder: RECORDINGS_FOLDER,
     where: "status = 'stored'",
-    expectedWhere: "status IN ('stored', 'available', 'downloading')",
+    // The file of a removed one is deleted by retention.
+    expectedWhere: `(status IN ('stored', 'available') OR deleted_at IS NOT NULL AND EXISTS (SELECT FROM removed_files AS file
+      WHERE (file.hauler_id, file.recording_id) = (recordings.hauler_id, recordings.id)))`,
     owner: 'hauler_id',
   });
 
