@@ -111,6 +111,8 @@ import { Retention } from './recordings/retention.job.js';
   ],
   exports: [
     CoverageDays,
+    DownloadCheck,
+    VisionConnections,
     VisionFindings,
     VideoRequests,
     VideoSubscriptions,

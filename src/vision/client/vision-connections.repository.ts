@@ -1,15 +1,11 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import type { Querying } from '../../database/sql.js';
 import { WorkService } from '../../work/work.service.js';
-import {
-  type ConnectionChange,
-  ConnectionsService,
-  type ConnectionWork,
-} from '../../partner-client/connections.service.js';
+import type { ConnectionChange, ConnectionWork } from '../../partner-client/connections.service.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 
 /** The kinds of work, as logs and metrics name them. */
@@ -38,19 +34,14 @@ interface FileRow {
 
 /** Finds the connections to partners' Vision APIs, and makes their waiting work due when an admin changes one. */
 @Injectable()
-export class VisionConnections implements OnModuleInit, ConnectionWork {
+export class VisionConnections implements ConnectionWork {
   private readonly firstByteTimes = new LRUCache<string, Promise<number>>({ max: 1_000, ttl: 5_000 });
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly connections: ConnectionsService,
     private readonly work: WorkService,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_FIRST_BYTE_TIMEOUT'>,
   ) {}
-
-  onModuleInit(): void {
-    this.connections.register(this);
-  }
 
   /** Undefined for an unknown or deleted connection, and for one of another interface. */
   async find(id: string): Promise<VisionConnection | undefined> {
