@@ -44,8 +44,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   reference_clips: 'camera_id created_at customer_id end_time gaps id request_id sha256 size_bytes start_time truck_id',
   reference_clocks: 'customer_id offset_ms',
   reference_recordings: 'camera_id created_at customer_id end_time id sha256 size_bytes start_time truck_id',
-  reference_site_data: 'byte_length chunks digest gzip_length hauler_id previous_version updated_at version',
-  reference_site_data_chunks: 'bytes hauler_id position version',
+  reference_site_data: 'body byte_length digest hauler_id updated_at',
   reference_video_requests:
     'attempts camera_id created_at customer_id due_at end_time finished_at id last_error message sandbox start_time started_at status truck_id',
   request_counts: 'ends_at key_id requests',
