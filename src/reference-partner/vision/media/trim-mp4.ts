@@ -11,6 +11,7 @@ import {
   Output,
   QTFF,
   StreamTarget,
+  type StreamTargetChunk,
 } from 'mediabunny';
 
 Logging.level = LogLevel.Silent;
@@ -36,7 +37,7 @@ export class NotCopiedError extends Error {}
 export async function trimMp4(
   film: Pick<CustomSourceOptions, 'getSize' | 'read'>,
   { from, to }: FilmPart,
-  target: WritableStream,
+  target: WritableStream<StreamTargetChunk>,
 ): Promise<FilmPart | undefined> {
   // The library fetches a failed prefetch again when it needs the range. The error is then thrown to the caller.
   const handleUnhandledError = () => undefined;
