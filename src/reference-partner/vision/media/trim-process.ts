@@ -44,10 +44,9 @@ export async function trimInProcess<T>(
     env: task.storageUrl.startsWith('file:') ? childEnv() : childEnvWithS3(),
     serialization: 'advanced',
     stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
-    timeout: BASE_TIMEOUT_MS + Math.ceil(task.sizeBytes / MIN_BYTES_PER_MS),
-    killSignal: 'SIGKILL',
   });
   const kill = () => child.kill('SIGKILL');
+  const timer = setTimeout(kill, BASE_TIMEOUT_MS + Math.ceil(task.sizeBytes / MIN_BYTES_PER_MS));
   signal.addEventListener('abort', kill);
   const exited = once(child, 'exit') as Promise<[code: number | null, signal: NodeJS.Signals | null]>;
   const replied = (once(child, 'message') as Promise<[TrimReply]>).then(([reply]) => reply);
@@ -70,6 +69,7 @@ export async function trimInProcess<T>(
     return { part: await outcome, stored };
   } finally {
     kill();
+    clearTimeout(timer);
     signal.removeEventListener('abort', kill);
   }
 }
