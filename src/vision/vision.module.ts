@@ -32,6 +32,7 @@ import { DownloadJob } from './downloads/download.job.js';
 import { DownloadRepository } from './downloads/download.repository.js';
 import { Downloader } from './downloads/downloader.js';
 import { DownloadCheck } from './downloads/download-check.service.js';
+import { RelinkRepository } from './downloads/relink.repository.js';
 import { RelinkService } from './downloads/relink.service.js';
 import { RecordingContent } from './downloads/recording-content.service.js';
 import { DownloadRetryRepository } from './downloads/download-retry.repository.js';
@@ -42,7 +43,7 @@ import { Pokes } from './pokes/pokes.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
 import { CoverageDaysCheck } from './recordings/coverage-days.job.js';
 import { CoverageDays } from './recordings/coverage-days.service.js';
-import { OldMonths } from './recordings/old-months.js';
+import { OldRows } from './recordings/old-rows.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { RetentionSettings } from './recordings/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
@@ -78,7 +79,7 @@ import { Retention } from './recordings/retention.job.js';
     Recordings,
     StoredHours,
     Retention,
-    OldMonths,
+    OldRows,
     RetentionSettings,
     Holds,
     HoldsRepository,
@@ -96,6 +97,7 @@ import { Retention } from './recordings/retention.job.js';
     FootageRepository,
     TruckFootage,
     DownloadRepository,
+    RelinkRepository,
     RelinkService,
     {
       provide: Downloader,
@@ -122,7 +124,6 @@ import { Retention } from './recordings/retention.job.js';
     RetentionSettings,
     ErasedClips,
     Holds,
-    HoldsRepository,
     DownloadRetry,
     RecordingContent,
     FootageAttentionRepository,

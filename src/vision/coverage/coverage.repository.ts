@@ -93,7 +93,7 @@ const dayAfter = (time: number): string => dayText(time + DAY_MS - 1);
 /** The parts of clip requests that ended without any recording. */
 export const FAILED_CLIPS = `video_requests AS q JOIN video_request_parts AS part
       ON (part.hauler_id, part.request_id) = (q.hauler_id, q.id) AND part.status IN ('failed', 'expired')
-        AND part.rows_dropped_at IS NULL AND NOT EXISTS (SELECT FROM recordings WHERE (hauler_id, part_id) = (part.hauler_id, part.id))`;
+        AND part.file_removed_at IS NULL AND NOT EXISTS (SELECT FROM recordings WHERE (hauler_id, part_id) = (part.hauler_id, part.id))`;
 
 /** Reads the rows from which coverage is computed. */
 @Injectable()

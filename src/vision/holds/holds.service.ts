@@ -1,22 +1,25 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
   type CreateHold,
-  type Hold,
-  type HoldDetails,
+  Hold,
+  HoldDetails,
   type HoldQuery,
   MAX_HOLD_DAYS,
+  MissingFootage,
 } from '../../contracts/admin/hold.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { AdminRecording, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Database } from '../../database/database.js';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { unknownConnection } from '../client/vision-connections.repository.js';
+import { haulerOf, unknownConnection } from '../client/vision-connections.repository.js';
 import { countHeld, findHeldAtRisk, findMissing, type HeldRiskRow } from './held-footage.repository.js';
 import { type HoldRow, HoldsRepository, lockHolding } from './holds.repository.js';
 
@@ -27,6 +30,7 @@ export class Holds {
     private readonly dataSource: DataSource,
     private readonly holds: HoldsRepository,
     private readonly database: Database,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VIDEO_ROWS_DAYS'>,
   ) {}
 
   /**
@@ -37,13 +41,13 @@ export class Holds {
     const haulerId = await this.haulerOf(hold);
     return this.reading(async (manager) => {
       await lockHolding(manager);
-      return detailsOf(manager, await this.holds.insert(manager, haulerId, hold, by));
+      return this.detailsOf(manager, await this.holds.insert(manager, haulerId, hold, by));
     });
   }
 
   async get(id: string): Promise<HoldDetails> {
     const row = await this.find(id);
-    return this.reading((manager) => detailsOf(manager, row));
+    return this.reading((manager) => this.detailsOf(manager, row));
   }
 
   async find(id: string): Promise<HoldRow> {
@@ -83,13 +87,26 @@ export class Holds {
 
   private async haulerOf({ connectionId, truckId, from, to }: CreateHold): Promise<string> {
     const violations = rangeViolations(from, to);
-    const haulerId = await this.holds.haulerOf(connectionId);
+    const haulerId = await haulerOf(this.dataSource, connectionId);
     if (haulerId === undefined) violations.push(unknownConnection());
     else if (!(await this.holds.knowsTruck(haulerId, connectionId, truckId))) {
-      violations.push(unknownTruck(await this.holds.removedBefore(haulerId, connectionId, from)));
+      const before = this.rowsBefore();
+      violations.push(unknownTruck(before !== undefined && from < formatInstant(before) ? before : undefined));
     }
     if (violations.length > 0 || haulerId === undefined) throw invalid(violations);
     return haulerId;
+  }
+
+  private async detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
+    const counts = await countHeld(database, row);
+    const missing = (await findMissing(database, row, this.rowsBefore())).map((range) => present(MissingFootage, range));
+    return present(HoldDetails, { ...shown(row), ...counts, missing });
+  }
+
+  /** Rows of recordings that began before this time may be deleted. */
+  private rowsBefore(): Date | undefined {
+    const days = this.env.VIDEO_ROWS_DAYS;
+    return days === 0 ? undefined : new Date(Date.now() - days * 86_400_000);
   }
 
   /** A long range of many chunks takes longer than a request may hold a connection of the others. */
@@ -110,39 +127,15 @@ const unknownTruck = (removedBefore: Date | undefined): Violation => ({
   message: `truckId must be a truck of which the connection has a recording, a request or a subscription${
     removedBefore === undefined
       ? ''
-      : `; its months of recordings before ${formatInstant(removedBefore).slice(0, 10)} may have been removed (VIDEO_ROWS_DAYS), and a truck of that time alone is no longer known`
+      : `; its recordings before ${formatInstant(removedBefore).slice(0, 10)} may have been removed (VIDEO_ROWS_DAYS), and a truck of that time alone is no longer known`
   }`,
 });
 
-async function detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
-  const { stored, bytes, waiting } = await countHeld(database, row);
-  const missing = await findMissing(database, row);
-  return {
-    ...toHoldDto(row),
-    ...{ stored, bytes: Number(bytes), waiting },
-    missing: missing.map(({ camera, from, to, cause }) => ({
-      ...(camera === null ? {} : { cameraId: camera }),
-      ...{ from: formatInstant(from), to: formatInstant(to), cause },
-    })),
-  };
-}
+const shown = (row: HoldRow) => ({
+  ...row,
+  from: formatInstant(row.from),
+  to: formatInstant(row.to),
+  status: row.released_at === null ? 'active' : 'released',
+});
 
-function toHoldDto(row: HoldRow): Hold {
-  return {
-    id: row.id,
-    haulerId: row.hauler_id,
-    caseId: row.case_id,
-    reason: row.reason,
-    connectionId: row.connection_id,
-    truckId: row.truck_id,
-    ...(row.camera_id === null ? {} : { cameraId: row.camera_id }),
-    from: formatInstant(row.from),
-    to: formatInstant(row.to),
-    status: row.released_at === null ? 'active' : 'released',
-    createdAt: formatInstant(row.created_at),
-    createdBy: row.created_by,
-    ...(row.released_at === null ? {} : { releasedAt: formatInstant(row.released_at) }),
-    ...(row.released_by === null ? {} : { releasedBy: row.released_by }),
-    ...(row.release_reason === null ? {} : { releaseReason: row.release_reason }),
-  };
-}
+const toHoldDto = (row: HoldRow): Hold => present(Hold, shown(row));

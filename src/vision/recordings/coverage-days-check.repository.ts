@@ -1,4 +1,3 @@
-import { PARTITIONED } from '../../database/partitions.rules.js';
 import type { Querying } from '../../database/sql.js';
 
 export interface DayTruck {
@@ -62,11 +61,6 @@ const counted = (where: string) => `
         least(ends, $2::timestamptz) - interval '1 microsecond', interval '1 hour') AS hour) AS hours
   GROUP BY ${KEY}, day`;
 
-/** A sum `d` of a month that was dropped: its recordings are gone, so nothing says that it is wrong. */
-const IS_DROPPED = `(to_regclass('${PARTITIONED.recordings.name}_' || to_char(d.day, 'YYYYMM')) IS NULL AND EXISTS (
-  SELECT FROM recording_floors AS floor WHERE (floor.hauler_id, floor.connection_id) = (d.hauler_id, d.connection_id)
-    AND d.day < (floor.start_before AT TIME ZONE 'UTC')::date))`;
-
 const DAY_MS = 86_400_000;
 
 /**
@@ -81,7 +75,7 @@ export async function correctDay(database: Querying, day: string, truck?: DayTru
     `WITH counted AS MATERIALIZED (${counted(where)}),
      known AS (
        SELECT *, d.xmin AS version FROM coverage_days AS d
-       WHERE day = ($1::timestamptz AT TIME ZONE 'UTC')::date AND ${where} AND NOT ${IS_DROPPED}),
+       WHERE day = ($1::timestamptz AT TIME ZONE 'UTC')::date AND ${where}),
      fixed AS (
        UPDATE coverage_days AS d SET milliseconds = coalesce(c.milliseconds, ${ZEROS}),
          is_shared = coalesce(c.is_shared, false)
@@ -111,9 +105,9 @@ export function wrongDays(database: Querying, truck: DayTruck): Promise<WrongDay
     `SELECT day::text, array_agg(camera_id ORDER BY camera_id) AS cameras, bool_and(d.milliseconds IS NULL) AS is_lost,
        coalesce(sum((SELECT sum(ms) FROM unnest(d.milliseconds) AS ms)), 0)::float8 AS summed_ms,
        coalesce(sum((SELECT sum(ms) FROM unnest(c.milliseconds) AS ms)), 0)::float8 AS recorded_ms
-     FROM (SELECT *, ${IS_DROPPED} AS is_dropped FROM coverage_days AS d WHERE ${OF_TRUCK}) AS d
+     FROM (SELECT * FROM coverage_days AS d WHERE ${OF_TRUCK}) AS d
        FULL JOIN (${counted(OF_TRUCK)}) AS c USING (${KEY}, day)
-     WHERE d.is_dropped IS NOT TRUE AND (coalesce(d.milliseconds, ${ZEROS}) <> coalesce(c.milliseconds, ${ZEROS})
+     WHERE (coalesce(d.milliseconds, ${ZEROS}) <> coalesce(c.milliseconds, ${ZEROS})
        OR coalesce(c.is_shared, false) AND NOT coalesce(d.is_shared, false))
      GROUP BY day ORDER BY day`,
     ['-infinity', 'infinity', ...keyOf(truck)],

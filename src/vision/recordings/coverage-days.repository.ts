@@ -1,14 +1,7 @@
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import type { Querying } from '../../database/sql.js';
 import type { RecordingState } from './recording.rules.js';
-import {
-  type CameraRow,
-  type DayDelta,
-  dayDeltas,
-  type Footage,
-  type FootageChange,
-  MAX_MS,
-} from './coverage-days.rules.js';
+import { type CameraRow, type DayDelta, dayDeltas, type Footage, type FootageChange } from './coverage-days.rules.js';
 
 /** What the sums need of a recording `r`. */
 export const DAY_COLUMNS = 'r.hauler_id, r.connection_id, r.truck_id, r.camera_id, r.start_time, r.end_time, r.status';
@@ -46,15 +39,6 @@ export function moveDays(
     before: { ...row, status: before ?? row.status },
     after: after === undefined ? undefined : { ...row, status: after },
   }));
-  return addToDays(database, changes);
-}
-
-/** Counts what recordings have from `from` until `to`, where they began before it. */
-export function reachIntoDays(database: Querying, rows: readonly CountedRow[], from: Date, to: Date): Promise<void> {
-  const changes = rows.map((row) => {
-    const end = Math.min(row.end_time.getTime(), row.start_time.getTime() + MAX_MS, to.getTime());
-    return { camera: row, after: { ...row, start_time: from, end_time: new Date(end) }, overlaps: true };
-  });
   return addToDays(database, changes);
 }
 

@@ -1,16 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { isRemoved } from './removed.sql.js';
-
-interface TruckRow {
-  readonly hauler_id: string;
-  readonly connection_id: string;
-  readonly truck_id: string;
-  readonly count: number;
-}
+import type { TruckRow } from '../truck.js';
 
 /** Downloads of a truck that wait, and have failed so far or whose link expires within an hour. */
 export interface RiskRow extends TruckRow {
+  readonly count: number;
   readonly failing: number;
   readonly since: Date;
   /** When the first link expires; null if no link expires within an hour. */
@@ -19,6 +13,7 @@ export interface RiskRow extends TruckRow {
 
 /** Recordings of a truck that ended without a file. */
 export interface LostRow extends TruckRow {
+  readonly count: number;
   readonly status: 'failed' | 'expired';
   /** How many of each reason code. */
   readonly reasons: Readonly<Record<string, number>>;
@@ -28,6 +23,7 @@ export interface LostRow extends TruckRow {
 
 /** Times of a truck whose lists could not be read. */
 export interface UnreadRow extends TruckRow {
+  readonly count: number;
   readonly seconds: number;
   /** Windows that are not tried again by themselves. */
   readonly given_up: number;
@@ -39,6 +35,7 @@ export interface UnreadRow extends TruckRow {
 
 /** Clip requests of a truck that failed or expired. */
 export interface LostClipsRow extends TruckRow {
+  readonly count: number;
   /** Of the clip that ended last, as its range. */
   readonly reason: string | null;
   readonly start_time: Date;
@@ -108,7 +105,7 @@ export class FootageAttentionRepository {
        FROM video_requests AS request
        WHERE status IN ('failed', 'expired') AND ${OF_CONNECTION} AND NOT EXISTS (
          SELECT FROM video_request_parts AS part
-         WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND ${isRemoved('part')})
+         WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND part.file_removed_at IS NOT NULL)
        GROUP BY hauler_id, connection_id, truck_id`,
     );
   }

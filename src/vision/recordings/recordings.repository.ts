@@ -6,7 +6,8 @@ import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
-import { type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
+import type { CameraKey } from '../truck.js';
+import { storeCameraNames } from './camera-names.repository.js';
 import { comparableName } from './camera-names.rules.js';
 import { isErased } from '../holds/held.sql.js';
 import { addToDays, overlapping } from './coverage-days.repository.js';
@@ -23,13 +24,9 @@ import {
 } from './recording.rules.js';
 
 /** The part of a request that the clips belong to. */
-type ClipPart = RequestedCamera & { readonly id: string; readonly partnerRequestId: string | null };
+type ClipPart = CameraKey & { readonly id: string; readonly partnerRequestId: string | null };
 
 type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
-
-/** A chunk of a month that was dropped: it would be fetched again, and deleted again. */
-const IS_DROPPED = `EXISTS (SELECT FROM recording_floors AS floor
-  WHERE (floor.hauler_id, floor.connection_id) = ($1, $2) AND listed.start_time < floor.start_before)`;
 
 /** Stores listed recordings. Each row is a file to download. */
 @Injectable()
@@ -168,7 +165,7 @@ export class RecordingsRepository {
          $12::integer[], $13::text[], $14::timestamptz[], $15::timestamptz[], $16::jsonb[])
          AS element (partner_id, truck_id, camera_id, start_time, end_time, id, customer, seconds, link, expires, fetch_by,
            gaps)) AS listed
-       WHERE NOT ${isErased('listed')} AND ($3::uuid IS NOT NULL OR NOT ${IS_DROPPED})
+       WHERE NOT ${isErased('listed')}
        ON CONFLICT DO NOTHING RETURNING id`,
       [
         haulerId,
@@ -206,7 +203,7 @@ const footageOf = ({ startTime, endTime }: Recording): Footage => ({
 
 /** A listed recording that waits for its download from now on. */
 function changeOf(
-  { haulerId, connectionId }: Pick<RequestedCamera, 'haulerId' | 'connectionId'>,
+  { haulerId, connectionId }: Pick<CameraKey, 'haulerId' | 'connectionId'>,
   recording: Recording,
   change: Pick<FootageChange, 'before' | 'overlaps'>,
 ): FootageChange {
@@ -221,7 +218,9 @@ export const recordingInventory = (dataSource: Querying): Inventory =>
     table: 'recordings',
     folder: RECORDINGS_FOLDER,
     where: "status = 'stored'",
-    expectedWhere: "status IN ('stored', 'available', 'downloading')",
+    // The file of a removed one is deleted by retention.
+    expectedWhere: `(status IN ('stored', 'available') OR deleted_at IS NOT NULL AND EXISTS (SELECT FROM removed_files AS file
+      WHERE (file.hauler_id, file.recording_id) = (recordings.hauler_id, recordings.id)))`,
     owner: 'hauler_id',
   });
 
