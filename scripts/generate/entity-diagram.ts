@@ -55,7 +55,6 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   ],
   reference: [
     'reference_site_data',
-    'reference_site_data_chunks',
     'reference_camera_names',
     'reference_recordings',
     'reference_video_requests',

@@ -8,8 +8,7 @@ import {
   HostedRecordingQuery,
   HostedVideoRequestQuery,
 } from '../contracts/admin/hosted.dto.js';
-
-import { JsonBody, JsonChunks } from '../http/json-body.js';
+import { JsonBody } from '../http/json-body.js';
 import { readVideo } from '../http/upload-reader.js';
 import { ReferenceSiteData } from '../reference-partner/site/site-data.service.js';
 import { ReferenceCameras } from '../reference-partner/vision/cameras.repository.js';
@@ -27,7 +26,7 @@ export class HostedController {
   ) {}
 
   @Route(ADMIN_API, 'replaceHostedSiteData')
-  replaceSiteData(@Param() { haulerId }: HostedHaulerParam, @JsonChunks() body: AsyncIterable<Buffer>) {
+  replaceSiteData(@Param() { haulerId }: HostedHaulerParam, @JsonBody() body: unknown) {
     return this.siteData.replace(haulerId, body);
   }
 

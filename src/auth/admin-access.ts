@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { type AdminRole, includesRole } from '../contracts/common/roles.values.js';
@@ -23,7 +22,7 @@ export class AdminAccess {
     private readonly haulers: HaulerAccess,
   ) {}
 
-  async check(request: Call, response: Response, route: ApiRoute, needed: AdminRole): Promise<true> {
+  async check(request: Call, route: ApiRoute, needed: AdminRole): Promise<true> {
     const caller = await this.callerOf(request);
     if (caller === undefined) throw unauthorized('send the admin token as Authorization: Bearer <token>');
     if (!includesRole(caller.role, needed) && !(caller.isReadToken && route.isOpenToReadToken)) {
@@ -35,7 +34,7 @@ export class AdminAccess {
       );
     }
     request.admin = caller;
-    if (caller.haulers !== undefined) request.limit = await this.haulers.check(request, response, route, caller);
+    if (caller.haulers !== undefined) request.limit = await this.haulers.check(request, route, caller);
     return true;
   }
 

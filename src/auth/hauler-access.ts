@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
@@ -21,18 +21,13 @@ export class HaulerAccess {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Throws `forbidden` for a route that concerns all haulers, or for another hauler, `notFound` for what is of another one. */
-  async check(
-    request: BodyRequest,
-    response: Response,
-    route: ApiRoute,
-    { haulers = [], name }: AdminCaller,
-  ): Promise<HaulerLimit> {
+  async check(request: BodyRequest, route: ApiRoute, { haulers = [], name }: AdminCaller): Promise<HaulerLimit> {
     if (route.isPerHauler !== true) {
       throw apiError(ADMIN_API, 'forbidden', `this concerns all haulers; ${name} is limited to some of them`);
     }
     const { id } = request.params;
     if (typeof id === 'string') await this.requireOwn(haulers, route.resource, id);
-    const body = route.body === undefined || !hasBody(request) ? undefined : await bodyOf(request, response);
+    const body = route.body === undefined || !hasBody(request) ? undefined : await bodyOf(request);
     for (const named of [request.query, body]) await this.requireNamed(haulers, named, name);
     return { haulers, isOwner: typeof id === 'string' };
   }
@@ -61,8 +56,8 @@ export class HaulerAccess {
 }
 
 /** The handler reads the same text again, and refuses one that is no JSON. */
-async function bodyOf(request: BodyRequest, response: Response): Promise<unknown> {
-  const text = await readJsonText(request, response);
+async function bodyOf(request: BodyRequest): Promise<unknown> {
+  const text = await readJsonText(request);
   try {
     return parseJson(text);
   } catch {

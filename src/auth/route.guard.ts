@@ -43,7 +43,7 @@ export class RouteGuard implements CanActivate {
       case 'anyone':
         return true;
       default:
-        return this.admin.check(request, http.getResponse<Response>(), served.route, served.route.role);
+        return this.admin.check(request, served.route, served.route.role);
     }
   }
 

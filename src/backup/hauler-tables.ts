@@ -52,7 +52,6 @@ export const TABLE_FATES: readonly TableFate[] = [
     'recording_shares',
     'erasures',
     'reference_site_data',
-    'reference_site_data_chunks',
   ),
   { table: 'webhook_endpoints', by: 'hauler_id', sealed: ['sealed_secret', 'sealed_former_secret'] },
   ofCustomer('reference_camera_names'),

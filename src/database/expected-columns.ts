@@ -40,11 +40,11 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   recordings:
     'attempts camera_id connection_id created_at customer_id deleted_at draft_bytes draft_id draft_total draft_validator due_at duration_seconds end_time expires_at fetch_by fetch_ms gaps hauler_id id last_error link part_id partner_recording_id reason reason_code received_bytes relinks sha256 size_bytes source start_time started_at status stored_at tried_since truck_id updated_at',
   reference_camera_names: 'camera_id customer_id name truck_id',
-  reference_clips: 'camera_id created_at customer_id end_time gaps id request_id sha256 size_bytes start_time truck_id',
+  reference_clips:
+    'camera_id created_at customer_id end_time id recording_id request_id sha256 size_bytes start_time truck_id',
   reference_clocks: 'customer_id offset_ms',
   reference_recordings: 'camera_id created_at customer_id end_time id sha256 size_bytes start_time truck_id',
-  reference_site_data: 'byte_length chunks digest gzip_length hauler_id previous_version updated_at version',
-  reference_site_data_chunks: 'bytes hauler_id position version',
+  reference_site_data: 'body byte_length digest hauler_id updated_at',
   reference_video_requests:
     'attempts camera_id created_at customer_id due_at end_time finished_at id last_error message sandbox start_time started_at status truck_id',
   removed_files: 'erasure_id exchanges hauler_id recording_id size_bytes',

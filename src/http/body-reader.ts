@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
-import express, { type Application, type Request, type RequestHandler, type Response } from 'express';
+import type { Application, Request, RequestHandler } from 'express';
 import { AppError, invalid } from '../errors/app-error.js';
 import type { Lane } from '../database/fair-queue.js';
 import { BodyTurns, MAX_UNQUEUED_BYTES } from './body-turns.js';
@@ -75,14 +75,14 @@ export const discardUnreadBody: RequestHandler = (request, response, next) => {
  * Reads and decompresses a body of at most `maxBytes`, and waits until it may be processed. Returns a promise only if the
  * body has not arrived yet, or is not small.
  */
-export function readBytes(request: Request, response: Response, maxBytes: number): Buffer | Promise<Buffer> {
+export function readBytes(request: Request, maxBytes: number): Buffer | Promise<Buffer> {
   const received = readReceived(request, maxBytes);
   if (received !== undefined && received.length <= MAX_UNQUEUED_BYTES) return received;
-  return readInTurn(request, response, maxBytes, received);
+  return readInTurn(request, maxBytes, received);
 }
 
 /** `readBytes` for a route without a guard: the body is small and arrives soon, and its connection may be closed before. */
-export function readBytesWithoutKey(request: Request, response: Response): Buffer | Promise<Buffer> {
+export function readBytesWithoutKey(request: Request): Buffer | Promise<Buffer> {
   const maxBytes = Math.min(MAX_BYTES_WITHOUT_KEY, bodyLimits(request).maxBytes);
   const received = readReceived(request, maxBytes);
   if (received !== undefined) return received;
@@ -90,10 +90,10 @@ export function readBytesWithoutKey(request: Request, response: Response): Buffe
   sender.mayBeClosed = true;
   grantContinue(request);
   const reading = { maxBytes, timeoutMs: bodyLimits(request).timeouts.unreadBody };
-  return awaitBytes(request, response, reading).finally(() => (sender.mayBeClosed = false));
+  return awaitBytes(request, reading).finally(() => (sender.mayBeClosed = false));
 }
 
-/** The body if it has arrived. Express would refuse a too large one only after it has received, and discarded, all of it. */
+/** The body if it has arrived. */
 function readReceived(request: Request, maxBytes: number): Buffer | undefined {
   if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
   return receivedBytes(request, maxBytes);
@@ -104,13 +104,13 @@ function budgetOf(request: KeyedRequest): ReceivingBudget {
   return request.principal === undefined ? admins : keys;
 }
 
-async function readInTurn(request: Request, response: Response, maxBytes: number, received: Buffer | undefined) {
+async function readInTurn(request: Request, maxBytes: number, received: Buffer | undefined) {
   const lane = laneOf(request);
   const release: Release = await budgetOf(request).acquire(lane, received?.length ?? maxSize(request, maxBytes));
   try {
     if (received === undefined) grantContinue(request);
     const bytes =
-      received ?? (await awaitBytes(request, response, { maxBytes, timeoutMs: bodyLimits(request).timeouts.jsonBody }));
+      received ?? (await awaitBytes(request, { maxBytes, timeoutMs: bodyLimits(request).timeouts.jsonBody }));
     if (bytes.length > MAX_UNQUEUED_BYTES) await (request.app.get(TURNS) as BodyTurns).wait(bytes.length, lane);
     return bytes;
   } finally {
@@ -147,53 +147,55 @@ interface Reading {
   readonly timeoutMs: number;
 }
 
-function awaitBytes(request: EncodedRequest, response: Response, { maxBytes, timeoutMs }: Reading): Promise<Buffer> {
-  const read = express.raw({ type: () => true, limit: maxBytes });
-  return new Promise((resolve, reject) => {
-    const refuse = () => reject(new AppError('requestTimeout', `the body must arrive within ${timeoutMs / 1000} s`));
-    const timer = setTimeout(refuse, timeoutMs).unref();
-    if (request.headers['content-encoding'] !== undefined) measureEncoded(request);
-    void read(request, response, (error?: unknown) => {
-      clearTimeout(timer);
-      if (error !== undefined && error !== null) reject(bodyError(error, maxBytes));
-      else resolve(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
-    });
-  });
+/**
+ * Refuses a body that is too large without reading the rest, and reads it without its coding. The sender's time is that of all its
+ * parts together.
+ */
+async function awaitBytes(request: EncodedRequest, { maxBytes, timeoutMs }: Reading): Promise<Buffer> {
+  const coding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
+  const decoder = DECODERS[coding];
+  if (decoder === undefined && coding !== 'identity') throw new AppError('unsupportedMediaType', CODINGS);
+  const refusal = `the body must arrive within ${timeoutMs / 1000} s`;
+  const received = chunksOf(request, { timeoutMs, refusal, ofAll: true });
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const part of decoder === undefined ? received : decoded(measured(request, received), decoder())) {
+      bytes += part.length;
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      parts.push(part);
+    }
+  } catch (error) {
+    throw error instanceof AppError ? error : unreadable(error);
+  }
+  return Buffer.concat(parts);
 }
 
-function measureEncoded(request: EncodedRequest): void {
+async function* measured(request: EncodedRequest, received: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  request.on('data', (chunk: Buffer) => {
-    hash.update(chunk);
-    sizeBytes += chunk.length;
-  });
-  request.once('end', () => (request.wire = { sizeBytes, sha256: hash.digest('hex') }));
+  for await (const part of received) {
+    hash.update(part);
+    sizeBytes += part.length;
+    yield part;
+  }
+  request.wire = { sizeBytes, sha256: hash.digest('hex') };
 }
 
 export function tooLarge(maxBytes: number): AppError {
   return new AppError('tooLarge', `the body must not be larger than ${maxBytes} bytes`);
 }
 
-/** Translates the errors of Express's body reader. */
-function bodyError(error: unknown, maxBytes: number): AppError {
-  switch ((error as { readonly type?: unknown }).type) {
-    case 'entity.too.large':
-      return tooLarge(maxBytes);
-    case 'encoding.unsupported':
-      return new AppError(
-        'unsupportedMediaType',
-        'the body must be sent without a content coding, or with gzip, deflate, br or zstd',
-      );
-    case 'request.aborted':
-    case 'request.size.invalid':
-      return unreadable('the body ended before its announced length');
-    default:
-      return unreadable('the body could not be decoded: check that it has the announced Content-Encoding');
-  }
+/** Node.js ends the parts of a body with this code where its sender has gone. */
+function unreadable(error: unknown): AppError {
+  const message =
+    (error as { readonly code?: unknown }).code === 'ECONNRESET'
+      ? 'the body ended before its announced length'
+      : 'the body could not be decoded: check that it has the announced Content-Encoding';
+  return invalid([{ path: '', rule: 'isReadable', message }]);
 }
 
-const unreadable = (message: string) => invalid([{ path: '', rule: 'isReadable', message }]);
+const CODINGS = 'the body must be sent without a content coding, or with gzip, deflate, br or zstd';
 
 const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -201,31 +203,6 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
   zstd: createZstdDecompress,
 };
-
-/** The chunks of a decompressed body of at most `maxBytes`, for a body that is too large to be held as a whole. */
-export async function* readChunks(request: Request, maxBytes: number): AsyncGenerator<Buffer> {
-  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
-  const coding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
-  const decoder = DECODERS[coding];
-  if (decoder === undefined && coding !== 'identity') throw bodyError({ type: 'encoding.unsupported' }, maxBytes);
-  const release = budgetOf(request).reserve(laneOf(request)[0], maxSize(request, maxBytes));
-  try {
-    grantContinue(request);
-    const timeoutMs = bodyLimits(request).timeouts.jsonBody;
-    const refusal = `the body must arrive within ${timeoutMs / 1000} s`;
-    const received = chunksOf(request, { timeoutMs, refusal, ofAll: true });
-    let bytes = 0;
-    for await (const chunk of decoder === undefined ? received : decoded(received, decoder())) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
-      yield chunk;
-    }
-  } catch (error) {
-    throw error instanceof AppError ? error : bodyError(error, maxBytes);
-  } finally {
-    release();
-  }
-}
 
 /** Errors of the source are thrown as they are. */
 async function* decoded(source: AsyncIterable<Buffer>, decoder: Transform): AsyncGenerator<Buffer> {

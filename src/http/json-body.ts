@@ -2,7 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
-import { bodyLimits, readBytes, readBytesWithoutKey, readChunks } from './body-reader.js';
+import { bodyLimits, readBytes, readBytesWithoutKey } from './body-reader.js';
 import { hasBody } from './http-server.js';
 import { mediaTypeOf } from './media-types.js';
 import { servedBy, type ServedRequest } from './recorded-request.js';
@@ -28,11 +28,11 @@ export interface BodyRequest extends Request {
 export const JsonBody = createParamDecorator((_options: undefined, context): unknown => {
   const http = context.switchToHttp();
   const request = http.getRequest<BodyRequest & ServedRequest>();
-  const { isBodyOptional, body, role } = servedBy(request).route;
+  const { isBodyOptional, body, role, upload } = servedBy(request).route;
   if (isBodyOptional === true && request.rawBody === undefined && !hasBody(request)) return {};
   const reported = role === 'key' ? body : undefined;
-  const read = role === 'anyone' ? readBytesWithoutKey : readBytesOfCaller;
-  const text = readJsonText(request, http.getResponse<Response>(), read);
+  const read = role === 'anyone' ? readBytesWithoutKey : readAtMost(upload?.maxBytes);
+  const text = readJsonText(request, read);
   return text instanceof Promise
     ? text.then((received) => parsed(request, received, reported))
     : parsed(request, text, reported);
@@ -64,34 +64,28 @@ function orInvalid<T, R>(read: (input: T) => R, input: T): R {
 /** Reads the text of a body once. A caller before the route may read it: `@JsonBody()` then parses the same text. */
 export function readJsonText(
   request: BodyRequest,
-  response: Response,
-  read: (request: Request, response: Response) => Buffer | Promise<Buffer> = readBytesOfCaller,
+  read: (request: Request) => Buffer | Promise<Buffer> = readAtMost(),
 ): string | Promise<string> {
   if (request.rawBody !== undefined) return request.rawBody;
   requireJson(request.headers['content-type']);
-  const bytes = read(request, response);
+  const bytes = read(request);
   return bytes instanceof Promise ? bytes.then((received) => textOf(request, received)) : textOf(request, bytes);
 }
 
 /** Parses a body that no route reads. A body that cannot be read or parsed is ignored. */
-export async function parseUnreadBody(request: BodyRequest, response: Response): Promise<void> {
+export async function parseUnreadBody(request: BodyRequest): Promise<void> {
   if (!hasBody(request)) return;
   try {
-    parsed(request, await readJsonText(request, response));
+    parsed(request, await readJsonText(request));
   } catch {
     // The response of the caller does not depend on the body.
   }
 }
 
-/** The chunks of a JSON body of at most the bytes that the route allows, unparsed. */
-export const JsonChunks = createParamDecorator((_options: undefined, context): AsyncIterable<Buffer> => {
-  const request = context.switchToHttp().getRequest<ServedRequest>();
-  requireJson(request.headers['content-type']);
-  return readChunks(request, servedBy(request).route.upload?.maxBytes ?? 0);
-});
-
-const readBytesOfCaller = (request: Request, response: Response): Buffer | Promise<Buffer> =>
-  readBytes(request, response, bodyLimits(request).maxBytes);
+const readAtMost =
+  (maxBytes?: number) =>
+  (request: Request): Buffer | Promise<Buffer> =>
+    readBytes(request, maxBytes ?? bodyLimits(request).maxBytes);
 
 /** The body that `@JsonBody()` has read: its UTF-8 encoding is the bytes that were sent. */
 export function rawBodyOf({ rawBody }: BodyRequest): string {

@@ -28,14 +28,7 @@ export class ReceivingBudget {
   private readonly bytesByCaller = new Map<string, number>();
   private readonly waiting = new FairQueue<Waiting>(MAX_WAITING, Infinity);
 
-  /** Returns the function that releases the bytes. Throws `unavailable` if the budget of the caller is used up. */
-  reserve(caller: string, size: number): Release {
-    const release = this.tryReserve(caller, size);
-    if (release === undefined) throw exhausted();
-    return release;
-  }
-
-  /** The same, but waits for a while until there is room. */
+  /** Returns the function that releases the bytes. Waits for a while until there is room; throws `unavailable` if there is none. */
   acquire(lane: Lane, size: number): Release | Promise<Release> {
     const [caller] = lane;
     return this.tryReserve(caller, size) ?? this.wait(lane, size);

@@ -8,7 +8,6 @@ import { ReferenceSiteApi } from './site/site-api.service.js';
 import { ReferenceSiteData } from './site/site-data.service.js';
 import { ReferenceSiteController } from './site/site.controller.js';
 import { ReferenceCameras } from './vision/cameras.repository.js';
-import { ClipCutter, ClipFolders } from './vision/clip-cutter.js';
 import { ClipPreparationJob } from './vision/clip-preparation.job.js';
 import { ClockEvents } from './vision/clock-events.service.js';
 import { DownloadLinks, VideoFiles } from './vision/download-links.js';
@@ -30,8 +29,6 @@ import { ReferenceVisionController } from './vision/vision.controller.js';
     VisionScenarios,
     ReferenceSiteApi,
     ReferenceSiteData,
-    ClipCutter,
-    ClipFolders,
     ClipPreparationJob,
     ClockEvents,
     DownloadLinks,

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
 import { isJsonObject } from '../contracts/common/json.js';
 import {
   type InjectedScenario,
@@ -45,11 +44,10 @@ export class ScenarioSelection {
   select(
     route: ScenarioRoute,
     request: IdentifiedRequest,
-    response: Response,
   ): InjectedScenario | undefined | Promise<InjectedScenario | undefined> {
     const named = request.headers[SCENARIO_HEADER.toLowerCase()];
     if (named !== undefined) return { name: checkedName(String(named), route), parameters: {} };
-    const input = inputOf(route, request, response);
+    const input = inputOf(route, request);
     if (input instanceof Promise) return input.then((read) => this.choose(route, request, read));
     return this.choose(route, request, input);
   }
@@ -105,10 +103,10 @@ function actsOn({ name, routes, parameters }: ActiveScenario, route: ScenarioRou
 }
 
 /** The query, or the fields of the body. A malformed body has none: the route refuses it. */
-function inputOf(route: ScenarioRoute, request: FaultedRequest, response: Response): Input | Promise<Input> {
+function inputOf(route: ScenarioRoute, request: FaultedRequest): Input | Promise<Input> {
   if (route === 'createAccount') return {};
   if (route !== 'createTicket' && route !== 'requestVideo') return request.query;
-  const text = readJsonText(request, response);
+  const text = readJsonText(request);
   return text instanceof Promise ? text.then((read) => bodyInputOf(route, read)) : bodyInputOf(route, text);
 }
 

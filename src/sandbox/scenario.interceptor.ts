@@ -30,7 +30,7 @@ export class ScenarioInterceptor implements NestInterceptor {
     const request = context.switchToHttp().getRequest<FaultedRequest & ServedRequest>();
     const response = context.switchToHttp().getResponse<Response>();
     const route = routeOf(request);
-    const selected = route && this.selection.select(route, request, response);
+    const selected = route && this.selection.select(route, request);
     return selected === undefined ? next.handle() : inject(selected, request, response, next);
   }
 }
@@ -48,7 +48,7 @@ async function inject(
   const error = errorOf(scenario, response);
   const breakResponse = BROKEN_RESPONSES[scenario.name];
   // The route does not run, and the exchange needs the values of the body to be found.
-  if (error !== undefined || breakResponse !== undefined) await parseUnreadBody(request, response);
+  if (error !== undefined || breakResponse !== undefined) await parseUnreadBody(request);
   if (error !== undefined) throw error;
   if (scenario.name === 'slow-answer') await delay(secondsOf(scenario) * 1_000, undefined, { ref: false });
   if (breakResponse === undefined) return changeResponse(scenario, response, next);

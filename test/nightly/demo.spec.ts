@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Demo, seedDemo } from '../../src/demo/seed.js';
 import { welcome } from '../../src/demo/welcome.js';
-import type { ByteRangeReader } from '../../src/reference-partner/vision/media/stored-mp4.js';
-import { withMp4Input } from '../../src/reference-partner/vision/media/mp4-input.js';
-import { durationOfMp4 } from './media/sample-files.js';
+import { readPackets } from './media/sample-files.js';
 import { startTestApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 
@@ -80,11 +78,12 @@ describe('the demo', () => {
     ]);
   });
 
-  it('stores a playable clip that spans two recordings, and all recordings of the subscription', async () => {
+  it('stores the playable clips of two recordings, and all recordings of the subscription', async () => {
     const { service } = scene;
     const clip = await eventually(async () => {
       const [request] = await scene.list<{ status: string; recordingIds: string[] }>('/video-requests');
       expect(request?.status).toBe('stored');
+      expect(request?.recordingIds).toHaveLength(2);
       return request?.recordingIds[0] ?? '';
     });
     const { body } = await service.admin<{ startTime: string; endTime: string }>('GET', `/recordings/${clip}`);
@@ -92,16 +91,8 @@ describe('the demo', () => {
       headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` },
     });
     const bytes = Buffer.from(await content.arrayBuffer());
-    const stored: ByteRangeReader = { size: bytes.length, read: (start, end) => bytes.subarray(start, end) };
-    expect(await withMp4Input(stored, ({ video }) => Promise.resolve(video))).not.toBeNull();
     const seconds = (Date.parse(body.endTime) - Date.parse(body.startTime)) / 1_000;
-    expect(Math.abs((await durationOfMp4(stored)) - seconds)).toBeLessThan(1);
-    const inside = ({ startTime }: { startTime: string }) => startTime > body.startTime && startTime < body.endTime;
-    await eventually(async () => {
-      const path = '/recordings?source=continuous&cameraId=front&pageSize=100';
-      const chunks = await scene.list<{ startTime: string }>(path);
-      expect(chunks.filter(inside)).not.toEqual([]);
-    });
+    expect(Math.abs((await readPackets(bytes)).durationSeconds - seconds)).toBeLessThan(1);
     await eventually(async () => {
       const recordings = await scene.list<{ status: string }>('/recordings?source=continuous&pageSize=100');
       expect(recordings.filter((each) => each.status === 'stored')).toHaveLength(20);

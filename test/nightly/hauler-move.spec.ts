@@ -30,7 +30,7 @@ beforeAll(async () => {
   demo = await seedDemo(source.env, source.url);
   await eventually(async () => {
     const sql = `SELECT (SELECT count(*) FROM reference_clips) AS clips, (SELECT count(*) FROM recordings WHERE status <> 'stored') AS open`;
-    expect(await source.dataSource.query(sql)).toEqual([{ clips: '1', open: '0' }]);
+    expect(await source.dataSource.query(sql)).toEqual([{ clips: '2', open: '0' }]);
   });
   await onServer(source.env.DATABASE_URL, async (client) => {
     await fillEmptyTables(client);

@@ -48,7 +48,11 @@ async function created<Body>(service: BuiltService, path: string, body: unknown)
 }
 
 /** The rows with a file: id, SHA-256. */
-const FILE_TABLES = ['reference_recordings', 'reference_clips', "recordings WHERE status = 'stored'"];
+const FILE_TABLES = [
+  'reference_recordings',
+  'reference_clips WHERE recording_id IS NULL',
+  "recordings WHERE status = 'stored'",
+];
 
 /** The ids of stored rows whose file is missing or has another SHA-256. */
 async function incompleteFiles(dataDir: string): Promise<string[]> {

@@ -3,6 +3,7 @@ import { request } from 'node:http';
 export interface RawReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly bytes: Buffer;
   readonly text: string;
 }
 
@@ -20,10 +21,13 @@ export function rawRequest(
       url,
       { method, headers: ['Host', host, 'Connection', 'close', ...length, ...headers] },
       (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
         response.once('error', reject);
-        response.once('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }));
+        response.once('end', () => {
+          const bytes = Buffer.concat(parts);
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes, text: bytes.toString() });
+        });
       },
     );
     call.once('error', reject);

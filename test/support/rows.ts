@@ -792,10 +792,6 @@ export async function readLinks(app: TestApp, connectionId: string): Promise<(st
   return (await app.dataSource.query<{ link: string | null }[]>(sql, [connectionId])).map(({ link }) => link);
 }
 
-/** The largest file of the hosted partner side that a row can name. */
-export const enlargeHostedFiles = (app: TestApp): Promise<unknown> =>
-  app.dataSource.query('UPDATE reference_recordings SET size_bytes = 1152921504606846976');
-
 export type HostedTable = 'reference_recordings' | 'reference_clips';
 
 export const hostedIds = async ({ dataSource }: TestApp, table: HostedTable): Promise<string[]> =>

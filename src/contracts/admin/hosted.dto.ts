@@ -50,8 +50,8 @@ export class HostedVideoRequest extends CreateVideoRequest {
   @Time('When it became ready or failed', optional) finishedAt?: Instant;
 }
 
-/** About a million materials. HTTP_BODY_LIMIT does not apply, because one body replaces all data of a hauler. */
-export const HOSTED_SITE_DATA_MAX_BYTES = 256 * 1024 * 1024;
+/** About 150,000 materials. HTTP_BODY_LIMIT does not apply, because one body replaces all data of a hauler. */
+export const HOSTED_SITE_DATA_MAX_BYTES = 32 * 1024 * 1024;
 
 /** The hauler in the path of `PUT /admin/v1/hosted/haulers/{haulerId}/site-data`. */
 export class HostedHaulerParam {

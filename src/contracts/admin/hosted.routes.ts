@@ -17,7 +17,7 @@ export const HOSTED_ROUTES = {
   replaceHostedSiteData: route(FOR_ADMINS_OF_ALL, 'PUT', '/hosted/haulers/{haulerId}/site-data', {
     summary: "Replace a hauler's data on the partner side",
     description:
-      'Replaces all of it: a record that is not in the body is deleted, and an empty body makes the hauler unknown. Invalid records, repeated ids and unknown parents are refused with at most 10,000 violations, and nothing changes. Up to 256 MB.',
+      'Replaces all of it: a record that is not in the body is deleted, and an empty body makes the hauler unknown. Invalid records, repeated ids and unknown parents are refused with at most 10,000 violations, and nothing changes. Up to 32 MB: about 150,000 materials.',
     params: HostedHaulerParam,
     response: HostedSiteDataCounts,
     upload: {

@@ -76,7 +76,7 @@ export interface RouteFacts {
   readonly isBodyOptional?: boolean;
   /** Bodies that the service accepts, where the examples of all fields together are not one. */
   readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: object }>>;
-  /** A body that is larger than HTTP_BODY_LIMIT and that the handler reads itself. */
+  /** A body that may be larger than HTTP_BODY_LIMIT, and that the handler checks itself. */
   readonly upload?: {
     readonly contentType: 'application/json' | 'video/mp4' | 'text/csv';
     readonly maxBytes: number;

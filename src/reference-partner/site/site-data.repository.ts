@@ -1,70 +1,33 @@
 import type { Querying } from '../../database/sql.js';
 
-/** The stored response of a hauler; lengths in bytes. */
+/** The stored response of a hauler. */
 export interface StoredAnswer {
-  readonly haulerId: string;
-  readonly version: string;
+  /** SHA-256 of the uncompressed body, in hex. */
   readonly digest: string;
+  /** Bytes of the uncompressed body. */
   readonly byteLength: number;
-  readonly gzipLength: number;
-  readonly chunks: number;
+  /** The body, compressed by gzip. */
+  readonly body: Buffer;
 }
 
 export async function findAnswer(database: Querying, haulerId: string): Promise<StoredAnswer | undefined> {
-  const [row] = await database.query<Omit<StoredAnswer, 'haulerId'>[]>(
-    `SELECT version, digest, byte_length::float8 AS "byteLength", gzip_length::float8 AS "gzipLength", chunks
-     FROM reference_site_data WHERE hauler_id = $1`,
+  const [row] = await database.query<StoredAnswer[]>(
+    'SELECT digest, byte_length::float8 AS "byteLength", body FROM reference_site_data WHERE hauler_id = $1',
     [haulerId],
   );
-  return row && { haulerId, ...row };
+  return row;
 }
 
-/** One piece of the compressed response; undefined if its version was deleted. */
-export async function findPiece(
-  database: Querying,
-  { haulerId, version }: StoredAnswer,
-  position: number,
-): Promise<Buffer | undefined> {
-  const [row] = await database.query<{ bytes: Buffer }[]>(
-    'SELECT bytes FROM reference_site_data_chunks WHERE hauler_id = $1 AND version = $2 AND position = $3',
-    [haulerId, version, position],
-  );
-  return row?.bytes;
-}
-
-export async function insertPiece(
-  database: Querying,
-  { haulerId, version }: Pick<StoredAnswer, 'haulerId' | 'version'>,
-  position: number,
-  piece: Buffer,
-): Promise<void> {
-  await database.query('INSERT INTO reference_site_data_chunks VALUES ($1, $2, $3, $4)', [
-    haulerId,
-    version,
-    position,
-    piece,
-  ]);
-}
-
-/** Makes the version of the inserted pieces the current one. Retains the version before, for responses that are being sent. */
-export async function replaceAnswer(database: Querying, answer: StoredAnswer): Promise<void> {
-  const { haulerId, version, digest, byteLength, gzipLength, chunks } = answer;
-  const [row] = await database.query<{ previous_version: string | null }[]>(
-    `INSERT INTO reference_site_data AS d (hauler_id, version, digest, byte_length, gzip_length, chunks)
-     VALUES ($1, $2, $3, $4, $5, $6)
-     ON CONFLICT (hauler_id) DO UPDATE SET previous_version = d.version, version = excluded.version,
-       digest = excluded.digest, byte_length = excluded.byte_length, gzip_length = excluded.gzip_length,
-       chunks = excluded.chunks, updated_at = now()
-     RETURNING previous_version`,
-    [haulerId, version, digest, byteLength, gzipLength, chunks],
-  );
+export async function replaceAnswer(database: Querying, haulerId: string, answer: StoredAnswer): Promise<void> {
+  const { digest, byteLength, body } = answer;
   await database.query(
-    'DELETE FROM reference_site_data_chunks WHERE hauler_id = $1 AND version <> ALL (ARRAY[$2::uuid, $3::uuid])',
-    [haulerId, version, row?.previous_version ?? version],
+    `INSERT INTO reference_site_data (hauler_id, digest, byte_length, body) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (hauler_id) DO UPDATE SET digest = excluded.digest, byte_length = excluded.byte_length,
+       body = excluded.body, updated_at = now()`,
+    [haulerId, digest, byteLength, body],
   );
 }
 
 export async function deleteAnswer(database: Querying, haulerId: string): Promise<void> {
   await database.query('DELETE FROM reference_site_data WHERE hauler_id = $1', [haulerId]);
-  await database.query('DELETE FROM reference_site_data_chunks WHERE hauler_id = $1', [haulerId]);
 }

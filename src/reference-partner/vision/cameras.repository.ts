@@ -2,9 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HostedCamera } from '../../contracts/admin/hosted.dto.js';
-import { formatInstant, type Instant } from '../../contracts/common/instant.js';
+import { formatInstant } from '../../contracts/common/instant.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { instantSql } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError } from '../../errors/app-error.js';
 
@@ -118,8 +117,8 @@ async function moveToCamera(manager: EntityManager, camera: HostedCamera): Promi
 
 async function assertNoSameStart(manager: EntityManager, camera: HostedCamera): Promise<void> {
   const { customerId, truckId, cameraId, aliases } = camera;
-  const [conflict] = await manager.query<{ name: string; startTime: Instant }[]>(
-    `SELECT camera_id AS name, ${instantSql('start_time')} AS "startTime" FROM reference_recordings AS moved
+  const [conflict] = await manager.query<{ name: string; start_time: Date }[]>(
+    `SELECT camera_id AS name, start_time FROM reference_recordings AS moved
      WHERE (customer_id, truck_id) = ($1, $2) AND camera_id = ANY($4) AND EXISTS (
        SELECT 1 FROM reference_recordings AS other
        WHERE (other.customer_id, other.truck_id, other.start_time) = ($1, $2, moved.start_time)
@@ -128,6 +127,6 @@ async function assertNoSameStart(manager: EntityManager, camera: HostedCamera): 
     [customerId, truckId, cameraId, aliases],
   );
   if (conflict === undefined) return;
-  const message = `${conflict.name} cannot be a name of ${cameraId}: there are two recordings that start at ${formatInstant(conflict.startTime)}`;
+  const message = `${conflict.name} cannot be a name of ${cameraId}: there are two recordings that start at ${formatInstant(conflict.start_time)}`;
   throw apiError(ADMIN_API, 'conflict', message);
 }

@@ -16,7 +16,7 @@ import { STORAGE, type Storage } from '../../storage/storage.js';
 import { FaultyFiles } from '../sandbox/faulty-files.js';
 import { PartnerClock, systemNow } from '../sandbox/partner-clock.js';
 import type { LinkTerms } from '../sandbox/vision-scenarios.service.js';
-import { findVideo, videoFileName, type VideoKind } from './stored-videos.repository.js';
+import { fileOf, findVideo, type VideoKind } from './stored-videos.repository.js';
 
 /** The link is the permission: any page may embed the file, in a frame as well, and its scripts may read it in ranges. */
 const EMBEDDABLE = {
@@ -99,8 +99,8 @@ export class VideoFiles {
       request.scenario = { name: scenario as ScenarioName, parameters: {} };
       response.setHeader(SCENARIO_HEADER, scenario);
     }
-    const video = isUuid(id) ? await findVideo(this.dataSource, kind, 'id', id) : undefined;
-    const now = video === undefined ? systemNow() : await this.clock.now(video.customerId);
+    const video = isUuid(id) ? await findVideo(this.dataSource, kind, id) : undefined;
+    const now = video === undefined ? systemNow() : await this.clock.now(video.customer_id);
     this.links.assertValid(expiresAtMs, now);
     if (video === undefined) throw apiError(VISION_API, 'notFound', 'the file was deleted: list the videos again');
     const link = {
@@ -109,11 +109,11 @@ export class VideoFiles {
       expiresInMs: expiresAtMs - now,
     };
     const file = {
-      size: video.sizeBytes,
+      size: video.size_bytes,
       etag: `"${video.sha256}"`,
       contentType: 'video/mp4',
       headers: EMBEDDABLE,
-      open: (range: ByteRange) => this.storage.read(videoFileName(kind, id), range),
+      open: (range: ByteRange) => this.storage.read(fileOf(kind, video), range),
     };
     await this.files.send(request, response, file, link);
   }

@@ -1,8 +1,7 @@
 import type { DataSource } from 'typeorm';
-import type { ClipGap } from '../../contracts/vision/vision.dto.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import { instantSql, type Querying } from '../../database/sql.js';
+import type { Querying } from '../../database/sql.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import { storageName } from '../../storage/storage.js';
 import type { TruckCamera } from './cameras.repository.js';
@@ -19,19 +18,22 @@ const VIDEO_FOLDERS: Readonly<Record<VideoKind, string>> = {
 export const videoFileName = (kind: VideoKind, id: string): string => storageName(VIDEO_FOLDERS[kind], id);
 
 /** The row of a stored recording or clip. */
-export interface StoredVideo {
+export interface VideoRow {
   readonly id: string;
-  readonly customerId: string;
-  readonly truckId: string;
-  readonly cameraId: string;
-  readonly startTime: Instant;
-  readonly endTime: Instant;
-  readonly sizeBytes: number;
+  readonly customer_id: string;
+  readonly truck_id: string;
+  readonly camera_id: string;
+  readonly start_time: Date;
+  readonly end_time: Date;
+  readonly size_bytes: number;
   readonly sha256: string;
-  readonly requestId?: string;
-  /** Only of clips. */
-  readonly gaps?: ClipGap[] | null;
+  /** Of a clip that is a whole recording: it has no file of its own. */
+  readonly recording_id?: string | null;
 }
+
+/** The file of a video. */
+export const fileOf = (kind: VideoKind, { id, recording_id: recordingId }: VideoRow): string =>
+  recordingId == null ? videoFileName(kind, id) : videoFileName('recordings', recordingId);
 
 export interface StoredVideoQuery {
   readonly customerId: string;
@@ -40,29 +42,35 @@ export interface StoredVideoQuery {
   readonly cameras: readonly TruckCamera[] | undefined;
   readonly startTime: Instant | undefined;
   readonly endTime: Instant | undefined;
+  /** Of clips alone. */
+  readonly requestId?: string | undefined;
 }
 
-/** A time column as a canonical `Instant`, with an alias. */
-export const instantAs = (column: string, name: string): string => `${instantSql(column)} AS "${name}"`;
-
-const COLUMNS = [
-  'id',
-  'customer_id AS "customerId"',
-  'truck_id AS "truckId"',
-  'camera_id AS "cameraId"',
-  instantAs('start_time', 'startTime'),
-  instantAs('end_time', 'endTime'),
-  'size_bytes::float8 AS "sizeBytes"',
-  'sha256',
-];
+const COLUMNS = 'id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes::float8, sha256';
 
 interface VideoTable {
   readonly table: string;
-  readonly columns: readonly string[];
+  readonly columns: string;
+  /** The condition of a list. */
+  readonly listed: string;
 }
 
-const RECORDINGS: VideoTable = { table: 'reference_recordings', columns: COLUMNS };
-const CLIPS: VideoTable = { table: 'reference_clips', columns: [...COLUMNS, 'request_id AS "requestId"', 'gaps'] };
+/** Longest recording. A list of what overlaps a time looks back so far. */
+export const MAX_RECORDING_MS = 86_400_000;
+
+/** Parameters: customer, truck, start, end, trucks and cameras. */
+const LISTED = `customer_id = $1 AND ($2::text IS NULL OR truck_id = $2)
+  AND ($3::timestamptz IS NULL OR (start_time > $3::timestamptz - interval '24 hours' AND end_time > $3))
+  AND ($4::timestamptz IS NULL OR start_time < $4)
+  AND ($5::text[] IS NULL OR (truck_id, camera_id) IN (SELECT * FROM unnest($5::text[], $6::text[])))`;
+const LISTED_CLIPS = `${LISTED} AND ($7::uuid IS NULL OR request_id = $7)`;
+
+const RECORDINGS: VideoTable = { table: 'reference_recordings', columns: COLUMNS, listed: LISTED };
+const CLIPS: VideoTable = {
+  table: 'reference_clips',
+  columns: `${COLUMNS}, request_id, recording_id`,
+  listed: LISTED_CLIPS,
+};
 
 const VIDEO_TABLES: Readonly<Record<VideoKind, VideoTable>> = { recordings: RECORDINGS, clips: CLIPS };
 
@@ -74,75 +82,70 @@ export const referenceInventories = (dataSource: Querying): Inventory[] => [
     where: 'true',
     owner: 'customer_id',
   }),
-  inventoryOf(dataSource, { table: CLIPS.table, folder: VIDEO_FOLDERS.clips, where: 'true', owner: 'customer_id' }),
+  inventoryOf(dataSource, {
+    table: CLIPS.table,
+    folder: VIDEO_FOLDERS.clips,
+    where: 'recording_id IS NULL',
+    owner: 'customer_id',
+  }),
 ];
-
-/** Longest recording. A list of what overlaps a time looks back so far. */
-export const MAX_RECORDING_MS = 86_400_000;
-
-/** Parameters: customer, truck, start, end, trucks and cameras. */
-const LISTED = `customer_id = $1 AND ($2::text IS NULL OR truck_id = $2)
-  AND ($3::timestamptz IS NULL OR (start_time > $3::timestamptz - interval '24 hours' AND end_time > $3))
-  AND ($4::timestamptz IS NULL OR start_time < $4)
-  AND ($5::text[] IS NULL OR (truck_id, camera_id) IN (SELECT * FROM unnest($5::text[], $6::text[])))`;
 
 /** The videos that overlap `[startTime, endTime)`, oldest first, then by id (decision 42), and how many there are. */
 export async function listVideos(
   dataSource: DataSource,
   kind: VideoKind,
-  { customerId, truckId, cameras, startTime, endTime }: StoredVideoQuery,
+  { customerId, truckId, cameras, startTime, endTime, requestId }: StoredVideoQuery,
   page: PageRequest,
-): Promise<{ rows: StoredVideo[]; total: number }> {
-  const { table, columns } = VIDEO_TABLES[kind];
+): Promise<{ rows: VideoRow[]; total: number }> {
+  const { table, columns, listed } = VIDEO_TABLES[kind];
   const names = [cameras?.map((camera) => camera.truckId), cameras?.map((camera) => camera.cameraId)];
-  const parameters = [customerId, truckId, startTime, endTime, ...names].map((value) => value ?? null);
-  const order = `ORDER BY ${table}.start_time, id`;
+  const ofClips = kind === 'clips' ? [requestId] : [];
+  const parameters = [customerId, truckId, startTime, endTime, ...names, ...ofClips].map((value) => value ?? null);
   // Indexes have all columns of the inner query: it reads no rows.
-  const rows = await dataSource.query<StoredVideo[]>(
-    `SELECT ${columns.join(', ')} FROM ${table}
-     WHERE id IN (SELECT id FROM ${table} WHERE ${LISTED} ${order} OFFSET $7 LIMIT $8) ${order}`,
-    [...parameters, page.offset, page.pageSize],
+  const rows = await dataSource.query<VideoRow[]>(
+    `SELECT ${columns} FROM ${table}
+     WHERE id = ANY (ARRAY(SELECT id FROM ${table} WHERE ${listed} ORDER BY start_time, id
+       OFFSET ${page.offset} LIMIT ${page.pageSize}))
+     ORDER BY start_time, id`,
+    parameters,
   );
   const [counted] = await dataSource.query<[{ total: number }]>(
-    `SELECT count(*)::float8 AS total FROM ${table} WHERE ${LISTED}`,
+    `SELECT count(*)::float8 AS total FROM ${table} WHERE ${listed}`,
     parameters,
   );
   return { rows, total: counted.total };
 }
 
-export async function findVideo(
-  dataSource: DataSource,
-  kind: VideoKind,
-  column: 'id' | 'request_id',
-  id: string,
-): Promise<StoredVideo | undefined> {
+export async function findVideo(dataSource: DataSource, kind: VideoKind, id: string): Promise<VideoRow | undefined> {
   const { table, columns } = VIDEO_TABLES[kind];
-  const rows = await dataSource.query<StoredVideo[]>(
-    `SELECT ${columns.join(', ')} FROM ${table} WHERE ${column} = $1`,
-    [id],
-  );
-  return rows[0];
+  const [row] = await dataSource.query<VideoRow[]>(`SELECT ${columns} FROM ${table} WHERE id = $1`, [id]);
+  return row;
 }
 
 /** All recordings of one camera that overlap a range, oldest first. */
-export async function chunksOf(
+export async function recordingsOf(
   dataSource: DataSource,
-  { customerId, truckId, cameraId }: Pick<StoredVideo, 'customerId' | 'truckId' | 'cameraId'>,
-  range: Pick<StoredVideo, 'startTime' | 'endTime'>,
-): Promise<StoredVideo[]> {
-  return dataSource.query<StoredVideo[]>(
-    `SELECT ${COLUMNS.join(', ')} FROM reference_recordings
+  camera: Pick<VideoRow, 'customer_id' | 'truck_id' | 'camera_id'>,
+  { startTime, endTime }: { readonly startTime: Date; readonly endTime: Date },
+): Promise<VideoRow[]> {
+  return dataSource.query<VideoRow[]>(
+    `SELECT ${COLUMNS} FROM reference_recordings
      WHERE (customer_id, truck_id, camera_id) = ($1, $2, $3) AND start_time >= $4::timestamptz - interval '24 hours'
-       AND start_time < $5 AND end_time > $4 ORDER BY reference_recordings.start_time, id`,
-    [customerId, truckId, cameraId, range.startTime, range.endTime],
+       AND start_time < $5 AND end_time > $4 ORDER BY start_time, id`,
+    [camera.customer_id, camera.truck_id, camera.camera_id, startTime, endTime],
   );
 }
 
-type NewVideo = Omit<StoredVideo, 'startTime' | 'endTime' | 'gaps' | 'requestId'>;
+interface CameraStart {
+  readonly customerId: string;
+  readonly truckId: string;
+  readonly cameraId: string;
+  readonly startTime: Instant;
+}
 
 export async function hasRecordingAt(
   database: Querying,
-  { customerId, truckId, cameraId, startTime }: Pick<StoredVideo, 'customerId' | 'truckId' | 'cameraId' | 'startTime'>,
+  { customerId, truckId, cameraId, startTime }: CameraStart,
 ): Promise<boolean> {
   const rows = await database.query<unknown[]>(
     'SELECT 1 FROM reference_recordings WHERE (customer_id, truck_id, camera_id, start_time) = ($1, $2, $3, $4)',
@@ -151,11 +154,15 @@ export async function hasRecordingAt(
   return rows.length > 0;
 }
 
-export async function insertRecording(
-  database: Querying,
-  video: NewVideo & Pick<StoredVideo, 'startTime' | 'endTime'>,
-): Promise<void> {
-  const { id, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256 } = video;
+interface NewRecording extends CameraStart {
+  readonly id: string;
+  readonly endTime: Instant;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+export async function insertRecording(database: Querying, recording: NewRecording): Promise<void> {
+  const { id, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256 } = recording;
   await database.query(
     `INSERT INTO reference_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -163,22 +170,26 @@ export async function insertRecording(
   );
 }
 
-/** `gaps` is JSON. */
-export async function insertClip(
-  database: Querying,
-  clip: NewVideo & {
-    readonly requestId: string;
-    readonly startTime: Date;
-    readonly endTime: Date;
-    readonly gaps: string | null;
-  },
-): Promise<void> {
-  const { id, requestId, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256, gaps } = clip;
+export interface NewClip {
+  readonly id: string;
+  /** The recording whose file is that of the clip; null: it has its own. */
+  readonly recordingId: string | null;
+  readonly startTime: Date;
+  readonly endTime: Date;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+}
+
+type Request = Pick<VideoRow, 'id' | 'customer_id' | 'truck_id' | 'camera_id'>;
+
+export async function insertClips(database: Querying, request: Request, clips: readonly NewClip[]): Promise<void> {
   await database.query(
-    `INSERT INTO reference_clips (id, request_id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256,
-       gaps)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [id, requestId, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256, gaps],
+    `INSERT INTO reference_clips (request_id, customer_id, truck_id, camera_id, id, recording_id, start_time, end_time,
+       size_bytes, sha256)
+     SELECT $1, $2, $3, $4, clip.*
+     FROM jsonb_to_recordset($5) AS clip (id uuid, "recordingId" uuid, "startTime" timestamptz, "endTime" timestamptz,
+       "sizeBytes" bigint, sha256 text)`,
+    [request.id, request.customer_id, request.truck_id, request.camera_id, JSON.stringify(clips)],
   );
 }
 

@@ -1,21 +1,12 @@
-import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
-import type { Instant } from '../../contracts/common/instant.js';
+import type { HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
-import { instantAs } from './stored-videos.repository.js';
 
-const COLUMNS = `id, customer_id AS "customerId", truck_id AS "truckId", camera_id AS "cameraId",
-  ${instantAs('start_time', 'startTime')}, ${instantAs('end_time', 'endTime')}, status, message,
-  attempts, last_error AS "lastError",
-  ${instantAs('created_at', 'createdAt')}, ${instantAs('finished_at', 'finishedAt')}`;
-
-export type VideoRequestRow = Omit<HostedVideoRequest, 'message' | 'lastError' | 'finishedAt'> & {
-  readonly message: string | null;
-  readonly lastError: string | null;
-  readonly finishedAt: Instant | null;
-};
+/** Those of `HostedVideoRequest`. */
+const COLUMNS =
+  'id, customer_id, truck_id, camera_id, start_time, end_time, status, message, attempts, last_error, created_at, finished_at';
 
 interface NewVideoRequest extends CreateVideoRequest {
   readonly id: string;
@@ -40,17 +31,14 @@ export async function insertVideoRequest(database: Querying, request: NewVideoRe
   );
 }
 
-export async function findVideoRequest(database: Querying, id: string): Promise<VideoRequestRow | undefined> {
+export async function findVideoRequest(database: Querying, id: string): Promise<object | undefined> {
   const sql = `SELECT ${COLUMNS} FROM reference_video_requests WHERE id = $1`;
-  const [row] = await database.query<VideoRequestRow[]>(sql, [id]);
+  const [row] = await database.query<object[]>(sql, [id]);
   return row;
 }
 
 /** Newest first. */
-export async function listVideoRequests(
-  database: Querying,
-  query: HostedVideoRequestQuery,
-): Promise<ListPage<VideoRequestRow>> {
+export async function listVideoRequests(database: Querying, query: HostedVideoRequestQuery): Promise<ListPage<object>> {
   const list: SqlList = {
     name: 'hosted/video-requests',
     sql: 'SELECT id, created_at FROM reference_video_requests WHERE ($1::text IS NULL OR status = $1)',
@@ -59,9 +47,9 @@ export async function listVideoRequests(
     order: 'DESC',
   };
   const { rows: found, pagination } = await listPage<{ id: string }>(database, list, query);
-  const rows = await database.query<VideoRequestRow[]>(
+  const rows = await database.query<object[]>(
     `SELECT ${COLUMNS} FROM reference_video_requests WHERE id = ANY ($1::uuid[])
-     ORDER BY reference_video_requests.created_at DESC, id DESC`,
+     ORDER BY created_at DESC, id DESC`,
     [found.map(({ id }) => id)],
   );
   return { rows, pagination };

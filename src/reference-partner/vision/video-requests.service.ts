@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
-import type { HostedVideoRequest, HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
+import { HostedVideoRequest, type HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { formatInstant, type Instant, microsBetween } from '../../contracts/common/instant.js';
+import { type Instant, microsBetween } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { invalid } from '../../errors/app-error.js';
@@ -11,12 +12,7 @@ import { WorkService } from '../../work/work.service.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { CLIP_WORK } from './clip-preparation.job.js';
-import {
-  findVideoRequest,
-  insertVideoRequest,
-  listVideoRequests,
-  type VideoRequestRow,
-} from './video-requests.repository.js';
+import { findVideoRequest, insertVideoRequest, listVideoRequests } from './video-requests.repository.js';
 
 const MINUTE_MICROS = 60_000_000;
 
@@ -54,39 +50,19 @@ export class ReferenceVideoRequests {
 
   async find(id: string): Promise<HostedVideoRequest | undefined> {
     const row = await findVideoRequest(this.dataSource, id);
-    return row === undefined ? undefined : requestOf(row);
+    return row && present(HostedVideoRequest, row);
   }
 
   /** Newest first. */
   async list(query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
     const { rows, pagination } = await listVideoRequests(this.dataSource, query);
-    return { data: rows.map(requestOf), pagination };
+    return { data: rows.map((row) => present(HostedVideoRequest, row)), pagination };
   }
 }
 
 /** Null: the request is never due. */
 function delaySeconds(scenario: ClipScenario | undefined): number | null {
   return scenario?.name === 'endless-clip' ? null : (scenario?.seconds ?? 0);
-}
-
-function requestOf({
-  message,
-  lastError,
-  finishedAt,
-  startTime,
-  endTime,
-  createdAt,
-  ...row
-}: VideoRequestRow): HostedVideoRequest {
-  return {
-    ...row,
-    startTime: formatInstant(startTime),
-    endTime: formatInstant(endTime),
-    createdAt: formatInstant(createdAt),
-    ...(message === null ? {} : { message }),
-    ...(lastError === null ? {} : { lastError }),
-    ...(finishedAt === null ? {} : { finishedAt: formatInstant(finishedAt) }),
-  };
 }
 
 /** Throws `invalid` if the end is not after the start (decision 42). */

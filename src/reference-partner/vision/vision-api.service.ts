@@ -2,27 +2,28 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { principalOf } from '../../auth/caller.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
-import { epochMillis, formatInstant, secondsBetween } from '../../contracts/common/instant.js';
+import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { type PageRequest, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
+import { present } from '../../contracts/common/present.js';
 import { isUuid } from '../../contracts/common/text.js';
 import type { InjectedScenario } from '../../contracts/sandbox/scenarios.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import type {
-  ContinuousQuery,
-  ContinuousResponse,
-  CreateVideoRequest,
-  CreateVideoResponse,
-  ListVideosQuery,
-  ListVideosResponse,
+import {
+  type ContinuousQuery,
+  type ContinuousResponse,
+  type CreateVideoRequest,
+  type CreateVideoResponse,
+  type ListVideosQuery,
+  type ListVideosResponse,
   Recording,
   Video,
-  VideoList,
+  type VideoList,
 } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import type { FaultedRequest } from '../../http/recorded-request.js';
 import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
 import { ReferenceCameras, type TruckCamera } from './cameras.repository.js';
-import { type StoredVideo, type VideoKind, findVideo, listVideos } from './stored-videos.repository.js';
+import { listVideos, type VideoKind, type VideoRow } from './stored-videos.repository.js';
 import { DownloadLinks } from './download-links.js';
 import { assertOrder, ReferenceVideoRequests } from './video-requests.service.js';
 
@@ -69,7 +70,9 @@ export class ReferenceVisionApi {
   async listContinuous(query: ContinuousQuery, call: Call): Promise<ContinuousResponse> {
     const { cameras, links, sourceTruckId = query.truckId } = await this.resolve(query, call);
     const { rows, pagination } = await this.page('recordings', { ...query, truckId: sourceTruckId }, cameras, links);
-    const chunks = rows.map((video) => this.recording({ ...video, truckId: query.truckId }, 'recordings', links));
+    const chunks = rows.map((video) =>
+      this.element(Recording, { ...video, truck_id: query.truckId }, 'recordings', links),
+    );
     const recordings = await this.scenarios.changeElements(call.scenario, chunks);
     await this.scenarios.show(call, chunks);
     return { success: true, data: { recordings, pagination } };
@@ -90,17 +93,30 @@ export class ReferenceVisionApi {
     query: ListVideosQuery | ContinuousQuery,
     cameras: readonly TruckCamera[],
     { scenario }: Links,
+    requestId?: string,
   ) {
     const { customerId, truckId, cameraId, startTime, endTime } = query;
-    const wanted = { customerId, truckId, cameras: cameraId === undefined ? undefined : cameras, startTime, endTime };
+    const wanted = {
+      customerId,
+      truckId,
+      cameras: cameraId === undefined ? undefined : cameras,
+      startTime,
+      endTime,
+      requestId,
+    };
     const page = pageRequest(query);
     const { rows, total } = await listVideos(this.dataSource, kind, wanted, shifted(page, scenario?.name));
     return { rows, pagination: paginationOf(page, shownTotal(total, scenario)) };
   }
 
-  private async listClips(query: ListVideosQuery, cameras: readonly TruckCamera[], links: Links): Promise<VideoList> {
-    const { rows, pagination } = await this.page('clips', query, cameras, links);
-    return { videos: rows.map((video) => this.video(video, links)), pagination };
+  private async listClips(
+    query: ListVideosQuery,
+    cameras: readonly TruckCamera[],
+    links: Links,
+    requestId?: string,
+  ): Promise<VideoList> {
+    const { rows, pagination } = await this.page('clips', query, cameras, links, requestId);
+    return { videos: rows.map((video) => this.element(Video, video, 'clips', links)), pagination };
   }
 
   /** Returns an empty list without a state for an unknown request or one of another customer (decision 44). */
@@ -113,41 +129,23 @@ export class ReferenceVisionApi {
     const page = pageRequest(query);
     const found = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
     const request = found !== undefined && matches(found, query, cameras) ? found : undefined;
-    const clip = request && (await findVideo(this.dataSource, 'clips', 'request_id', request.id));
-    const clips = clip !== undefined && overlaps(clip, query) ? [clip] : [];
+    const { videos, pagination } =
+      request === undefined
+        ? { videos: [], pagination: paginationOf(page, shownTotal(0, links.scenario)) }
+        : await this.listClips(query, cameras, links, request.id);
+    // JSON has no members that are undefined.
     return {
-      videos: clips.slice(page.offset, page.offset + page.pageSize).map((each) => this.video(each, links)),
-      pagination: paginationOf(page, shownTotal(clips.length, links.scenario)),
-      // JSON has no members that are undefined.
+      videos,
+      pagination,
       request: request && { requestId: request.id, status: request.status, message: request.message },
     };
   }
 
-  private video(video: StoredVideo, links: Links): Video {
-    const recording = this.recording(video, 'clips', links);
-    const gaps = video.gaps ?? [];
-    const missing = gaps.reduce((sum, { startTime, endTime }) => sum + Date.parse(endTime) - Date.parse(startTime), 0);
-    const length = epochMillis(video.endTime) - epochMillis(video.startTime) - missing;
-    return {
-      ...recording,
-      durationSeconds: Math.round(length / 1000),
-      gaps: gaps.length === 0 ? undefined : gaps,
-      requestId: video.requestId,
-    };
-  }
-
-  private recording(video: StoredVideo, kind: VideoKind, links: Links): Recording {
-    const { id, customerId, truckId, cameraId, startTime, endTime } = video;
-    return {
-      id,
-      customerId,
-      truckId,
-      cameraId,
-      startTime: formatInstant(startTime),
-      endTime: formatInstant(endTime),
-      durationSeconds: secondsBetween(startTime, endTime),
-      ...this.links.sign(links.origin, kind, id, this.scenarios.linkTerms(links.scenario, video, links.now)),
-    };
+  private element<T extends Recording>(type: DtoClass<T>, video: VideoRow, kind: VideoKind, links: Links): T {
+    const { origin, scenario, now } = links;
+    const terms = this.scenarios.linkTerms(scenario, { truckId: video.truck_id }, now);
+    const durationSeconds = Math.round((video.end_time.getTime() - video.start_time.getTime()) / 1000);
+    return present(type, { ...video, durationSeconds, ...this.links.sign(origin, kind, video.id, terms) });
   }
 }
 
@@ -174,8 +172,4 @@ function matches(
   if (query.truckId !== undefined && request.truckId !== query.truckId) return false;
   const { truckId, cameraId } = request;
   return query.cameraId === undefined || cameras.some((one) => one.truckId === truckId && one.cameraId === cameraId);
-}
-
-function overlaps(video: StoredVideo, { startTime, endTime }: ListVideosQuery): boolean {
-  return (endTime === undefined || video.startTime < endTime) && (startTime === undefined || video.endTime > startTime);
 }

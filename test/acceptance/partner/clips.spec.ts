@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sampleVideo } from '../../support/sample-video.js';
 import { type ErrorBody, paths, type Plain } from '../support/hauler.js';
+import { framesOf } from '../field/support/mp4-variants.js';
 import { at, HostedCustomer, issueKey, type ListBody, RECORDED, TRUCK, type Video } from '../support/hosted.js';
 import { call, listed } from '../support/target.js';
 
@@ -17,7 +18,7 @@ const ASKED: Readonly<Record<string, Plain>> = {
   'across two recordings': { startTime: at(LENGTH / 2), endTime: at(1.5 * LENGTH) },
   'around a gap': RANGE,
   'in no recording': { startTime: at(20), endTime: at(21) },
-  'in a file that is no video': { cameraId: 'broken', startTime: at(0), endTime: at(LENGTH) },
+  'in a file that is no video': { cameraId: 'broken', startTime: at(0), endTime: at(LENGTH / 2) },
 };
 
 beforeAll(async () => {
@@ -37,6 +38,7 @@ beforeAll(async () => {
 
 const resultOf = (name: string) => ended.get(name) as ListBody['data'];
 const clipOf = (name: string) => resultOf(name).videos[0] as Video;
+const bytesOf = async ({ downloadUrl }: Video) => Buffer.from(await (await fetch(downloadUrl)).arrayBuffer());
 
 describe('a request for a clip', () => {
   test('is accepted with 202, an id and the state processing (section 4.4 202; section 2.5a answer success, answer requestId, answer status, answer message; section 3 processing)', async () => {
@@ -47,58 +49,84 @@ describe('a request for a clip', () => {
     ]);
   });
 
-  test('ends as ready, and the list has the clip with all fields (section 4.5 200, requestId; section 2.6 list element of 4.5, success, data; decisions 38, 39, 40)', () => {
+  test('ends as ready, and the list has a clip of each recording, trimmed to the range, with all fields (section 4.5 200, requestId; section 2.6 list element of 4.5, success, data; decisions 38, 39, 40)', () => {
     const { request, videos, pagination } = resultOf('across two recordings');
     expect(request).toMatchObject({ status: 'ready' });
-    expect(pagination).toEqual({ page: 1, pageSize: 20, totalItems: 1, totalPages: 1 });
-    expect(videos).toEqual([
-      {
+    expect(pagination).toEqual({ page: 1, pageSize: 20, totalItems: 2, totalPages: 1 });
+    expect(videos).toEqual(
+      [
+        [LENGTH / 2, LENGTH],
+        [LENGTH, 1.5 * LENGTH],
+      ].map(([from = 0, to = 0]) => ({
         id: expect.stringMatching(/./),
         requestId: request?.requestId,
         customerId: customer.id,
         truckId: TRUCK,
         cameraId: 'front',
-        startTime: at(LENGTH / 2),
-        endTime: at(1.5 * LENGTH),
-        durationSeconds: expect.any(Number),
+        startTime: at(from),
+        endTime: at(to),
+        durationSeconds: 6,
         downloadUrl: expect.stringContaining('/media/v1/clips/'),
         expiresAt: expect.stringMatching(/^20\d\d-.*Z$/),
-      },
-    ]);
-    expect(Math.abs(clipOf('across two recordings').durationSeconds - 12)).toBeLessThanOrEqual(2);
+      })),
+    );
+    expect(new Set(videos.map(({ downloadUrl }) => downloadUrl)).size).toBe(2);
   });
 
-  test('leads to an MP4, which is behind a signed link (decisions 44, 46)', async () => {
-    const response = await fetch(clipOf('across two recordings').downloadUrl);
-    const bytes = Buffer.from(await response.arrayBuffer());
-    expect([response.status, bytes.toString('latin1', 4, 8)]).toEqual([200, 'ftyp']);
+  test('leads to MP4s with the pictures of its range alone, behind signed links (decisions 44, 46)', async () => {
+    const recorded = await framesOf(RECORDED);
+    const [first = [], second = []] = await Promise.all(
+      resultOf('across two recordings').videos.map(async (video) => framesOf(await bytesOf(video))),
+    );
+    // Of 300 pictures in 12 s those of the last 6, and of the first 6.
+    expect(first).toEqual(recorded.slice(150));
+    expect(second).toEqual(recorded.slice(0, second.length));
+    expect(Math.abs(second.length - 150)).toBeLessThanOrEqual(4);
     const of = new URL(clipOf('across two recordings').downloadUrl);
     of.pathname = of.pathname.replace('clips', 'recordings');
     expect((await fetch(of)).status).toBe(401);
   });
 
-  test('gets what was recorded in part of its range, and a message that names the gap (decision 44)', () => {
+  test('gets what was recorded in part of its range, whole files as they are, and a message that names the gap (decision 44)', async () => {
     const { request, videos } = resultOf('around a gap');
     const gap = { startTime: at(2 * LENGTH), endTime: at(3 * LENGTH) };
     expect(request).toMatchObject({
       status: 'ready',
-      message: expect.stringContaining(`${gap.startTime} to ${gap.endTime}`),
+      message: `Nothing was recorded from ${gap.startTime} to ${gap.endTime}.`,
     });
-    expect(videos).toMatchObject([{ gaps: [gap] }]);
+    expect(videos.map(({ startTime }) => startTime)).toEqual([at(0), at(LENGTH), at(3 * LENGTH)]);
+    expect((await bytesOf(clipOf('around a gap'))).equals(RECORDED)).toBe(true);
+  });
+
+  test('becomes failed, with a message, where nothing was recorded (section 3 processing; decisions 39, 40, 44)', () => {
+    const request = { status: 'failed', message: 'Nothing was recorded in this time.' };
+    expect(resultOf('in no recording')).toMatchObject({ videos: [], request });
+  });
+
+  test('gets a file that cannot be trimmed as a whole, and a message that says so (decision 44)', () => {
+    const { request, videos } = resultOf('in a file that is no video');
+    expect(request).toMatchObject({
+      status: 'ready',
+      message: expect.stringMatching(/listed whole, because it cannot/),
+    });
+    expect(videos).toMatchObject([{ startTime: at(0), endTime: at(LENGTH) }]);
+  });
+
+  test('begins at the key frame before its range, and says so (decision 44)', async () => {
+    const own = await HostedCustomer.create();
+    await own.upload(0, { startTime: at(0), endTime: at(LENGTH) }, RECORDED);
+    const { body } = await own.request({ startTime: '2026-01-31T08:30:05.300Z', endTime: at(1) });
+    const { request, videos } = await own.ended(body.requestId);
+    expect(videos).toMatchObject([{ startTime: '2026-01-31T08:30:04Z', endTime: at(LENGTH), durationSeconds: 8 }]);
+    expect(request?.message).toBe(`Nothing was recorded from ${at(LENGTH)} to ${at(1)}.`);
+    expect(await framesOf(await bytesOf(videos[0] as Video))).toEqual((await framesOf(RECORDED)).slice(100));
   });
 
   test.each([
-    ['in no recording', 'Nothing was recorded in this time.'],
-    ['in a file that is no video', expect.stringMatching(/\w/)],
-  ])('becomes failed, with a message: %s (section 3 processing; decisions 39, 40, 44)', (name, message) => {
-    expect(resultOf(name)).toMatchObject({ videos: [], request: { status: 'failed', message } });
-  });
-
-  test.each([
-    ['by its truck', { truckId: TRUCK }, 3],
-    ['by its camera', { cameraId: 'front' }, 3],
-    ['by the other name of its camera', { cameraId: '1', truckId: TRUCK }, 3],
-    ['by a range that has its beginning', { startTime: at(0), endTime: at(0.1 + LENGTH / 2) }, 3],
+    ['by its truck', { truckId: TRUCK }, 7],
+    ['by its camera', { cameraId: 'front' }, 6],
+    ['by the other name of its camera', { cameraId: '1', truckId: TRUCK }, 6],
+    ['by a range that has its beginning', { startTime: at(0), endTime: at(LENGTH) }, 4],
     ['by a range that ends where it begins', { startTime: at(-1), endTime: at(0) }, 0],
     ['by a range that begins where it ends', { startTime: at(4 * LENGTH), endTime: at(9) }, 0],
   ])(
@@ -113,12 +141,13 @@ describe('a request for a clip', () => {
   );
 
   test.each<[number, string, Plain]>([
-    [1, 'its truck', { truckId: TRUCK }],
+    [2, 'its truck', { truckId: TRUCK }],
     [0, 'another camera', { cameraId: 'broken' }],
     [0, 'a range that begins where it ends', { startTime: at(1.5 * LENGTH) }],
     [0, 'a range that ends where it begins', { endTime: at(LENGTH / 2) }],
     [1, 'a range that has its end', { startTime: at(1.4 * LENGTH) }],
     [0, 'page 2', { page: 2 }],
+    [1, 'page 2 of one', { page: 2, pageSize: 1 }],
   ])(
     'has %i clip by its id and %s (section 4.5 requestId, cameraId, page; decisions 42, 43, 44)',
     async (count, _, query) => {
@@ -130,10 +159,10 @@ describe('a request for a clip', () => {
 
   test('is in pages, each clip once (section 4.5 page, pageSize; decision 43)', async () => {
     await later();
-    const pages = await Promise.all([1, 2, 3, 4].map((page) => customer.videos({ page, pageSize: 1 })));
-    expect(pages.map(({ body }) => body.data.videos.length)).toEqual([1, 1, 1, 0]);
-    expect(new Set(pages.flatMap(({ body }) => body.data.videos.map(({ id }) => id))).size).toBe(3);
-    expect(pages[3]?.body.data.pagination).toEqual({ page: 4, pageSize: 1, totalItems: 3, totalPages: 3 });
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => customer.videos({ page, pageSize: 3 })));
+    expect(pages.map(({ body }) => body.data.videos.length)).toEqual([3, 3, 1, 0]);
+    expect(new Set(pages.flatMap(({ body }) => body.data.videos.map(({ id }) => id))).size).toBe(7);
+    expect(pages[3]?.body.data.pagination).toEqual({ page: 4, pageSize: 3, totalItems: 7, totalPages: 3 });
   });
 
   test('does not exist for another customer, nor by another truck (decisions 1, 17, 44)', async () => {

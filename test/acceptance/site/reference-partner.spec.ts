@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { rawRequest } from '../../support/raw-request.js';
 import { ADDRESS, idOf, kiosk, material, type Plain, site } from '../../support/site-data.js';
 import { type Answer, callClient } from '../support/clients.js';
 import { type ErrorBody, Hauler } from '../support/hauler.js';
 import type { Kind } from '../support/site.js';
-import { admin, administer, call } from '../support/target.js';
+import { admin, administer, call, target } from '../support/target.js';
 
 /** The Site API that we host: what `PUT site-data` takes, and what the caller of section 4.3 reads. */
 interface SitesBody extends ErrorBody {
@@ -127,6 +130,25 @@ describe('the site data of the reference partner', () => {
     expect((await conditional('"other"')).status).toBe(200);
     await put({ sites: [site('a', { name: 'Renamed' })] }, own.id);
     expect((await conditional(etag)).status).toBe(200);
+  });
+
+  test('is the same with gzip and without, and each says its length (decision 37)', async () => {
+    const own = await another(WHOLE);
+    const answers = await Promise.all(
+      ['gzip', 'identity', 'br, gzip;q=0'].map((coding) =>
+        rawRequest(`${target.url}/scale-platform/v1/sites?haulerId=${own.id}`, 'GET', [
+          ...['API-KEY', own.key],
+          ...['Accept-Encoding', coding],
+        ]),
+      ),
+    );
+    const bodies = answers.map(({ bytes, headers }) => {
+      expect(Number(headers['content-length'])).toBe(bytes.length);
+      return headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
+    });
+    expect(answers.map(({ headers }) => headers['content-encoding'])).toEqual(['gzip', undefined, undefined]);
+    for (const each of bodies) expect(JSON.parse(each.toString())).toEqual((await own.get()).body);
+    expect(new Set(answers.map(({ headers }) => headers['etag'])).size).toBe(1);
   });
 
   test('of records that are all inactive is 200 with empty lists, and empty data is 404 again (section 4.3 404; section 7 404 Site; decision 37)', async () => {
@@ -274,19 +296,59 @@ describe('PUT of site data', () => {
   test.each<[string, string, string]>([
     ['what is no JSON', '<html></html>', ' isJson'],
     ['an end that is missing', JSON.stringify({ sites: many }).slice(0, -3), ' isJson'],
-    ['a list twice', '{"sites":[],"sites":[]}', 'sites isReadable'],
     ['U+0000 in an unknown field, far inside', withNote('"\\u0000"'), 'sites[900].note isText'],
     [
       '33 levels, counted from the body on',
       withNote('['.repeat(30) + ']'.repeat(30)),
       `sites[900].note${'[0]'.repeat(29)} maxDepth`,
     ],
-    ['a record of more than 1 MiB', withNote(JSON.stringify(text(1_100_000))), 'sites[900] maxSize'],
   ])('with %s is 400 with the place in the whole body (decisions 8, 10)', async (_, body, violation) => {
     const reply = await put(body, randomUUID());
     const [first] = reply.body.error.details?.violations ?? [];
     expect([reply.status, `${first?.path} ${first?.rule}`]).toEqual([400, violation]);
   });
+
+  test('with more faults than an error names says so, and names 10,000 (decision 11)', async () => {
+    const { status, body } = await put({ materials: Array.from({ length: 10_001 }, () => 0) }, randomUUID());
+    const named = body.error.details?.violations ?? [];
+    expect([status, named.length, named.at(-1)?.rule]).toEqual([400, 10_001, 'maxFaults']);
+  });
+
+  const MAX_BYTES = 32 * 1024 * 1024;
+
+  /** Announces or sends more than the limit, and never ends the body. */
+  const unended = (headers: Record<string, string>, bytes: number) =>
+    new Promise<{ status?: number | undefined; text: string }>((resolve, reject) => {
+      const sent = request(`${target.url}/admin/v1${path(randomUUID())}`, {
+        method: 'PUT',
+        headers: { Authorization: `Bearer ${target.adminToken}`, 'Content-Type': 'application/json', ...headers },
+      });
+      sent.once('error', reject);
+      sent.once('response', (response) => {
+        let answer = '';
+        response.setEncoding('utf8').on('data', (part: string) => (answer += part));
+        response.once('end', () => {
+          sent.destroy();
+          resolve({ status: response.statusCode, text: answer });
+        });
+      });
+      sent.flushHeaders();
+      if (bytes > 0) sent.write(Buffer.alloc(bytes, ' '));
+    });
+
+  test.each<[string, Record<string, string>, number]>([
+    ['announces', { 'Content-Length': String(MAX_BYTES + 1) }, 0],
+    ['sends in chunks', {}, MAX_BYTES + 1],
+  ])(
+    'that %s more than 32 MB is 413 before its end, and the limit is named (decision 9)',
+    async (_, headers, bytes) => {
+      const { status, text: answer } = await unended(headers, bytes);
+      expect([status, JSON.parse(answer)]).toEqual([
+        413,
+        { success: false, error: { code: 'INVALID_PAYLOAD', message: expect.stringContaining(String(MAX_BYTES)) } },
+      ]);
+    },
+  );
 
   test('of several at once stores one as a whole', async () => {
     const own = await another({});

@@ -262,19 +262,37 @@ describe('a partner side with recordings of its own, which the service calls', (
   const covered = (cameraId: string) =>
     read({ connectionId: vision.connectionId, cameraId, from: at(0), to: at(3 * LENGTH) });
 
-  test('has its clip by both names of the camera, and the gap in it as missing (decisions 45, 49)', async () => {
+  test('has its clips by both names of the camera, and the gap between them as missing (decisions 45, 49)', async () => {
     const id = await vision.order({ cameraId: '1', startTime: at(0), endTime: at(3 * LENGTH) });
     const { recordingIds } = await vision.becomes(id, { status: 'stored' });
     for (const cameraId of ['1', 'front']) {
-      expect((await vision.recordings(`&cameraId=${cameraId}`)).map((each) => each.id)).toEqual(recordingIds);
+      const listedIds = (await vision.recordings(`&cameraId=${cameraId}`)).map((each) => each.id);
+      expect(listedIds.sort()).toEqual(recordingIds.toSorted());
       const { data } = (await covered(cameraId)).body;
       expect(brief(data).map(([, , state]) => state)).toEqual(['stored', 'missing', 'stored']);
-      expect(data[1]).toMatchObject({ startTime: at(LENGTH), endTime: at(2 * LENGTH), cause: 'gap', lost: true });
-      const range = { connectionId: vision.connectionId, cameraId, from: at(0), to: at(3 * LENGTH) };
-      expect(sumOf((await read<Sums>({ ...range, resolution: '300' })).body.data, 'lost')).toBe(LENGTH * 60);
+      expect(data[1]).toMatchObject({ startTime: at(LENGTH), endTime: at(2 * LENGTH) });
     }
     expect(await vision.recordings('&cameraId=rear')).toEqual([]);
   });
+});
+
+test('a time within a clip that its partner names as not recorded is missing, and lost (decision 49)', async () => {
+  const vision = await VisionScene.create();
+  const { startTime, endTime } = element();
+  const after = (seconds: number) => new Date(Date.parse(startTime as string) + seconds * 1_000).toISOString();
+  const gaps = [{ startTime: after(60), endTime: after(120) }];
+  const clip = element({ requestId: 'r-1', downloadUrl: vision.partner.link(sampleVideo()), gaps });
+  vision.prepares(() => [clip], { requestId: 'r-1', status: 'ready' });
+  await vision.becomes(await vision.order(), { status: 'stored' });
+  const range = { connectionId: vision.connectionId, cameraId: 'front', from: startTime, to: endTime };
+  const { data } = (await read(range)).body;
+  expect(data.map(({ state, cause }) => [state, cause])).toEqual([
+    ['stored', undefined],
+    ['missing', 'gap'],
+    ['stored', undefined],
+  ]);
+  expect(data[1]).toMatchObject({ lost: true, side: 'partner' });
+  expect(sumOf((await read<Sums>({ ...range, resolution: '300' })).body.data, 'lost')).toBe(60);
 });
 
 test('a clip that never came has its cause (decision 49)', async () => {

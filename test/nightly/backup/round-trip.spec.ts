@@ -26,7 +26,7 @@ beforeAll(async () => {
   // The work of the demo comes to rest, so that the source stays as the archive has it.
   await eventually(async () => {
     const sql = `SELECT (SELECT count(*) FROM reference_clips) AS clips, (SELECT count(*) FROM recordings WHERE status <> 'stored') AS open`;
-    expect(await service.dataSource.query(sql)).toEqual([{ clips: '1', open: '0' }]);
+    expect(await service.dataSource.query(sql)).toEqual([{ clips: '2', open: '0' }]);
   });
   await service.app.close();
   await onServer(source(), async (client) => {

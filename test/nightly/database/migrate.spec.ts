@@ -1,3 +1,4 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, pendingMigrations } from '../../../src/database/migrate.js';
@@ -21,6 +22,8 @@ class Break1900000000001 implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
+const HAULER = '0b8f6f0e-3c55-4b7e-8f0a-2f7f7a9f1c10';
+const OLD = '1c9a7d20-4d66-4c8f-9a1b-3a8a8b0a2d21';
 const NAMES = MIGRATIONS.map(({ name }) => name);
 
 let database: TestDatabase;
@@ -69,6 +72,37 @@ describe('migrate', () => {
     expect(await pendingMigrations(dataSource, newer)).toEqual(['AddKept1900000000000']);
     expect(await migrate(database.url, { migrations: newer })).toEqual(['AddKept1900000000000']);
     expect(await pendingMigrations(dataSource, newer)).toEqual([]);
+  });
+
+  test('joins the pieces of hosted site data, and keeps nothing of the version before (1795736000000)', async () => {
+    const before = MIGRATIONS.slice(0, NAMES.indexOf('StoreSiteDataInOneRow1795736000000'));
+    await migrate(database.url, { migrations: before });
+    const dataSource = await database.connect();
+    const answer = JSON.stringify({ success: true, data: { sites: [{ id: HAULER, name: 'x'.repeat(5_000) }] } });
+    const zipped = gzipSync(answer);
+    const pieces = [zipped.subarray(0, 10), zipped.subarray(10, 20), zipped.subarray(20)];
+    await dataSource.query(
+      `INSERT INTO reference_site_data (hauler_id, version, previous_version, digest, byte_length, gzip_length, chunks)
+       VALUES ($1, $1, $2, 'digest', $3, $4, 3)`,
+      [HAULER, OLD, answer.length, zipped.length],
+    );
+    for (const [position, piece] of pieces.entries()) {
+      for (const version of [HAULER, OLD]) {
+        const bytes = version === OLD ? Buffer.from('old') : piece;
+        await dataSource.query('INSERT INTO reference_site_data_chunks VALUES ($1, $2, $3, $4)', [
+          ...[HAULER, version, position, bytes],
+        ]);
+      }
+    }
+    await migrate(database.url);
+    const [row] = await dataSource.query<{ digest: string; length: number; body: Buffer }[]>(
+      'SELECT digest, byte_length::float8 AS length, body FROM reference_site_data',
+    );
+    expect([row?.digest, row?.length, gunzipSync(row?.body ?? '').toString()]).toEqual([
+      'digest',
+      answer.length,
+      answer,
+    ]);
   });
 });
 

@@ -1,194 +1,91 @@
-import { readFile, rm, stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
-import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
-import {
-  at,
-  B_FRAMES,
-  boxesOf,
-  chunk,
-  clipFolder,
-  demo,
-  hevcVideo,
-  type ReadPacket,
-  readPackets,
-  type ReadVideo,
-  remux,
-} from './sample-files.js';
+import { describe, expect, test } from '@jest/globals';
+import { type FilmPart, NotCopiedError, trimMp4 } from '../../../src/reference-partner/vision/media/trim-mp4.js';
+import { withCodec } from '../../acceptance/field/support/mp4-variants.js';
+import { boxesOf } from '../../support/sample-video.js';
+import { B_FRAMES, DEMO, filmFolder, hevcVideo, type ReadPacket, readPackets, remux } from './sample-files.js';
 
-/** Whole films that are cut of recordings. `acceptance/partner/clips` has the requests, and `other-peoples-videos` the files. */
+/** Parts of films, copied without decoding. `acceptance/partner/clips` has the requests, `field/other-peoples-videos` the files. */
 
-/** The demo recordings: ten frames per second, a key frame every second. */
-const FPS = 10;
-const minute = (n: number) => chunk(n * 60, n * 60 + 60, demo(n));
+const folder = filmFolder();
+const demo = await readFile(DEMO);
+const bFrames = await readFile(B_FRAMES);
 
-const { folder, target, cut } = clipFolder();
-afterEach(() => rm(target, { force: true }));
-
-const frameOf = ({ sha256, type }: ReadPacket) => ({ sha256, type });
-type Frame = ReturnType<typeof frameOf>;
-
-/** Each minute of the demo is read once: that takes longer than most of the cuts. */
-const demoFrames = new Map<number, Frame[]>();
-
-/** Frames `from` to `to` (seconds of the video) of the n-th minute of the demo, by their bytes and type. */
-async function framesOf(n: number, from: number, to: number): Promise<Frame[]> {
-  const frames = demoFrames.get(n) ?? (await readPackets(demo(n))).video.map(frameOf);
-  demoFrames.set(n, frames);
-  return frames.slice(Math.round(from * FPS), Math.round(to * FPS));
-}
-
-/** Expects a playable MP4: a key frame at zero, a frame every tenth of a second, the table of contents in front. */
-async function expectPlayable(frames: Frame[]): Promise<void> {
-  const packets = await readPackets(target);
-  expect(packets.video.map(frameOf)).toEqual(frames);
-  expect(packets.video[0]).toMatchObject({ type: 'key', seconds: 0 });
-  packets.video.forEach(({ seconds }, index) => expect(seconds).toBeCloseTo(index / FPS, 4));
-  expect(packets.durationSeconds).toBeCloseTo(frames.length / FPS, 6);
-  expect(boxesOf(await readFile(target)).map(({ name }) => name)).toEqual(['ftyp', 'moov', 'free', 'mdat']);
-}
-
-interface Case {
-  readonly name: string;
-  readonly chunks: RecordedChunk[];
-  readonly range: [number, number];
-  /** Minute of the demo, and seconds in its recording. */
-  readonly takes: [number, number, number][];
-  readonly starts: number;
-  readonly ends: number;
-  readonly missing?: [number, number][];
-}
-
-const cases: Case[] = [
-  { name: 'inside a chunk', chunks: [minute(0)], range: [10, 20], takes: [[0, 10, 20]], starts: 10, ends: 20 },
-  {
-    name: 'across two, given in disorder, with others around',
-    chunks: [minute(3), minute(1), minute(0), minute(2), chunk(180, 240, 'no such file'), chunk(-60, 0, 'nor this')],
-    range: [30, 150],
-    takes: [
-      [0, 30, 60],
-      [1, 0, 60],
-      [2, 0, 30],
-    ],
-    starts: 30,
-    ends: 150,
-  },
-  {
-    name: 'a gap is closed and reported',
-    chunks: [minute(0), minute(2)],
-    range: [50.5, 130],
-    takes: [
-      [0, 50, 60],
-      [2, 0, 10],
-    ],
-    starts: 50,
-    ends: 130,
-    missing: [[60, 120]],
-  },
-  {
-    name: 'beyond both ends',
-    chunks: [minute(1)],
-    range: [0, 180],
-    takes: [[1, 0, 60]],
-    starts: 60,
-    ends: 120,
-    missing: [
-      [0, 60],
-      [120, 180],
-    ],
-  },
-  {
-    name: 'an overlap is shown once: up to the end of the earlier',
-    chunks: [minute(0), chunk(55, 115, demo(1))],
-    range: [50, 70],
-    takes: [
-      [0, 50, 60],
-      [1, 5, 15],
-    ],
-    starts: 50,
-    ends: 70,
-  },
-];
-
-describe('a clip', () => {
-  test.each(cases)('shows its range: $name', async ({ chunks, range, takes, starts, ends, missing = [] }) => {
-    const frames = (await Promise.all(takes.map((take) => framesOf(...take)))).flat();
-    expect(await cut(chunks, ...range)).toEqual({
-      startTime: at(starts),
-      endTime: at(ends),
-      sizeBytes: (await stat(target)).size,
-      missing: missing.map(([from, to]) => ({ startTime: at(from), endTime: at(to) })),
-      unrecorded: missing.map(([from, to]) => ({ startTime: at(from), endTime: at(to) })),
-      leftOut: [],
-      soundFaults: [],
-    });
-    await expectPlayable(frames);
+/** The part as the process writes it that trims: from the first byte to the last. */
+async function trim(film: Buffer, from: number, to: number): Promise<{ part: FilmPart | undefined; bytes: Buffer }> {
+  const written: Buffer[] = [];
+  let length = 0;
+  const target = new WritableStream<{ data: Uint8Array; position: number }>({
+    write: ({ data, position }) => {
+      expect(position).toBe(length);
+      length += data.length;
+      written.push(Buffer.from(data));
+    },
   });
-});
-
-/** The sample files: 25 frames per second, a key frame every two seconds, a P-frame every fourth frame, AAC at 32 kHz. */
-const FRAME = 1 / 25;
-const SOUND = 1024 / 32_000;
-
-/** Each frame time from zero on has its frame, and the first to be decoded is a key frame. */
-function expectSteady({ video }: ReadVideo, frames: number): void {
-  const shown = video.map(({ seconds }) => seconds).sort((a, b) => a - b);
-  expect(shown).toHaveLength(frames);
-  shown.forEach((seconds, index) => expect(seconds).toBeCloseTo(index * FRAME, 4));
-  expect(video[0]).toMatchObject({ type: 'key', seconds: 0 });
+  const read = (start: number, end: number) => film.subarray(start, end);
+  const part = await trimMp4({ getSize: () => film.length, read }, { from, to }, target);
+  return { part, bytes: Buffer.concat(written) };
 }
 
-function expectNoOverlap({ audio }: ReadVideo): void {
-  const steps = audio.slice(1).map(({ seconds }, index) => seconds - (audio[index]?.seconds ?? 0));
-  expect(Math.min(...steps)).toBeGreaterThan(SOUND - 0.001);
-}
+const sums = (packets: readonly ReadPacket[]) => packets.map(({ sha256 }) => sha256);
 
-/** When the clip plays the audio packet that the source plays at `seconds`. */
-function playedAt(packets: ReadVideo, source: ReadVideo, seconds: number): number[] {
-  const wanted = source.audio.find((packet) => packet.seconds >= seconds);
-  return packets.audio.filter(({ sha256 }) => sha256 === wanted?.sha256).map((packet) => packet.seconds);
-}
-
-test('pictures that are decoded out of order and sound stay in time, also after a join', async () => {
-  const source = await readPackets(B_FRAMES);
-  expect(await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, B_FRAMES)], 4, 20)).toMatchObject({ missing: [] });
-  const packets = await readPackets(target);
-  const first = source.video.slice(source.video.findIndex(({ seconds }) => seconds >= 4));
-  const last = source.video.slice(0, packets.video.length - first.length);
-  expect(packets.video.map(({ sha256 }) => sha256)).toEqual([...first, ...last].map(({ sha256 }) => sha256));
-  expectSteady(packets, packets.video.length);
-  expectNoOverlap(packets);
-  expect(packets.audio[0]?.seconds).toBeLessThanOrEqual(SOUND);
-  expect(packets.audio.at(-1)?.seconds).toBeGreaterThan(16 - 2 * SOUND);
-  expect(packets.audio.at(-1)?.seconds).toBeLessThan(16);
-  const [before, after] = [playedAt(packets, source, 9.5), playedAt(packets, source, 3.5)];
-  expect(before.map((seconds) => seconds - 5.5).every((late) => Math.abs(late) < SOUND)).toBe(true);
-  expect(after.map((seconds) => seconds - 11.5).every((late) => Math.abs(late) < SOUND)).toBe(true);
-  expect([before.length, after.length]).toEqual([1, 1]);
-});
-
-test('the pictures of a camera that is mounted sideways keep their rotation', async () => {
-  const path = await remux(demo(0), join(folder, 'sideways.mp4'), { rotation: 90 });
-  await cut([chunk(0, 60, path)], 0, 10);
-  expect((await readPackets(target)).rotation).toBe(90);
-});
-
-test('a clip of H.265 has the same pictures', async () => {
-  const path = await hevcVideo(join(folder, 'hevc.mp4'));
-  expect(await cut([chunk(0, 60, path)], 2.5, 4)).toMatchObject({ startTime: at(2), endTime: at(4), missing: [] });
-  const [source, clip] = [await readPackets(path), await readPackets(target)];
-  expect(clip.video.map(({ sha256 }) => sha256)).toEqual(source.video.slice(20, 40).map(({ sha256 }) => sha256));
-});
-
-test('a clip of recordings whose pictures cannot be joined is the longer part, and says why the rest is missing', async () => {
-  const clip = await cut([chunk(0, 12, B_FRAMES), chunk(12, 24, demo(0))], 4, 18);
-  expect(clip).toMatchObject({
-    startTime: at(4),
-    missing: [{ startTime: at(12), endTime: at(18) }],
-    unrecorded: [],
-    leftOut: [
-      'the recording that starts at 2026-11-02T08:00:12.000Z cannot be joined: it has another picture size (320x180 after 160x90)',
-    ],
+describe('a part of a film', () => {
+  test.each<{ name: string; asked: [number, number]; kept: [number, number] }>([
+    { name: 'inside', asked: [10, 20], kept: [10, 20] },
+    { name: 'from the key frame before its start', asked: [10.7, 20.5], kept: [10, 20.5] },
+    { name: 'beyond the end of the film', asked: [50, 90], kept: [50, 60] },
+    { name: 'the whole', asked: [0, 60], kept: [0, 60] },
+  ])('has its pictures, and begins at zero with a key frame: $name', async ({ asked, kept: [from, to] }) => {
+    const { part, bytes } = await trim(demo, ...asked);
+    expect(part).toEqual({ from, to });
+    const [source, trimmed] = [await readPackets(demo), await readPackets(bytes)];
+    expect(sums(trimmed.video)).toEqual(sums(source.video.slice(from * 10, to * 10)));
+    expect(trimmed.video[0]).toMatchObject({ type: 'key', seconds: 0 });
+    trimmed.video.forEach(({ seconds }, i) => expect(seconds).toBeCloseTo(i / 10, 4));
+    expect(trimmed.durationSeconds).toBeCloseTo(to - from, 4);
+    expect(
+      boxesOf(bytes)
+        .slice(0, 2)
+        .map(({ name }) => name),
+    ).toEqual(['ftyp', 'moov']);
   });
-  expect((await readPackets(target)).durationSeconds).toBeCloseTo(8, 1);
+
+  test('keeps pictures that are decoded out of order, and sound in time', async () => {
+    const { part, bytes } = await trim(bFrames, 5, 9);
+    expect(part).toEqual({ from: 4, to: 9 });
+    const [source, trimmed] = [await readPackets(bFrames), await readPackets(bytes)];
+    expect(sums(source.video).join()).toContain(sums(trimmed.video).join());
+    expect(trimmed.durationSeconds).toBeCloseTo(5, 0);
+    for (const { sha256, seconds } of trimmed.audio) {
+      const played = source.audio.filter((each) => each.sha256 === sha256).map((each) => each.seconds - 4);
+      expect(Math.min(...played.map((each) => Math.abs(each - seconds)))).toBeLessThan(0.001);
+    }
+    expect(trimmed.audio.length).toBeGreaterThan(150);
+  });
+
+  test('keeps the rotation of a camera that is mounted sideways', async () => {
+    const path = await remux(DEMO, join(folder, 'sideways.mp4'), { rotation: 90 });
+    expect((await readPackets((await trim(await readFile(path), 0, 10)).bytes)).rotation).toBe(90);
+  });
+
+  test('of H.265 has the same pictures', async () => {
+    const film = await readFile(await hevcVideo(join(folder, 'hevc.mp4')));
+    const { part, bytes } = await trim(film, 2.5, 4);
+    expect(part).toEqual({ from: 2, to: 4 });
+    expect(sums((await readPackets(bytes)).video)).toEqual(sums((await readPackets(film)).video.slice(20, 40)));
+  });
+
+  test('that begins after the end of the film is none', async () => {
+    expect((await trim(demo, 60, 70)).part).toBeUndefined();
+  });
+
+  test('is refused where a track cannot be copied, or bytes are missing', async () => {
+    await expect(trim(withCodec(demo, 'mp4v'), 10, 20)).rejects.toThrow(NotCopiedError);
+    const sound = Buffer.from(bFrames);
+    sound.write('alaw', sound.indexOf('mp4a', sound.indexOf('stsd')), 'latin1');
+    await expect(trim(sound, 4, 8)).rejects.toThrow(NotCopiedError);
+    await expect(trim(demo.subarray(0, 60_000), 30, 60)).rejects.toThrow('cut short');
+    expect((await trim(demo.subarray(0, 60_000), 10, 20)).part).toEqual({ from: 10, to: 20 });
+  });
 });

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdtempSync, statSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from '@jest/globals';
 import {
+  BufferSource,
   EncodedAudioPacketSource,
   EncodedPacket,
   EncodedPacketSink,
@@ -18,61 +19,18 @@ import {
   Mp4OutputFormat,
   Output,
 } from 'mediabunny';
-import type { ByteRangeReader } from '../../../src/reference-partner/vision/media/stored-mp4.js';
-import { withMp4Input } from '../../../src/reference-partner/vision/media/mp4-input.js';
-import { readExtent, readVideoFacts } from '../../../src/reference-partner/vision/media/track-facts.js';
-import type { RecordedChunk } from '../../../src/reference-partner/vision/media/choose-pieces.js';
-import { type Clip, cutClip } from '../../../src/reference-partner/vision/media/cut-clip.js';
-import { DEMO_CAMERAS, demoRecording } from '../../../src/demo/demo-data.js';
-import { boxesOf } from '../../support/sample-video.js';
-
-export { boxesOf };
+import { demoRecording } from '../../../src/demo/demo-data.js';
 
 export const B_FRAMES = fileURLToPath(new URL('../../fixtures/videos/b-frames.mp4', import.meta.url));
 
-const START = Date.UTC(2026, 10, 2, 8, 0, 0);
+/** The first minute of the front camera of the demo: ten pictures a second, a key frame each second. */
+export const DEMO = demoRecording('front', new Date(0));
 
-/** So many seconds after 08:00:00. */
-export const at = (seconds: number): Date => new Date(START + seconds * 1000);
-
-/** The demo recording of the minute 08:0n:00. */
-export const demo = (minute: number, camera: (typeof DEMO_CAMERAS)[number] = 'front'): string =>
-  demoRecording(camera, at(minute * 60));
-
-/** A chunk with the stated range `from` to `to`, in seconds after 08:00:00. */
-export const chunk = (from: number, to: number, source: string | ByteRangeReader): RecordedChunk => ({
-  startTime: at(from),
-  endTime: at(to),
-  source: typeof source === 'string' ? fileReader(source) : source,
-});
-
-/** A new folder, which is removed after the tests of the file, and clips that are cut into it. */
-export function clipFolder() {
-  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-clips-'));
+/** A new folder, which is removed after the tests of the file. */
+export function filmFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'haulbridge-films-'));
   afterAll(() => rm(folder, { recursive: true }));
-  const target = join(folder, 'clip.mp4');
-  /** Cuts a range in seconds after 08:00:00. */
-  const cut = (chunks: RecordedChunk[], from: number, to: number): Promise<Clip> =>
-    cutClip({ chunks, range: { startTime: at(from), endTime: at(to) }, target });
-  return { folder, target, cut };
-}
-
-/** A file as a storage reads it. */
-export const fileReader = (path: string): ByteRangeReader => ({
-  get size() {
-    return statSync(path).size;
-  },
-  read: (start, end) => createReadStream(path, { start, end: end - 1 }),
-});
-
-/** The length in seconds, not rounded, of the video track, or of the audio track if there is no video track. */
-export function durationOfMp4(source: ByteRangeReader): Promise<number> {
-  return withMp4Input(source, async ({ video, audio }) => {
-    const { first, end } = await readExtent((video ?? audio)!);
-    // Throws for a codec that clips do not support.
-    if (video) await readVideoFacts(video);
-    return Math.max(0, end - first);
-  });
+  return folder;
 }
 
 export interface ReadPacket {
@@ -90,8 +48,8 @@ export interface ReadVideo {
 }
 
 /** All packets of a video, in decode order. */
-export async function readPackets(path: string): Promise<ReadVideo> {
-  const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
+export async function readPackets(bytes: Buffer): Promise<ReadVideo> {
+  const input = new Input({ formats: [MP4], source: new BufferSource(bytes) });
   try {
     const [video, audio] = [await input.getPrimaryVideoTrack(), await input.getPrimaryAudioTrack()];
     return {

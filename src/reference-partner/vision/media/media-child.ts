@@ -1,38 +1,23 @@
+import { buffer } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { openStorage } from '../../../storage/open-storage.js';
-import {
-  errorCode,
-  isErrorLike,
-  NotStoredError,
-  sentenceOf,
-  StorageUnavailableError,
-} from '../../../storage/storage-errors.js';
-import type { StorageTrouble } from '../../../storage/storage-errors.js';
-import { type Clip, cutClip } from './cut-clip.js';
-import { MediaError, type MediaFault } from './stored-mp4.js';
+import { isStorageError, sentenceOf } from '../../../storage/storage-errors.js';
+import { type FilmPart, NotCopiedError, trimMp4 } from './trim-mp4.js';
 
-/** A recording in the storage. */
-export interface StoredChunk {
+export interface TrimTask {
+  readonly storageUrl: string;
+  /** The film in the storage. */
   readonly name: string;
   readonly sizeBytes: number;
-  readonly startTime: Date;
-  readonly endTime: Date;
+  readonly part: FilmPart;
 }
 
-export interface CutTask {
-  readonly storageUrl: string;
-  readonly chunks: readonly StoredChunk[];
-  readonly range: { readonly startTime: Date; readonly endTime: Date };
-  readonly target: string;
-}
-
-export type MediaReply =
-  | { readonly type: 'done'; readonly clip: Clip }
-  | { readonly type: 'media'; readonly fault: MediaFault; readonly message: string }
-  | { readonly type: 'storage'; readonly trouble: StorageTrouble; readonly message: string }
-  | { readonly type: 'not-stored'; readonly file: string }
-  | { readonly type: 'system'; readonly code: string; readonly path?: string; readonly message: string }
-  | { readonly type: 'unexpected'; readonly message: string };
+export type TrimReply =
+  | { readonly type: 'trimmed'; readonly part: FilmPart }
+  /** The film has nothing of the part. */
+  | { readonly type: 'nothing' }
+  | { readonly type: 'untrimmed'; readonly reason: 'not-copied' | 'unreadable' }
+  | { readonly type: 'storage'; readonly message: string };
 
 /**
  * Ends this process if its memory exceeds the limit or its parent has ended. It runs in its own thread, because a damaged
@@ -45,46 +30,38 @@ const WATCHDOG = `
     if (isTooLarge || process.ppid !== workerData.parent) process.kill(process.pid, 'SIGTERM');
   }, 100);`;
 
-async function perform(task: CutTask): Promise<MediaReply> {
-  try {
-    return { type: 'done', clip: await cut(task) };
-  } catch (error) {
-    return replyOf(error);
-  }
-}
-
-async function cut({ storageUrl, chunks, range, target }: CutTask): Promise<Clip> {
+/** Writes the trimmed film to the standard output. */
+async function perform({ storageUrl, name, sizeBytes, part }: TrimTask): Promise<TrimReply> {
   const storage = await openStorage(storageUrl);
+  let failure: unknown;
+  const read = async (start: number, end: number) => {
+    try {
+      return await buffer(await storage.read(name, { start, end: end - 1 }));
+    } catch (error) {
+      if (isStorageError(error)) failure = error;
+      throw error;
+    }
+  };
+  const target = new WritableStream<{ data: Uint8Array }>({
+    write: ({ data }) =>
+      new Promise((resolve, reject) => process.stdout.write(data, (error) => (error ? reject(error) : resolve()))),
+  });
   try {
-    return await cutClip({
-      chunks: chunks.map(({ name, sizeBytes, startTime, endTime }) => ({
-        startTime,
-        endTime,
-        source: { size: sizeBytes, read: (start, end) => storage.read(name, { start, end: end - 1 }) },
-      })),
-      range,
-      target,
-    });
+    const trimmed = await trimMp4({ getSize: () => sizeBytes, read }, part, target);
+    return trimmed === undefined ? { type: 'nothing' } : { type: 'trimmed', part: trimmed };
+  } catch (error) {
+    if (failure !== undefined) return { type: 'storage', message: sentenceOf(failure) };
+    return { type: 'untrimmed', reason: error instanceof NotCopiedError ? 'not-copied' : 'unreadable' };
   } finally {
     storage.close();
   }
-}
-
-function replyOf(error: unknown): MediaReply {
-  const message = sentenceOf(error);
-  if (error instanceof MediaError) return { type: 'media', fault: error.fault, message };
-  if (error instanceof StorageUnavailableError) return { type: 'storage', trouble: error.trouble, message };
-  if (error instanceof NotStoredError) return { type: 'not-stored', file: error.file };
-  const code = errorCode(error);
-  if (code === undefined || !isErrorLike(error)) return { type: 'unexpected', message };
-  return { type: 'system', code, message, ...('path' in error && { path: String(error.path) }) };
 }
 
 const maxRssBytes = Number(process.argv[2]);
 new Worker(WATCHDOG, { eval: true, execArgv: [], workerData: { maxRssBytes, parent: process.ppid } });
 // The parent disconnects when it has the reply, or when it ends.
 process.once('disconnect', () => process.exit());
-process.once('message', (task: CutTask) => {
+process.once('message', (task: TrimTask) => {
   perform(task)
     .then((reply) => {
       // The task may have ended before the next check of the watchdog.

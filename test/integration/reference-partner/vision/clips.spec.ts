@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { HostedVideoRequest } from '../../../../src/contracts/admin/hosted.dto.js';
 import type { List } from '../../../../src/contracts/admin/list.dto.js';
-import { ClipFolders } from '../../../../src/reference-partner/vision/clip-cutter.js';
 import { DraftSweep } from '../../../../src/storage/storage.module.js';
 import { issueKey } from '../../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../../support/app.js';
 import { eventually } from '../../../support/eventually.js';
 import { at, CUSTOMER, TRUCK, upload } from '../../../support/reference-vision.js';
-import { enlargeHostedFiles } from '../../../support/rows.js';
 import { hurryHostedClips } from '../../../support/time.js';
 
 const DAY_MS = 86_400_000;
@@ -19,7 +16,6 @@ let app: TestApp;
 beforeAll(async () => void (app = await startTestApp({ env: { SIDES: new Set(['partner'] as const) } })));
 afterAll(() => app.close());
 
-const MINUTE_MS = 60_000;
 const untouchedFor = (path: string, ms: number) => {
   const then = new Date(Date.now() - ms);
   return utimes(path, then, then);
@@ -41,43 +37,14 @@ test('the partial upload of a killed process is removed also where only the part
   expect((await readdir(partial)).sort()).toEqual(['of another program', young]);
 });
 
-test('the folder of a clip is removed when its process no longer touches it, also at each start; a folder in use stays', async () => {
-  const DATA_DIR = await mkdtemp(join(tmpdir(), 'clip-folders-'));
-  const place = join(DATA_DIR, 'scratch');
-  const folders = new ClipFolders({ DATA_DIR });
-  const [dead, young, foreign] = ['haulbridge-clip-dead', 'haulbridge-clip-young', 'of-somebody-else'];
-  for (const name of [dead, young, foreign]) await mkdir(join(place, name), { recursive: true });
-  await untouchedFor(join(place, young), 14 * MINUTE_MS);
-  for (const name of [dead, foreign]) await untouchedFor(join(place, name), 16 * MINUTE_MS);
-  const used = await folders.within(0, async (folder) => {
-    await untouchedFor(folder, 16 * MINUTE_MS);
-    expect(await folders.sweep()).toBe(1);
-    expect((await stat(folder)).mtimeMs).toBeGreaterThan(Date.now() - MINUTE_MS);
-    expect((await readdir(place)).sort()).toEqual([basename(folder), foreign, young].sort());
-    return folder;
-  });
-  await expect(stat(used)).rejects.toThrow('ENOENT');
-
-  await untouchedFor(join(place, young), 16 * MINUTE_MS);
-  await new ClipFolders({ DATA_DIR }).onApplicationBootstrap();
-  expect(await readdir(place)).toEqual([foreign]);
-  await rm(DATA_DIR, { recursive: true });
-});
-
-test('a clip needs room below DATA_DIR before it is cut, and leaves nothing there', async () => {
-  const folders = new ClipFolders(app.env);
-  await expect(folders.within(2 ** 60, () => Promise.resolve())).rejects.toThrow(/storage is full: .* are free/);
-  expect(await readdir(join(app.env.DATA_DIR, 'scratch'))).toEqual([]);
-});
-
-test('a clip without room is tried a limited number of times; admins see why at every attempt and at the end', async () => {
+test('a clip whose recording the storage does not deliver is tried a limited number of times; admins see why at every attempt and at the end', async () => {
   const { key } = await issueKey(app, ['vision']);
   expect((await upload(app, 0)).status).toBe(201);
-  await enlargeHostedFiles(app);
+  await rm(join(new URL(app.env.STORAGE_URL).pathname, 'reference-recordings'), { recursive: true });
   const body = { customerId: CUSTOMER, truckId: TRUCK, cameraId: 'front', startTime: at(0), endTime: at(0.5) };
   await app.call('POST', '/video-platform/v1/videos/requests', { headers: { 'API-KEY': key }, body });
   const shown = async () => (await app.admin<List<HostedVideoRequest>>('GET', '/hosted/video-requests')).body.data[0]!;
-  const reason = expect.stringMatching(/^The video storage is full: \d+ bytes are needed, \d+ are free for videos\./);
+  const reason = expect.stringMatching(/^The video storage failed: its folder is missing/);
   await eventually(async () =>
     expect(await shown()).toMatchObject({ status: 'processing', attempts: 1, lastError: reason }),
   );
@@ -88,7 +55,7 @@ test('a clip without room is tried a limited number of times; admins see why at 
       status: 'failed',
       attempts: 12,
       message: 'The clip could not be prepared: its storage did not work.',
-      lastError: expect.stringMatching(/^The video storage is full: .* Gave up after 12 attempts\.$/),
+      lastError: expect.stringMatching(/^The video storage failed: .* Gave up after 12 attempts\.$/),
     }),
   );
 });
