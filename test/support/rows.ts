@@ -539,7 +539,16 @@ export async function addRecordings(app: TestApp, rows: readonly RecordingRow[])
      ON CONFLICT DO NOTHING`,
     [JSON.stringify(rows.map((row) => ({ source: 'continuous', ...row })))],
   );
+  await addDays(app);
 }
+
+/** The product writes a row for each day of a camera with a recording. */
+const addDays = (app: TestApp): Promise<unknown> =>
+  app.dataSource.query(
+    `INSERT INTO coverage_days (hauler_id, connection_id, truck_id, camera_id, day)
+     SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id, (start_time AT TIME ZONE 'UTC')::date FROM recordings
+     ON CONFLICT DO NOTHING`,
+  );
 
 /** Names that the partner returned for requested cameras of TRUCK-7. */
 export async function addCameraNames(
@@ -556,9 +565,9 @@ export async function addCameraNames(
 }
 
 /** So many chunks of 59.5 s of the front camera of TRUCK-7, one a minute from the start on. */
-export const addMinutes = (app: TestApp, connectionId: string, start: string, count: number): Promise<unknown> =>
+export async function addMinutes(app: TestApp, connectionId: string, start: string, count: number): Promise<void> {
   // Without the time limits of the service.
-  onServer(app.env.DATABASE_URL, (client) =>
+  await onServer(app.env.DATABASE_URL, (client) =>
     client.query(
       `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
          start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
@@ -569,6 +578,8 @@ export const addMinutes = (app: TestApp, connectionId: string, start: string, co
       [connectionId, start, count],
     ),
   );
+  await addDays(app);
+}
 
 /** A table that cannot be read while `work` runs. */
 export async function withoutTable<T>(app: TestApp, table: string, work: () => Promise<T>): Promise<T> {

@@ -2,7 +2,7 @@ import { partitionExists } from '../../database/partitions.repository.js';
 import type { Partition } from '../../database/partitions.rules.js';
 import type { Querying } from '../../database/sql.js';
 import { isHeld, isWithin } from '../holds/held.sql.js';
-import { type CountedRow, DAY_COLUMNS, moveDays, reachIntoDays } from './coverage-days.repository.js';
+import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 import { DAYS_OF, RETENTION } from './retention.repository.js';
 
 /** A recording `r` that has a file, or may get one. */
@@ -81,22 +81,13 @@ export async function rememberMonth(database: Querying, { name, to }: Partition)
   );
 }
 
-/** Takes a month out of the sums by day. What reaches into it from before stays counted, and what reaches out of it does not. */
-export async function forgetSums(database: Querying, { name, from, to }: Partition): Promise<void> {
-  const reachOut = await database.query<CountedRow[]>(`SELECT ${DAY_COLUMNS} FROM ${name} AS r WHERE r.end_time > $1`, [
-    to,
-  ]);
-  await moveDays(database, reachOut, undefined);
-  await database.query('DELETE FROM coverage_days WHERE day >= $1::date AND day < $2::date', [
-    from.slice(0, 10),
-    to.slice(0, 10),
-  ]);
-  const reachIn = await database.query<CountedRow[]>(
-    `SELECT ${DAY_COLUMNS} FROM recordings AS r
-     WHERE r.start_time > $1::timestamptz - interval '31 days' AND r.start_time < $1 AND r.end_time > $1`,
-    [from],
+/** The sums of the days of a month are not known any more, and those of the month after it, into which its recordings may reach. */
+export async function forgetMonth(database: Querying, { from, to }: Partition): Promise<void> {
+  await database.query(
+    `UPDATE coverage_days SET stored = NULL, expired = NULL, failed = NULL
+     WHERE day >= $1::date AND day < $2::date + 31 AND stored IS NOT NULL`,
+    [from.slice(0, 10), to.slice(0, 10)],
   );
-  await reachIntoDays(database, reachIn, new Date(from), new Date(to));
 }
 
 /**
@@ -104,7 +95,7 @@ export async function forgetSums(database: Querying, { name, from, to }: Partiti
  * there: each row is decided by itself.
  */
 export async function deleteFromRest(database: Querying, rest: string, before: Date, limit: number): Promise<number> {
-  const deleted = await database.query<CountedRow[]>(
+  const deleted = await database.query<RecordedTime[]>(
     `WITH gone AS (
        DELETE FROM ${rest} AS r WHERE r.id IN (
          SELECT r.id FROM ${rest} AS r ${KEPT_OF}
@@ -112,7 +103,7 @@ export async function deleteFromRest(database: Querying, rest: string, before: D
            AND NOT ${HAS_FILE} AND NOT ${STAYS} AND NOT ${isHeld('r')}
            AND NOT EXISTS (SELECT FROM erasures AS erasure WHERE erasure.status = 'running' AND ${isWithin('r', 'erasure')})
          ORDER BY r.start_time LIMIT $2 FOR UPDATE OF r SKIP LOCKED)
-       RETURNING r.id, r.part_id, r.deleted_at, ${DAY_COLUMNS}),
+       RETURNING r.id, r.part_id, r.deleted_at, ${RECORDED_TIME}),
      floors AS (
        INSERT INTO recording_floors AS floor (hauler_id, connection_id, start_before)
        SELECT hauler_id, connection_id, date_trunc('month', max(start_time), 'UTC') + interval '1 month' FROM gone
@@ -121,9 +112,9 @@ export async function deleteFromRest(database: Querying, rest: string, before: D
      clips AS (
        UPDATE video_request_parts AS part SET rows_dropped_at = now() FROM gone
        WHERE gone.deleted_at IS NOT NULL AND (part.hauler_id, part.id) = (gone.hauler_id, gone.part_id))
-     SELECT hauler_id, connection_id, truck_id, camera_id, start_time, end_time, status FROM gone`,
+     SELECT ${RECORDED_TIME} FROM gone`,
     [before, limit],
   );
-  await moveDays(database, deleted, undefined);
+  await forgetDays(database, deleted);
   return deleted.length;
 }

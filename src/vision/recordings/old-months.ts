@@ -7,7 +7,7 @@ import { type Partition, PARTITIONED } from '../../database/partitions.rules.js'
 import { isDatabaseSlow } from '../../database/postgres-errors.js';
 import { inTransaction } from '../../database/transaction.js';
 import { lockRemoval } from '../holds/holds.repository.js';
-import { deleteFromRest, forgetSums, hasRecent, isKept, lockMonth, rememberMonth } from './old-months.repository.js';
+import { deleteFromRest, forgetMonth, hasRecent, isKept, lockMonth, rememberMonth } from './old-months.repository.js';
 
 const DAY_MS = 86_400_000;
 /** Rows of the partition of the rest that are deleted in one transaction. */
@@ -50,7 +50,7 @@ export class OldMonths implements OnModuleDestroy {
       return await this.inBulk(async (manager) => {
         if (!(await lockMonth(manager, month))) return false;
         if ((await isKept(manager, month)) || (await hasRecent(manager, month))) return false;
-        await forgetSums(manager, month);
+        await forgetMonth(manager, month);
         await lockRemoval(manager);
         return dropPartition(manager, PARTITIONED.recordings, month.name, async () => {
           if (await isKept(manager, month)) throw new KeptError();

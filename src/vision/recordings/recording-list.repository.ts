@@ -1,8 +1,7 @@
 import type { RecordingQuery, RecordingReason } from '../../contracts/admin/recording.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
-import { MAX_MS } from './coverage-days.rules.js';
-import type { RecordingState, ShownState } from './recording.rules.js';
+import { MAX_MS, type RecordingState, type ShownState } from './recording.rules.js';
 
 /** A recording as the admin API shows it. Customer, truck and camera have the partner's names. */
 export interface AdminRecordingRow {

@@ -1,7 +1,7 @@
 import type { HaulerRetention } from '../../contracts/admin/retention.dto.js';
 import type { Querying } from '../../database/sql.js';
 import { isHeld } from '../holds/held.sql.js';
-import { DAY_COLUMNS, moveDays, type CountedRow } from './coverage-days.repository.js';
+import { forgetDays, type RecordedTime } from './coverage-days.repository.js';
 
 /** A stored file that is older than the retention of its hauler, unless a hold keeps it. */
 export interface OldRecording {
@@ -155,13 +155,13 @@ export async function markDeleted(
   reasonOf: (row: OldRecording) => string,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const [marked] = await database.query<[CountedRow[], number]>(
+  const [marked] = await database.query<[RecordedTime[], number]>(
     `UPDATE recordings AS r SET status = 'expired', reason = old.reason, deleted_at = now(), updated_at = now()
      FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $6::text[]) AS old (hauler_id, id, start, reason) WHERE ${BY_KEYS}
-     RETURNING ${DAY_COLUMNS}`,
+     RETURNING r.hauler_id, r.connection_id, r.truck_id, r.camera_id, r.start_time, r.end_time`,
     [...keysOf(rows), rows.map(reasonOf)],
   );
-  await moveDays(database, marked, 'expired', 'stored');
+  await forgetDays(database, marked);
 }
 
 export interface DeletableRow {
