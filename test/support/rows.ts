@@ -539,16 +539,7 @@ export async function addRecordings(app: TestApp, rows: readonly RecordingRow[])
      ON CONFLICT DO NOTHING`,
     [JSON.stringify(rows.map((row) => ({ source: 'continuous', ...row })))],
   );
-  await addDays(app);
 }
-
-/** The product writes a row for each day of a camera with a recording. */
-const addDays = (app: TestApp): Promise<unknown> =>
-  app.dataSource.query(
-    `INSERT INTO coverage_days (hauler_id, connection_id, truck_id, camera_id, day)
-     SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id, (start_time AT TIME ZONE 'UTC')::date FROM recordings
-     ON CONFLICT DO NOTHING`,
-  );
 
 /** Names that the partner returned for requested cameras of TRUCK-7. */
 export async function addCameraNames(
@@ -565,9 +556,9 @@ export async function addCameraNames(
 }
 
 /** So many chunks of 59.5 s of the front camera of TRUCK-7, one a minute from the start on. */
-export async function addMinutes(app: TestApp, connectionId: string, start: string, count: number): Promise<void> {
+export const addMinutes = (app: TestApp, connectionId: string, start: string, count: number): Promise<unknown> =>
   // Without the time limits of the service.
-  await onServer(app.env.DATABASE_URL, (client) =>
+  onServer(app.env.DATABASE_URL, (client) =>
     client.query(
       `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
          start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
@@ -578,8 +569,6 @@ export async function addMinutes(app: TestApp, connectionId: string, start: stri
       [connectionId, start, count],
     ),
   );
-  await addDays(app);
-}
 
 /** A table that cannot be read while `work` runs. */
 export async function withoutTable<T>(app: TestApp, table: string, work: () => Promise<T>): Promise<T> {
@@ -804,7 +793,26 @@ export async function insertStoredRecordings(
       ...[all.map(([truckId]) => truckId), all.map(([, days]) => days), startTime, ids],
     ],
   );
+  await addCoverageDays({ dataSource });
   return ids;
+}
+
+/** The row that the product writes for each day of a camera with a recording; its sums are not known. */
+export const addCoverageDays = ({ dataSource }: Rows): Promise<unknown> =>
+  dataSource.query(
+    `INSERT INTO coverage_days (hauler_id, connection_id, truck_id, camera_id, day)
+     SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id, day::date
+     FROM recordings, generate_series(date_trunc('day', start_time AT TIME ZONE 'UTC'), end_time AT TIME ZONE 'UTC', interval '1 day') AS day
+     ON CONFLICT DO NOTHING`,
+  );
+
+/** How many days of cameras of a connection have sums. */
+export async function countSettledDays({ dataSource }: Rows, connectionId: string): Promise<number> {
+  const [row] = await dataSource.query<[{ count: number }]>(
+    'SELECT count(stored)::integer AS count FROM coverage_days WHERE connection_id = $1',
+    [connectionId],
+  );
+  return row.count;
 }
 
 export interface StoredRecordings {

@@ -231,7 +231,7 @@ export class CoverageRepository {
 
   /**
    * The cameras of each truck that recorded in this time or up to 31 days before, that a subscription or a clip names, and one without a
-   * name if there is none. A settled day in this time says that a camera is present; else its recordings are looked for, in whole partitions,
+   * name if there is none. A settled day in this time says that a camera is present; else its recordings are looked for. In whole partitions,
    * so that no step from one name to the next reads rows of another time. `LIMIT 1` instead of `EXISTS`, which PostgreSQL makes a join of all
    * recordings, and `OFFSET 0`, without which it asks twice.
    */
@@ -243,11 +243,13 @@ export class CoverageRepository {
        FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
          JOIN connections AS c ON c.id = connection_id, LATERAL (
          WITH RECURSIVE recorded (name) AS (
-           SELECT min(d.camera_id) FROM coverage_days AS d
-           WHERE (d.hauler_id, d.connection_id, d.truck_id) = (c.hauler_id, c.id, trucks.truck_id)
+           SELECT min(r.camera_id) FROM recordings AS r
+           WHERE (r.hauler_id, r.connection_id, r.truck_id) = (c.hauler_id, c.id, trucks.truck_id)
+             AND r.start_time >= $5 AND r.start_time < $6
            UNION ALL
-           SELECT (SELECT min(d.camera_id) FROM coverage_days AS d
-             WHERE (d.hauler_id, d.connection_id, d.truck_id) = (c.hauler_id, c.id, trucks.truck_id) AND d.camera_id > name)
+           SELECT (SELECT min(r.camera_id) FROM recordings AS r
+             WHERE (r.hauler_id, r.connection_id, r.truck_id) = (c.hauler_id, c.id, trucks.truck_id)
+               AND r.start_time >= $5 AND r.start_time < $6 AND r.camera_id > name)
            FROM recorded WHERE name IS NOT NULL)
          SELECT name, bool_or(is_named) AS is_named FROM (
            SELECT name, false AS is_named FROM recorded WHERE name IS NOT NULL

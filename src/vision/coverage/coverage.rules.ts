@@ -234,7 +234,7 @@ export function stateSeconds(seconds: number, of: Readonly<Record<FootageState, 
   const { stored, available, expired, unread, future } = of;
   const failed = of.failed + of.clipFailed;
   const missing = seconds - stored - available - expired - future;
-  return mapSeconds({ stored, available, expired, missing, failed, lost: expired + failed, unread, future }, rounded);
+  return mapSeconds({ stored, available, expired, failed, lost: expired + failed, unread, future, missing }, rounded);
 }
 
 export const mapSeconds = (
