@@ -7,7 +7,7 @@ import { SettledDays } from '../../../src/vision/coverage/settled-days.job.js';
 import { RecordingsRepository } from '../../../src/vision/recordings/recordings.repository.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { videoConnection } from '../../support/held-footage.js';
+import { insertFootage, videoConnection } from '../../support/held-footage.js';
 import {
   addCameraNames,
   addCoverageDays,
@@ -162,7 +162,6 @@ describe('the sums of settled days are those of the recordings', () => {
   const at = (day: number, clock: string) => `2026-01-${day}T${clock}Z`;
   const exact = (time: string) => time.replace('Z', '.000000Z');
   const GONE = randomUUID();
-  const file = { sizeBytes: 1, sha256: 'ab', storedDays: 60 };
 
   async function settledCamera() {
     const scene = await connectionWith(
@@ -172,8 +171,8 @@ describe('the sums of settled days are those of the recordings', () => {
       { start: at(12, '07:00:00'), seconds: 3600, source: 'on-demand' },
       { start: at(13, '09:00:00.250'), seconds: 60, status: 'failed', cameraId: 'rear' },
       { start: at(14, '09:00:00'), seconds: 60, status: 'available', cameraId: 'rear' },
-      { start: at(14, '10:00:00'), seconds: 60, file },
     );
+    await insertFootage(app, [{ ...scene, start: at(14, '10:00:00'), end: at(14, '10:01:00'), storedDays: 60 }]);
     await addCoverageDays(app);
     await settle();
     return scene;
@@ -183,7 +182,7 @@ describe('the sums of settled days are those of the recordings', () => {
   const recordings = (work: (repository: RecordingsRepository, manager: EntityManager) => Promise<unknown>) =>
     inTransaction(app.dataSource, (manager) => work(app.app.get(RecordingsRepository, { strict: false }), manager));
   const listed = (start: string, end: string) => ({
-    ...{ id: randomUUID(), customerId: 'c', truckId: 'TRUCK-7', cameraId: 'front', durationSeconds: 60 },
+    ...{ id: randomUUID(), customerId: 'c', truckId: 'TRUCK-7', cameraId: 'front', durationSeconds: 0 },
     ...{ downloadUrl: 'https://x.example/a.mp4', startTime: exact(start), endTime: exact(end) },
   });
   const truck = ({ haulerId, connectionId }: Scene) => ({
