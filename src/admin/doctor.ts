@@ -15,7 +15,7 @@ import { unavailable } from '../errors/app-error.js';
 import { referenceInventories } from '../reference-partner/vision/stored-videos.repository.js';
 import type { Inventory, InventoryFile } from '../storage/inventory.repository.js';
 import { ifNotStored, StorageUnavailableError, UnreadableError } from '../storage/storage-errors.js';
-import { placesOf, STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
+import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
 import { announcedFiles } from '../storage/storing-files.repository.js';
 import { recordingInventory } from '../vision/recordings/recordings.repository.js';
 
@@ -190,7 +190,7 @@ function addUnread({ unread }: StorageCheck, error: unknown): void {
 }
 
 const isWithinUnread = (name: string, { unread }: StorageCheck): boolean =>
-  placesOf(name).some((at) => unread.some(({ place }) => at === place || at.startsWith(`${place}/`)));
+  unread.some(({ place }) => name === place || name.startsWith(`${place}/`));
 
 const idInName = (name: string): string => (name.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '');
 

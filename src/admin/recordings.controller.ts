@@ -67,6 +67,6 @@ export class RecordingsController {
 
   @Route(ADMIN_API, 'runRetention')
   runRetention(@JsonBody() { dryRun }: RetentionRequest) {
-    return this.retention.run({ dryRun: dryRun === true });
+    return dryRun === true ? this.retention.preview() : this.retention.run();
   }
 }

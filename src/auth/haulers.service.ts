@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { ENV, type Env } from '../config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { type CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
@@ -7,22 +8,30 @@ import { formatInstant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
 import { entityPage } from '../database/list-page.js';
 import { isUniqueViolation } from '../database/postgres-errors.js';
+import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
 import { haulerMoves, type HaulerMoveRow, HAULERS } from './access-lists.repository.js';
 import { HaulerEntity } from './auth.entity.js';
 import { refusalOf } from './hauler-hold.js';
+import { storeMissingRetentions } from './retention-defaults.repository.js';
 
 /** The tenants of the platform (decision 1). */
 @Injectable()
 export class HaulersService {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly dataSource: DataSource,
+    @Inject(ENV) private readonly env: Pick<Env, 'VIDEO_RETENTION_DAYS'>,
+  ) {}
 
   /** Throws `conflict` if the given id is taken. */
   async create({ id = uuidv7(), name }: CreateHaulerRequest): Promise<Hauler> {
     const row: HaulerEntity = { id, name, createdAt: new Date() };
     try {
-      await this.dataSource.manager.insert(HaulerEntity, row);
+      await inTransaction(this.dataSource, async (manager) => {
+        await manager.insert(HaulerEntity, row);
+        await storeMissingRetentions(manager, this.env.VIDEO_RETENTION_DAYS, id);
+      });
     } catch (error) {
       if (!isUniqueViolation(error, 'haulers_pkey')) throw error;
       throw apiError(ADMIN_API, 'conflict', `there is a hauler ${id} already`);

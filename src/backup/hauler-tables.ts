@@ -42,7 +42,6 @@ export const TABLE_FATES: readonly TableFate[] = [
     'video_windows',
     'video_readings',
     'recordings',
-    'recording_floors',
     'stored_hours',
     'coverage_days',
     'partner_camera_names',
@@ -76,7 +75,7 @@ export const TABLE_FATES: readonly TableFate[] = [
   { table: 'schema_version', staysBecause: OF_THE_INSTALLATION },
   { table: 'write_probes', staysBecause: OF_THE_INSTALLATION },
   { table: 'backup_verifications', staysBecause: OF_THE_INSTALLATION },
-  { table: 'retention_defaults', staysBecause: 'has the defaults that this cell has had' },
+  { table: 'removed_files', staysBecause: 'names files that the storage of the cell still has' },
   { table: 'outbound_stop', staysBecause: OF_THE_INSTALLATION },
   { table: 'migrations', staysBecause: OF_THE_INSTALLATION },
 ];

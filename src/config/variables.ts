@@ -227,12 +227,12 @@ export const VARIABLES = {
   VIDEO_RETENTION_DAYS: declare(
     integer(0, 36_500),
     0,
-    'delete stored video older than this (0: never), of haulers without a retention of their own; a lower value counts for new haulers alone',
+    'delete stored video older than this (0: never), of haulers without a retention of their own; a change counts for new haulers alone',
   ),
   VIDEO_ROWS_DAYS: declare(
     integer(0, 36_500),
     400,
-    'drop a month of recordings that ended so long ago and of which nothing is kept: no file, no hold, no hauler that keeps for ever (0: never)',
+    'delete the rows of recordings that began that long ago and which nothing keeps: no file, no hold, no hauler that keeps for ever (0: never)',
   ),
   VISION_DOWNLOAD_DEADLINE: declare(
     duration('1ms', '365d'),

@@ -35,7 +35,6 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   migrations: 'id name timestamp',
   outbound_stop: 'one reason since',
   partner_camera_names: 'connection_id hauler_id requested_name returned_name truck_id',
-  recording_floors: 'connection_id hauler_id start_before',
   recording_shares:
     'created_at expires_at hauler_id id last_viewed_at max_views reason recording_id revoked_at start_time ticket_id token_hash views',
   recordings:
@@ -48,8 +47,8 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   reference_site_data_chunks: 'bytes hauler_id position version',
   reference_video_requests:
     'attempts camera_id created_at customer_id due_at end_time finished_at id last_error message sandbox start_time started_at status truck_id',
+  removed_files: 'erasure_id exchanges hauler_id recording_id size_bytes',
   request_counts: 'ends_at key_id requests',
-  retention_defaults: 'days ended_at since',
   sandbox_scenarios: 'created_at ends_at name parameters remaining_times routes subject subject_id',
   schema_version: 'migrated_at oldest_compatible_version one version',
   sites:
@@ -69,7 +68,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   video_polls: 'attempts connection_id customer_id due_at hauler_id last_error started_at',
   video_readings: 'end_time hauler_id read_at start_time subscription_id',
   video_request_parts:
-    'attempts camera_id connection_id customer_id deadline_at due_at end_time hauler_id id last_error may_be_taken next_poll_at not_found number partner_request_id polled_individually_at polls reason request_id rows_dropped_at start_time started_at status submit_attempts submitted_at truck_id',
+    'attempts camera_id connection_id customer_id deadline_at due_at end_time file_removed_at hauler_id id last_error may_be_taken next_poll_at not_found number partner_request_id polled_individually_at polls reason request_id start_time started_at status submit_attempts submitted_at truck_id',
   video_requests:
     'camera_id connection_id created_at customer_id deadline_at end_time hauler_id id reason start_time status truck_id updated_at',
   video_subscriptions:

@@ -58,6 +58,7 @@ import { NoticeAbsentLists1795731000000 } from '../../migrations/1795731000000-n
 import { IndexLongIds1795732000000 } from '../../migrations/1795732000000-index-long-ids.js';
 import { CountFailuresByCaller1795733000000 } from '../../migrations/1795733000000-count-failures-by-caller.js';
 import { SettleCoverageDays1795734000000 } from '../../migrations/1795734000000-settle-coverage-days.js';
+import { KeepRetentionByRow1795738000000 } from '../../migrations/1795738000000-keep-retention-by-row.js';
 import { RereadWithoutPlan1795739000000 } from '../../migrations/1795739000000-reread-without-plan.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
@@ -121,5 +122,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   IndexLongIds1795732000000,
   CountFailuresByCaller1795733000000,
   SettleCoverageDays1795734000000,
+  KeepRetentionByRow1795738000000,
   RereadWithoutPlan1795739000000,
 ];

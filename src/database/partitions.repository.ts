@@ -79,25 +79,25 @@ export async function partitionExists(database: Querying, name: string): Promise
   return row.exists;
 }
 
-/**
- * Drops a partition with its rows, after `lastWork`, which throws where something keeps it. Everybody waits for the table until the end
- * of the transaction, so that each statement of `lastWork` has 3 s. False if it was dropped before.
- */
+/** Drops a partition with its rows; everybody waits for the table until the end of the transaction. False if it was dropped before. */
 export async function dropPartition(
   database: Querying,
   { name: table }: PartitionedTable,
   name: string,
-  lastWork: () => Promise<void> = () => Promise.resolve(),
+  { onlyEmpty = false } = {},
 ): Promise<boolean> {
   await database.query(LOCK_TIMEOUT, []);
   await database.query(`SELECT pg_advisory_xact_lock(${LOCK})`, []);
   if (!(await partitionExists(database, name))) return false;
   // The order of PostgreSQL itself: a statement that has the table and waits for the partition would wait for ever.
   await database.query(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`, []);
-  await database.query("SET LOCAL statement_timeout = '3s'", []);
-  await lastWork();
+  if (onlyEmpty && !(await isEmpty(database, name))) return false;
   await database.query(`DROP TABLE ${name}`, []);
   return true;
+}
+
+export async function isEmpty(database: Querying, name: string): Promise<boolean> {
+  return (await database.query<unknown[]>(`SELECT FROM ${name} LIMIT 1`, [])).length === 0;
 }
 
 /** The partitions of a table whose rows all are before a time, the oldest first. */

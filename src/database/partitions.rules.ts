@@ -64,7 +64,9 @@ function partitionAt({ name, unit, type }: PartitionedTable, start: Date): Parti
 
 /** The partition of this name, if all its times are before another; undefined for that of the rest. */
 export function partitionNamed(table: PartitionedTable, name: string, before: number): Partition | undefined {
-  const [, year = '', month = '', day = '01'] = /_(\d{4})(\d\d)(\d\d)?$/.exec(name) ?? [];
+  const found = /_(\d{4})(\d\d)(\d\d)?$/.exec(name);
+  if (found === null) return undefined;
+  const [, year = '', month = '', day = '01'] = found;
   const start = Date.parse(`${year}-${month}-${day}`);
   return startOf(table.unit, start, 1).getTime() < before ? partitionAt(table, new Date(start)) : undefined;
 }

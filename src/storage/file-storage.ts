@@ -1,19 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  access,
-  copyFile,
-  type FileHandle,
-  mkdir,
-  open,
-  opendir,
-  readdir,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  unlink,
-} from 'node:fs/promises';
+import { access, copyFile, mkdir, open, opendir, readdir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { Logger } from '@nestjs/common';
@@ -23,10 +10,8 @@ import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder, isDraftFolder } from './draft.js';
 import {
   type ByteRange,
-  isStorageDay,
   isSpreadFolder,
   isStorageName,
-  placesOf,
   safeFolder,
   safeName,
   type Storage,
@@ -45,8 +30,8 @@ import {
 import { DRAFT_FOLDER, type KnownRoots, StorageRoot } from './storage-root.js';
 
 /**
- * Stores files below `root`: published ones as `recordings/2026-11-26/ab/<uuid>.mp4`, drafts under `.partial`. Several
- * instances may share the root.
+ * Stores files below `root`: published ones as `recordings/ab/<uuid>.mp4`, drafts under `.partial`. Several instances may share the
+ * root.
  */
 export function fileStorage(rootPath: string, roots?: KnownRoots): Storage {
   const root = new StorageRoot(rootPath, join(rootPath, DRAFT_FOLDER), roots);
@@ -91,12 +76,6 @@ const PROBE = '.probe-';
 
 const isDraftOrProbe = (entry: string): boolean => entry.startsWith(PROBE) || isDraftFolder(entry);
 
-/** Another process that deletes the last file of a folder removes the folder too, between its creation and the move. */
-const MAX_MOVES = 10;
-
-/** What `mkdir` answers where a folder of the path is removed while it runs. Where a file is in the way, the move says so. */
-const REMOVED_MEANWHILE = new Set(['ENOENT', 'ENOTDIR', 'EEXIST']);
-
 /** Renames a durable file to its final path, and makes the new name durable as well. */
 async function publishFile(from: string, to: string): Promise<void> {
   const folder = dirname(to);
@@ -111,30 +90,17 @@ async function publishFile(from: string, to: string): Promise<void> {
 
 /** Creates the folder if it is missing, and returns the first folder that had to be created. */
 async function moveInto(folder: string, from: string, to: string): Promise<string | undefined> {
-  let firstCreated: string | undefined;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await move(from, to);
-      return firstCreated;
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT' || attempt === MAX_MOVES) throw error;
-    }
-    // No folder is created if the file is missing too, as with a mount that has disappeared.
-    await access(from);
-    const created = await makeFolder(folder);
-    if (created !== undefined && (firstCreated === undefined || created.length < firstCreated.length))
-      firstCreated = created;
-  }
-}
-
-/** Creates a folder with those above it, and returns the first that was missing, or may have been. */
-async function makeFolder(path: string): Promise<string | undefined> {
   try {
-    return await mkdir(path, { recursive: true, mode: PRIVATE_FOLDER });
+    await move(from, to);
+    return undefined;
   } catch (error) {
-    if (!REMOVED_MEANWHILE.has(errorCode(error) ?? '')) throw error;
-    return dirname(path);
+    if (errorCode(error) !== 'ENOENT') throw error;
   }
+  // No folder is created if the file is missing too, as with a mount that has disappeared.
+  await access(from);
+  const firstCreated = await mkdir(folder, { recursive: true, mode: PRIVATE_FOLDER });
+  await move(from, to);
+  return firstCreated;
 }
 
 /** A folder of the root may be on another disk than the drafts: the file is then copied, and appears as a whole too. */
@@ -189,16 +155,16 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 async function statFile(root: StorageRoot, name: string): Promise<StoredFile | undefined> {
-  for (const place of placesOf(name)) {
-    const found = await statAt(root, place);
-    if (found !== undefined) return { ...found, name };
-  }
-  await root.expectMount();
-  return undefined;
+  const found = await statAt(root, safeName(name));
+  if (found === undefined) await root.expectMount();
+  return found;
 }
 
 async function readFile(root: string, name: string, range: ByteRange = { start: 0 }): Promise<Readable> {
-  const stream = (await openFile(root, name)).createReadStream({ ...range, highWaterMark: 256 * 1024 });
+  const handle = await open(join(root, safeName(name))).catch(async (error: unknown) => {
+    throw await absence(root, name, error);
+  });
+  const stream = handle.createReadStream({ ...range, highWaterMark: 256 * 1024 });
   // The first bytes are read before a response begins, so that a failing disk can still be reported.
   await once(stream, 'readable').catch((error: unknown) => {
     throw fileFailure(error, name);
@@ -206,80 +172,25 @@ async function readFile(root: string, name: string, range: ByteRange = { start: 
   return stream;
 }
 
-async function openFile(root: string, name: string): Promise<FileHandle> {
-  let failure: unknown;
-  for (const place of placesOf(name)) {
-    try {
-      return await open(join(root, place));
-    } catch (error) {
-      failure = error;
-      if (!isAbsent(error)) break;
-    }
-  }
-  throw await absence(root, name, failure);
-}
-
-/** Also the folders that become empty, where they are of a day. */
 async function deleteFile(root: string, name: string): Promise<void> {
-  let isFound = false;
-  let failure: unknown;
-  for (const place of placesOf(name)) {
-    const error = await unlink(join(root, place)).catch((error: unknown) => error);
-    if (error === undefined) {
-      isFound = true;
-      await removeEmptyDay(root, place);
-    } else if (!isAbsent(error)) throw fileFailure(error);
-    else failure = error;
-  }
-  if (!isFound) ifNotStored(await absence(root, name, failure));
-}
-
-async function removeEmptyDay(root: string, name: string): Promise<void> {
-  const day = dirname(dirname(name));
-  if (!isStorageDay(basename(day))) return;
-  for (const folder of [dirname(name), day]) {
-    // Most are not empty. What cannot be removed is tried with the next file.
-    if (
-      !(await rmdir(join(root, folder)).then(
-        () => true,
-        () => false,
-      ))
-    )
-      return;
-  }
+  const path = join(root, safeName(name));
+  await unlink(path).catch(async (error: unknown) => ifNotStored(await absence(root, name, error)));
 }
 
 type OnUnreadable = (error: UnreadableError) => void;
 
 async function* listFiles(root: StorageRoot, folder: string, onUnreadable?: OnUnreadable): AsyncGenerator<StoredFile> {
-  safeFolder(folder);
-  const entries = await readdir(join(root.path, folder)).catch(absentAs<string[]>([], folder));
-  yield* filesIn(root, folder, entries, (error) => {
+  const report = (error: UnreadableError): void => {
     if (onUnreadable === undefined) throw error;
     onUnreadable(error);
-  });
+  };
+  for (const entry of await readdir(join(root.path, safeFolder(folder))).catch(absentAs<string[]>([], folder))) {
+    const place = `${folder}/${entry}`;
+    const inside = isSpreadFolder(entry) ? ourEntries(root, place) : foreignEntries(root, place);
+    yield* filesOf(root, place, (await inside.catch(ifUnreadable(report))) ?? [], report);
+  }
   // If the mount disappeared meanwhile, the list is not complete.
   await root.expectMount();
-}
-
-/** Folders of other programs, such as `lost+found`, are not entered; one that cannot be read is named. */
-async function* filesIn(
-  root: StorageRoot,
-  folder: string,
-  entries: readonly string[],
-  onUnreadable: OnUnreadable,
-): AsyncGenerator<StoredFile> {
-  const isOfDay = isStorageDay(basename(folder));
-  for (const entry of entries) {
-    const place = `${folder}/${entry}`;
-    const isOurs = isSpreadFolder(entry) || (!isOfDay && isStorageDay(entry));
-    const inside = await (isOurs ? ourEntries(root, place) : foreignEntries(root, place)).catch(
-      ifUnreadable(onUnreadable),
-    );
-    if (inside === undefined) continue;
-    if (isStorageDay(entry)) yield* filesIn(root, place, inside, onUnreadable);
-    else yield* filesOf(root, place, inside, onUnreadable);
-  }
 }
 
 async function* filesOf(
@@ -296,14 +207,13 @@ async function* filesOf(
   }
 }
 
-/** Of a folder of ours, which may have been removed with its last file. A file in its place cannot be read as a folder. */
+/** A file or a broken link in the place of a folder of ours cannot be read. */
 const ourEntries = (root: StorageRoot, place: string): Promise<string[]> =>
   readdir(join(root.path, place)).catch((error: unknown) => {
-    if (errorCode(error) === 'ENOENT') return [];
     throw fileFailure(error, place);
   });
 
-/** Nothing: whether it can be read is all that is asked. Other programs may keep files here too. */
+/** Folders of other programs, such as `lost+found`, are not entered; one that cannot be read is named. */
 async function foreignEntries(root: StorageRoot, place: string): Promise<string[]> {
   await opendir(join(root.path, place)).then((folder) => folder.close(), absentAs<void>(undefined, place));
   return [];

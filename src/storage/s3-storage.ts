@@ -1,10 +1,7 @@
 import {
-  AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
   HeadObjectCommand,
-  ListMultipartUploadsCommand,
-  type ListMultipartUploadsOutput as UploadPage,
   paginateListObjectsV2,
   PutObjectCommand,
 } from '@aws-sdk/client-s3';
@@ -25,7 +22,6 @@ import {
   type Checksum,
   expectAnswer,
   isAbsent,
-  nameOf,
   type S3Place,
   s3Place,
   SHORT,
@@ -36,8 +32,8 @@ import {
 import {
   type ByteRange,
   isStorageName,
-  placesOf,
   safeFolder,
+  safeName,
   type Storage,
   type StorageHealth,
   type StoredFile,
@@ -49,8 +45,8 @@ import { ifNotStored, NotStoredError, sentenceOf, UnreadableError } from './stor
 const PART_BYTES = 8 * 1024 * 1024;
 
 /**
- * Stores objects `<prefix>recordings/2026-11-26/ab/<uuid>.mp4`. Drafts are local files in `spool`, and a whole draft is uploaded, so
- * that an interrupted download resumes in the same way as with files.
+ * Stores objects `<prefix>recordings/ab/<uuid>.mp4`. Drafts are local files in `spool`, and a whole draft is uploaded, so that an
+ * interrupted download resumes in the same way as with files. A killed upload leaves its parts to the lifecycle rule of the bucket.
  */
 export function s3Storage(config: S3StorageConfig, spool: string): Storage {
   const place = s3Place(config);
@@ -71,7 +67,7 @@ export function s3Storage(config: S3StorageConfig, spool: string): Storage {
     deleteMany: (names) => deleteObjects(place, names),
     list: (folder) => listObjects(place, folder),
     check: () => checkBucket(place),
-    sweep: async (olderThanMs) => (await sweepDrafts(spool, olderThanMs)) + (await sweepUploads(place, olderThanMs)),
+    sweep: (olderThanMs) => sweepDrafts(spool, olderThanMs),
     close: () => place.client.destroy(),
   };
 }
@@ -94,17 +90,14 @@ async function upload(place: S3Place, path: string, name: string): Promise<void>
 async function statObject(place: S3Place, name: string): Promise<StoredFile | undefined> {
   const { client, bucket, prefix } = place;
   return viaS3(async () => {
-    for (const at of placesOf(name)) {
-      const command = new HeadObjectCommand({ Bucket: bucket, Key: prefix + at });
-      const found = await client.send(command, SHORT).catch((error: unknown) => {
-        if (!isAbsent(error))
-          throw statusOf(error) === 403 ? new UnreadableError(name, 'access denied (HTTP 403)', error) : error;
-        return undefined;
-      });
-      if (found !== undefined)
-        return { name, size: found.ContentLength ?? 0, modifiedAt: found.LastModified ?? new Date(0) };
+    try {
+      const found = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: prefix + safeName(name) }), SHORT);
+      return { name, size: found.ContentLength ?? 0, modifiedAt: found.LastModified ?? new Date(0) };
+    } catch (error) {
+      if (statusOf(error) === 403) throw new UnreadableError(name, 'access denied (HTTP 403)', error);
+      if (!isAbsent(error)) throw error;
     }
-    // The responses have no body that says what is absent: it may be the whole bucket.
+    // The response has no body that says what is absent: it may be the whole bucket.
     (await readObject(place, name).catch(ifNotStored))?.destroy();
     return undefined;
   });
@@ -113,16 +106,13 @@ async function statObject(place: S3Place, name: string): Promise<StoredFile | un
 async function readObject({ client, bucket, prefix }: S3Place, name: string, range?: ByteRange): Promise<Readable> {
   const Range = range === undefined ? {} : { Range: `bytes=${range.start}-${range.end ?? ''}` };
   return viaS3(async () => {
-    for (const at of placesOf(name)) {
-      try {
-        // In Node.js the body is a readable stream; the type also covers browsers.
-        const command = new GetObjectCommand({ Bucket: bucket, Key: prefix + at, ...Range });
-        return (await client.send(command, SHORT)).Body as Readable;
-      } catch (error) {
-        if (!isAbsent(error)) throw error;
-      }
+    try {
+      // In Node.js the body is a readable stream; the type also covers browsers.
+      const command = new GetObjectCommand({ Bucket: bucket, Key: prefix + safeName(name), ...Range });
+      return (await client.send(command, SHORT)).Body as Readable;
+    } catch (error) {
+      throw isAbsent(error) ? new NotStoredError(name) : error;
     }
-    throw new NotStoredError(name);
   });
 }
 
@@ -165,40 +155,3 @@ async function checkBucket(place: S3Place): Promise<StorageHealth> {
 }
 
 const CHECKSUMS = 'The bucket takes no file without a checksum, so each file is sent with its CRC32.';
-
-/**
- * Aborts the uploads that a killed process left. Other applications may share the bucket, so only the name shows which
- * uploads are ours. A server that cannot list or abort uploads needs a lifecycle rule for incomplete uploads.
- */
-async function sweepUploads(place: S3Place, olderThanMs: number): Promise<number> {
-  const { client, bucket, prefix } = place;
-  const before = Date.now() - olderThanMs;
-  let removed = 0;
-  let page: UploadPage | undefined;
-  do {
-    page = await uploadsAfter(place, page);
-    for (const { Key = '', UploadId = '', Initiated } of page.Uploads ?? []) {
-      const isOurs = Key.startsWith(prefix) && isStorageName(Key.slice(prefix.length));
-      if (!isOurs || Initiated === undefined || Initiated.getTime() >= before) continue;
-      const at = { Bucket: bucket, Key, UploadId };
-      await ifSupported(() => client.send(new AbortMultipartUploadCommand(at), SHORT));
-      removed += 1;
-    }
-  } while (page.IsTruncated === true && page.NextKeyMarker !== undefined);
-  return removed;
-}
-
-async function uploadsAfter({ client, bucket, prefix }: S3Place, last?: UploadPage): Promise<UploadPage> {
-  const after = { KeyMarker: last?.NextKeyMarker, UploadIdMarker: last?.NextUploadIdMarker };
-  const input = { Bucket: bucket, Prefix: prefix, ...after };
-  return (await ifSupported(() => client.send(new ListMultipartUploadsCommand(input), SHORT))) ?? {};
-}
-
-/** Undefined if the server does not support the call, or the upload is gone. */
-const ifSupported = <T>(call: () => Promise<T>): Promise<T | undefined> =>
-  viaS3(() =>
-    call().catch((error: unknown) => {
-      if (!['MethodNotAllowed', 'NotImplemented', 'NoSuchUpload'].includes(nameOf(error))) throw error;
-      return undefined;
-    }),
-  );

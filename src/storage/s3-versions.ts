@@ -42,7 +42,7 @@ export async function deleteVersionsOfMany(place: S3Place, keys: readonly string
   });
   for (let first = 0; first < found.length; first += KEYS_PER_CALL) {
     const Delete = { Objects: found.slice(first, first + KEYS_PER_CALL), Quiet: true };
-    await ifAllowed(place.client.send(new DeleteObjectsCommand({ Bucket: place.bucket, Delete }), SHORT));
+    await ifAllowed(place.client.send(new DeleteObjectsCommand({ Bucket: place.bucket, Delete })));
   }
 }
 

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { timeOfUuidv7 } from '../database/uuid.js';
 import type { DeleteFailures } from './delete-each.js';
 import type { Draft } from './draft.js';
 import type { UnreadableError } from './storage-errors.js';
@@ -60,8 +59,8 @@ export interface DraftPoint {
 }
 
 /**
- * Stores video files on disk or in S3. Names are those of `storageName`, of this version or an earlier one; any other name throws a
- * `TypeError`. A file is found by either name. Every method may reject with `StorageUnavailableError`.
+ * Stores video files on disk or in S3. Names are those of `storageName`; any other name throws a `TypeError`. Every method may reject
+ * with `StorageUnavailableError`.
  */
 export interface Storage {
   /**
@@ -93,7 +92,7 @@ export interface Storage {
   list(folder: string, onUnreadable?: (error: UnreadableError) => void): AsyncIterable<StoredFile>;
   /** Writes and removes a probe file; never rejects. */
   check(): Promise<StorageHealth>;
-  /** Removes drafts and uploads that were not touched for `olderThanMs`. Returns how many were removed. */
+  /** Removes drafts that were not touched for `olderThanMs`. Returns how many were removed. */
   sweep(olderThanMs: number): Promise<number>;
   /** Ends idle connections. */
   close(): void;
@@ -102,44 +101,16 @@ export interface Storage {
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const FOLDER = '[a-z][a-z0-9-]{0,31}';
 const FOLDER_NAME = new RegExp(`^${FOLDER}$`);
-const DAY = '\\d{4}-\\d{2}-\\d{2}';
-const DAY_NAME = new RegExp(`^${DAY}$`);
-const NAME = new RegExp(`^(${FOLDER})/(${DAY}/)?[0-9a-f]{2}/(${UUID})\\.mp4$`);
+const NAME = new RegExp(`^${FOLDER}/[0-9a-f]{2}/${UUID}\\.mp4$`);
 
-/**
- * The name of a new file: `recordings/2026-11-26/ab/<uuid>.mp4`. The day (UTC) is that of the id, when the file was listed: it is about
- * when the file is stored, from which retention counts, so that whole folders become empty; and it stays the same while a download is
- * resumed over midnight. Within a day files are spread by the last two digits of the id, because a UUIDv7 begins with its time.
- */
-export function storageName(folder: string, id: string): string {
-  const day = dayOf(id);
-  return safeName(day === undefined ? formerName(folder, id) : `${folder}/${day}/${spread(id)}`);
-}
-
-const spread = (id: string): string => `${id.slice(-2)}/${id}.mp4`.toLowerCase();
-
-/** Files of earlier versions, and of ids without a time, are not in folders of days. */
-const formerName = (folder: string, id: string): string => `${folder}/${spread(id)}`;
-
-function dayOf(id: string): string | undefined {
-  if (id.charAt(14) !== '7') return undefined;
-  const day = new Date(timeOfUuidv7(id)).toISOString().slice(0, 10);
-  return isStorageDay(day) ? day : undefined;
-}
-
-/** Where the file of a name may be, the likelier place first: a file of an earlier version stays where it is. */
-export function placesOf(name: string): readonly string[] {
-  const [, folder = '', , id = ''] = NAME.exec(safeName(name)) ?? [];
-  return [...new Set([name, storageName(folder, id), formerName(folder, id)])];
-}
+/** `recordings/ab/<uuid>.mp4`: files are spread by the last two digits of the id, because a UUIDv7 begins with its time. */
+export const storageName = (folder: string, id: string): string =>
+  safeName(`${folder}/${`${id.slice(-2)}/${id}.mp4`.toLowerCase()}`);
 
 export const isStorageName = (name: string): boolean => NAME.test(name);
 
-/** A folder of files, within that of a table or of a day. */
+/** A folder of files, within that of a table. */
 export const isSpreadFolder = (name: string): boolean => /^[0-9a-f]{2}$/.test(name);
-
-/** The folder of a day, within that of a table. */
-export const isStorageDay = (name: string): boolean => DAY_NAME.test(name);
 
 /** Returns the name; throws unless it has the form of `storageName`, so that no path leaves the storage's root. */
 export function safeName(name: string): string {

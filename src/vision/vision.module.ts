@@ -41,7 +41,7 @@ import { FootageRepository } from './footage/footage.repository.js';
 import { TruckFootage } from './footage/truck-footage.service.js';
 import { Pokes } from './pokes/pokes.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
-import { OldMonths } from './recordings/old-months.js';
+import { OldRows } from './recordings/old-rows.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { RetentionSettings } from './recordings/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
@@ -77,7 +77,7 @@ import { Retention } from './recordings/retention.job.js';
     Recordings,
     StoredHours,
     Retention,
-    OldMonths,
+    OldRows,
     RetentionSettings,
     Holds,
     HoldsRepository,

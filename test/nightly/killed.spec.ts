@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource } from 'typeorm';
@@ -11,6 +11,7 @@ import { recordingFile } from '../../src/vision/recordings/recording.rules.js';
 import { type BuiltService, startService } from '../support/built-service.js';
 import { eventually } from '../support/eventually.js';
 import { countByTruck, holdRows, insertStoredRecordings, setRetentionDays } from '../support/rows.js';
+import { startS3Server } from '../support/s3-server.js';
 import { sampleVideo } from '../support/sample-video.js';
 import { hangs, startScriptedPartner } from '../support/scripted-partner.js';
 import { inHours } from '../support/scripted-vision.js';
@@ -76,43 +77,37 @@ async function storedRecordings(rows: Parameters<typeof insertStoredRecordings>[
 
 describe('killed while it', () => {
   test(
-    'deletes old recordings, between files and commit: it goes on, and no recording is stored without its file',
+    'deletes old recordings, between the commit and the files: the next instance deletes them, and no recording is stored without its file',
     async () => {
-      const env = { VIDEO_RETENTION_DAYS: '30' };
+      const server = await startS3Server();
+      const storage = { STORAGE_URL: server.storageUrl('fleet'), ...server.credentials };
+      const env = { VIDEO_RETENTION_DAYS: '30', ...storage };
       await begin(env);
       await call('PUT', `/haulers/${haulerId}/retention`, { onDemandDays: null, continuousDays: null });
-      // In the order of their deletion, 1,000 of which are one transaction: the kill meets that of T2.
-      const trucks = { T1: 1_000, T2: 1_000, T3: 10, YOUNG: 5 };
-      const ids = await storedRecordings({
+      // 100 are one transaction.
+      const ids = await insertStoredRecordings(db, {
         ...{ haulerId, connectionId: await pausedVision(), file: FILE, startTime: inHours(-35 * 24) },
-        trucks: Object.entries(trucks).map(([truckId, count]) => ({
-          truckId,
-          count,
-          days: truckId === 'YOUNG' ? 1 : 31,
-        })),
+        trucks: [
+          { truckId: 'OLD', count: 150, days: 31 },
+          { truckId: 'YOUNG', count: 5, days: 1 },
+        ],
       });
-      const filesOf = (from: number, count: number) => ids.slice(from, from + count).filter(hasFile).length;
-      const files = () => [filesOf(0, 1_000), filesOf(1_000, 1_000), filesOf(2_000, 10), filesOf(2_010, 5)];
-      // The files of T2 are deleted, and its days wait for this lock.
-      const release = await holdRows(db, 'coverage_days', 'truck_id', 'T2');
+      const objects = join(server.directory, 'objects');
+      for (const id of ids) await writeFile(join(objects, encodeURIComponent(`fleet/${recordingFile(id)}`)), FILE);
       await setRetentionDays(db, haulerId, 30);
+      server.suspend();
       const run = call('POST', '/retention').catch((error: unknown) => error);
-      await eventually(() => expect(files().slice(0, 2)).toEqual([0, 0]), 60_000);
-      let atKill: unknown;
+      const atKill = ['OLD expired 100', 'OLD stored 50', 'YOUNG stored 5'];
+      await eventually(async () => expect(await countByTruck(db)).toEqual(atKill), 60_000);
       await kill(async () => {
         await run;
-        await release();
-        atKill = [files(), await countByTruck(db)];
+        expect([await countByTruck(db), (await readdir(objects)).length]).toEqual([atKill, 155]);
+        server.resume();
       }, env);
-      const left = ['T2 stored 1000', 'T3 stored 10', 'YOUNG stored 5'];
-      expect(atKill).toEqual([
-        [0, 0, 10, 5],
-        ['T1 expired 1000', ...left],
-      ]);
-      const ended = ['T1 expired 1000', 'T2 expired 1000', 'T3 expired 10', 'YOUNG stored 5'];
+      const ended = ['OLD expired 150', 'YOUNG stored 5'];
       await eventually(async () => expect(await countByTruck(db)).toEqual(ended), 60_000);
-      expect(files()).toEqual([0, 0, 0, 5]);
-      expect(await call('GET', `/recordings/${ids[1_000]}`)).toMatchObject({
+      await eventually(async () => expect(await readdir(objects)).toHaveLength(5), 60_000);
+      expect(await call('GET', `/recordings/${ids[0]}`)).toMatchObject({
         status: 'expired',
         reasonCode: 'fileRemoved',
         reason: expect.stringMatching(/^The file was deleted 30 days after it was stored/),

@@ -202,25 +202,6 @@ export function storageCases(given: () => StorageUnderTest): void {
     await draft.discard();
   });
 
-  test('a file of an earlier version stays where it is, and is found, played, listed and deleted', async () => {
-    const { storage } = given();
-    const body = Buffer.from('earlier');
-    const names = [newName(), newName()];
-    const former = names.map((name) => name.replace(/\/\d{4}-\d\d-\d\d\//, '/'));
-    for (const name of former) await put(body, name);
-    const [name = '', many = ''] = names;
-    expect(await storage.stat(name)).toMatchObject({ name, size: body.length });
-    expect((await buffer(await storage.read(name, { start: 2 }))).equals(body.subarray(2))).toBe(true);
-    const all = (await listed(storage.list('recordings'))).map((file) => file.name);
-    expect(all.filter((found) => [...names, ...former].includes(found)).sort()).toEqual([...former].sort());
-    // A second download of the recording goes to the folder of the day, and both files belong to it.
-    await put(Buffer.from('again'), name);
-    expect((await contentOf(storage, name)).toString()).toBe('again');
-    await storage.delete(name);
-    expect(await storage.deleteMany([many])).toEqual(new Map());
-    for (const gone of [...names, ...former]) expect(await storage.stat(gone)).toBeUndefined();
-  });
-
   test('many files are deleted at once, also those that are not there', async () => {
     const { storage } = given();
     const kept = await put(Buffer.from('kept'));

@@ -649,7 +649,7 @@ export async function withoutActions<T>(app: TestApp, action: string, work: () =
 
 /** Also those of holds, erasures and months, which the product keeps. */
 export async function deleteKeptRows(app: TestApp): Promise<void> {
-  const tables = ['holds', 'erasures', 'hauler_retention', 'recording_floors', 'coverage_days', 'recording_shares'];
+  const tables = ['holds', 'erasures', 'hauler_retention', 'removed_files', 'coverage_days', 'recording_shares'];
   for (const table of [...tables, 'partner_camera_names']) await app.dataSource.query(`DELETE FROM ${table}`);
 }
 

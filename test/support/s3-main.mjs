@@ -2,21 +2,24 @@
 // the folder of its one bucket, and how it differs from Amazon's. It prints its port. It knows one key and checks no signature.
 import { randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
-import { copyFile, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 
 /**
- * `perPage` objects or uploads are listed at once. A `plain` server cannot list or abort uploads, or delete many objects by one call. One that is `locked` takes no body
- * without a checksum, as a bucket with Object Lock. An `old` one refuses the checksums that it does not know, and a `busy` one
- * every second request. One that deletes in `bulk` refuses to delete a single object. One that keeps `versions` lets them be listed
- * and deleted if they are `open`, and not if they are `closed`.
+ * `perPage` objects are listed at once. A `plain` server cannot delete many objects by one call, and one whose `deleteMs` is set takes so
+ * long for it. One that is `locked` takes no body without a checksum, as a bucket with Object Lock. An `old` one refuses the checksums
+ * that it does not know, and a `busy` one every second request. One that deletes in `bulk` refuses to delete a single object. One that
+ * keeps `versions` lets them be listed and deleted if they are `open`, and not if they are `closed`.
  */
-const { folder, bucket, accessKey, plain, perPage, locked, old, busy, bulk, versions } = JSON.parse(process.argv[2]);
+const { folder, bucket, accessKey, plain, perPage, locked, old, busy, bulk, deleteMs, versions } = JSON.parse(
+  process.argv[2],
+);
 const [objects, uploads, kept] = ['objects', 'uploads', 'versions'].map((name) => join(folder, name));
 await Promise.all([objects, uploads, kept].map((path) => mkdir(path, { recursive: true })));
 /** By key, the newest last: `{ id, isMarker }`. */
@@ -92,41 +95,16 @@ function listVersions(query) {
   return { ListVersionsResult: { IsTruncated, ...next, Version: of(false), DeleteMarker: of(true) } };
 }
 
-/** A page of what a list names, in the order of `rankOf`, and whether there is more. */
-function pageOf(listed, rankOf) {
-  const all = listed.sort((one, other) => (rankOf(one) < rankOf(other) ? -1 : 1));
-  return { page: all.slice(0, perPage), IsTruncated: all.length > perPage };
-}
-
 async function listObjects(query) {
   const [prefix, token] = [query.get('prefix') ?? '', decodeURIComponent(query.get('continuation-token') ?? '')];
   const keys = (await readdir(objects)).map(decodeURIComponent).filter((key) => key.startsWith(prefix) && key > token);
-  const { page, IsTruncated } = pageOf(keys, (key) => key);
+  const [page, IsTruncated] = [keys.sort().slice(0, perPage), keys.length > perPage];
   const contents = page.map(async (Key) => {
     const { size: Size, mtime } = await stat(pathOf(Key));
     return { Key, Size, LastModified: mtime.toISOString() };
   });
   const NextContinuationToken = IsTruncated ? encodeURIComponent(page.at(-1)) : undefined;
   return { ListBucketResult: { IsTruncated, NextContinuationToken, Contents: await Promise.all(contents) } };
-}
-
-/** By key, of one key by id, and of a page's last key only the ids behind the marker. */
-async function listUploads(query) {
-  const [prefix, marker, idMarker] = ['prefix', 'key-marker', 'upload-id-marker'].map((name) => query.get(name));
-  const after = marker ? `${marker}\0${idMarker || '\uffff'}` : '';
-  const rankOf = ({ Key, UploadId }) => `${Key}\0${UploadId}`;
-  const read = async (UploadId) => {
-    const path = join(uploads, UploadId, 'key');
-    // Without a key if it has just ended.
-    const [Key, facts] = await Promise.all([readFile(path, 'utf8'), stat(path)]).catch(() => []);
-    return { Key, UploadId, Initiated: facts?.mtime.toISOString() };
-  };
-  const all = await Promise.all((await readdir(uploads)).map(read));
-  const listed = all.filter((upload) => upload.Key?.startsWith(prefix ?? '') && rankOf(upload) > after);
-  const { page: Upload, IsTruncated } = pageOf(listed, rankOf);
-  const last = IsTruncated ? Upload.at(-1) : undefined;
-  const next = { NextKeyMarker: last?.Key, NextUploadIdMarker: last?.UploadId };
-  return { ListMultipartUploadsResult: { IsTruncated, ...next, Upload } };
 }
 
 async function send(request, response, key) {
@@ -170,6 +148,7 @@ async function begin(key, UploadId = randomUUID()) {
 
 /** As Amazon: with a checksum, at most 1,000 keys, and a word about each that stays. A folder in place of an object stays. */
 async function deleteObjects(request, response) {
+  await delay(deleteMs ?? 0);
   const isChecked = Object.keys(request.headers).some((name) => /^(content-md5|x-amz-checksum-)/.test(name));
   const text = String(await bodyOf(request, response));
   const named = [...text.matchAll(/<Key>([^<]*)<\/Key>(?:<VersionId>([^<]*)<)?/g)].map(([, key, id]) => ({ key, id }));
@@ -198,15 +177,14 @@ async function deleteObjects(request, response) {
 async function answer(request, response) {
   const { pathname, searchParams: query } = new URL(request.url, 'http://s3');
   const [, name, ...rest] = pathname.split('/').map(decodeURIComponent);
-  const [key, id, isOfUploads, { method }] = [rest.join('/'), query.get('uploadId'), query.has('uploads'), request];
+  const [key, id, { method }] = [rest.join('/'), query.get('uploadId'), request];
   if (!request.headers.authorization?.includes(`Credential=${accessKey}/`)) throw refusal(403, 'InvalidAccessKeyId');
   if (busy && (requests += 1) % 2 === 1) throw refusal(503, 'SlowDown');
   if (name !== bucket || !existsSync(objects)) throw refusal(404, 'NoSuchBucket');
-  if (plain && ((method === 'GET' && isOfUploads) || (method === 'DELETE' && id) || query.has('delete')))
-    throw refusal(501, 'NotImplemented');
+  if (plain && query.has('delete')) throw refusal(501, 'NotImplemented');
   if (query.has('list-type')) return sendXml(response, 200, await listObjects(query));
-  if (query.has('delete') && !plain) return sendXml(response, 200, await deleteObjects(request, response));
-  if (isOfUploads) return sendXml(response, 200, await (method === 'GET' ? listUploads(query) : begin(key)));
+  if (query.has('delete')) return sendXml(response, 200, await deleteObjects(request, response));
+  if (query.has('uploads')) return sendXml(response, 200, await begin(key));
   if (query.has('versions')) return sendXml(response, 200, listVersions(query));
   if (method === 'GET' || method === 'HEAD') return send(request, response, key);
   const place = id === null ? pathOf(key) : join(uploads, id);

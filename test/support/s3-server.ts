@@ -36,10 +36,12 @@ async function portOf(child: ChildProcess): Promise<number> {
 }
 
 interface S3ServerOptions {
-  /** Objects or uploads on a page of a list. */
+  /** Objects on a page of a list. */
   readonly perPage?: number;
-  /** It cannot list or abort uploads, or delete many objects by one call. */
+  /** It cannot delete many objects by one call. */
   readonly plain?: boolean;
+  /** How long it takes to delete many objects by one call. */
+  readonly deleteMs?: number;
   /** It takes no body without a checksum, as a bucket with Object Lock. */
   readonly locked?: boolean;
   /** It knows no checksums of the newer kind, and refuses them. */

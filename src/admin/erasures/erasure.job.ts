@@ -8,6 +8,12 @@ import { STORAGE, type Storage } from '../../storage/storage.js';
 import { ErasedClips } from '../../vision/clips/erased-clips.js';
 import { lockRemoval } from '../../vision/holds/holds.repository.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
+import {
+  forgetRemoved,
+  removedBy,
+  type RemovedFile,
+  storeRemoved,
+} from '../../vision/recordings/removed-files.repository.js';
 import type { Next, Run } from '../../work/run.js';
 import { WorkService } from '../../work/work.service.js';
 import { eraseAccount } from './account-erasure.js';
@@ -37,8 +43,9 @@ export class ErasurePlaces {
 }
 
 /**
- * Erases. An account is one transaction, and each recording is one with its count, so that a process that is killed at any line goes
- * on where it was.
+ * Erases. An account is one transaction. A recording is removed in one, its file is deleted after that, and counted in another one: the
+ * removed file stays known in between, so that a process that is killed at any line goes on where it was. What an erasure that failed has
+ * left is deleted by the retention.
  */
 @Injectable()
 export class ErasureJob implements OnModuleInit {
@@ -76,55 +83,82 @@ export class ErasureJob implements OnModuleInit {
 
   private async eraseFootage(run: Run<Key>, row: ErasureRow): Promise<Next> {
     await this.places.log.flushForReader();
-    let erased = await this.footageStep(run, row, row.erased, async (manager) => ({
-      findings: await redactFindings(manager, row, await namingFindings(manager, row)),
-    }));
+    // Their recordings are gone: a hold that was created since keeps none of them.
+    let erased = await this.deleteFiles(run, row.erased, await removedBy(this.dataSource, row));
+    const findings = await this.unlessHeld(run, row, async (manager) => {
+      const count = await redactFindings(manager, row, await namingFindings(manager, row));
+      await run.update({ erased: sumOf(erased, { findings: count }) }, manager);
+      return count;
+    });
+    if (findings === undefined) return 'done';
+    erased = sumOf(erased, { findings });
     const next = () => findFootage(this.dataSource, row, BATCH);
-    for (let batch = await next(); erased !== undefined && batch.length > 0; batch = await next()) {
+    for (let batch = await next(); batch.length > 0; batch = await next()) {
       for (const recording of batch) {
         run.signal.throwIfAborted();
-        erased = await this.footageStep(run, row, erased, (manager) => this.eraseRecording(manager, row, recording));
-        if (erased === undefined) return 'done';
+        const files = await this.unlessHeld(run, row, (manager) => this.removeRecording(manager, row, recording));
+        if (files === undefined) return 'done';
+        erased = await this.deleteFiles(run, erased, files);
       }
     }
-    if (erased !== undefined) await run.finish('done', { status: 'done', finished_at: new Date(), erased });
+    await run.finish('done', { status: 'done', finished_at: new Date(), erased });
     return 'done';
   }
 
-  /** The new counts; undefined where a hold was created meanwhile, which ends the erasure. */
-  private footageStep(
+  /** Undefined where a hold was created meanwhile, which ends the erasure. */
+  private unlessHeld<T>(
     run: Run<Key>,
     row: ErasureRow,
-    erased: Partial<ErasureCounts>,
-    work: (manager: EntityManager) => Promise<Partial<ErasureCounts>>,
-  ): Promise<Partial<ErasureCounts> | undefined> {
+    work: (manager: EntityManager) => Promise<T>,
+  ): Promise<T | undefined> {
     return this.bulk(async (manager) => {
       await lockRemoval(manager);
       const holds = await this.erasures.blockingHolds(manager, row);
-      if (holds.length > 0) {
-        const reason = `A hold was created meanwhile (${holds.map(({ case_id }) => case_id).join(', ')}). It keeps the rest.`;
-        await run.finish('done', { status: 'stopped', reason, finished_at: new Date() }, manager);
-        return undefined;
-      }
-      const counts = sumOf(erased, await work(manager));
-      await run.update({ erased: counts }, manager);
-      return counts;
+      if (holds.length === 0) return work(manager);
+      const reason = `A hold was created meanwhile (${holds.map(({ case_id }) => case_id).join(', ')}). It keeps the rest.`;
+      await run.finish('done', { status: 'stopped', reason, finished_at: new Date() }, manager);
+      return undefined;
     });
   }
 
-  private async eraseRecording(
+  /** Its file is deleted after the commit, and counted then. */
+  private async removeRecording(
     manager: EntityManager,
     row: ErasureRow,
     recording: ErasedRecording,
-  ): Promise<Partial<ErasureCounts>> {
-    if (!(await deleteRecording(manager, recording))) return {};
-    const { hauler_id: haulerId, id, part_id: partId, partner_recording_id: partnerId, size_bytes: bytes } = recording;
-    if (partId !== null) await this.places.clips.update(manager, haulerId, partId, row.id);
+  ): Promise<RemovedFile[]> {
+    if (!(await deleteRecording(manager, recording))) return [];
+    const { hauler_id, id, part_id: partId, partner_recording_id: partnerId, size_bytes } = recording;
+    if (partId !== null) await this.places.clips.update(manager, hauler_id, partId, row.id);
     const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
-    const exchanges = await redactByReference(manager, haulerId, references);
-    await this.storage.removeDrafts(recordingFile(id));
-    const { versionsLeft } = await this.storage.delete(recordingFile(id));
-    return { recordings: 1, bytes: Number(bytes ?? 0), versionsLeft: versionsLeft ? 1 : 0, exchanges };
+    const exchanges = await redactByReference(manager, hauler_id, references);
+    const file = { hauler_id, recording_id: id, erasure_id: row.id, size_bytes: size_bytes ?? '0', exchanges };
+    await storeRemoved(manager, [file]);
+    return [file];
+  }
+
+  /** Returns the new counts. A file that another run has counted counts no more. */
+  private async deleteFiles(
+    run: Run<Key>,
+    erased: Partial<ErasureCounts>,
+    files: readonly RemovedFile[],
+  ): Promise<Partial<ErasureCounts>> {
+    let counts = erased;
+    for (const file of files) {
+      const name = recordingFile(file.recording_id);
+      await this.storage.removeDrafts(name);
+      const { versionsLeft } = await this.storage.delete(name);
+      counts = await this.bulk(async (manager) => {
+        const [gone] = await forgetRemoved(manager, [file]);
+        if (gone === undefined) return counts;
+        const { size_bytes: bytes, exchanges } = gone;
+        const one = { recordings: 1, bytes: Number(bytes), versionsLeft: versionsLeft ? 1 : 0, exchanges };
+        const sum = sumOf(counts, one);
+        await run.update({ erased: sum }, manager);
+        return sum;
+      });
+    }
+    return counts;
   }
 
   /** An account that is gone was erased before, with its counts. */

@@ -24,7 +24,7 @@ export const MISSING_CAUSES = {
   lost: 'the download failed, or its link expired',
   notListed: 'no recording of it is known',
   erased: 'erased by request',
-  monthRemoved: 'its month was removed: what there was is no longer known',
+  monthRemoved: 'it is older than VIDEO_ROWS_DAYS: what there was is no longer known',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type MissingCause = keyof typeof MISSING_CAUSES;

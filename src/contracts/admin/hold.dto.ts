@@ -63,7 +63,7 @@ export class MissingFootage {
   @Time('Start') from!: string;
   @Time('End') to!: string;
   @OneOf(
-    '`deleted`: retention has deleted it; `erased`: an erasure has; `lost`: its download failed or expired; `monthRemoved`: its month is older than VIDEO_ROWS_DAYS and was removed, so that the service no longer knows what there was; `notListed`: the service knows no recording of it, because none was made or none was listed',
+    '`deleted`: retention has deleted it; `erased`: an erasure has; `lost`: its download failed or expired; `monthRemoved`: it is older than VIDEO_ROWS_DAYS, so that the service no longer knows what there was; `notListed`: the service knows no recording of it, because none was made or none was listed',
     MISSING_CAUSE_CODES,
   )
   cause!: MissingCause;

@@ -31,9 +31,7 @@ export class HaulerRetention {
   @HaulerId() haulerId!: string;
   @Integer(keptClips('null: for ever'), min(1), nullable) onDemandDays!: number | null;
   @Integer(keptRecordings('null: for ever'), min(1), nullable) continuousDays!: number | null;
-  @Flag(
-    'Whether nobody has set it: then it is the longest VIDEO_RETENTION_DAYS that the service has had since the hauler was created',
-  )
+  @Flag('Whether nobody has set it: then it is VIDEO_RETENTION_DAYS as it was when the hauler was created')
   isDefault!: boolean;
   @Time('When it was set', optional) changedAt?: string;
   @Text('Who set it', optional, example('console')) changedBy?: string;

@@ -210,6 +210,14 @@ export class ClipsRepository {
     return part;
   }
 
+  /** Retention has deleted a file of the part. */
+  async markRemoved(manager: EntityManager, haulerId: string, id: string): Promise<void> {
+    await manager.query('UPDATE video_request_parts SET file_removed_at = now() WHERE hauler_id = $1 AND id = $2', [
+      haulerId,
+      id,
+    ]);
+  }
+
   /**
    * Derives the state of a part from its clips, once the partner has listed all of them; a stored one may lose a clip to
    * retention. Locks its row first, because two of its clips may end at the same time. `ended` is the clip whose download

@@ -12,6 +12,7 @@ export class RemovedClips implements OnModuleInit {
 
   onModuleInit(): void {
     this.retention.useClips(async (manager, { haulerId, partId, recordingId, reason }) => {
+      await this.clips.markRemoved(manager, haulerId, partId);
       await recordClipEvent(manager, { haulerId, id: partId }, { kind: 'state', text: reason, recordingId });
       await this.clips.updatePartFromClips(manager, haulerId, partId);
     });

@@ -1,5 +1,4 @@
 import type { EntityManager } from 'typeorm';
-import { isRemoved } from '../recordings/removed.sql.js';
 import { type ClipsRepository, type Part, PART, PART_BY_KEY } from './clips.repository.js';
 
 interface Reopened extends Pick<Part, 'haulerId' | 'requestId'> {
@@ -10,7 +9,7 @@ interface Reopened extends Pick<Part, 'haulerId' | 'requestId'> {
 
 /** Parts without a file, unless retention has deleted it. */
 const OPENABLE = `SELECT ${PART} FROM video_request_parts
-  WHERE hauler_id = $1 AND request_id = $2 AND status <> 'stored' AND NOT ${isRemoved('video_request_parts')} ORDER BY number`;
+  WHERE hauler_id = $1 AND request_id = $2 AND status <> 'stored' AND file_removed_at IS NULL ORDER BY number`;
 
 /** The part waits again for its clips, which are fetched again. */
 export async function reopenPart(

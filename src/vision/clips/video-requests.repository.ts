@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { OrderVideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { isWithin } from '../holds/held.sql.js';
-import { isRemoved } from '../recordings/removed.sql.js';
 import { DataSource, type EntityManager } from 'typeorm';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
 import type { VideoRequestQuery } from '../../contracts/admin/video-request.dto.js';
@@ -147,7 +146,7 @@ export class VideoRequestsRepository {
   partsOf(requests: readonly RequestRow[]): Promise<PartRow[]> {
     return this.dataSource.query(
       `SELECT request_id, number, start_time, end_time, status, coalesce(reason, last_error) AS reason, partner_request_id,
-         status = 'expired' AND ${isRemoved('part')} AS is_removed,
+         status = 'expired' AND part.file_removed_at IS NOT NULL AS is_removed,
          ARRAY(SELECT r.id FROM recordings r WHERE r.hauler_id = part.hauler_id AND r.part_id = part.id
                ORDER BY r.start_time, r.id)::text[] AS recording_ids
        FROM video_request_parts AS part

@@ -155,7 +155,7 @@ export class CoverageRepository {
          coalesce(part.reason, q.reason) AS reason
        FROM video_requests AS q JOIN video_request_parts AS part
          ON (part.hauler_id, part.request_id) = (q.hauler_id, q.id) AND part.status IN ('failed', 'expired')
-           AND part.rows_dropped_at IS NULL
+           AND part.file_removed_at IS NULL
            AND NOT EXISTS (SELECT FROM recordings WHERE (hauler_id, part_id) = (part.hauler_id, part.id))
        WHERE (q.connection_id, q.truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))
          AND part.start_time < $4 AND part.end_time > $3`,

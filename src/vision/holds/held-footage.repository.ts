@@ -1,6 +1,5 @@
 import type { MissingFootage } from '../../contracts/admin/hold.dto.js';
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
-import { PARTITIONED } from '../../database/partitions.rules.js';
 import { instantSql, type Querying } from '../../database/sql.js';
 import { isWithin, sameCamera } from './held.sql.js';
 import type { HoldRow } from './holds.repository.js';
@@ -38,21 +37,13 @@ const ERASED = `
     AND erasure.start_time < hold.end_time AND erasure.end_time > hold.start_time`;
 
 /**
- * The months of the hold that `VIDEO_ROWS_DAYS` has removed: those before the floor of the connection that have no partition,
- * and the ranges of clips whose rows went with their month.
+ * The time $3 before which rows are deleted (`VIDEO_ROWS_DAYS`; null: never), of a hauler that does not keep everything for ever: what
+ * there was is no longer known.
  */
 const REMOVED = `
-  SELECT tstzrange(month AT TIME ZONE 'UTC', (month + interval '1 month') AT TIME ZONE 'UTC') AS range
-  FROM holds AS hold JOIN recording_floors AS floor USING (hauler_id, connection_id),
-    generate_series(date_trunc('month', hold.start_time AT TIME ZONE 'UTC'),
-      least(hold.end_time, floor.start_before) AT TIME ZONE 'UTC' - interval '1 microsecond', interval '1 month') AS month
-  WHERE hold.hauler_id = $1 AND hold.id = $2
-    AND to_regclass('${PARTITIONED.recordings.name}_' || to_char(month, 'YYYYMM')) IS NULL
-  UNION ALL
-  SELECT tstzrange(part.start_time, part.end_time)
-  FROM holds AS hold JOIN video_request_parts AS part USING (hauler_id, connection_id, truck_id)
-  WHERE hold.hauler_id = $1 AND hold.id = $2 AND part.rows_dropped_at IS NOT NULL
-    AND part.start_time < hold.end_time AND part.end_time > hold.start_time`;
+  SELECT CASE WHEN $3::timestamptz IS NOT NULL AND EXISTS (SELECT FROM hauler_retention
+      WHERE hauler_id = $1 AND num_nonnulls(on_demand_days, continuous_days) > 0)
+    THEN tstzmultirange(tstzrange(NULL, $3)) ELSE '{}' END AS removed`;
 
 type Key = Pick<HoldRow, 'hauler_id' | 'id'>;
 
@@ -71,7 +62,11 @@ export async function countHeld(database: Querying, { hauler_id, id }: Key): Pro
  * The time of a hold up to now of which nothing is held, by camera: of a camera with several names by the first of them.
  * Where recordings overlap, one that is held counts.
  */
-export function findMissing(database: Querying, { hauler_id, id }: Key): Promise<MissingRow[]> {
+export function findMissing(
+  database: Querying,
+  { hauler_id, id }: Key,
+  rowsBefore: Date | undefined,
+): Promise<MissingRow[]> {
   return database.query(
     `WITH footage AS MATERIALIZED (${HELD}),
      named AS (SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id FROM footage),
@@ -96,7 +91,7 @@ export function findMissing(database: Querying, { hauler_id, id }: Key): Promise
        FROM sums JOIN LATERAL (
          SELECT hauler_id, connection_id, truck_id, sums.name AS camera_id FROM holds WHERE hauler_id = $1 AND id = $2
        ) AS seen ON true),
-     removed_of AS (SELECT coalesce(range_agg(range), '{}') AS removed FROM (${REMOVED}) AS months),
+     removed_of AS (${REMOVED}),
      rest AS (
        SELECT sums.name, erased, removed, past.range - held - deleted - lost AS unknown
        FROM sums JOIN erasures_of ON erasures_of.name IS NOT DISTINCT FROM sums.name, past, removed_of),
@@ -108,7 +103,7 @@ export function findMissing(database: Querying, { hauler_id, id }: Key): Promise
        UNION ALL SELECT name, 'notListed', unnest(unknown - erased - removed) FROM rest)
      SELECT name AS camera, ${instantSql('lower(piece)')} AS "from", ${instantSql('upper(piece)')} AS "to", cause
      FROM pieces ORDER BY lower(piece), name LIMIT ${MAX_MISSING}`,
-    [hauler_id, id],
+    [hauler_id, id, rowsBefore ?? null],
   );
 }
 

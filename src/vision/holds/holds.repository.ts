@@ -118,15 +118,6 @@ export class HoldsRepository {
     return row.known;
   }
 
-  /** Before which time months of recordings of the connection were removed, if that is after `from`. */
-  async removedBefore(haulerId: string, connectionId: string, from: string): Promise<Date | undefined> {
-    const [row] = await this.dataSource.query<{ start_before: Date }[]>(
-      'SELECT start_before FROM recording_floors WHERE (hauler_id, connection_id) = ($1, $2) AND start_before > $3',
-      [haulerId, connectionId, from],
-    );
-    return row?.start_before;
-  }
-
   /** The hauler of a vision connection; a deleted one counts, because its recordings stay. */
   async haulerOf(connectionId: string): Promise<string | undefined> {
     const [row] = await this.dataSource.query<{ hauler_id: string }[]>(

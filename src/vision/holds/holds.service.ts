@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
+import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
   type CreateHold,
@@ -27,6 +28,7 @@ export class Holds {
     private readonly dataSource: DataSource,
     private readonly holds: HoldsRepository,
     private readonly database: Database,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VIDEO_ROWS_DAYS'>,
   ) {}
 
   /**
@@ -37,13 +39,13 @@ export class Holds {
     const haulerId = await this.haulerOf(hold);
     return this.reading(async (manager) => {
       await lockHolding(manager);
-      return detailsOf(manager, await this.holds.insert(manager, haulerId, hold, by));
+      return this.detailsOf(manager, await this.holds.insert(manager, haulerId, hold, by));
     });
   }
 
   async get(id: string): Promise<HoldDetails> {
     const row = await this.find(id);
-    return this.reading((manager) => detailsOf(manager, row));
+    return this.reading((manager) => this.detailsOf(manager, row));
   }
 
   async find(id: string): Promise<HoldRow> {
@@ -86,10 +88,30 @@ export class Holds {
     const haulerId = await this.holds.haulerOf(connectionId);
     if (haulerId === undefined) violations.push(unknownConnection());
     else if (!(await this.holds.knowsTruck(haulerId, connectionId, truckId))) {
-      violations.push(unknownTruck(await this.holds.removedBefore(haulerId, connectionId, from)));
+      const before = this.rowsBefore();
+      violations.push(unknownTruck(before !== undefined && from < formatInstant(before) ? before : undefined));
     }
     if (violations.length > 0 || haulerId === undefined) throw invalid(violations);
     return haulerId;
+  }
+
+  private async detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
+    const { stored, bytes, waiting } = await countHeld(database, row);
+    const missing = await findMissing(database, row, this.rowsBefore());
+    return {
+      ...toHoldDto(row),
+      ...{ stored, bytes: Number(bytes), waiting },
+      missing: missing.map(({ camera, from, to, cause }) => ({
+        ...(camera === null ? {} : { cameraId: camera }),
+        ...{ from: formatInstant(from), to: formatInstant(to), cause },
+      })),
+    };
+  }
+
+  /** Rows of recordings that began before this time may be deleted. */
+  private rowsBefore(): Date | undefined {
+    const days = this.env.VIDEO_ROWS_DAYS;
+    return days === 0 ? undefined : new Date(Date.now() - days * 86_400_000);
   }
 
   /** A long range of many chunks takes longer than a request may hold a connection of the others. */
@@ -110,22 +132,9 @@ const unknownTruck = (removedBefore: Date | undefined): Violation => ({
   message: `truckId must be a truck of which the connection has a recording, a request or a subscription${
     removedBefore === undefined
       ? ''
-      : `; its months of recordings before ${formatInstant(removedBefore).slice(0, 10)} may have been removed (VIDEO_ROWS_DAYS), and a truck of that time alone is no longer known`
+      : `; its recordings before ${formatInstant(removedBefore).slice(0, 10)} may have been removed (VIDEO_ROWS_DAYS), and a truck of that time alone is no longer known`
   }`,
 });
-
-async function detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
-  const { stored, bytes, waiting } = await countHeld(database, row);
-  const missing = await findMissing(database, row);
-  return {
-    ...toHoldDto(row),
-    ...{ stored, bytes: Number(bytes), waiting },
-    missing: missing.map(({ camera, from, to, cause }) => ({
-      ...(camera === null ? {} : { cameraId: camera }),
-      ...{ from: formatInstant(from), to: formatInstant(to), cause },
-    })),
-  };
-}
 
 function toHoldDto(row: HoldRow): Hold {
   return {

@@ -10,8 +10,8 @@ export interface RecordedTime {
   readonly end_time: Date;
 }
 
-/** Of a row of `recordings`. */
-export const RECORDED_TIME = 'hauler_id, connection_id, truck_id, camera_id, start_time, end_time';
+/** Of a recording `r`. */
+export const RECORDED_TIME = 'r.hauler_id, r.connection_id, r.truck_id, r.camera_id, r.start_time, r.end_time';
 
 /**
  * The sums of the days of these recordings are not known any more. In the transaction that lists, revives or deletes them: whoever sums a

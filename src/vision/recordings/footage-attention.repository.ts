@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { isRemoved } from './removed.sql.js';
 
 interface TruckRow {
   readonly hauler_id: string;
@@ -108,7 +107,7 @@ export class FootageAttentionRepository {
        FROM video_requests AS request
        WHERE status IN ('failed', 'expired') AND ${OF_CONNECTION} AND NOT EXISTS (
          SELECT FROM video_request_parts AS part
-         WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND ${isRemoved('part')})
+         WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND part.file_removed_at IS NOT NULL)
        GROUP BY hauler_id, connection_id, truck_id`,
     );
   }

@@ -1,5 +1,6 @@
 import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
+import { monthsOf } from '../../database/partitions.rules.js';
 import { defineStates, type StateOf } from '../../work/states.js';
 import { isNameOf, isSameCamera, type NamePair } from './camera-names.rules.js';
 import { storageName } from '../../storage/storage.js';
@@ -125,6 +126,12 @@ export function distinctChunks(chunks: readonly Recording[]): Recording[] {
 
 const rangeKey = ({ truckId, cameraId, startTime, endTime }: Recording): string =>
   JSON.stringify([truckId, cameraId, startTime, endTime]);
+
+/** The months of some recordings, as the bounds of their partitions. */
+export function monthsOfRows(rows: readonly { readonly start_time: Date }[]): readonly [Date, Date] {
+  const times = rows.map(({ start_time: start }) => start.getTime());
+  return monthsOf(Math.min(...times), Math.max(...times));
+}
 
 /** The folder in the storage. */
 export const RECORDINGS_FOLDER = 'recordings';

@@ -25,10 +25,6 @@ type ClipPart = RequestedCamera & { readonly id: string; readonly partnerRequest
 
 type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
 
-/** A chunk of a month that was dropped: it would be fetched again, and deleted again. */
-const IS_DROPPED = `EXISTS (SELECT FROM recording_floors AS floor
-  WHERE (floor.hauler_id, floor.connection_id) = ($1, $2) AND listed.start_time < floor.start_before)`;
-
 /** Stores listed recordings. Each row is a file to download. */
 @Injectable()
 export class RecordingsRepository {
@@ -143,7 +139,7 @@ export class RecordingsRepository {
     if (listed.length === 0) return [];
     const now = Date.now();
     return manager.query(
-      `INSERT INTO recordings (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
+      `INSERT INTO recordings AS r (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
          camera_id, start_time, end_time, duration_seconds, status, link, expires_at, fetch_by, gaps, created_at,
          updated_at, due_at)
        SELECT hauler_id, connection_id, $3, $4, id, customer, partner_id, truck_id, camera_id, start_time, end_time, seconds,
@@ -152,7 +148,7 @@ export class RecordingsRepository {
          $12::integer[], $13::text[], $14::timestamptz[], $15::timestamptz[], $16::jsonb[])
          AS element (partner_id, truck_id, camera_id, start_time, end_time, id, customer, seconds, link, expires, fetch_by,
            gaps)) AS listed
-       WHERE NOT ${isErased('listed')} AND ($3::uuid IS NOT NULL OR NOT ${IS_DROPPED})
+       WHERE NOT ${isErased('listed')}
        ON CONFLICT DO NOTHING RETURNING ${RECORDED_TIME}`,
       [
         haulerId,
@@ -178,7 +174,9 @@ export const recordingInventory = (dataSource: Querying): Inventory =>
     table: 'recordings',
     folder: RECORDINGS_FOLDER,
     where: "status = 'stored'",
-    expectedWhere: "status IN ('stored', 'available', 'downloading')",
+    // The file of a removed one is deleted by retention.
+    expectedWhere: `(status IN ('stored', 'available') OR deleted_at IS NOT NULL AND EXISTS (SELECT FROM removed_files AS file
+      WHERE (file.hauler_id, file.recording_id) = (recordings.hauler_id, recordings.id)))`,
     owner: 'hauler_id',
   });
 

@@ -115,7 +115,7 @@ function toRetentionDto(row: RetentionRow): HaulerRetention {
     haulerId: row.hauler_id,
     onDemandDays: row.on_demand_days,
     continuousDays: row.continuous_days,
-    isDefault: row.is_default,
+    isDefault: row.changed_at === null,
     ...(row.changed_at === null ? {} : { changedAt: formatInstant(row.changed_at) }),
     ...(row.changed_by === null ? {} : { changedBy: row.changed_by }),
   };

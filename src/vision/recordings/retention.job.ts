@@ -8,6 +8,7 @@ import {
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource, type EntityManager } from 'typeorm';
+import { storeMissingRetentions } from '../../auth/retention-defaults.repository.js';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { RetentionResult } from '../../contracts/admin/storage.dto.js';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
@@ -16,25 +17,26 @@ import { inBackground } from '../../errors/background.js';
 import { Metrics } from '../../observability/metrics.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { lockRemoval } from '../holds/holds.repository.js';
-import { OldMonths } from './old-months.js';
+import { OldRows } from './old-rows.js';
 import { deleteOldHours } from './recording-list.repository.js';
-import { recordingFile } from './recording.rules.js';
+import { monthsOfRows, recordingFile } from './recording.rules.js';
+import { findRemoved, forgetRemoved, type RemovedFile, storeRemoved } from './removed-files.repository.js';
 import {
-  countStoredBefore,
-  findStoredBefore,
-  lockRemovable,
-  markDeleted,
-  type OldRecording,
-  recordDefault,
+  countOld,
+  expireOld,
+  findOld,
+  findOldSources,
+  type OldFile,
+  type OldSource,
   shortestRetention,
 } from './retention.repository.js';
 
 const INTERVAL_MS = 3_600_000;
 
-/** What S3 deletes in one call. A process that is killed leaves so many rows without their files, until the next run. */
-const BATCH = 1_000;
-
-type Removed = Pick<RetentionResult, 'recordings' | 'bytes'>;
+/** Rows that one statement reads. */
+const PAGE = 1_000;
+/** Files of one call to the storage. A process that is killed leaves so many of them, until the next run. */
+const BATCH = 100;
 
 /** A clip of a video request whose file was deleted. */
 export interface RemovedClip {
@@ -48,16 +50,22 @@ export interface RemovedClip {
 type UpdateRequest = (manager: EntityManager, clip: RemovedClip) => Promise<void>;
 
 /**
- * Deletes the files of recordings that are older than the retention of their hauler, but none that a hold keeps. The row
- * stays, with the reason. Files are deleted before the commit, so that a process that is killed in between finds the rows
- * again. Then the rows of old months go. Where the holds cannot be asked, nothing is deleted.
+ * Deletes the files of recordings that are older than the retention of their hauler, but none that a hold keeps. The row stays, with
+ * the reason. Then rows of long ago go. Where the holds cannot be asked, nothing is deleted.
+ *
+ * The order excludes holds from removals without a file being deleted in a transaction. One transaction asks the holds, expires the
+ * rows and stores their files as removed; only after its commit the files are deleted, and then forgotten as removed:
+ * - A hold that commits before that transaction keeps its recordings. One that commits later finds them expired, and names them as
+ *   missing: the lock lets no hold be created in between. Nobody waits for the storage.
+ * - No recording is `stored` whose file may be deleted, and each removed file is due until it is deleted. A process that is killed at
+ *   any line leaves what the next run of any instance deletes; a file that is deleted twice is deleted.
  */
 @Injectable()
 export class Retention implements OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown {
   private readonly logger = new Logger('Retention');
-  private isStopping = false;
-  /** The run of the start or of an hour. */
-  private running: Promise<void> | undefined;
+  private readonly stopping = new AbortController();
+  /** The last run; it never rejects. */
+  private running: Promise<unknown> = Promise.resolve();
   private updateRequest: UpdateRequest = () => Promise.resolve();
   private failed: { readonly since: Date; readonly message: string } | undefined;
 
@@ -66,7 +74,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
     @Inject(STORAGE) private readonly storage: Storage,
     @Inject(ENV) private readonly env: ResolvedEnv,
     private readonly metrics: Metrics,
-    private readonly months: OldMonths,
+    private readonly rows: OldRows,
   ) {}
 
   /** The clips provide the video requests. */
@@ -79,41 +87,42 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
     return this.failed;
   }
 
+  /** A process that was killed may have left files, and one that is often restarted never runs an hour. */
   onApplicationBootstrap(): void {
-    this.running = this.start();
-    inBackground(this.running);
+    inBackground(this.hourly());
   }
 
-  /** A process that was killed may have left rows without their files, and one that is often restarted never runs an hour. */
-  private async start(): Promise<void> {
-    await this.recordDefault();
-    if (!this.isStopping) await this.run().catch(() => undefined);
-  }
-
+  /** The run reports why it fails. */
   @Interval('video retention', INTERVAL_MS)
   async hourly(): Promise<void> {
-    await (this.running = this.deleteOld());
-  }
-
-  private async deleteOld(): Promise<void> {
-    await deleteOldHours(this.dataSource);
-    await this.run();
+    await this.run().catch(() => undefined);
   }
 
   onModuleDestroy(): void {
-    this.isStopping = true;
+    this.stopping.abort();
   }
 
-  /** The connections are closed after this. */
+  /** The connections are closed after this, whoever has begun the run. */
   async beforeApplicationShutdown(): Promise<void> {
-    await this.running?.catch(() => undefined);
+    await this.running;
   }
 
-  /** With `dryRun` it only counts the files to delete. */
-  async run({ dryRun = false } = {}): Promise<RetentionResult> {
+  /** After the run of this instance that is under way, which may have passed what is due since. */
+  run(): Promise<RetentionResult> {
+    const run = this.running.then(() => this.runAndReport());
+    this.running = run.catch(() => undefined);
+    return run;
+  }
+
+  /** What a run would delete now. */
+  async preview(): Promise<RetentionResult> {
+    return { ...(await countOld(this.dataSource)), ...(await this.limit()) };
+  }
+
+  private async runAndReport(): Promise<RetentionResult> {
     try {
-      const result = await this.runOnce(dryRun);
-      if (!dryRun) this.failed = undefined;
+      const result = await this.runOnce();
+      this.failed = undefined;
       return result;
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -124,67 +133,95 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
     }
   }
 
-  private async runOnce(dryRun: boolean): Promise<RetentionResult> {
-    await this.recordDefault();
-    const days = await shortestRetention(this.dataSource);
-    if (days === null) return { recordings: 0, bytes: 0 };
-    const before = new Date(Date.now() - days * 86_400_000);
-    const found = { before: before.toISOString() };
-    if (dryRun) return { ...(await countStoredBefore(this.dataSource, before)), ...found };
+  private async runOnce(): Promise<RetentionResult> {
+    await deleteOldHours(this.dataSource);
+    await storeMissingRetentions(this.dataSource, this.env.VIDEO_RETENTION_DAYS);
+    const limit = await this.limit();
+    const removal = new Removal(this.storage, this.dataSource);
     try {
-      return { ...(await this.removeOld(before)), ...found };
+      await this.deleteLeft(removal);
+      for (const source of await findOldSources(this.dataSource)) await this.removeOld(source, removal);
+      removal.throwIfFailed();
     } finally {
-      // A file that cannot be deleted keeps its own month alone.
-      await this.months.drop();
+      // A file that cannot be deleted keeps no row.
+      await this.rows.delete(this.stopping.signal);
     }
+    return { ...removal.removed, ...limit };
   }
 
-  private async removeOld(before: Date): Promise<Removed> {
-    const removed = { recordings: 0, bytes: 0 };
-    let failure: Error | undefined;
-    let last: OldRecording | undefined;
-    const next = () => findStoredBefore(this.dataSource, before, last, BATCH);
-    for (let batch = await next(); batch.length > 0 && !this.isStopping; batch = await next()) {
-      last = batch.at(-1);
-      const due = batch.filter(({ is_due }) => is_due);
-      if (due.length === 0) continue;
-      const [{ recordings, bytes }, error] = await this.remove(due).catch((error: Error) => [NOTHING, error] as const);
-      removed.recordings += recordings;
-      removed.bytes += bytes;
-      if (error === undefined) continue;
-      // A file that cannot be deleted must not keep all younger ones. A storage that is not available would fail each.
-      if (isDatabaseUnavailable(error) || !(await this.storage.check()).writable) throw error;
-      failure ??= error;
-    }
-    if (failure !== undefined) throw failure;
-    return removed;
+  private async limit(): Promise<Pick<RetentionResult, 'before'>> {
+    const days = await shortestRetention(this.dataSource);
+    return days === null ? {} : { before: new Date(Date.now() - days * 86_400_000).toISOString() };
   }
 
-  /** What was removed, and why others could not be: their rows stay as they are. */
-  private async remove(batch: readonly OldRecording[]): Promise<readonly [Removed, error: Error | undefined]> {
+  /** Of earlier runs, and of erasures that have ended. */
+  private async deleteLeft(removal: Removal): Promise<void> {
+    let files: RemovedFile[] = [];
+    do {
+      files = await findRemoved(this.dataSource, files.at(-1), BATCH);
+      await removal.delete(files);
+    } while (files.length === BATCH && !this.stopping.signal.aborted);
+  }
+
+  private async removeOld(source: OldSource, removal: Removal): Promise<void> {
+    let page: OldFile[] = [];
+    do {
+      page = await findOld(this.dataSource, source, page.at(-1), PAGE);
+      const due = page.filter(({ is_held: isHeld }) => !isHeld);
+      for (let first = 0; first < due.length && !this.stopping.signal.aborted; first += BATCH)
+        await removal.delete(await this.expire(source, due.slice(first, first + BATCH)));
+    } while (page.length === PAGE && !this.stopping.signal.aborted);
+  }
+
+  private expire({ hauler_id: haulerId }: OldSource, files: readonly OldFile[]): Promise<RemovedFile[]> {
+    const ids = files.map(({ id }) => id);
     return inTransaction(this.dataSource, async (manager) => {
       await lockRemoval(manager);
-      const rows = await lockRemovable(manager, batch);
-      const failures = await this.storage.deleteMany(rows.map(({ id }) => recordingFile(id)));
-      const gone = rows.filter(({ id }) => !failures.has(recordingFile(id)));
-      await markDeleted(manager, gone, reasonOf);
-      for (const row of gone) {
-        const { hauler_id: haulerId, id: recordingId, part_id: partId } = row;
-        if (partId === null) continue;
-        await this.updateRequest(manager, { haulerId, partId, recordingId, reason: reasonOf(row) });
-      }
-      const bytes = gone.reduce((sum, { size_bytes: size }) => sum + Number(size), 0);
-      return [{ recordings: gone.length, bytes }, [...failures.values()][0]] as const;
+      const rows = await expireOld(manager, haulerId, ids, monthsOfRows(files));
+      for (const { id: recordingId, part_id: partId, reason } of rows)
+        if (partId !== null) await this.updateRequest(manager, { haulerId, partId, recordingId, reason });
+      const removed = rows.map(({ id, size_bytes }): RemovedFile => ({
+        hauler_id: haulerId,
+        recording_id: id,
+        erasure_id: null,
+        size_bytes,
+        exchanges: 0,
+      }));
+      await storeRemoved(manager, removed);
+      return removed;
     });
-  }
-
-  private recordDefault(): Promise<void> {
-    const days = this.env.VIDEO_RETENTION_DAYS;
-    return inTransaction(this.dataSource, (manager) => recordDefault(manager, days === 0 ? null : days));
   }
 }
 
-const NOTHING: Removed = { recordings: 0, bytes: 0 };
+/** Deletes removed files, and counts those of one run. */
+class Removal {
+  readonly removed = { recordings: 0, bytes: 0 };
+  private failure: Error | undefined;
 
-const reasonOf = ({ days }: OldRecording): string =>
-  `The file was deleted ${days} days after it was stored, by the retention of its hauler. Request a clip of this range to get it again.`;
+  constructor(
+    private readonly storage: Storage,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  /** A file that cannot be deleted does not keep the others. Throws where the storage is not available, which would fail each. */
+  async delete(files: readonly RemovedFile[]): Promise<void> {
+    if (files.length === 0) return;
+    try {
+      const failures = await this.storage.deleteMany(files.map(({ recording_id: id }) => recordingFile(id)));
+      const gone = files.filter(({ recording_id: id }) => !failures.has(recordingFile(id)));
+      for (const { size_bytes: size } of await forgetRemoved(this.dataSource, gone)) {
+        this.removed.recordings += 1;
+        this.removed.bytes += Number(size);
+      }
+      [this.failure = this.failure] = failures.values();
+    } catch (error) {
+      if (!(error instanceof Error) || isDatabaseUnavailable(error)) throw error;
+      this.failure = error;
+    }
+    if (this.failure !== undefined && !(await this.storage.check()).writable) throw this.failure;
+  }
+
+  throwIfFailed(): void {
+    if (this.failure !== undefined) throw this.failure;
+  }
+}

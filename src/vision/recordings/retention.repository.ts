@@ -1,73 +1,32 @@
 import type { HaulerRetention } from '../../contracts/admin/retention.dto.js';
 import type { Querying } from '../../database/sql.js';
 import { isHeld } from '../holds/held.sql.js';
-import { forgetDays, type RecordedTime } from './coverage-days.repository.js';
-
-/** A stored file that is older than the retention of its hauler, unless a hold keeps it. */
-export interface OldRecording {
-  readonly hauler_id: string;
-  readonly id: string;
-  /** Of a clip. */
-  readonly part_id: string | null;
-  readonly size_bytes: string;
-  /** As PostgreSQL reads it, in microseconds. */
-  readonly start: string;
-  /** The retention that applies to it; null: for ever. */
-  readonly days: number | null;
-  readonly is_due: boolean;
-}
+import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 
 export interface RetentionRow {
   readonly hauler_id: string;
+  /** Null: for ever. */
   readonly on_demand_days: number | null;
   readonly continuous_days: number | null;
-  readonly is_default: boolean;
+  /** Null where nobody has set it. */
   readonly changed_at: Date | null;
   readonly changed_by: string | null;
 }
 
-/**
- * For how long each hauler keeps its video. Where nobody has set it, it is the longest default since the hauler was created:
- * a variable that is changed never shortens what a hauler has. Before a default is known, everything is kept.
- */
-export const RETENTION = `(
-  SELECT hauler.id AS hauler_id, own.hauler_id IS NULL AS is_default, own.changed_at, own.changed_by,
-    CASE WHEN own.hauler_id IS NULL THEN longest.days ELSE own.on_demand_days END AS on_demand_days,
-    CASE WHEN own.hauler_id IS NULL THEN longest.days ELSE own.continuous_days END AS continuous_days
-  FROM haulers AS hauler LEFT JOIN hauler_retention AS own ON own.hauler_id = hauler.id, LATERAL (
-    SELECT CASE WHEN bool_and(days IS NOT NULL) THEN max(days) END AS days FROM retention_defaults
-    WHERE ended_at IS NULL OR ended_at > hauler.created_at) AS longest)`;
+/** Of each hauler the sources of recordings that it does not keep for ever, with the days after which their files are deleted. */
+export const KEPT = `(SELECT hauler_id, of_source.* FROM hauler_retention,
+  LATERAL (VALUES ('on-demand', on_demand_days), ('continuous', continuous_days)) AS of_source (source, days) WHERE days IS NOT NULL)`;
 
-/** Of a recording `r`, with the retention `kept` of its hauler. */
-export const DAYS_OF = "CASE WHEN r.source = 'on-demand' THEN kept.on_demand_days ELSE kept.continuous_days END";
-const IS_OLD = `coalesce(r.stored_at < now() - ${DAYS_OF} * interval '1 day', false)`;
-
-/** Records the default of this instance, if it is another one than before. Null: for ever. */
-export async function recordDefault(database: Querying, days: number | null): Promise<void> {
-  await database.query(
-    `UPDATE retention_defaults SET ended_at = clock_timestamp()
-     WHERE ended_at IS NULL AND days IS DISTINCT FROM $1::integer`,
-    [days],
-  );
-  await database.query(
-    'INSERT INTO retention_defaults (since, days) VALUES (clock_timestamp(), $1) ON CONFLICT DO NOTHING',
-    [days],
-  );
-}
-
-/** The shortest retention of any hauler in days; null if all keep everything. */
-export async function shortestRetention(database: Querying): Promise<number | null> {
-  const [row] = await database.query<[{ days: number | null }]>(
-    `SELECT least(min(on_demand_days), min(continuous_days)) AS days FROM ${RETENTION} AS kept`,
-    [],
-  );
-  return row.days;
-}
+/** The recording `r` has a file that was stored longer ago than `kept` says, as `recordings_kept_idx` finds it. */
+const IS_OLD = `(r.hauler_id, r.source) = (kept.hauler_id, kept.source) AND r.status = 'stored'
+  AND r.stored_at < now() - kept.days * interval '1 day'`;
 
 export async function retentionOf(database: Querying, haulerId: string): Promise<RetentionRow | undefined> {
-  const [row] = await database.query<RetentionRow[]>(`SELECT * FROM ${RETENTION} AS kept WHERE hauler_id = $1`, [
-    haulerId,
-  ]);
+  const [row] = await database.query<RetentionRow[]>(
+    `SELECT hauler.id AS hauler_id, on_demand_days, continuous_days, changed_at, changed_by
+     FROM haulers AS hauler LEFT JOIN hauler_retention AS kept ON kept.hauler_id = hauler.id WHERE hauler.id = $1`,
+    [haulerId],
+  );
   return row;
 }
 
@@ -75,93 +34,101 @@ type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;
 
 export async function storeRetention(database: Querying, haulerId: string, days: Days, by: string): Promise<void> {
   await database.query(
-    `INSERT INTO hauler_retention (hauler_id, on_demand_days, continuous_days, changed_by) VALUES ($1, $2, $3, $4)
+    `INSERT INTO hauler_retention (hauler_id, on_demand_days, continuous_days, changed_by, changed_at) VALUES ($1, $2, $3, $4, now())
      ON CONFLICT (hauler_id) DO UPDATE SET on_demand_days = $2, continuous_days = $3, changed_by = $4, changed_at = now()`,
     [haulerId, days.onDemandDays, days.continuousDays, by],
   );
 }
 
-/**
- * Files stored before a time. They began before it too, so that the index of states leaves out all newer ones. The few that were stored
- * before they began, because a clock was wrong, have an index of their own.
- */
-const OLD = ['start_time < $1', 'start_time >= $1 AND stored_at < start_time'].map(
-  (starts) => `SELECT * FROM recordings WHERE status = 'stored' AND stored_at < $1 AND ${starts}`,
-);
+/** The shortest retention of any hauler in days; null if all keep everything. */
+export async function shortestRetention(database: Querying): Promise<number | null> {
+  const [row] = await database.query<[{ days: number | null }]>(`SELECT min(days) AS days FROM ${KEPT} AS kept`, []);
+  return row.days;
+}
 
-/** At most `limit` of them after those up to `last`, in the order of their start. Each statement reads so many, however many are kept. */
-export function findStoredBefore(
-  database: Querying,
-  before: Date,
-  last: OldRecording | undefined,
-  limit: number,
-): Promise<OldRecording[]> {
+export interface OldSource {
+  readonly hauler_id: string;
+  readonly source: string;
+  readonly days: number;
+}
+
+/** The sources with files that are due. Each is asked by its own index scan (LATERAL with LIMIT), so that what others keep is not read. */
+export function findOldSources(database: Querying): Promise<OldSource[]> {
   return database.query(
-    `SELECT r.hauler_id, r.id, r.part_id, r.size_bytes, r.start_time::text AS start, ${DAYS_OF} AS days,
-       ${IS_OLD} AND NOT ${isHeld('r')} AS is_due
-     FROM (${OLD.map(
-       (old) => `(${old} AND ($2::timestamptz IS NULL OR (start_time, id) > ($2::timestamptz, $3::uuid))
-         ORDER BY start_time, id LIMIT $4)`,
-     ).join(' UNION ALL ')}
-       ORDER BY start_time, id LIMIT $4) AS r
-     LEFT JOIN ${RETENTION} AS kept ON kept.hauler_id = r.hauler_id
-     ORDER BY r.start_time, r.id`,
-    [before, last?.start, last?.id, limit],
+    `SELECT kept.hauler_id, kept.source, kept.days FROM ${KEPT} AS kept,
+       LATERAL (SELECT FROM recordings AS r WHERE ${IS_OLD} ORDER BY r.stored_at LIMIT 1) AS due`,
+    [],
   );
 }
 
-export async function countStoredBefore(
+/** A stored file that is older than the retention of its source. */
+export interface OldFile {
+  readonly id: string;
+  readonly start_time: Date;
+  /** As PostgreSQL reads it, in microseconds. */
+  readonly stored_at: string;
+  readonly is_held: boolean;
+}
+
+/** At most `limit` after those up to `last`, the oldest first. Each statement reads so many, however many a hold keeps. */
+export function findOld(
   database: Querying,
-  before: Date,
-): Promise<{ readonly recordings: number; readonly bytes: number }> {
+  { hauler_id, source, days }: OldSource,
+  last: OldFile | undefined,
+  limit: number,
+): Promise<OldFile[]> {
+  return database.query(
+    `SELECT r.id, r.start_time, r.stored_at::text, ${isHeld('r')} AS is_held FROM (
+       SELECT * FROM recordings
+       WHERE hauler_id = $1 AND source = $2 AND status = 'stored' AND stored_at < now() - $3 * interval '1 day'
+         AND ($4::timestamptz IS NULL OR (stored_at, id) > ($4::timestamptz, $5::uuid))
+       ORDER BY stored_at, id LIMIT $6) AS r
+     ORDER BY r.stored_at, r.id`,
+    [hauler_id, source, days, last?.stored_at ?? null, last?.id ?? null, limit],
+  );
+}
+
+export async function countOld(database: Querying): Promise<{ readonly recordings: number; readonly bytes: number }> {
   const [row] = await database.query<[{ recordings: number; bytes: string }]>(
-    `SELECT count(*)::int AS recordings, coalesce(sum(size_bytes), 0) AS bytes
-     FROM (${OLD.join(' UNION ALL ')}) AS r JOIN ${RETENTION} AS kept ON kept.hauler_id = r.hauler_id
-     WHERE ${IS_OLD} AND NOT ${isHeld('r')}`,
-    [before],
+    `SELECT coalesce(sum(recordings), 0)::int AS recordings, coalesce(sum(bytes), 0) AS bytes FROM ${KEPT} AS kept, LATERAL (
+       SELECT count(*) AS recordings, sum(r.size_bytes) AS bytes FROM recordings AS r WHERE ${IS_OLD} AND NOT ${isHeld('r')}) AS due`,
+    [],
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
 }
 
-/** Rows by their keys. The first and the last start leave out the partitions of other months. */
-const keysOf = (rows: readonly OldRecording[]): unknown[] => [
-  rows.map(({ hauler_id }) => hauler_id),
-  rows.map(({ id }) => id),
-  rows.map(({ start }) => start),
-  ...[rows[0]?.start, rows.at(-1)?.start],
-];
-const BY_KEYS = `r.hauler_id = old.hauler_id AND r.id = old.id AND r.start_time = old.start AND r.start_time BETWEEN $4 AND $5`;
-
-/**
- * The one question "may these be removed?": those of `rows`, which are in the order of their start, that no hold keeps, whose
- * retention has not become longer, and that no other process has marked. They stay so until the end of the transaction. The caller
- * has locked removals.
- */
-export async function lockRemovable(database: Querying, rows: readonly OldRecording[]): Promise<OldRecording[]> {
-  const found = await database.query<{ id: string }[]>(
-    `SELECT r.id FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[]) AS old (hauler_id, id, start)
-       JOIN recordings AS r ON ${BY_KEYS} JOIN ${RETENTION} AS kept ON kept.hauler_id = r.hauler_id
-     WHERE r.status = 'stored' AND ${IS_OLD} AND NOT ${isHeld('r')} ORDER BY r.start_time, r.id FOR UPDATE OF r`,
-    keysOf(rows),
-  );
-  const ids = new Set(found.map(({ id }) => id));
-  return rows.filter(({ id }) => ids.has(id));
+export interface ExpiredRow extends RecordedTime {
+  readonly id: string;
+  /** Of a clip. */
+  readonly part_id: string | null;
+  readonly size_bytes: string;
+  readonly reason: string;
 }
 
-/** The row of a deleted file stays, with the reason. The caller has locked it. */
-export async function markDeleted(
+/**
+ * Expires those of a hauler's files that no hold keeps, whose retention has not become longer, and that no other process is expiring.
+ * The rows stay, with the reason. The caller has locked removals. `months`: those of the recordings, as bounds of partitions.
+ */
+export async function expireOld(
   database: Querying,
-  rows: readonly OldRecording[],
-  reasonOf: (row: OldRecording) => string,
-): Promise<void> {
-  if (rows.length === 0) return;
-  const [marked] = await database.query<[RecordedTime[], number]>(
-    `UPDATE recordings AS r SET status = 'expired', reason = old.reason, deleted_at = now(), updated_at = now()
-     FROM unnest($1::uuid[], $2::uuid[], $3::timestamptz[], $6::text[]) AS old (hauler_id, id, start, reason) WHERE ${BY_KEYS}
-     RETURNING r.hauler_id, r.connection_id, r.truck_id, r.camera_id, r.start_time, r.end_time`,
-    [...keysOf(rows), rows.map(reasonOf)],
+  haulerId: string,
+  ids: readonly string[],
+  months: readonly [Date, Date],
+): Promise<ExpiredRow[]> {
+  const [expired] = await database.query<[ExpiredRow[], number]>(
+    `WITH old AS (
+       SELECT r.id, r.start_time, kept.days FROM ${KEPT} AS kept JOIN recordings AS r ON ${IS_OLD}
+       WHERE kept.hauler_id = $1 AND r.hauler_id = $1 AND r.id = ANY ($2::uuid[]) AND r.start_time >= $3 AND r.start_time < $4
+         AND NOT ${isHeld('r')}
+       ORDER BY r.id FOR UPDATE OF r SKIP LOCKED)
+     UPDATE recordings AS r SET status = 'expired', deleted_at = now(), updated_at = now(), reason = 'The file was deleted '
+       || old.days || ' days after it was stored, by the retention of its hauler. Request a clip of this range to get it again.'
+     FROM old WHERE r.hauler_id = $1 AND r.id = old.id AND r.start_time = old.start_time AND r.start_time >= $3 AND r.start_time < $4
+     RETURNING ${RECORDED_TIME}, r.id, r.part_id, r.size_bytes, r.reason`,
+    [haulerId, ids, ...months],
   );
-  await forgetDays(database, marked);
+  await forgetDays(database, expired);
+  return expired;
 }
 
 export interface DeletableRow {

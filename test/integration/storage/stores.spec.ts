@@ -1,13 +1,12 @@
-import { CreateMultipartUploadCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Logger } from '@nestjs/common';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { uuidv7 } from '../../../src/database/uuid.js';
 import { openStorage } from '../../../src/storage/open-storage.js';
-import { type Storage, storageName } from '../../../src/storage/storage.js';
+import type { Storage } from '../../../src/storage/storage.js';
 import { contentOf, interrupted, MIB, newName, sourceOf, storageCases } from '../../shared/storage-cases.js';
 import { type S3Server, startS3Server } from '../../support/s3-server.js';
 
@@ -34,30 +33,6 @@ describe('a file storage', () => {
     for await (const file of storage.list('recordings')) listed.push(file.name);
     expect(listed).toContain(name);
     expect(listed.filter((found) => !found.endsWith('.mp4'))).toEqual([]);
-  });
-
-  test('removes the folders of a day with its last file', async () => {
-    const at = (time: string) => storageName('recordings', uuidv7(Date.parse(time)));
-    const [first, second] = [at('2025-01-02T00:00:00Z'), at('2025-01-02T23:59:59Z')];
-    const folders = () => readdir(join(root, 'recordings'));
-    for (const name of [first, second]) await storage.store(name, sourceOf(Buffer.from('x')));
-    await storage.delete(first);
-    expect(await folders()).toContain('2025-01-02');
-    expect(await storage.stat(second)).toBeDefined();
-    await storage.deleteMany([second]);
-    expect(await folders()).not.toContain('2025-01-02');
-  });
-
-  test('stores files while others of their day are deleted', async () => {
-    const names = Array.from({ length: 300 }, () =>
-      storageName('recordings', uuidv7(Date.parse('2025-01-03T08:00:00Z'))),
-    );
-    const write = (name: string) => storage.store(name, sourceOf(Buffer.from('x')));
-    for (let i = 0; i < names.length; i += 10) {
-      const [some, before] = [names.slice(i, i + 10), names.slice(Math.max(0, i - 10), i)];
-      await Promise.all([...some.map(write), ...before.map((name) => storage.delete(name))]);
-    }
-    expect(await Promise.all(names.slice(-10).map((name) => storage.stat(name)))).not.toContain(undefined);
   });
 
   test('keeps a draft whose folder is old while the draft is new, and sweeps an old probe', async () => {
@@ -172,26 +147,4 @@ describe('deleting many files', () => {
     );
     expect(await storage.stat(gone)).toBeUndefined();
   });
-});
-
-test.each([
-  ['of the whole bucket', ''],
-  ['of a folder', 'fleet/video/'],
-])('a sweep %s aborts our abandoned uploads, and leaves those of other applications', async (_, prefix) => {
-  const server = await startS3Server({ perPage: 2 });
-  const storage = await openStorage(server.storageUrl(prefix), { spool });
-  const client = new S3Client({ region: 'us-east-1', endpoint: server.endpoint, forcePathStyle: true });
-  const begin = (Key: string) => client.send(new CreateMultipartUploadCommand({ Bucket: server.bucket, Key }));
-  // Uploads of one key may be on both sides of a page's end.
-  const repeated = prefix + newName();
-  for (const key of [repeated, repeated, repeated, prefix + newName(), prefix + newName()]) await begin(key);
-  const foreign = ['backups/2026.tar', ...['recordings/ab/notes.mp4', `more/${newName()}`].map((key) => prefix + key)];
-  for (const key of foreign) await begin(key);
-  await new Promise((done) => setTimeout(done, 20));
-  expect(await storage.sweep(60_000)).toBe(0);
-  expect(await storage.sweep(10)).toBe(5);
-  expect((await server.keysOfUploads()).sort()).toEqual(foreign.sort());
-  client.destroy();
-  storage.close();
-  await server.stop();
 });

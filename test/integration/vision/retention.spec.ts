@@ -1,14 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mkdir, rename, rmdir } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rmdir, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { uuidv7 } from '../../../src/database/uuid.js';
 import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import type { HaulerRetention, RetentionPreview } from '../../../src/contracts/admin/retention.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { type Footage, insertFootage, videoConnection } from '../../support/held-footage.js';
 import type { HoldDetails } from '../../../src/contracts/admin/hold.dto.js';
-import { withoutTable } from '../../support/rows.js';
+import { addRecordings, withoutTable } from '../../support/rows.js';
+import { type S3Server, startS3Server } from '../../support/s3-server.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { orderVideo, readRequest, requestBecomes } from '../../support/video-requests.js';
 import { accepts, element, lists, POST, startVisionPartner, VIDEOS } from '../../support/scripted-vision.js';
@@ -56,7 +61,7 @@ describe('the retention of files', () => {
   test('has a dry run that counts; then older files are deleted, and their recordings expire', async () => {
     const scene = await videoConnection(app);
     const [old = '', young = ''] = await stored(scene, [31, 10]);
-    expect(await app.app.get(Retention, { strict: false }).run({ dryRun: true })).toMatchObject({
+    expect((await app.admin('POST', '/retention', { dryRun: true })).body).toMatchObject({
       recordings: 1,
       bytes: 1000,
     });
@@ -69,32 +74,73 @@ describe('the retention of files', () => {
     expect(contents.map(({ status }) => status)).toEqual([404, 200]);
   });
 
-  test('keeps the row of a file that cannot be deleted because its mount is missing', async () => {
+  const pathOf = (id: string) => fileURLToPath(`${app.env.STORAGE_URL}/${recordingFile(id)}`);
+
+  test('ends the next batch alone while the mount is missing, and deletes its files when it is back', async () => {
     const scene = await videoConnection(app);
-    await stored(scene, [31]);
+    const ids = await insertFootage(
+      app,
+      Array.from({ length: 120 }, (_, i) => ({
+        ...{ ...scene, storedDays: 31, start: new Date(Date.UTC(2026, 0, 31, 8, i)).toISOString() },
+        end: new Date(Date.UTC(2026, 0, 31, 8, i + 1)).toISOString(),
+      })),
+    );
     const folder = fileURLToPath(`${app.env.STORAGE_URL}/recordings`);
     await rename(folder, `${folder}.aside`);
-    await expect(runRetention()).rejects.toThrow(StorageUnavailableError);
-    expect(await left(scene)).toBe(1);
+    for (let run = 0; run < 3; run++) await expect(runRetention()).rejects.toThrow(StorageUnavailableError);
     await rename(`${folder}.aside`, folder);
-    expect(await runRetention()).toMatchObject({ recordings: 1 });
+    expect(await left(scene)).toBe(20);
+    expect(ids.filter((id) => existsSync(pathOf(id)))).toHaveLength(120);
+    expect(await runRetention()).toMatchObject({ recordings: 120, bytes: 120_000 });
+    expect(ids.filter((id) => existsSync(pathOf(id)))).toEqual([]);
   });
 
-  test('deletes the younger files after one that cannot be deleted', async () => {
+  test('deletes the younger files after one that cannot be deleted, which is no lost row', async () => {
     const scene = await videoConnection(app);
     const [stuck = '', young = ''] = await stored(scene, [31, 30.5]);
-    const path = fileURLToPath(`${app.env.STORAGE_URL}/${recordingFile(stuck)}`);
+    const path = pathOf(stuck);
     await rename(path, `${path}.aside`);
     await mkdir(path);
     await expect(runRetention()).rejects.toThrow();
-    const statuses = await Promise.all(
-      [stuck, young].map(async (id) => (await app.admin<{ status: string }>('GET', `/recordings/${id}`)).body.status),
-    );
-    expect(statuses).toEqual(['stored', 'expired']);
+    expect([await statusesOf([stuck, young]), existsSync(pathOf(young))]).toEqual([['expired', 'expired'], false]);
     await rmdir(path);
     await rename(`${path}.aside`, path);
+    const old = new Date(Date.now() - 86_400_000);
+    await utimes(path, old, old);
+    expect((await app.admin<{ data: object[] }>('GET', '/doctor')).body.data).toEqual([]);
     expect(await runRetention()).toMatchObject({ recordings: 1 });
+    expect(existsSync(path)).toBe(false);
   });
+
+  test('reads the recordings of no hauler that keeps them for ever, nor of a source that is', async () => {
+    const [kept, mixed] = [await videoConnection(app), await videoConnection(app)];
+    await set(kept.haulerId, { onDemandDays: null, continuousDays: null });
+    await set(mixed.haulerId, { onDemandDays: 7, continuousDays: null, confirm: true, recordings: 0 });
+    const few = await countRead();
+    const clock = Array.from({ length: 2_500 }, (_, i) => new Date(Date.UTC(2026, 0, 1) + i * 60_000).toISOString());
+    for (const { haulerId, connectionId } of [kept, mixed])
+      await addRecordings(
+        app,
+        clock.map((start, i) => ({
+          ...{ haulerId, connectionId, truckId: 'TRUCK-7', cameraId: 'front', id: uuidv7(), status: 'stored' },
+          ...{ start, end: clock[i + 1] ?? '2026-02-01T00:00:00Z' },
+          file: { sizeBytes: 1, sha256: 'a'.repeat(64), storedDays: 60 },
+        })),
+      );
+    expect(await countRead()).toEqual(few);
+  });
+
+  /** Statements of a run, and rows of recordings that they have returned. */
+  async function countRead(): Promise<object> {
+    const query = jest.spyOn(app.dataSource, 'query');
+    try {
+      await runRetention();
+      const rows = await Promise.all(query.mock.results.map(({ value }) => value as Promise<unknown[]>));
+      return { statements: rows.length, rows: rows.reduce((sum, found) => sum + found.length, 0) };
+    } finally {
+      query.mockRestore();
+    }
+  }
 });
 
 const HOUR = { from: '2026-01-31T08:00:00Z', to: '2026-01-31T09:00:00Z' };
@@ -206,7 +252,59 @@ test('a clip whose file was deleted by retention is expired with its request, wh
   await partner.stop();
 });
 
-/** The last one: a longer default holds from then on. */
+describe('a storage that needs seconds to delete many files', () => {
+  let server: S3Server;
+  let slow: TestApp;
+  beforeAll(async () => {
+    server = await startS3Server({ deleteMs: 3_000 });
+    slow = await startTestApp({
+      env: { VIDEO_RETENTION_DAYS: 30, STORAGE_URL: server.storageUrl('fleet') },
+      ticks: false,
+    });
+    await slow.app.get(Retention, { strict: false }).beforeApplicationShutdown();
+  });
+  afterAll(async () => {
+    await slow.close();
+    await server.stop();
+  });
+
+  const objects = () => readdir(join(server.directory, 'objects'));
+  const old = (scene: Scene) =>
+    insertFootage(
+      slow,
+      ['08:30', '08:40', '08:50'].map((clock) => ({
+        ...{ ...scene, storedDays: 60, start: `2026-01-31T${clock}:00Z`, end: `2026-01-31T${clock}:30Z` },
+      })),
+    );
+
+  test('does not stop retention, keeps no hold waiting, and a hold names what was removed before it', async () => {
+    const scene = await videoConnection(slow);
+    const ids = await old(scene);
+    const run = runRetention(slow);
+    await eventually(async () => {
+      const { body } = await slow.admin<{ status: string }>('GET', `/recordings/${ids[0]}`);
+      expect(body.status).toBe('expired');
+    });
+    const hold = await slow.admin<HoldDetails>('POST', '/holds', {
+      ...{ caseId: 'C', reason: 'r', connectionId: scene.connectionId, truckId: 'TRUCK-7', ...HOUR },
+    });
+    // The files are still being deleted.
+    expect(await objects()).toHaveLength(3);
+    expect(hold.body).toMatchObject({ stored: 0 });
+    expect(hold.body.missing.filter(({ cause }) => cause === 'deleted')).toHaveLength(3);
+    expect(await run).toMatchObject({ recordings: 3, bytes: 3_000 });
+    expect(await objects()).toEqual([]);
+  }, 30_000);
+
+  test('is awaited by a stop, whoever has begun the run', async () => {
+    await old(await videoConnection(slow));
+    const run = runRetention(slow);
+    await slow.app.get(Retention, { strict: false }).beforeApplicationShutdown();
+    expect(await objects()).toEqual([]);
+    expect(await run).toMatchObject({ recordings: 3 });
+  }, 30_000);
+});
+
 describe('the retention of a hauler', () => {
   test('is the default until it is set; null keeps for ever; a preview says what a shorter one deletes', async () => {
     const scene = await videoConnection(app);
@@ -260,7 +358,7 @@ describe('the retention of a hauler', () => {
     expect([await left(one), await left(other)]).toEqual([0, 1]);
   });
 
-  test('is not shortened by a shorter default, and takes a longer one', async () => {
+  test('is that of the default when it was created, whatever the default is later', async () => {
     const scene = await videoConnection(app);
     await stored(scene, [20]);
     const shorter = await startTestApp({ on: app, env: { VIDEO_RETENTION_DAYS: 5 } });
@@ -269,16 +367,12 @@ describe('the retention of a hauler', () => {
       expect((await settings(scene.haulerId, shorter)).continuousDays).toBe(30);
       expect(await left(scene)).toBe(1);
       const { haulerId } = await videoConnection(shorter);
-      expect((await settings(haulerId, shorter)).continuousDays).toBe(5);
+      const own = { onDemandDays: 5, continuousDays: 5, isDefault: true };
+      expect(await settings(haulerId, shorter)).toEqual({ haulerId, ...own });
+      await runRetention();
+      expect(await settings(haulerId)).toMatchObject(own);
     } finally {
       await shorter.close();
-    }
-    const longer = await startTestApp({ on: app, env: { VIDEO_RETENTION_DAYS: 90 } });
-    try {
-      await runRetention(longer);
-      expect((await settings(scene.haulerId, longer)).continuousDays).toBe(90);
-    } finally {
-      await longer.close();
     }
   });
 

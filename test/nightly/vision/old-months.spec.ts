@@ -4,7 +4,7 @@ import { PARTITIONED } from '../../../src/database/partitions.rules.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import { type Footage, insertFootage } from '../../support/held-footage.js';
 import { deleteKeptRows, hasMonth } from '../../support/rows.js';
-import { ageRecordings } from '../../support/time.js';
+import { ageFiles, ageRecordings } from '../../support/time.js';
 import { useVision } from '../../support/vision-scene.js';
 
 const vision = useVision({ VIDEO_RETENTION_DAYS: 30 });
@@ -36,8 +36,8 @@ async function footage(start: string, fields: Partial<Footage> = {}): Promise<st
 
 const MONTH = at(24);
 
-describe('a month of recordings that ended long ago', () => {
-  test('is dropped when its files are deleted, and each call for one of them gets a clear answer', async () => {
+describe('the recordings of a month long ago', () => {
+  test('are deleted with the month when their files are, and each call for one of them gets a clear answer', async () => {
     await vision.connect();
     const ids = [await footage(MONTH), await footage(later(MONTH, 5))];
     const failed = await footage(later(MONTH, 10), { status: 'failed' });
@@ -56,5 +56,48 @@ describe('a month of recordings that ended long ago', () => {
     expect((await vision.app.admin('GET', '/shares')).status).toBe(200);
     expect((await vision.app.admin('GET', '/actions')).status).toBe(200);
     expect((await vision.app.admin<{ data: object[] }>('GET', '/doctor')).body.data).toEqual([]);
+  });
+
+  test('stay one by one while they are kept: the others go, and the month when none is left', async () => {
+    await vision.connect();
+    const { haulerId, connectionId } = vision;
+    const range = { from: at(24, 15, '08:05:00'), to: at(24, 15, '08:06:00') };
+    const [gone, held] = [await footage(MONTH), await footage(range.from)];
+    const young = await footage(later(MONTH, 10), { storedDays: 1 });
+    const failed = await footage(later(MONTH, 15), { status: 'failed' });
+    const hold = await vision.app.admin<{ id: string }>('POST', '/holds', {
+      ...{ caseId: 'C', reason: 'r', connectionId, truckId: 'TRUCK-7', ...range },
+    });
+    const statuses = () =>
+      Promise.all(
+        [gone, held, young, failed].map(async (id) => (await vision.app.admin('GET', `/recordings/${id}`)).status),
+      );
+    await run();
+    expect(await statuses()).toEqual([404, 200, 200, 200]);
+    const wide = await vision.app.admin<{ id: string; missing: { cause: string }[] }>('POST', '/holds', {
+      ...{ caseId: 'D', reason: 'r', connectionId, truckId: 'TRUCK-7', from: MONTH, to: later(MONTH, 5) },
+    });
+    expect(wide.body.missing).toEqual([
+      expect.objectContaining({ from: MONTH.replace('.000', ''), cause: 'monthRemoved' }),
+    ]);
+    for (const { body } of [hold, wide]) await vision.app.admin('POST', `/holds/${body.id}/release`, { reason: 'r' });
+    const days = { onDemandDays: 1, continuousDays: 1, confirm: true, recordings: 9 };
+    await vision.app.admin('PUT', `/haulers/${haulerId}/retention`, days);
+    await ageRecordings(vision.app, 31, [failed]);
+    await ageFiles(vision.app, 31, [young]);
+    await run();
+    expect([await statuses(), await exists(MONTH)]).toEqual([[404, 404, 404, 404], false]);
+  });
+
+  test('of a hauler that keeps for ever stay', async () => {
+    await vision.connect();
+    const failed = await footage(MONTH, { status: 'failed' });
+    await ageRecordings(vision.app, 900, [failed]);
+    await vision.app.admin('PUT', `/haulers/${vision.haulerId}/retention`, {
+      onDemandDays: null,
+      continuousDays: null,
+    });
+    await run();
+    expect([(await vision.app.admin('GET', `/recordings/${failed}`)).status, await exists(MONTH)]).toEqual([200, true]);
   });
 });
