@@ -79,9 +79,8 @@ const PARENTS: Readonly<Record<string, string>> = {
   // By the ids of the partner.
   site_id: 'sites',
   site_external_id: 'sites',
-  kiosk_external_id: 'kiosks',
-  more_site_ids: 'sites',
-  more_kiosk_ids: 'kiosks',
+  site_ids: 'sites',
+  kiosk_ids: 'kiosks',
 };
 const REQUESTS: Readonly<Record<string, string>> = {
   video_request_parts: 'video_requests',

@@ -106,6 +106,7 @@ export class AccountService {
     const isAnnounced = await this.outbox.wants(
       ['account.created'],
       rows.map(({ haulerId }) => haulerId),
+      session,
     );
     const owners = isAnnounced
       ? await session.transaction(() => this.insertAnnounced(session, rows))

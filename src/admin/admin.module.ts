@@ -21,6 +21,7 @@ import { MoveAttention } from './attention/move-attention.js';
 import { OutboundAttention } from './attention/outbound-attention.js';
 import { PlatformAttention } from './attention/platform-attention.service.js';
 import { HoldBundles } from './bundles/hold-bundles.service.js';
+import { ConnectionCheckService } from './connection-check.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
 import { Doctor, DoctorController } from './doctor.js';
@@ -105,6 +106,7 @@ export class AdminModule {}
     OutboundController,
   ],
   providers: [
+    ConnectionCheckService,
     ErasureJob,
     ErasurePlaces,
     Erasures,

@@ -10,9 +10,10 @@ import {
 } from '../contracts/admin/connection.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
-import { ConnectionCheckService } from '../partner-client/connection-check.service.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
+import { VisionConnections } from '../vision/client/vision-connections.repository.js';
+import { ConnectionCheckService } from './connection-check.service.js';
 
 @Controller()
 export class ConnectionsController {
@@ -21,6 +22,7 @@ export class ConnectionsController {
     private readonly checks: ConnectionCheckService,
     private readonly runs: SyncRunsService,
     private readonly keys: ApiKeyAdmin,
+    private readonly visionWork: VisionConnections,
   ) {}
 
   @Route(ADMIN_API, 'createConnection')
@@ -40,7 +42,7 @@ export class ConnectionsController {
 
   @Route(ADMIN_API, 'updateConnection')
   update(@Param() { id }: IdParam, @JsonBody() request: UpdateConnectionRequest) {
-    return this.connections.update(id, request);
+    return this.connections.update(id, request, this.visionWork);
   }
 
   @Route(ADMIN_API, 'deleteConnection')

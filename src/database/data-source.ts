@@ -3,7 +3,6 @@ import { AccountEntity } from '../accounts/account.entity.js';
 import { ApiKeyEntity, HaulerEntity } from '../auth/auth.entity.js';
 import { ConnectionEntity } from '../partner-client/connection.entity.js';
 import { TicketEntity, TicketRevisionEntity } from '../scale/ticket.entity.js';
-import { KioskEntity, MaterialEntity, SiteEntity } from '../site-sync/catalog/catalog.entity.js';
 import type { Database } from './database.js';
 import { TypeOrmDriver } from './typeorm-driver.js';
 
@@ -12,9 +11,6 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
   HaulerEntity,
   ApiKeyEntity,
   ConnectionEntity,
-  SiteEntity,
-  KioskEntity,
-  MaterialEntity,
   TicketEntity,
   TicketRevisionEntity,
   AccountEntity,

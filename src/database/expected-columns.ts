@@ -31,7 +31,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
     'active connection_id created_at deactivated_at external_id flagged_reason hauler_id id name partner_updated_at site_external_id updated_at',
   lanes: 'kind lane owned_until owner since',
   materials:
-    'active connection_id created_at deactivated_at external_id flagged_reason hauler_id id kiosk_external_id material_type measure_unit more_kiosk_ids more_site_ids partner_updated_at site_external_id updated_at',
+    'active connection_id created_at deactivated_at external_id flagged_reason hauler_id id kiosk_ids material_type measure_unit partner_updated_at site_ids updated_at',
   migrations: 'id name timestamp',
   outbound_stop: 'one reason since',
   partner_camera_names: 'connection_id hauler_id requested_name returned_name truck_id',

@@ -58,6 +58,7 @@ import { NoticeAbsentLists1795731000000 } from '../../migrations/1795731000000-n
 import { IndexLongIds1795732000000 } from '../../migrations/1795732000000-index-long-ids.js';
 import { CountFailuresByCaller1795733000000 } from '../../migrations/1795733000000-count-failures-by-caller.js';
 import { SettleCoverageDays1795734000000 } from '../../migrations/1795734000000-settle-coverage-days.js';
+import { ListParentsOfMaterials1795737000000 } from '../../migrations/1795737000000-list-parents-of-materials.js';
 import { KeepRetentionByRow1795738000000 } from '../../migrations/1795738000000-keep-retention-by-row.js';
 import { RereadWithoutPlan1795739000000 } from '../../migrations/1795739000000-reread-without-plan.js';
 
@@ -122,6 +123,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   IndexLongIds1795732000000,
   CountFailuresByCaller1795733000000,
   SettleCoverageDays1795734000000,
+  ListParentsOfMaterials1795737000000,
   KeepRetentionByRow1795738000000,
   RereadWithoutPlan1795739000000,
 ];

@@ -48,24 +48,22 @@ const keyOf = (topic: string, haulerId: string | null): string => `${topic} ${ha
 export class Outbox {
   private readonly logger = new Logger('Outbox');
   private interests: Interests | undefined;
-  private loading: Promise<Interests> | undefined;
+  private refreshing: Promise<Interests> | undefined;
+  /** How often this instance has changed an endpoint. */
+  private changes = 0;
   private waiting: HappenedEvent[] = [];
   private isFlushing = false;
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Those of the events that an endpoint asks for. A promise only if the cache is older than 4 s. */
-  wanted(events: readonly HappenedEvent[]): readonly HappenedEvent[] | Promise<readonly HappenedEvent[]> {
-    const select = (interests: Interests) => events.filter(({ topic, haulerId }) => interests.has(topic, haulerId));
-    const known = this.known();
-    return known instanceof Promise ? known.then(select) : select(known);
-  }
-
-  /** Whether an endpoint asks for one of the topics, for one of the haulers. */
-  wants(topics: readonly TopicName[], haulerIds: readonly string[]): boolean | Promise<boolean> {
+  /**
+   * Whether an endpoint asks for one of the topics, for one of the haulers. A promise only if the cache is older than 4 s. A
+   * caller that has a connection passes it as `database`: waiting for another one, it would keep that from others (decision 73).
+   */
+  wants(topics: readonly TopicName[], haulerIds: readonly string[], database?: Querying): boolean | Promise<boolean> {
     const ask = (interests: Interests) =>
       haulerIds.some((haulerId) => topics.some((topic) => interests.has(topic, haulerId)));
-    const known = this.known();
+    const known = this.known(database);
     return known instanceof Promise ? known.then(ask) : ask(known);
   }
 
@@ -82,7 +80,12 @@ export class Outbox {
 
   /** `write`, for the events that an endpoint asks for. */
   async record(database: Querying, ...events: readonly HappenedEvent[]): Promise<void> {
-    await this.write(database, await this.wanted(events));
+    if (events.length === 0) return;
+    const interests = await this.known(database);
+    await this.write(
+      database,
+      events.filter(({ topic, haulerId }) => interests.has(topic, haulerId)),
+    );
   }
 
   /** For an event of which nothing is stored, such as a refusal: it is written soon, many in one statement. */
@@ -94,7 +97,8 @@ export class Outbox {
   /** This instance has changed an endpoint. */
   forget(): void {
     this.interests = undefined;
-    this.loading = undefined;
+    this.refreshing = undefined;
+    this.changes++;
   }
 
   private async flush(): Promise<void> {
@@ -109,28 +113,26 @@ export class Outbox {
     }
   }
 
-  private known(): Interests | Promise<Interests> {
+  private known(database?: Querying): Interests | Promise<Interests> {
     const age = this.interests === undefined ? Infinity : performance.now() - this.interests.requestedAt;
-    if (this.interests === undefined || age >= MAX_AGE_MS) return this.load();
+    if (this.interests === undefined || age >= MAX_AGE_MS) {
+      return database === undefined ? this.refresh() : this.load(database);
+    }
     // The next call retries a refresh that failed. When the cache is too old, the call waits for it and gets its error.
-    if (age >= REFRESH_MS) this.load().catch(() => undefined);
+    if (age >= REFRESH_MS) this.refresh().catch(() => undefined);
     return this.interests;
   }
 
-  private load(): Promise<Interests> {
-    if (this.loading !== undefined) return this.loading;
+  private refresh(): Promise<Interests> {
+    return (this.refreshing ??= this.load(this.dataSource).finally(() => (this.refreshing = undefined)));
+  }
+
+  private async load(database: Querying): Promise<Interests> {
+    const { changes } = this;
     const requestedAt = performance.now();
-    const loading = findInterests(this.dataSource)
-      .then((rows) => {
-        const found = new Interests(rows, requestedAt);
-        // `forget` was called during the query.
-        if (this.loading === loading) this.interests = found;
-        return found;
-      })
-      .finally(() => {
-        if (this.loading === loading) this.loading = undefined;
-      });
-    this.loading = loading;
-    return loading;
+    const found = new Interests(await findInterests(database), requestedAt);
+    // Else `forget` was called during the query.
+    if (changes === this.changes) this.interests = found;
+    return found;
   }
 }

@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type HistoryEntry, type HistoryEvent, MAX_HISTORY } from '../contracts/admin/history.dto.js';
+import { HistoryEntry, type HistoryEvent, MAX_HISTORY } from '../contracts/admin/history.dto.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import { positionedPage } from '../database/list-page.js';
 import type { Reference } from '../contracts/common/references.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
@@ -34,15 +35,7 @@ export class ExchangeHistory {
 
 /** The facts of an exchange for the entry of an event that it caused. */
 export function callOf(row: ExchangeListRow): Partial<HistoryEntry> {
-  return {
-    exchangeId: row.id,
-    ...(row.request_id === null ? {} : { requestId: row.request_id }),
-    ...(row.api_key_id === null ? {} : { apiKeyId: row.api_key_id }),
-    ...(row.key_prefix === null ? {} : { keyPrefix: row.key_prefix }),
-    ...(row.status === 0 ? {} : { status: row.status }),
-    ...(row.result === null ? {} : { result: row.result }),
-    ...(row.replay_of === null ? {} : { replayOf: row.replay_of }),
-  };
+  return present(HistoryEntry, { ...row, exchangeId: row.id, status: row.status === 0 ? null : row.status });
 }
 
 /** The entry of an exchange that is an event itself. */

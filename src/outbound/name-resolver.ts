@@ -2,14 +2,11 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 
 /** A name takes at most two seconds for each name server, and `DEADLINE_MS` for all of them. */
 const QUERY = { timeout: 1000, maxTimeout: 1000, tries: 2 };
 const DEADLINE_MS = 4000;
-/** Wait for IPv6 after the IPv4 addresses have arrived: some resolvers never answer the IPv6 query. */
-const IPV6_MARGIN_MS = 300;
 
 const MAX_NAMES = 1000;
 const MAX_TTL_SECONDS = 30;
@@ -80,11 +77,7 @@ export class NameResolver {
     try {
       const v4 = resolver.resolve4(name, { ttl: true }).then((all) => all.map((each) => ({ ...each, family: 4 })));
       const v6 = resolver.resolve6(name, { ttl: true }).then((all) => all.map((each) => ({ ...each, family: 6 })));
-      const late = v4.then(
-        () => delay(IPV6_MARGIN_MS, [], { ref: false }),
-        () => v6,
-      );
-      const [four, six] = await Promise.allSettled([v4, Promise.race([v6, late])]);
+      const [four, six] = await Promise.allSettled([v4, v6]);
       const records = [four, six].flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
       if (records.length > 0)
         return {

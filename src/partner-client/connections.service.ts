@@ -28,7 +28,7 @@ export interface ConnectionChange {
   readonly credentialsChanged: boolean;
 }
 
-/** Implemented by a module that has due rows of its own for connections. */
+/** The due rows that another module has for connections. */
 export interface ConnectionWork {
   /** Called in the transaction of the change. */
   makeDue(manager: EntityManager, change: ConnectionChange): Promise<void>;
@@ -39,18 +39,11 @@ export interface ConnectionWork {
 /** The administration of haulers' connections to partners. */
 @Injectable()
 export class ConnectionsService {
-  private readonly works: ConnectionWork[] = [];
-
   constructor(
     private readonly dataSource: DataSource,
     private readonly keys: ConnectionKeys,
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
   ) {}
-
-  /** Call it in `onModuleInit`. */
-  register(work: ConnectionWork): void {
-    this.works.push(work);
-  }
 
   /** An enabled site connection is due at once. */
   async create(request: CreateConnectionRequest): Promise<Connection> {
@@ -107,13 +100,13 @@ export class ConnectionsService {
   }
 
   /**
-   * A change of the credentials, and the end of a pause, make the connection and the due rows of other modules due now.
-   * A run that uses the former key or address is cancelled.
+   * A change of the credentials, and the end of a pause, make the connection and its other work due now. A run that uses the
+   * former key or address is cancelled.
    */
-  async update(id: string, request: UpdateConnectionRequest): Promise<Connection> {
+  async update(id: string, request: UpdateConnectionRequest, work: ConnectionWork): Promise<Connection> {
     // Before the transaction, because it resolves names.
     const violations = await connectionViolations((await this.required(id)).interface, request, this.policy);
-    const works = await inTransaction(this.dataSource, async (manager) => {
+    const isDue = await inTransaction(this.dataSource, async (manager) => {
       const row = await locked(manager, id);
       const refusesUrl = violations.some(({ path }) => path === 'baseUrl');
       const all = refusesUrl ? violations : [...violations, ...keyViolations(row.baseUrl, request)];
@@ -123,11 +116,11 @@ export class ConnectionsService {
       const resumed = request.enabled === true && !row.enabled;
       const { haulerId } = row;
       const { credentialsChanged } = change;
-      const due = credentialsChanged || resumed ? this.works : [];
-      for (const work of due) await work.makeDue(manager, { haulerId, id, credentialsChanged });
-      return due;
+      const makesDue = credentialsChanged || resumed;
+      if (makesDue) await work.makeDue(manager, { haulerId, id, credentialsChanged });
+      return makesDue;
     });
-    for (const work of works) work.runDue();
+    if (isDue) work.runDue();
     return this.get(id);
   }
 

@@ -22,73 +22,8 @@ export interface AnswerRecord {
   readonly text: string | undefined;
 }
 
-/** Members that an answer and a streamed answer share. No text or value that they return contains a key of ours. */
-abstract class Answer {
-  constructor(
-    readonly status: number,
-    protected readonly host: string,
-    protected readonly scrubber: KeyScrubber,
-  ) {}
-
-  /** The answer is JSON and does not conform to the contract. */
-  breach(violations: readonly Violation[]): PartnerFailure {
-    const clean = violations.map((violation) => ({
-      ...violation,
-      path: this.scrubber.sentence(violation.path),
-      message: this.scrubber.sentence(violation.message),
-    }));
-    return new PartnerFailure('breach', SENTENCES.breach(this.host, clean), { violations: clean, status: this.status });
-  }
-
-  /** `success: false` in an answer of 200: the partner's own error is more informative than the missing fields. */
-  refusal(body: unknown): PartnerFailure {
-    const detail = errorDetail(body, this.scrubber);
-    const message = `success must be true in an answer with status ${this.status}${detail === '' ? '' : `, and it says${detail}`}`;
-    return this.breach([{ path: 'success', rule: 'isTrue', message }]);
-  }
-
-  protected parsed<T>(parse: () => T, beginning: Buffer): T {
-    try {
-      return parse();
-    } catch (error) {
-      if (error instanceof SyntaxError) throw this.notJson(beginning);
-      throw error;
-    }
-  }
-
-  protected notJson(body: Buffer): PartnerFailure {
-    const beginning = body.toString('latin1', 0, BEGINNING_BYTES).trimStart();
-    const sentence =
-      beginning === '' && body.length < BEGINNING_BYTES
-        ? SENTENCES.empty(this.host)
-        : /^(\xef\xbb\xbf)?\s*<(!doctype|html|head|body|\?xml)/i.test(beginning)
-          ? SENTENCES.html(this.host)
-          : SENTENCES.notJson(this.host);
-    return new PartnerFailure('notJson', sentence, { status: this.status });
-  }
-}
-
-/** An answer whose body is in memory. */
-export class PartnerAnswer extends Answer {
-  constructor(
-    status: number,
-    host: string,
-    scrubber: KeyScrubber,
-    private readonly bytes: Buffer,
-  ) {
-    super(status, host, scrubber);
-  }
-
-  /** The body; every value that is nested deeper than 32 is replaced by 0. Throws `PartnerFailure` of kind `notJson`. */
-  json(): unknown {
-    if (!isUtf8(this.bytes)) throw this.notJson(this.bytes);
-    const text = withoutByteOrderMark(this.bytes.toString('utf8'));
-    return this.parsed(() => this.scrubber.parse(text), this.bytes);
-  }
-}
-
-/** An answer whose body is still arriving. */
-export class StreamedAnswer extends Answer {
+/** An answer whose body is still arriving. No text or value that it returns contains a key of ours. */
+export class PartnerAnswer {
   private readonly chunks: AsyncIterator<Buffer>;
   private readonly prefetched: Buffer[] = [];
   private beginning = Buffer.alloc(0);
@@ -96,14 +31,13 @@ export class StreamedAnswer extends Answer {
   envelope: unknown;
 
   constructor(
-    status: number,
-    host: string,
-    scrubber: KeyScrubber,
+    readonly status: number,
+    private readonly host: string,
+    private readonly scrubber: KeyScrubber,
     body: AsyncIterable<Buffer>,
     private readonly maxBytes: number,
     readonly contentType?: string,
   ) {
-    super(status, host, scrubber);
     this.chunks = body[Symbol.asyncIterator]();
   }
 
@@ -129,8 +63,11 @@ export class StreamedAnswer extends Answer {
     for await (const chunk of this.body()) void chunk;
   }
 
-  /** The whole body. Throws `PartnerFailure` of kind `tooLarge` beyond 4 MiB. */
-  async whole(): Promise<PartnerAnswer> {
+  /**
+   * The whole body; every value that is nested deeper than 32 is replaced by 0. Throws `PartnerFailure` of kind `notJson`, or
+   * `tooLarge` beyond 4 MiB.
+   */
+  async json(): Promise<unknown> {
     const chunks: Buffer[] = [];
     let size = 0;
     for await (const chunk of this.body()) {
@@ -140,7 +77,9 @@ export class StreamedAnswer extends Answer {
       }
       chunks.push(chunk);
     }
-    return new PartnerAnswer(this.status, this.host, this.scrubber, Buffer.concat(chunks));
+    const bytes = Buffer.concat(chunks);
+    if (!isUtf8(bytes)) throw this.notJson();
+    return this.parsed(() => this.scrubber.parse(withoutByteOrderMark(bytes.toString('utf8'))));
   }
 
   /**
@@ -151,7 +90,7 @@ export class StreamedAnswer extends Answer {
     const stream = new JsonRecordStream(lists);
     try {
       for await (const batch of stream.batches(this.body())) yield batch.map((record) => this.read(record));
-      this.envelope = this.parsed(() => this.scrubber.parse(stream.envelope()), this.beginning);
+      this.envelope = this.parsed(() => this.scrubber.parse(stream.envelope()));
     } catch (error) {
       throw error instanceof JsonStreamError ? this.streamFailure(error) : error;
     }
@@ -165,9 +104,21 @@ export class StreamedAnswer extends Answer {
     return result;
   }
 
-  private read({ list, index, text }: JsonRecord): AnswerRecord {
-    if (text === undefined) return { list, index, value: null, text };
-    return { list, index, ...this.parsed(() => this.scrubber.parseRecord(text), this.beginning) };
+  /** The answer is JSON and does not conform to the contract. */
+  breach(violations: readonly Violation[]): PartnerFailure {
+    const clean = violations.map((violation) => ({
+      ...violation,
+      path: this.scrubber.sentence(violation.path),
+      message: this.scrubber.sentence(violation.message),
+    }));
+    return new PartnerFailure('breach', SENTENCES.breach(this.host, clean), { violations: clean, status: this.status });
+  }
+
+  /** `success: false` in an answer of 200: the partner's own error is more informative than the missing fields. */
+  refusal(body: unknown): PartnerFailure {
+    const detail = errorDetail(body, this.scrubber);
+    const message = `success must be true in an answer with status ${this.status}${detail === '' ? '' : `, and it says${detail}`}`;
+    return this.breach([{ path: 'success', rule: 'isTrue', message }]);
   }
 
   private async *body(): AsyncGenerator<Buffer> {
@@ -184,9 +135,34 @@ export class StreamedAnswer extends Answer {
     return next.value;
   }
 
+  private read({ list, index, text }: JsonRecord): AnswerRecord {
+    if (text === undefined) return { list, index, value: null, text };
+    return { list, index, ...this.parsed(() => this.scrubber.parseRecord(text)) };
+  }
+
+  private parsed<T>(parse: () => T): T {
+    try {
+      return parse();
+    } catch (error) {
+      if (error instanceof SyntaxError) throw this.notJson();
+      throw error;
+    }
+  }
+
   private streamFailure({ kind, path, message }: JsonStreamError): PartnerFailure {
-    if (kind === 'notJson') return this.notJson(this.beginning);
+    if (kind === 'notJson') return this.notJson();
     return this.breach([{ path, rule: 'isRecords', message: `${path === '' ? 'the body' : path} ${message}` }]);
+  }
+
+  private notJson(): PartnerFailure {
+    const beginning = this.beginning.toString('latin1', 0, BEGINNING_BYTES).trimStart();
+    const sentence =
+      beginning === '' && this.beginning.length < BEGINNING_BYTES
+        ? SENTENCES.empty(this.host)
+        : /^(\xef\xbb\xbf)?\s*<(!doctype|html|head|body|\?xml)/i.test(beginning)
+          ? SENTENCES.html(this.host)
+          : SENTENCES.notJson(this.host);
+    return new PartnerFailure('notJson', sentence, { status: this.status });
   }
 }
 

@@ -4,7 +4,6 @@ import { ENV } from '../config/env.js';
 import { OUTBOUND_POLICY, outboundPolicy } from '../outbound/address-guard.js';
 import { OutboundModule } from '../outbound/outbound.module.js';
 import { ConnectionRulesService } from './connection-rules.service.js';
-import { ConnectionCheckService } from './connection-check.service.js';
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionsService } from './connections.service.js';
 import { httpDefaults, PartnerTransport } from './http-exchange.js';
@@ -18,11 +17,10 @@ import { PARTNER_SETTINGS, PartnerClient, partnerSettings } from './partner-clie
     { provide: OUTBOUND_POLICY, inject: [ENV], useFactory: outboundPolicy },
     ConnectionKeys,
     ConnectionsService,
-    ConnectionCheckService,
     ConnectionRulesService,
     PartnerTransport,
     PartnerClient,
   ],
-  exports: [PartnerClient, ConnectionsService, ConnectionCheckService],
+  exports: [PartnerClient, ConnectionsService, ConnectionRulesService],
 })
 export class PartnerClientModule {}

@@ -16,7 +16,7 @@ import { TargetBackoff } from '../outbound/target-backoff.js';
 import { ConnectionKeys, type KeySlot } from './connection-keys.service.js';
 import type { PartnerConnection } from './connections.repository.js';
 import { type ExchangeLimits, type PartnerRequest, type PartnerResponse, PartnerTransport } from './http-exchange.js';
-import { KeyScrubber, type PartnerAnswer, StreamedAnswer } from './partner-answer.js';
+import { KeyScrubber, PartnerAnswer } from './partner-answer.js';
 import { nextAttemptMs, PartnerFailure, SENTENCES, statusFailure } from './partner-failure.js';
 
 /** Injection token of `PartnerSettings`. */
@@ -99,19 +99,14 @@ export class PartnerClient {
     this.backoff = new TargetBackoff(settings.pauseAfter, settings.pauses);
   }
 
-  /** The answer with its body of at most 4 MiB. Every expected failure is a `PartnerFailure`. */
-  call(connection: PartnerConnection, call: PartnerCall): Promise<PartnerAnswer> {
-    return this.stream(connection, call, (answer) => answer.whole());
-  }
-
   /**
-   * Passes the answer to `use` while its body is arriving. A connection that breaks meanwhile is a `PartnerFailure`, and
-   * `use` is called again for the next attempt.
+   * Passes the answer to `use` while its body is arriving. Every expected failure is a `PartnerFailure`. After a connection that
+   * breaks meanwhile `use` is called again for the next attempt.
    */
   async stream<T>(
     connection: PartnerConnection,
     call: PartnerCall,
-    use: (answer: StreamedAnswer) => Promise<T>,
+    use: (answer: PartnerAnswer) => Promise<T>,
   ): Promise<T> {
     const count = (outcome: string) => this.metrics.partnerCalls.inc({ interface: call.api.name, outcome });
     const answers: Answers = { scenario: undefined };
@@ -129,7 +124,7 @@ export class PartnerClient {
   private async guarded<T>(
     connection: PartnerConnection,
     call: PartnerCall,
-    use: (answer: StreamedAnswer) => Promise<T>,
+    use: (answer: PartnerAnswer) => Promise<T>,
     answers: Answers,
   ): Promise<T> {
     const url = urlOf(connection, call);
@@ -193,7 +188,7 @@ export class PartnerClient {
   private async tryKeys<T>(
     { connection, slots, url }: Target,
     call: PartnerCall,
-    use: (answer: StreamedAnswer) => Promise<T>,
+    use: (answer: PartnerAnswer) => Promise<T>,
     answers: Answers,
   ): Promise<T> {
     const { host } = new URL(url);
@@ -213,7 +208,7 @@ export class PartnerClient {
         }
         const type = header('content-type');
         const cleanType = type === undefined ? undefined : scrubber.sentence(type);
-        const answer = new StreamedAnswer(status, host, scrubber, body, this.settings.maxBytes, cleanType);
+        const answer = new PartnerAnswer(status, host, scrubber, body, this.settings.maxBytes, cleanType);
         // A page of a gateway proves nothing about the key; an empty list of 204 does (decision 38).
         const isAccepted = previous !== undefined && (status === 204 || (await answer.beginsAsObject()));
         if (isAccepted) await this.keys.promote(connection, slot, previous);

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { type HistoryEntry, MAX_HISTORY } from '../contracts/admin/history.dto.js';
+import { HistoryEntry, MAX_HISTORY } from '../contracts/admin/history.dto.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
-import { formatInstant } from '../contracts/common/instant.js';
+import { present } from '../contracts/common/present.js';
 import type { Reference, ReferenceKind } from '../contracts/common/references.js';
 import { apiError } from '../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
@@ -99,16 +99,14 @@ export class TicketHistory {
 
 function pushEntry(row: Stored, call: NamedExchangeRow | undefined, keyPrefix: string | undefined): HistoryEntry {
   return {
-    at: formatInstant(row.receivedAt),
-    event: 'push',
-    text: TEXTS[row.result] ?? row.result,
     ...(call === undefined ? {} : callOf(call)),
-    ...(row.exchangeId === null ? {} : { exchangeId: row.exchangeId }),
-    ...(row.requestId === null ? {} : { requestId: row.requestId }),
-    ...(row.apiKeyId === null ? {} : { apiKeyId: row.apiKeyId }),
-    ...(keyPrefix === undefined ? {} : { keyPrefix }),
-    result: row.result,
-    revision: row.revision,
+    ...present(HistoryEntry, {
+      ...row,
+      at: row.receivedAt,
+      event: 'push',
+      text: TEXTS[row.result] ?? row.result,
+      keyPrefix,
+    }),
   };
 }
 

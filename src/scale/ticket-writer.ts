@@ -92,10 +92,11 @@ export class TicketWriter {
     );
   }
 
-  private isAnnounced(pushes: readonly Push[]): boolean | Promise<boolean> {
+  private isAnnounced(pushes: readonly Push[], session?: Session): boolean | Promise<boolean> {
     return this.outbox.wants(
       TOPICS,
       pushes.map(({ haulerId }) => haulerId),
+      session,
     );
   }
 
@@ -110,7 +111,8 @@ export class TicketWriter {
   }
 
   private async writeAnnounced(session: Session, submissions: readonly Submission[]): Promise<Written[]> {
-    if (!(await this.isAnnounced(submissions.map(({ push }) => push)))) return writeOn(session, submissions);
+    const pushes = submissions.map(({ push }) => push);
+    if (!(await this.isAnnounced(pushes, session))) return writeOn(session, submissions);
     return session.transaction(async () => {
       const outcomes = await writeOn(session, submissions);
       const events = outcomes.map((outcome, i) => eventOf(outcome, submissions[i]?.push.haulerId ?? ''));

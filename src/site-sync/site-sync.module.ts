@@ -4,7 +4,7 @@ import { PartnerClientModule } from '../partner-client/partner-client.module.js'
 import { CatalogLists } from './catalog/catalog-lists.service.js';
 import { RunAttentionRepository } from './sync/run-attention.repository.js';
 import { SiteSyncJob, SyncRetention } from './sync/site-sync.job.js';
-import { SiteSync, SiteClient } from './sync/site-sync.service.js';
+import { SiteSync } from './sync/site-sync.service.js';
 import { SyncDatabase } from './sync/sync-database.js';
 import { SyncChangesRepository } from './sync/sync-changes.repository.js';
 import { SyncRunHistory } from './sync/sync-run-history.service.js';
@@ -16,7 +16,6 @@ import { SyncRunsService } from './sync/sync-runs.service.js';
   imports: [WorkModule, PartnerClientModule],
   providers: [
     CatalogLists,
-    SiteClient,
     SiteSync,
     SiteSyncJob,
     SyncDatabase,

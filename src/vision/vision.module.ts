@@ -106,6 +106,8 @@ import { Retention } from './recordings/retention.job.js';
     Pokes,
   ],
   exports: [
+    DownloadCheck,
+    VisionConnections,
     VisionFindings,
     VideoRequests,
     VideoSubscriptions,
@@ -119,7 +121,6 @@ import { Retention } from './recordings/retention.job.js';
     RetentionSettings,
     ErasedClips,
     Holds,
-    HoldsRepository,
     DownloadRetry,
     RecordingContent,
     FootageAttentionRepository,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
@@ -14,6 +15,9 @@ const INTERVAL_MS = 15_000;
 
 /** Announced by one run; the others are announced by the next one. */
 const MAX_SENT = 2_000;
+
+/** The next interval goes on. */
+const MAX_AGAIN = 3;
 
 const STATE_TOPICS = TOPIC_NAMES.filter((name) => topicOf(name).isState === true);
 const familyOf = (topic: TopicName) => topic.split('.')[0] as Family;
@@ -48,29 +52,38 @@ export class StatesJob {
 
   /** Does nothing while another instance does it. */
   async run(): Promise<void> {
-    if ((await stateEndpoints(this.dataSource, STATE_TOPICS)).length === 0) return;
-    await inTransaction(this.dataSource, async (manager) => {
-      if (!(await lockStates(manager))) return;
-      const endpoints = await stateEndpoints(manager, STATE_TOPICS);
-      const before = await announcedStates(manager);
-      const topics = endpoints.flatMap((endpoint) => endpoint.topics).filter((topic) => STATE_TOPICS.includes(topic));
-      const families = new Set(topics.map(familyOf));
-      const seen = await this.reader.read(
-        families,
-        before.map(({ subject }) => subject),
-      );
-      const changes = changesOf(endpoints, before, seen);
-      if (changes.sent.length > MAX_SENT) {
-        changes.announced.splice(MAX_SENT);
-        changes.sent.splice(MAX_SENT);
-        changes.ended.splice(0);
-      }
+    let attempts = 0;
+    while (!(await this.announce()) && attempts < MAX_AGAIN) attempts++;
+    this.deliveries.runDue();
+  }
+
+  /** Looks before the transaction, which has one connection. False if what was announced has changed since: look again. */
+  private async announce(): Promise<boolean> {
+    const endpoints = await stateEndpoints(this.dataSource, STATE_TOPICS);
+    if (endpoints.length === 0) return true;
+    const before = await announcedStates(this.dataSource);
+    const topics = endpoints.flatMap((endpoint) => endpoint.topics).filter((topic) => STATE_TOPICS.includes(topic));
+    const families = new Set(topics.map(familyOf));
+    const seen = await this.reader.read(
+      families,
+      before.map(({ subject }) => subject),
+    );
+    const changes = changesOf(endpoints, before, seen);
+    if (changes.sent.length > MAX_SENT) {
+      changes.announced.splice(MAX_SENT);
+      changes.sent.splice(MAX_SENT);
+      changes.ended.splice(0);
+    }
+    return inTransaction(this.dataSource, async (manager) => {
+      if (!(await lockStates(manager))) return true;
+      // Another instance has announced, or an endpoint was switched on or off.
+      if (!isDeepStrictEqual(await announcedStates(manager), before)) return false;
       for (const { endpointId, topic, data } of changes.sent) {
         await insertDelivery(manager, endpointId, { topic, data });
       }
       await storeStates(manager, changes.announced);
       await deleteStates(manager, changes.ended);
+      return true;
     });
-    this.deliveries.runDue();
   }
 }

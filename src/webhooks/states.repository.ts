@@ -23,7 +23,8 @@ export function stateEndpoints(database: Querying, topics: readonly string[]): P
 export function announcedStates(database: Querying): Promise<AnnouncedState[]> {
   return database.query(
     `SELECT endpoint_id, subject, topic FROM webhook_states AS s
-     WHERE EXISTS (SELECT FROM webhook_endpoints AS e WHERE e.id = s.endpoint_id AND e.enabled)`,
+     WHERE EXISTS (SELECT FROM webhook_endpoints AS e WHERE e.id = s.endpoint_id AND e.enabled)
+     ORDER BY endpoint_id, subject`,
     [],
   );
 }

@@ -30,8 +30,8 @@ export async function copyAnswer(client: pg.Client, body: Buffer): Promise<void>
     return [name as string, line1 ?? null, city ?? null, state ?? null, country ?? null, zipCode ?? null];
   });
   await copy('kiosks', 'site_external_id, name', data.kiosks, ({ siteId, name }) => [siteId as string, name as string]);
-  await copy('materials', 'kiosk_external_id, material_type, measure_unit', data.materials, (record) => [
-    record['kioskId'] as string,
+  await copy('materials', 'kiosk_ids, material_type, measure_unit', data.materials, (record) => [
+    `{${record['kioskId'] as string}}`,
     record['materialType'] as string,
     record['measureUnit'] as string,
   ]);

@@ -36,9 +36,9 @@ export class CatalogFixture {
   ): Promise<string> {
     await this.database.query(
       `INSERT INTO materials
-         (id, hauler_id, external_id, active, site_external_id, kiosk_external_id, material_type, measure_unit)
+         (id, hauler_id, external_id, active, site_ids, kiosk_ids, material_type, measure_unit)
        VALUES ($1, $2, $3, $4, $5, $6, 'Debris', 'Ton')`,
-      [uuidv7(), haulerId, id, active, parent.siteId ?? null, parent.kioskId ?? null],
+      [uuidv7(), haulerId, id, active, parent.siteId && [parent.siteId], parent.kioskId && [parent.kioskId]],
     );
     return id;
   }

@@ -1,5 +1,5 @@
-import type { BundledRecording, BundledView, BundleProblem } from '../../contracts/admin/hold-bundle.dto.js';
-import { formatInstant } from '../../contracts/common/instant.js';
+import { BundledRecording, BundledView, type BundleProblem } from '../../contracts/admin/hold-bundle.dto.js';
+import { present } from '../../contracts/common/present.js';
 import type { Published } from '../../storage/storage.js';
 import type { HeldRow, SeenRow } from './hold-bundle.repository.js';
 
@@ -27,32 +27,20 @@ export function problemOf(row: HeldRow, written: WrittenFile | undefined): Bundl
   return written.sha256 === row.sha256 && written.size === Number(row.size_bytes) ? undefined : 'differs';
 }
 
-export function toBundled(row: HeldRow, written: WrittenFile | undefined): BundledRecording {
-  const problem = problemOf(row, written);
-  return {
-    ...(written === undefined ? {} : { file: written.name }),
-    ...(problem === undefined ? {} : { problem }),
-    ...{ truckId: row.truck_id, cameraId: row.camera_id },
-    ...{ startTime: formatInstant(row.start_time), endTime: formatInstant(row.end_time) },
-    ...{ durationSeconds: row.duration_seconds, status: row.status },
-    ...(row.reason === null ? {} : { reason: row.reason }),
-    ...(row.size_bytes === null ? {} : { sizeBytes: Number(row.size_bytes) }),
-    ...(row.sha256 === null ? {} : { sha256: row.sha256 }),
-    ...(written === undefined ? {} : { writtenBytes: written.size, writtenSha256: written.sha256 }),
-    ...{ source: row.source, listedAt: formatInstant(row.created_at) },
-    ...(row.stored_at === null ? {} : { storedAt: formatInstant(row.stored_at) }),
-    ...{ id: row.id, haulerId: row.hauler_id, connectionId: row.connection_id, connectionUrl: row.base_url },
-    ...{ partnerRecordingId: row.partner_recording_id, customerId: row.customer_id },
-    ...(row.request_id === null ? {} : { videoRequestId: row.request_id }),
-    ...(row.partner_request_id === null ? {} : { partnerRequestId: row.partner_request_id }),
-  };
-}
+export const toBundled = (row: HeldRow, written: WrittenFile | undefined): BundledRecording =>
+  present(BundledRecording, {
+    ...row,
+    file: written?.name,
+    problem: problemOf(row, written),
+    writtenBytes: written?.size,
+    writtenSha256: written?.sha256,
+    listedAt: row.created_at,
+    connectionUrl: row.base_url,
+    videoRequestId: row.request_id,
+  });
 
-export const toSeen = ({ at, action, actor, person, address }: SeenRow): Omit<BundledView, 'recordingId'> => ({
-  ...{ at: formatInstant(at), action, actor },
-  ...(person === null ? {} : { person: person.email ?? person.name ?? person.subject }),
-  ...(address === null ? {} : { address }),
-});
+export const toSeen = ({ person, ...row }: SeenRow): Omit<BundledView, 'recordingId'> =>
+  present(BundledView, { ...row, person: person && (person.email ?? person.name ?? person.subject) });
 
 export function problemSentence({ problem, id, file, sha256 = '', writtenSha256 = '' }: BundledRecording): string {
   return problem === 'gone'

@@ -9,8 +9,8 @@ import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { KEPT_DAYS } from '../../idempotency/idempotency.repository.js';
-import { unknownConnection } from '../../vision/client/vision-connections.repository.js';
-import { HoldsRepository, lockRemoval } from '../../vision/holds/holds.repository.js';
+import { haulerOf, unknownConnection } from '../../vision/client/vision-connections.repository.js';
+import { lockRemoval } from '../../vision/holds/holds.repository.js';
 import { WorkService } from '../../work/work.service.js';
 import { eraseAccount } from './account-erasure.js';
 import { type AccountValues, findAccount } from './account-erasure.repository.js';
@@ -31,7 +31,6 @@ export class Erasures {
     private readonly dataSource: DataSource,
     private readonly database: Database,
     private readonly erasures: ErasuresRepository,
-    private readonly holds: HoldsRepository,
     private readonly work: WorkService,
     @Inject(ENV) env: Pick<ResolvedEnv, 'EXCHANGE_RETENTION_DAYS' | 'WEBHOOK_RETENTION_DAYS'>,
   ) {
@@ -105,7 +104,7 @@ export class Erasures {
         throw invalid([{ path: 'accountId', rule: 'isKnown', message: 'accountId must be an account of the hauler' }]);
       return { target: { ...NO_FOOTAGE, hauler_id: haulerId, account_id: accountId }, account };
     }
-    const owner = await this.holds.haulerOf(connectionId);
+    const owner = await haulerOf(manager, connectionId);
     if (owner === undefined) throw invalid([unknownConnection()]);
     if (haulerId !== '' && haulerId !== owner)
       throw invalid([{ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the hauler of the connection' }]);

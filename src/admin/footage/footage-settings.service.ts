@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { HaulersService } from '../../auth/haulers.service.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { SetTicketFootage, TicketFootageSetting } from '../../contracts/admin/footage.dto.js';
-import { formatInstant } from '../../contracts/common/instant.js';
+import { type SetTicketFootage, TicketFootageSetting } from '../../contracts/admin/footage.dto.js';
+import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { findConnection } from '../../partner-client/connections.service.js';
-import { type FootageSetting, TicketFootageRepository } from './footage-settings.repository.js';
+import { TicketFootageRepository } from './footage-settings.repository.js';
 
 /** Where the footage of a hauler's tickets is: truck, connection and cameras. */
 @Injectable()
@@ -24,7 +24,7 @@ export class TicketFootageSettings {
     const connection = await findConnection(this.dataSource.manager, haulerId, connectionId);
     if (connection?.interface !== 'vision') throw invalid([notItsConnection()]);
     const cameras = [...new Set((request.cameras ?? []).map((camera) => camera.trim()))];
-    return toSettingDto(await this.settings.set(haulerId, { truckField, connectionId, cameras }));
+    return present(TicketFootageSetting, await this.settings.set(haulerId, { truckField, connectionId, cameras }));
   }
 
   async get(haulerId: string): Promise<TicketFootageSetting> {
@@ -33,7 +33,7 @@ export class TicketFootageSettings {
     if (row === undefined) {
       throw apiError(ADMIN_API, 'notFound', `the footage of tickets is not set up for the hauler ${haulerId}`);
     }
-    return toSettingDto(row);
+    return present(TicketFootageSetting, row);
   }
 
   async delete(haulerId: string): Promise<void> {
@@ -46,9 +46,4 @@ const notItsConnection = (): Violation => ({
   path: 'connectionId',
   rule: 'isKnown',
   message: 'connectionId must be the id of a vision connection of this hauler',
-});
-
-const toSettingDto = ({ updatedAt, ...row }: FootageSetting): TicketFootageSetting => ({
-  ...row,
-  updatedAt: formatInstant(updatedAt),
 });

@@ -44,20 +44,16 @@ export const allReferencesExist = (references: string) => `
         OR NOT EXISTS (
              SELECT FROM materials m
               WHERE (m.hauler_id, m.external_id) = (reference.hauler_id, reference.material_id)
-                AND (m.site_external_id = reference.site_id OR reference.site_id = ANY (m.more_site_ids) OR EXISTS (
+                AND (reference.site_id = ANY (m.site_ids) OR EXISTS (
                       SELECT FROM kiosks k
-                       WHERE (k.hauler_id, k.external_id) = (m.hauler_id, m.kiosk_external_id)
-                         AND k.site_external_id = reference.site_id)
-                  OR (m.more_kiosk_ids IS NOT NULL AND EXISTS (
-                      SELECT FROM kiosks k
-                       WHERE k.hauler_id = m.hauler_id AND k.external_id = ANY (m.more_kiosk_ids)
-                         AND k.site_external_id = reference.site_id)))))`;
+                       WHERE k.hauler_id = m.hauler_id AND k.external_id = ANY (m.kiosk_ids)
+                         AND k.site_external_id = reference.site_id))))`;
 
 interface FoundRow {
   readonly hauler_id: string;
   readonly id: string;
-  /** Of a material; null if the row is a site. Some may be null. */
-  readonly site_ids: readonly (string | null)[] | null;
+  /** Of a material; null if the row is a site. */
+  readonly site_ids: readonly string[] | null;
   readonly is_site: boolean;
 }
 
@@ -66,12 +62,10 @@ const FIND = `
   FROM unnest($1::uuid[], $2::uuid[]) AS reference (hauler_id, site_id)
   JOIN sites s ON s.hauler_id = reference.hauler_id AND s.external_id = reference.site_id
   UNION ALL
-  SELECT m.hauler_id, m.external_id, ARRAY[m.site_external_id, k.site_external_id] || m.more_site_ids
-      || CASE WHEN m.more_kiosk_ids IS NOT NULL THEN ARRAY(SELECT other.site_external_id FROM kiosks other
-           WHERE other.hauler_id = m.hauler_id AND other.external_id = ANY (m.more_kiosk_ids)) END, false
+  SELECT m.hauler_id, m.external_id, m.site_ids || ARRAY(
+      SELECT k.site_external_id FROM kiosks k WHERE k.hauler_id = m.hauler_id AND k.external_id = ANY (m.kiosk_ids)), false
   FROM unnest($3::uuid[], $4::uuid[]) AS reference (hauler_id, material_id)
-  JOIN materials m ON m.hauler_id = reference.hauler_id AND m.external_id = reference.material_id
-  LEFT JOIN kiosks k ON k.hauler_id = m.hauler_id AND k.external_id = m.kiosk_external_id`;
+  JOIN materials m ON m.hauler_id = reference.hauler_id AND m.external_id = reference.material_id`;
 
 /** Looks up all references in one query. Records of another hauler count as unknown (decision 1). */
 export async function findReferences(
@@ -85,9 +79,7 @@ export async function findReferences(
   const rows = await database.query<FoundRow[]>(FIND, [...sites, ...materials]);
   const knownSites = new Set(rows.filter((row) => row.is_site).map((row) => row.hauler_id + row.id));
   const sitesOfMaterials = new Map(
-    rows
-      .filter((row) => !row.is_site)
-      .map((row) => [row.hauler_id + row.id, new Set(row.site_ids?.filter((id) => id !== null))]),
+    rows.filter((row) => !row.is_site).map((row) => [row.hauler_id + row.id, new Set(row.site_ids)]),
   );
   return {
     hasSite: (haulerId, siteId) => knownSites.has(haulerId + siteId),
@@ -101,10 +93,21 @@ function distinct(pairs: readonly (readonly [string, string])[]): [string[], str
   return [rows.map(([haulerId]) => haulerId), rows.map(([, id]) => id)];
 }
 
+const COMMON = `id, hauler_id, hauler_id AS list_hauler, connection_id, external_id, active, flagged_reason, deactivated_at, created_at,
+  partner_updated_at AS "updatedAt"`;
+
+/** Such a material shows all of its sites and kiosks (decision 33). */
+export const hasSeveralParents = (material: string): string =>
+  `(cardinality(${material}.site_ids) > 1 OR cardinality(${material}.kiosk_ids) > 1)`;
+
+/** The columns of an answer. */
 const RECORDS_OF = {
-  sites: 'SELECT id, hauler_id AS list_hauler FROM sites',
-  kiosks: 'SELECT id, hauler_id AS list_hauler FROM kiosks',
-  materials: 'SELECT id, hauler_id AS list_hauler FROM materials',
+  sites: `SELECT ${COMMON}, name, CASE WHEN line1 IS NOT NULL THEN json_build_object('line1', line1, 'city', city, 'state', state,
+      'country', country, 'zipCode', zip_code) END AS address FROM sites`,
+  kiosks: `SELECT ${COMMON}, site_external_id AS site_id, name FROM kiosks`,
+  materials: `SELECT ${COMMON}, site_ids[1] AS site_id, kiosk_ids[1] AS kiosk_id,
+      CASE WHEN ${hasSeveralParents('materials')} THEN site_ids END AS site_ids,
+      CASE WHEN ${hasSeveralParents('materials')} THEN kiosk_ids END AS kiosk_ids, material_type, measure_unit FROM materials`,
 } as const;
 const FILTER = `($1::uuid IS NULL OR hauler_id = $1) AND ($2::boolean IS NULL OR active = $2)
   AND ($3::uuid IS NULL OR connection_id = $3)`;
@@ -114,14 +117,9 @@ const OF_SITE = {
   sites: 'external_id = $4',
   kiosks: 'site_external_id = $4',
   materials: `id IN (
-    SELECT m.id FROM materials m WHERE m.site_external_id = $4
+    SELECT m.id FROM materials m WHERE m.site_ids @> ARRAY[$4::uuid]
     UNION
-    SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.kiosk_external_id = k.external_id
-    WHERE k.site_external_id = $4
-    UNION
-    SELECT m.id FROM materials m WHERE m.more_site_ids @> ARRAY[$4::uuid]
-    UNION
-    SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.more_kiosk_ids @> ARRAY[k.external_id]
+    SELECT m.id FROM kiosks k JOIN materials m ON m.hauler_id = k.hauler_id AND m.kiosk_ids @> ARRAY[k.external_id]
     WHERE k.site_external_id = $4)`,
 } as const;
 

@@ -12,17 +12,15 @@ const HAS_OTHER_SITES = `EXISTS (
 
 /** The parents of a stored material, one a row. */
 const STORED_PARENTS = `
-  SELECT stored.site_external_id, stored.kiosk_external_id
-  UNION ALL SELECT id, NULL FROM unnest(stored.more_site_ids) AS id
-  UNION ALL SELECT NULL, id FROM unnest(stored.more_kiosk_ids) AS id`;
+  SELECT id, NULL::uuid FROM unnest(stored.site_ids) AS id UNION ALL SELECT NULL, id FROM unnest(stored.kiosk_ids) AS id`;
 
 const isOfAnotherConnection = (table: 'sites' | 'kiosks', id: string) =>
   `EXISTS (SELECT FROM ${table} AS p WHERE p.hauler_id = $1 AND p.external_id = ${id} AND p.active AND p.connection_id <> $2)`;
 
 /**
  * Materials that an answer lists under several sites or kiosks become one record with several parents (decision 33). Of others
- * with the same id the first valid one counts. The first parent by id is that of the columns, so the order of the list does not
- * matter. Call it when the parents of materials are checked.
+ * with the same id the first valid one counts. The parents are sorted, so the order of the list does not matter. Call it when
+ * the parents of materials are checked.
  *
  * Stored parents stay where the answer states nothing about them: sites and kiosks of another connection of the hauler, and all
  * parents of a material with a malformed element.
@@ -48,7 +46,7 @@ export async function mergeMaterials(manager: EntityManager, { haulerId, connect
          AND ${HAS_OTHER_SITES}
          AND (${isOfAnotherConnection('sites', 'parent.site')} OR ${isOfAnotherConnection('kiosks', 'parent.kiosk')})
      ), listed AS (
-       SELECT external_id, site_external_id AS site, kiosk_external_id AS kiosk, position, active, partner_updated_at, flagged_reason
+       SELECT external_id, site_ids[1] AS site, kiosk_ids[1] AS kiosk, position, active, partner_updated_at, flagged_reason
        FROM staged WHERE kind = 'materials' AND fault IS NULL
          AND (external_id IN ${REPEATED} OR external_id IN (SELECT external_id FROM kept))
        UNION ALL
@@ -56,13 +54,12 @@ export async function mergeMaterials(manager: EntityManager, { haulerId, connect
      ), grouped AS (
        SELECT external_id, min(position) AS head, bool_or(active) AS active, max(partner_updated_at) AS newest,
          min(partner_updated_at) AS oldest, min(flagged_reason) AS flagged_reason,
-         (array_agg(site ORDER BY site, kiosk))[1] AS site, (array_agg(kiosk ORDER BY site, kiosk))[1] AS kiosk,
-         array_agg(site) AS sites, array_agg(kiosk) AS kiosks
+         array_agg(DISTINCT site ORDER BY site) FILTER (WHERE site IS NOT NULL) AS site_ids,
+         array_agg(DISTINCT kiosk ORDER BY kiosk) FILTER (WHERE kiosk IS NOT NULL) AS kiosk_ids
        FROM listed GROUP BY external_id HAVING min(position) IS NOT NULL
      )
-     UPDATE staged AS given SET site_external_id = g.site, kiosk_external_id = g.kiosk, active = g.active,
-       partner_updated_at = g.newest, oldest_updated_at = g.oldest, flagged_reason = g.flagged_reason,
-       more_site_ids = ${others('g.sites', 'g.site')}, more_kiosk_ids = ${others('g.kiosks', 'g.kiosk')}
+     UPDATE staged AS given SET site_ids = g.site_ids, kiosk_ids = g.kiosk_ids, active = g.active,
+       partner_updated_at = g.newest, oldest_updated_at = g.oldest, flagged_reason = g.flagged_reason
      FROM grouped AS g
      WHERE given.kind = 'materials' AND given.fault IS NULL AND given.external_id = g.external_id AND given.position = g.head`,
     parameters,
@@ -76,10 +73,6 @@ export async function mergeMaterials(manager: EntityManager, { haulerId, connect
   );
 }
 
-/** SQL of the distinct ids without the first one, in order; null if there are none. */
-const others = (ids: string, first: string) =>
-  `nullif(ARRAY(SELECT DISTINCT id FROM unnest(${ids}) AS id WHERE id IS DISTINCT FROM ${first} AND id IS NOT NULL ORDER BY id), '{}')`;
-
 /** An element with another type or unit than the first one, or with its parents again, is no further parent. */
 async function quarantineRepeated(manager: EntityManager): Promise<void> {
   await manager.query(
@@ -89,7 +82,7 @@ async function quarantineRepeated(manager: EntityManager): Promise<void> {
      FROM (
        SELECT position, (material_type, measure_unit) IS DISTINCT FROM (first_value(material_type) OVER same,
            first_value(measure_unit) OVER same) AS differs,
-         row_number() OVER (PARTITION BY external_id, material_type, measure_unit, site_external_id, kiosk_external_id
+         row_number() OVER (PARTITION BY external_id, material_type, measure_unit, site_ids, kiosk_ids
            ORDER BY position) AS number
        FROM staged WHERE kind = 'materials' AND fault IS NULL AND external_id IN ${REPEATED}
        WINDOW same AS (PARTITION BY external_id ORDER BY position)) AS repeated

@@ -1,13 +1,12 @@
 import { ownField } from '../../contracts/common/json.js';
 import { Injectable } from '@nestjs/common';
 import { SITE_API } from '../../contracts/site/site.api.js';
-import { type GetSitesQuery, GetSitesResponse } from '../../contracts/site/site.dto.js';
+import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
-import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
+import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
 import type { EntityManager } from 'typeorm';
 import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
-import { noDataFindings } from '../../partner-client/connection-check.rules.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { adoptRecords, KindRepository, lockCatalog } from './catalog-sync.repository.js';
 import { type AbsentLists, absentLists } from './absent-lists.rules.js';
@@ -18,34 +17,6 @@ import { checkParents, RECORD_LISTS, RecordStager, stageRecords, storeIssues } f
 import { SyncChangesRepository } from './sync-changes.repository.js';
 import { SyncDatabase } from './sync-database.js';
 import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
-
-export interface SiteCall {
-  readonly connection: PartnerConnection;
-  /** An admin waits for this call: the partner is called even during a pause. */
-  readonly requested: boolean;
-  readonly signal: AbortSignal;
-  /** Reads the answer, which has the status 200, or 404 if the partner has no data of this hauler. */
-  readonly read: (answer: StreamedAnswer) => Promise<void>;
-}
-
-/** Calls the Site API of a partner (section 4.3). */
-@Injectable()
-export class SiteClient {
-  constructor(private readonly partners: PartnerClient) {}
-
-  /** Throws `PartnerFailure`. */
-  getSites({ haulerId }: GetSitesQuery, { connection, requested, signal, read }: SiteCall): Promise<void> {
-    const call = {
-      api: SITE_API,
-      route: SITE_API.routes.getSites,
-      query: { haulerId },
-      accept: [200, 404],
-      duringPause: requested,
-      signal,
-    };
-    return this.partners.stream(connection, call, read);
-  }
-}
 
 /** A run that this process executes. */
 export interface Synchronisation {
@@ -66,46 +37,43 @@ const PREFETCH_BYTES = 1_048_576;
 @Injectable()
 export class SiteSync {
   constructor(
-    private readonly client: SiteClient,
+    private readonly partners: PartnerClient,
     private readonly database: SyncDatabase,
     private readonly runs: SyncRunsRepository,
     private readonly changes: SyncChangesRepository,
   ) {}
 
   /**
-   * Concludes the run, or throws the failure and changes nothing. A large answer that finds no free slot is fetched again
-   * when a slot is free, because a partner closes a connection that is not read.
+   * Concludes the run, or throws the failure and changes nothing. A partner that closes its connection while a large answer
+   * waits for a slot is called again, as after any broken answer.
    */
   async synchronise(work: Synchronisation): Promise<void> {
+    const { connection, run, requested, signal } = work;
+    const call = {
+      api: SITE_API,
+      route: SITE_API.routes.getSites,
+      query: { haulerId: run.haulerId },
+      accept: [200, 404],
+      duringPause: requested,
+      signal,
+    };
     const { slots } = this.database;
-    let isPostponed = false;
-    await this.fetch(work, async (answer) => {
+    await this.partners.stream(connection, call, async (answer) => {
       const result = answer.status === 404 ? await noData(answer) : undefined;
-      const isWhole = result !== undefined || (await answer.prefetch(PREFETCH_BYTES));
-      isPostponed = !isWhole && !slots.tryAcquire();
-      if (isPostponed) return;
-      if (isWhole) await slots.acquire(work.signal);
+      if (result === undefined) await answer.prefetch(PREFETCH_BYTES);
+      await slots.acquire(signal);
       await this.conclude(work, answer, result).finally(() => slots.release());
     });
-    if (!isPostponed) return;
-    await slots.acquire(work.signal);
-    const apply = async (answer: StreamedAnswer) =>
-      this.conclude(work, answer, answer.status === 404 ? await noData(answer) : undefined);
-    await this.fetch(work, apply).finally(() => slots.release());
   }
 
-  private fetch({ run, connection, requested, signal }: Synchronisation, read: SiteCall['read']): Promise<void> {
-    return this.client.getSites({ haulerId: run.haulerId }, { connection, requested, signal, read });
-  }
-
-  private conclude(work: Synchronisation, answer: StreamedAnswer, result?: RunResult): Promise<void> {
+  private conclude(work: Synchronisation, answer: PartnerAnswer, result?: RunResult): Promise<void> {
     return this.database.transaction(async (manager) =>
       work.conclude(manager, result ?? (await this.apply(manager, work.run, answer))),
     );
   }
 
   /** Stages and applies the whole answer. An answer that breaks the contract changes nothing (decision 33). */
-  private async apply(manager: EntityManager, run: StartedRun, answer: StreamedAnswer): Promise<RunResult> {
+  private async apply(manager: EntityManager, run: StartedRun, answer: PartnerAnswer): Promise<RunResult> {
     await stageRecords(manager, stagedRows(answer));
     if (ownField(answer.envelope, 'success') === false) throw answer.refusal(answer.envelope);
     const { data } = answer.readEnvelope(GetSitesResponse);
@@ -143,7 +111,7 @@ export class SiteSync {
   }
 }
 
-async function* stagedRows(answer: StreamedAnswer): AsyncGenerator<string> {
+async function* stagedRows(answer: PartnerAnswer): AsyncGenerator<string> {
   const stager = new RecordStager(new Date());
   for await (const records of answer.records(RECORD_LISTS)) yield stager.copyText(records);
 }
@@ -188,16 +156,24 @@ const hasChanges = ({ created, updated, deactivated, restored, held }: KindCount
   created + updated + deactivated + restored + held > 0;
 
 /** A gateway or a wrong address also answers 404, so the run reports a 404 without the contract's error body. */
-async function noData(answer: StreamedAnswer): Promise<RunResult> {
+async function noData(answer: PartnerAnswer): Promise<RunResult> {
   const reason = await notOfContract(answer);
   if (reason === undefined) return { status: 'no_data' };
   return { status: 'no_data', error: `The 404 is not the contract's, so the address may be wrong: ${reason}.` };
 }
 
-async function notOfContract(answer: StreamedAnswer): Promise<string | undefined> {
+/** A 404 of the contract means that the partner has no data of this hauler (section 7). */
+async function notOfContract(answer: PartnerAnswer): Promise<string | undefined> {
   try {
-    const { conforms, findings } = noDataFindings(await answer.whole());
-    return conforms === false ? findings[0] : undefined;
+    const body = await answer.json();
+    const error = ownField(body, 'error');
+    const isOfContract =
+      ownField(body, 'success') === false &&
+      ownField(error, 'code') === 'NOT_FOUND' &&
+      typeof ownField(error, 'message') === 'string';
+    return isOfContract
+      ? undefined
+      : 'an answer with status 404 must have the common error body, with error.code NOT_FOUND';
   } catch (error) {
     if (error instanceof PartnerFailure) return error.message.replace(/\.$/, '');
     throw error;

@@ -19,14 +19,7 @@ export const RECORD_LISTS = KINDS.map((kind) => `data.${kind}`);
 export const CONTENT_COLUMNS = {
   sites: ['name', 'line1', 'city', 'state', 'country', 'zip_code'],
   kiosks: ['site_external_id', 'name'],
-  materials: [
-    'site_external_id',
-    'kiosk_external_id',
-    'more_site_ids',
-    'more_kiosk_ids',
-    'material_type',
-    'measure_unit',
-  ],
+  materials: ['site_ids', 'kiosk_ids', 'material_type', 'measure_unit'],
 } as const satisfies Record<Kind, readonly string[]>;
 
 /** The columns that are copied into the staging table, in the order of `Row`. */
@@ -48,17 +41,17 @@ const STAGED_COLUMNS = {
   country: 'text',
   zip_code: 'text',
   site_external_id: 'uuid',
-  kiosk_external_id: 'uuid',
+  site_ids: 'uuid[]',
+  kiosk_ids: 'uuid[]',
   material_type: 'text',
   measure_unit: 'text',
 } as const;
 
 /** Columns that `mergeMaterials` fills. A merged record is a part of another one. */
-const MERGED_COLUMNS =
-  'merged boolean NOT NULL DEFAULT false, oldest_updated_at timestamptz, more_site_ids uuid[], more_kiosk_ids uuid[]';
+const MERGED_COLUMNS = 'merged boolean NOT NULL DEFAULT false, oldest_updated_at timestamptz';
 
 type Cell = string | null | undefined;
-type Content = Partial<Record<Exclude<(typeof CONTENT_COLUMNS)[Kind][number], `more_${string}`>, Cell>>;
+type Content = Partial<Record<(typeof CONTENT_COLUMNS)[Kind][number], Cell>>;
 const CONTENT_NAMES = Object.keys(STAGED_COLUMNS).slice(10) as (keyof Content)[];
 
 /** A clock in another time zone is tolerated; a wrong year would make every later answer stale. */
@@ -73,13 +66,13 @@ const MAX_RAW_LENGTH = 8_000;
 /** Further issues of a run are counted but not stored: this number is enough to understand a systematic fault. */
 export const MAX_STORED_ISSUES = 10_000;
 
-/** The parents of each kind: column and field of the id, table, and name in messages. */
+/** The parents of each kind: column and field of the id, table, and name in messages. A staged element has at most one of each. */
 const PARENTS: Readonly<Record<Kind, readonly { column: string; field: string; table: Kind; noun: string }[]>> = {
   sites: [],
   kiosks: [{ column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' }],
   materials: [
-    { column: 'site_external_id', field: 'siteId', table: 'sites', noun: 'site' },
-    { column: 'kiosk_external_id', field: 'kioskId', table: 'kiosks', noun: 'kiosk' },
+    { column: 'site_ids[1]', field: 'siteId', table: 'sites', noun: 'site' },
+    { column: 'kiosk_ids[1]', field: 'kioskId', table: 'kiosks', noun: 'kiosk' },
   ],
 };
 
@@ -117,8 +110,8 @@ const contentOf: { readonly [K in Kind]: (record: RecordOf<K>) => Content } = {
   }),
   kiosks: ({ siteId, name }) => ({ site_external_id: siteId, name }),
   materials: ({ siteId, kioskId, materialType, measureUnit }) => ({
-    site_external_id: siteId,
-    kiosk_external_id: kioskId,
+    site_ids: siteId && `{${siteId}}`,
+    kiosk_ids: kioskId && `{${kioskId}}`,
     material_type: materialType,
     measure_unit: measureUnit,
   }),
@@ -148,7 +141,7 @@ export class RecordStager {
     const content = contentOf[kind](record as Site & Kiosk & Material);
     const [flag] = flags;
     // Of the records that are stored, only these may be flagged, and are then stored with their text.
-    const mayBeFlagged = flag !== undefined || (content.site_external_id != null && content.kiosk_external_id != null);
+    const mayBeFlagged = flag !== undefined || (content.site_ids != null && content.kiosk_ids != null);
     const raw = mayBeFlagged ? redactJson(text) : text;
     const reason = flag && redactText(storableText(summarise(flags)));
     const flagPath = flag && redactText(storableText(fieldPath(path, flag.path)));
@@ -265,7 +258,7 @@ export async function checkParents(manager: EntityManager, haulerId: string, kin
        'the kiosk ' || k.external_id || ' belongs to the site ' || k.site_external_id)
      FROM kiosks k
      WHERE given.kind = 'materials' AND given.fault IS NULL AND k.hauler_id = $1
-       AND k.external_id = given.kiosk_external_id AND k.site_external_id <> given.site_external_id`,
+       AND k.external_id = given.kiosk_ids[1] AND k.site_external_id <> given.site_ids[1]`,
     [haulerId],
   );
 }

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
-import { type Kind } from './kinds.js';
+import { hasSeveralParents } from '../catalog/catalog.repository.js';
+import type { Kind } from './kinds.js';
 import type { StartedRun } from './sync-runs.repository.js';
 
 /** Further changes of one kind and type are counted in the run, but not stored. */
@@ -26,15 +27,12 @@ const ADDRESS = (alias: string) => `'address', CASE WHEN ${alias}.line1 IS NOT N
   'line1', ${alias}.line1, 'city', ${alias}.city, 'state', ${alias}.state, 'country', ${alias}.country,
   'zipCode', ${alias}.zip_code) END`;
 
-const ALL_IDS = (alias: string, parent: 'site' | 'kiosk') =>
-  `to_jsonb(array_remove(array_prepend(${alias}.${parent}_external_id, ${alias}.more_${parent}_ids), NULL))`;
-
 const FIELDS: Readonly<Record<Kind, (alias: string) => string>> = {
   sites: (alias) => `'name', ${alias}.name, ${ADDRESS(alias)}`,
   kiosks: (alias) => `'siteId', ${alias}.site_external_id, 'name', ${alias}.name`,
-  materials: (alias) => `'siteId', ${alias}.site_external_id, 'kioskId', ${alias}.kiosk_external_id,
-    'siteIds', CASE WHEN ${alias}.more_site_ids IS NOT NULL THEN ${ALL_IDS(alias, 'site')} END,
-    'kioskIds', CASE WHEN ${alias}.more_kiosk_ids IS NOT NULL THEN ${ALL_IDS(alias, 'kiosk')} END,
+  materials: (alias) => `'siteId', ${alias}.site_ids[1], 'kioskId', ${alias}.kiosk_ids[1],
+    'siteIds', CASE WHEN ${hasSeveralParents(alias)} THEN to_jsonb(${alias}.site_ids) END,
+    'kioskIds', CASE WHEN ${hasSeveralParents(alias)} THEN to_jsonb(${alias}.kiosk_ids) END,
     'materialType', ${alias}.material_type, 'measureUnit', ${alias}.measure_unit`,
 };
 
@@ -47,6 +45,8 @@ function recordSql(kind: Kind, alias: string): string {
 
 const nameSql = (kind: Kind, alias: string) => (kind === 'materials' ? `${alias}.material_type` : `${alias}.name`);
 
+const INSERT_CHANGES = 'INSERT INTO sync_changes (hauler_id, run_id, kind, change, external_id, name, before, after)';
+
 /** Stores the changes of a run in one kind. Each statement runs before the one that changes the records. */
 export class ChangeRecorder {
   constructor(
@@ -55,37 +55,34 @@ export class ChangeRecorder {
     private readonly kind: Kind,
   ) {}
 
-  /** `given` and `stored` are SQL of the staged and the stored records, `outcome` and `isStale` compare them. */
+  /**
+   * `given` and `stored` are SQL of the staged and the stored records, `outcome` and `isStale` compare them. A stale record that
+   * returns keeps its stored content.
+   */
   async storeGiven(change: ChangeRow['change'], given: string, outcome: string, isStale: string): Promise<void> {
-    const { kind } = this;
+    const { kind, run } = this;
     const stored = recordSql(kind, 'stored');
-    // A stale record that returns keeps its stored content.
-    const after = `CASE WHEN ${isStale} THEN ${stored} || '{"active": true}' ELSE ${recordSql(kind, 'given')} END`;
-    await this.insert(
-      `SELECT $1, $2, '${kind}', '${change}', given.external_id, ${nameSql(kind, 'given')},
-         CASE WHEN stored.id IS NOT NULL THEN ${stored} END, ${after}
-       FROM ${given} LEFT JOIN ${kind} stored ON stored.hauler_id = $1 AND stored.external_id = given.external_id
-       WHERE ${outcome} = '${change}'`,
-    );
-  }
-
-  /** The stored records that `condition` selects become inactive. */
-  async storeRemoved(change: 'deactivated' | 'held', condition: string): Promise<void> {
-    const { kind } = this;
-    const stored = recordSql(kind, 'stored');
-    await this.insert(
-      `SELECT $1, $2, '${kind}', '${change}', stored.external_id, ${nameSql(kind, 'stored')},
-         ${stored}, ${stored} || '{"active": false}'
-       FROM ${kind} stored WHERE ${condition.replaceAll('$2', '$3')}`,
-      [this.run.connectionId],
-    );
-  }
-
-  private async insert(select: string, parameters: unknown[] = []): Promise<void> {
     await this.manager.query(
-      `INSERT INTO sync_changes (hauler_id, run_id, kind, change, external_id, name, before, after)
-       ${select} LIMIT ${MAX_STORED_CHANGES}`,
-      [this.run.haulerId, this.run.id, ...parameters],
+      `${INSERT_CHANGES}
+       SELECT $1, $2, '${kind}', '${change}', given.external_id, ${nameSql(kind, 'given')},
+         CASE WHEN stored.id IS NOT NULL THEN ${stored} END,
+         CASE WHEN ${isStale} THEN ${stored} || '{"active": true}' ELSE ${recordSql(kind, 'given')} END
+       FROM ${given} LEFT JOIN ${kind} stored ON stored.hauler_id = $1 AND stored.external_id = given.external_id
+       WHERE ${outcome} = '${change}' LIMIT ${MAX_STORED_CHANGES}`,
+      [run.haulerId, run.id],
+    );
+  }
+
+  /** The `stored` records that `condition` selects become inactive. In it $1 is the hauler and $2 the connection. */
+  async storeRemoved(change: 'deactivated' | 'held', condition: string): Promise<void> {
+    const { kind, run } = this;
+    const stored = recordSql(kind, 'stored');
+    await this.manager.query(
+      `${INSERT_CHANGES}
+       SELECT $1, $3, '${kind}', '${change}', stored.external_id, ${nameSql(kind, 'stored')},
+         ${stored}, ${stored} || '{"active": false}'
+       FROM ${kind} stored WHERE ${condition} LIMIT ${MAX_STORED_CHANGES}`,
+      [run.haulerId, run.connectionId, run.id],
     );
   }
 }

@@ -3,8 +3,8 @@ import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import type { List } from '../../contracts/admin/list.dto.js';
-import type { VisionFinding, VisionFindingQuery } from '../../contracts/admin/vision-finding.dto.js';
-import { formatInstant } from '../../contracts/common/instant.js';
+import { VisionFinding, type VisionFindingQuery } from '../../contracts/admin/vision-finding.dto.js';
+import { present } from '../../contracts/common/present.js';
 import { storableText } from '../../contracts/common/text.js';
 import { listPage, type SqlList } from '../../database/list-page.js';
 import { redacted, redactText } from '../../observability/redaction.js';
@@ -25,18 +25,6 @@ interface Connection {
   readonly id: string;
 }
 
-interface FindingRow {
-  readonly hauler_id: string;
-  readonly connection_id: string;
-  readonly path: string;
-  readonly reason: string;
-  readonly raw: string | null;
-  /** A bigint, as text. */
-  readonly occurrences: string;
-  readonly first_seen_at: Date;
-  readonly last_seen_at: Date;
-}
-
 /** The oldest finding that is retained. The time is text, because a Date has no microseconds. */
 interface OldestRetained {
   readonly seen: string;
@@ -46,7 +34,8 @@ interface OldestRetained {
 /** The most recently first seen findings first. A hauler's are those of its connections: the indexes have no hauler. */
 const findingList = ({ haulerId, connectionId, from, to }: VisionFindingQuery): SqlList => ({
   name: 'vision-findings',
-  sql: `SELECT hauler_id, hauler_id AS list_hauler, connection_id, digest, path, reason, raw, occurrences, first_seen_at, last_seen_at
+  sql: `SELECT hauler_id, hauler_id AS list_hauler, connection_id, digest, path, reason, raw, occurrences AS seen, first_seen_at,
+      last_seen_at
     FROM vision_findings
     WHERE ($1::uuid IS NULL OR connection_id = ANY (ARRAY(SELECT id FROM connections WHERE hauler_id = $1)))
       AND ($2::uuid IS NULL OR connection_id = $2)
@@ -90,8 +79,8 @@ export class VisionFindings implements OnModuleDestroy {
 
   /** The most recently first seen findings first. */
   async list(query: VisionFindingQuery): Promise<List<VisionFinding>> {
-    const { rows, pagination } = await listPage<FindingRow>(this.dataSource, findingList(query), query);
-    return { data: rows.map(toFindingDto), pagination };
+    const { rows, pagination } = await listPage(this.dataSource, findingList(query), query);
+    return { data: rows.map((row) => present(VisionFinding, row)), pagination };
   }
 
   /** Deletes old findings, also of deleted connections. Several instances may do so at once. Returns how many were deleted. */
@@ -138,19 +127,6 @@ export class VisionFindings implements OnModuleDestroy {
     );
     return deleted;
   }
-}
-
-function toFindingDto(row: FindingRow): VisionFinding {
-  return {
-    haulerId: row.hauler_id,
-    connectionId: row.connection_id,
-    path: row.path,
-    reason: row.reason,
-    ...(row.raw === null ? {} : { raw: row.raw }),
-    seen: Number(row.occurrences),
-    firstSeenAt: formatInstant(row.first_seen_at),
-    lastSeenAt: formatInstant(row.last_seen_at),
-  };
 }
 
 /** PostgreSQL text cannot contain U+0000. */

@@ -1,14 +1,11 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
+import type { Querying } from '../../database/sql.js';
 import { WorkService } from '../../work/work.service.js';
-import {
-  type ConnectionChange,
-  ConnectionsService,
-  type ConnectionWork,
-} from '../../partner-client/connections.service.js';
+import type { ConnectionChange, ConnectionWork } from '../../partner-client/connections.service.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 
 /** The kinds of work, as logs and metrics name them. */
@@ -37,19 +34,14 @@ interface FileRow {
 
 /** Finds the connections to partners' Vision APIs, and makes their waiting work due when an admin changes one. */
 @Injectable()
-export class VisionConnections implements OnModuleInit, ConnectionWork {
+export class VisionConnections implements ConnectionWork {
   private readonly firstByteTimes = new LRUCache<string, Promise<number>>({ max: 1_000, ttl: 5_000 });
 
   constructor(
     private readonly dataSource: DataSource,
-    private readonly connections: ConnectionsService,
     private readonly work: WorkService,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_FIRST_BYTE_TIMEOUT'>,
   ) {}
-
-  onModuleInit(): void {
-    this.connections.register(this);
-  }
 
   /** Undefined for an unknown or deleted connection, and for one of another interface. */
   async find(id: string): Promise<VisionConnection | undefined> {
@@ -74,11 +66,7 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
 
   /** Includes deleted connections, because their recordings stay. */
   async exists(id: string): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>(
-      "SELECT 1 FROM connections WHERE id = $1 AND interface = 'vision'",
-      [id],
-    );
-    return rows.length > 0;
+    return (await haulerOf(this.dataSource, id)) !== undefined;
   }
 
   /**
@@ -107,6 +95,15 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
   runDue(): void {
     for (const kind of [SUBMIT_CLIPS, POLL_CLIPS, READ_SUBSCRIPTIONS, READ_WINDOWS]) this.work.runDue(kind);
   }
+}
+
+/** The hauler of a vision connection, also of a deleted one, because its recordings stay. */
+export async function haulerOf(database: Querying, connectionId: string): Promise<string | undefined> {
+  const [row] = await database.query<{ hauler_id: string }[]>(
+    "SELECT hauler_id FROM connections WHERE id = $1 AND interface = 'vision'",
+    [connectionId],
+  );
+  return row?.hauler_id;
 }
 
 /** Of one statement: a connection may have more failed lists than a statement can change within its time limit. */

@@ -13,7 +13,7 @@ import {
   Video,
   type VideoStatus,
 } from '../../contracts/vision/vision.dto.js';
-import type { StreamedAnswer } from '../../partner-client/partner-answer.js';
+import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import {
@@ -54,7 +54,7 @@ export class VisionClient {
     request: CreateVideoRequest,
     { connection, signal, idempotencyKey }: VisionCall & { readonly idempotencyKey: string },
   ): Promise<Acknowledgement> {
-    const answer = await this.partners.call(connection, {
+    const call = {
       api: VISION_API,
       route: VISION_API.routes.requestVideo,
       body: { ...request, startTime: formatInstant(request.startTime), endTime: formatInstant(request.endTime) },
@@ -62,10 +62,12 @@ export class VisionClient {
       accept: [202, 200, 201],
       idempotencyKey,
       signal,
+    };
+    return this.partners.stream(connection, call, async (answer) => {
+      const acknowledgement = readAcknowledgement(await answer.json());
+      if (acknowledgement === undefined) throw answer.breach([NO_ACKNOWLEDGEMENT]);
+      return acknowledgement;
     });
-    const acknowledgement = readAcknowledgement(answer.json());
-    if (acknowledgement === undefined) throw answer.breach([NO_ACKNOWLEDGEMENT]);
-    return acknowledgement;
   }
 
   /** One page, of any size in constant memory: `onItems` receives its elements in parts, after a broken connection again. */
@@ -104,7 +106,7 @@ export class VisionClient {
 }
 
 async function readPage<T extends Recording>(
-  answer: StreamedAnswer,
+  answer: PartnerAnswer,
   reader: ListReader<T>,
   onItems: OnItems<T>,
 ): Promise<ListedPage> {

@@ -1,15 +1,13 @@
-import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { formatInstant } from '../../contracts/common/instant.js';
 import type { Video } from '../../contracts/vision/vision.dto.js';
 import { type Finding, MAX_FINDINGS } from '../client/read-list.rules.js';
 import { mayBeAliases, mayBeOneTruck, type NamePair, namesOf } from '../recordings/camera-names.rules.js';
 import { MAX_CLIPS_PER_PART } from '../recordings/recording.rules.js';
-import type { Range } from './clip-requests.rules.js';
+import { gaps, lengthMs, overlap, type Range, type Span, spanOf } from '../range.js';
+import type { CameraKey } from '../truck.js';
 
 /** A camera of a truck and a time range. */
-export interface CameraRange extends Range {
-  readonly truckId: string;
-  readonly cameraId: string;
-}
+export interface CameraRange extends Range, Pick<CameraKey, 'truckId' | 'cameraId'> {}
 
 /** The fields of a part by which its clips are recognised (decision 38). */
 export interface WantedPart extends CameraRange {
@@ -28,20 +26,23 @@ export type CameraNames = ReadonlyMap<string, readonly NamePair[]>;
 export class ClipMatcher<P extends WantedPart> {
   /** The first clips of each part. */
   readonly found = new Map<P, Video[]>();
-  private readonly byRequest: ReadonlyMap<string | null, PartIndex<P>>;
+  private readonly requests: ReadonlyMap<string | null, PartIndex<P>>;
   private readonly all: PartIndex<P>;
   private readonly tooMany = new Set<P>();
   private readonly mismatches: Finding[] = [];
 
-  constructor(parts: readonly P[], names: CameraNames = new Map()) {
+  constructor(
+    parts: readonly P[],
+    private readonly names: CameraNames = new Map(),
+  ) {
     const requests = Map.groupBy(parts, ({ partnerRequestId }) => partnerRequestId);
-    this.byRequest = new Map([...requests].map(([id, own]) => [id, new PartIndex(own, names)]));
-    this.all = new PartIndex(parts, names);
+    this.requests = new Map([...requests].map(([id, own]) => [id, indexOf(own)]));
+    this.all = indexOf(parts);
   }
 
   /** `otherRequests` are the ids of our requests that are not in `parts`. */
   add(video: Video, otherRequests: ReadonlySet<string> = new Set()): void {
-    const part = this.partOf(video, otherRequests);
+    const part = this.partOf(video, spanOf(video), otherRequests);
     if (part === undefined) return;
     const clips = this.found.get(part);
     if (clips === undefined) this.found.set(part, [video]);
@@ -54,23 +55,35 @@ export class ClipMatcher<P extends WantedPart> {
     return [...[...this.tooMany].map(tooManyClips), ...this.mismatches];
   }
 
-  private partOf(video: Video, otherRequests: ReadonlySet<string>): P | undefined {
+  private partOf(video: Video, clip: Span, otherRequests: ReadonlySet<string>): P | undefined {
     const { requestId } = video;
-    if (requestId === undefined) return this.all.bestOf(video) ?? this.unknownName(video);
-    const index = this.byRequest.get(requestId);
-    if (index === undefined) return otherRequests.has(requestId) ? undefined : this.byRequest.get(null)?.bestOf(video);
-    const [part, ...others] = index.firstTwo;
-    if (part === undefined || others.length > 0) return index.bestOf(video);
+    if (requestId === undefined) return this.bestOf(this.all, video, clip) ?? this.unknownName(video, clip);
+    const index = this.requests.get(requestId);
+    if (index === undefined) {
+      return otherRequests.has(requestId) ? undefined : this.bestOf(this.requests.get(null), video, clip);
+    }
+    const [parts = []] = index.values();
+    const only = index.size === 1 && parts.length === 1 ? parts[0] : undefined;
+    if (only === undefined) return this.bestOf(index, video, clip);
     // Partners have reused ids: a clip under our id that shows another truck or another time is not ours.
-    if (overlapMs(timesOf(part), timesOf(video)) > 0 && mayBeOneTruck(part.truckId, video.truckId)) return part;
-    const reason = `The clip ${video.id} under request ${requestId} shows ${describe(video)}, not ${describe(part)}.`;
+    if (overlap(only, clip) > 0 && mayBeOneTruck(only.part.truckId, video.truckId)) return only.part;
+    const reason = `The clip ${video.id} under request ${requestId} shows ${describe(video)}, not ${describe(only.part)}.`;
     this.mismatch({ path: 'data.videos[].requestId', reason, raw: video });
     return undefined;
   }
 
+  /** By the name of the clip's camera, or else by another known one. */
+  private bestOf(index: PartIndex<P> | undefined, { truckId, cameraId }: Video, clip: Span): P | undefined {
+    const names = namesOf(cameraId, this.names.get(truckId) ?? []);
+    return firstOf(names, (name) => bestOf(clip, index?.get(keyOf(truckId, name))));
+  }
+
   /** Reports a clip without an id that would match if its camera's name were known, and assigns it to no part. */
-  private unknownName(video: Video): undefined {
-    const part = this.all.bestOfOthers(video);
+  private unknownName(video: Video, clip: Span): undefined {
+    const cameras = [...this.all.values()].filter(
+      ([first]) => first?.part.truckId === video.truckId && mayBeAliases(first.part.cameraId, video.cameraId),
+    );
+    const part = firstOf(cameras, (parts) => bestOf(clip, parts));
     if (part === undefined) return;
     const reason = `The clip ${video.id} has no requestId, and nothing says that camera ${video.cameraId} is camera ${part.cameraId}.`;
     this.mismatch({ path: 'data.videos[].cameraId', reason, raw: video });
@@ -93,122 +106,58 @@ export function tooManyClips({ partnerRequestId, ...range }: Omit<WantedPart, 'i
 const describe = ({ truckId, cameraId, startTime, endTime }: CameraRange): string =>
   `truck ${truckId}, camera ${cameraId}, from ${formatInstant(startTime)} to ${formatInstant(endTime)}`;
 
-/** Milliseconds since the epoch. */
-interface Times {
-  readonly start: number;
-  readonly end: number;
-}
-
-interface TimedPart<P> extends Times {
+interface TimedPart<P> extends Span {
   readonly part: P;
 }
 
-const timesOf = ({ startTime, endTime }: Range): Times => ({
-  start: epochMillis(startTime),
-  end: epochMillis(endTime),
-});
+/** The parts of each camera by their start: of several with the same times the first one counts. */
+type PartIndex<P> = ReadonlyMap<string, readonly TimedPart<P>[]>;
 
-const overlapMs = (one: Times, other: Times): number => Math.min(one.end, other.end) - Math.max(one.start, other.start);
+const keyOf = (truckId: string, cameraId: string): string => JSON.stringify([truckId, cameraId]);
 
-const lengthMs = ({ start, end }: Times): number => end - start;
+function indexOf<P extends CameraRange>(parts: readonly P[]): PartIndex<P> {
+  const timed = parts.map((part) => ({ part, ...spanOf(part) })).sort((a, b) => a.start - b.start);
+  return Map.groupBy(timed, ({ part }) => keyOf(part.truckId, part.cameraId));
+}
+
+function firstOf<T, Found>(all: readonly T[], find: (one: T) => Found | undefined): Found | undefined {
+  for (const each of all) {
+    const found = find(each);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The part that the clip shows most of. */
+function bestOf<P>(clip: Span, parts: readonly TimedPart<P>[] = []): P | undefined {
+  let best: TimedPart<P> | undefined;
+  for (const each of parts) {
+    if (shows(clip, each) && (best === undefined || isBetter(clip, each, best))) best = each;
+  }
+  return best?.part;
+}
 
 /** Neighbours overlap by a few seconds where partners cut at key frames: that shows nothing. */
-const shows = (clip: Times, part: Times): boolean =>
-  overlapMs(clip, part) * 2 > Math.min(lengthMs(clip), lengthMs(part));
+const shows = (clip: Span, part: Span): boolean => overlap(clip, part) * 2 > Math.min(lengthMs(clip), lengthMs(part));
 
 /** Of parts that the clip shows equally, the shorter one is closer. */
-function isBetter(clip: Times, part: Times, best: Times): boolean {
-  const more = overlapMs(clip, part) - overlapMs(clip, best);
+function isBetter(clip: Span, part: Span, best: Span): boolean {
+  const more = overlap(clip, part) - overlap(clip, best);
   return more > 0 || (more === 0 && lengthMs(part) < lengthMs(best));
-}
-
-/** Finds parts by truck, camera and overlap. Sorted, because comparing 25,000 clips with 1,000 parts each took 30 s. */
-class PartIndex<P extends CameraRange> {
-  private readonly trucks: ReadonlyMap<string, ReadonlyMap<string, SortedParts<P>>>;
-  readonly firstTwo: readonly P[];
-
-  constructor(
-    parts: readonly P[],
-    private readonly names: CameraNames,
-  ) {
-    this.firstTwo = parts.slice(0, 2);
-    const trucks = [...Map.groupBy(parts, ({ truckId }) => truckId)].map(([truckId, own]) => {
-      const cameras = [...Map.groupBy(own, ({ cameraId }) => cameraId)];
-      return [truckId, new Map(cameras.map(([cameraId, its]) => [cameraId, new SortedParts(its)]))] as const;
-    });
-    this.trucks = new Map(trucks);
-  }
-
-  /** By the name of the clip's camera, or else by another known one. */
-  bestOf({ truckId, cameraId, ...range }: CameraRange): P | undefined {
-    const cameras = this.trucks.get(truckId);
-    if (cameras === undefined) return undefined;
-    const found = namesOf(cameraId, this.names.get(truckId) ?? []).map((name) => cameras.get(name)?.bestOf(range));
-    return found.find((part) => part !== undefined);
-  }
-
-  /** By a camera that may be the clip's, although nobody has said so. */
-  bestOfOthers({ truckId, cameraId, ...range }: CameraRange): P | undefined {
-    const cameras = [...(this.trucks.get(truckId) ?? [])].filter(([name]) => mayBeAliases(name, cameraId));
-    return cameras.map(([, parts]) => parts.bestOf(range)).find((part) => part !== undefined);
-  }
-}
-
-/** The parts of one camera by their start. Of several with the same times only the first one. */
-class SortedParts<P extends Range> {
-  private readonly parts: readonly TimedPart<P>[];
-  private readonly longestMs: number;
-
-  constructor(parts: readonly P[]) {
-    const timed = parts.map((part) => ({ part, ...timesOf(part) })).toReversed();
-    const first = new Map(timed.map((part) => [`${part.start} ${part.end}`, part]));
-    this.parts = [...first.values()].sort((a, b) => a.start - b.start);
-    this.longestMs = this.parts.reduce((longest, part) => Math.max(longest, lengthMs(part)), 0);
-  }
-
-  /** The part that the clip shows most of. */
-  bestOf(range: Range): P | undefined {
-    const clip = timesOf(range);
-    let best: TimedPart<P> | undefined;
-    for (let i = this.indexFrom(clip.start - this.longestMs); i < this.parts.length; i++) {
-      const each = this.parts[i];
-      if (each === undefined || each.start >= clip.end) break;
-      if (shows(clip, each) && (best === undefined || isBetter(clip, each, best))) best = each;
-    }
-    return best?.part;
-  }
-
-  /** The index of the first part that starts at `start` or later, by binary search. */
-  private indexFrom(start: number): number {
-    let [low, high] = [0, this.parts.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.parts[middle]?.start ?? Infinity) < start) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
 }
 
 const MAX_TOLERANCE_MS = 10_000;
 const TOLERANCE_SHARE = 0.25;
 
 /** Partners cut at key frames: each end of a clip may differ this much from the requested range. */
-const toleranceMs = (range: Times): number => Math.min(MAX_TOLERANCE_MS, lengthMs(range) * TOLERANCE_SHARE);
+const toleranceMs = (range: Span): number => Math.min(MAX_TOLERANCE_MS, lengthMs(range) * TOLERANCE_SHARE);
 
 /**
  * Whether clips together show a whole part, except what was cut off at key frames. A gap must be shorter than half of
  * the shortest clip, so that no clip of an hour in pieces of four seconds can be absent.
  */
 export function covers(clips: readonly Range[], part: Range): boolean {
-  const { start, end } = timesOf(part);
-  const sorted = clips.map(timesOf).sort((one, other) => one.start - other.start);
-  const shortest = Math.min(...sorted.map((clip) => clip.end - clip.start));
-  const maxGapMs = Math.min(toleranceMs({ start, end }), shortest / 2);
-  let until = start;
-  for (const clip of sorted) {
-    if (clip.start - until > maxGapMs) return false;
-    until = Math.max(until, clip.end);
-  }
-  return end - until <= maxGapMs;
+  const [whole, shown] = [spanOf(part), clips.map(spanOf)];
+  const maxGapMs = Math.min(toleranceMs(whole), Math.min(...shown.map(lengthMs)) / 2);
+  return gaps(whole, shown).every((gap) => lengthMs(gap) <= maxGapMs);
 }

@@ -12,8 +12,8 @@ import {
   joinsBatchPoll,
   MAX_NOT_FOUND,
   pollDelayMs,
+  type PolledPart,
   type PollResult,
-  type PollRound,
   progressOf,
   retryByDeadline,
   withLastResponse,
@@ -70,11 +70,14 @@ export class ClipPollJob implements OnModuleInit {
     const joining = open.filter((part) => joinsBatchPoll(dueInMs(part), progressOf(part, now)));
     const round = await this.partner.poll(joining, { connection, signal: run.signal, now });
     const ended = new Set<Part>();
-    for (const [part, result] of round.results) {
+    for (const { part, result } of round.polled) {
       if (!ended.has(part) && (await this.apply(run, part, result))) ended.add(part);
     }
-    const polled = [...round.polled].filter((part) => !ended.has(part));
-    await this.scheduleNext(run, polled, round, now);
+    await this.scheduleNext(
+      run,
+      round.polled.filter(({ part }) => !ended.has(part)),
+      now,
+    );
     const waiting = open.filter((part) => !ended.has(part));
     if (round.failure === undefined || waiting.length === 0) return this.finish(run);
     const firstDeadline = new Date(Math.min(...waiting.map(({ deadlineAt }) => deadlineAt.getTime())));
@@ -136,20 +139,18 @@ export class ClipPollJob implements OnModuleInit {
   }
 
   /** The reason that a poll by the part's own id returned stays until the next such poll. */
-  private async scheduleNext(run: Run<PollRow>, polled: readonly Part[], round: PollRound, now: Date): Promise<void> {
+  private async scheduleNext(run: Run<PollRow>, polled: readonly PolledPart[], now: Date): Promise<void> {
     if (polled.length === 0) return;
     const random = Math.random();
-    const next = polled.map((part) => {
-      const byId = round.polledIndividually.get(part);
-      const result = byId ?? round.results.find(([polledPart]) => polledPart === part)?.[1];
-      return {
-        part,
-        delayMs: withPollJitter(pollDelayMs({ ...progressOf(part, now), polls: part.polls + 1 }), random),
-        isUnknown: result?.kind === 'unknown',
-        isIndividual: byId !== undefined,
-        reason: byId === undefined ? part.reason : (byId.reason ?? null),
-      };
-    });
+    // A part that the list has may be polled by its own id after that.
+    const last = new Map(polled.map((each) => [each.part, each])).values();
+    const next = [...last].map(({ part, result, isIndividual }) => ({
+      part,
+      delayMs: withPollJitter(pollDelayMs({ ...progressOf(part, now), polls: part.polls + 1 }), random),
+      isUnknown: result.kind === 'unknown',
+      isIndividual,
+      reason: isIndividual ? (result.reason ?? null) : part.reason,
+    }));
     await this.write(run, (manager) => this.clips.scheduleParts(manager, run.row.hauler_id, next));
   }
 

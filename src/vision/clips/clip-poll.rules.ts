@@ -28,31 +28,32 @@ export interface PollContext {
   readonly now: Date;
 }
 
-/** The clips that the partner lists under a part's own id, as far as they could be read. */
-export interface PartList {
-  readonly videos: readonly Video[];
-  /** From the first page: if it is `ready`, this list has all clips. */
-  readonly request: ReadRequestState | undefined;
-  readonly findings: readonly Finding[];
+/** What a list of the partner says beside its clips. */
+export interface ReadList {
+  /** Of the query by a part's own id, from the first page: if it is `ready`, this list has all clips. */
+  request: ReadRequestState | undefined;
+  readonly findings: Finding[];
+  /** Pages that were read. */
+  pages: number;
   /** Why the list may have more. */
-  readonly failure: PartnerFailure | UnstableListError | undefined;
+  failure: PartnerFailure | UnstableListError | undefined;
   /** The pages agree with each other. */
-  readonly isWhole: boolean;
+  isWhole: boolean;
 }
 
-/** What one round found out: by the customer's list, and by the parts' own ids. */
-export class PollRound {
+/** A part that was polled, by its own id or by the list of its customer. */
+export interface PolledPart {
+  readonly part: Part;
+  readonly result: PollResult;
+  readonly isIndividual: boolean;
+}
+
+/** What one round found out. Parts that were not polled stay due. */
+export interface PollRound {
   /** In this order; the clips that the list contains exist, even where a poll by the part's own id does not return them. */
-  readonly results: (readonly [Part, PollResult])[] = [];
-  /** The parts that were polled in any way. The others stay due. */
-  readonly polled = new Set<Part>();
-  readonly polledIndividually = new Map<Part, PollResult>();
+  readonly polled: PolledPart[];
   /** Why the round ended early. Its results count all the same. */
   failure: PartnerFailure | undefined;
-
-  get isOver(): boolean {
-    return this.failure !== undefined && endsRound(this.failure);
-  }
 }
 
 const SECOND_MS = 1_000;
@@ -142,7 +143,7 @@ export const listResult = (part: Part, clips: readonly Video[]): ClipsResult => 
 /** The result of polling for a part by its own id; undefined where a failure says nothing about the part. */
 export function individualResult(
   part: Part,
-  { request, failure, isWhole }: Pick<PartList, 'request' | 'failure' | 'isWhole'>,
+  { request, failure, isWhole }: Pick<ReadList, 'request' | 'failure' | 'isWhole'>,
   clips: readonly Video[] | undefined,
   mismatch: string | undefined,
 ): PollResult | undefined {

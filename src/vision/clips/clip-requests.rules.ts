@@ -1,6 +1,7 @@
-import { epochMillis, type Instant, instantOf } from '../../contracts/common/instant.js';
+import { epochMillis, instantOf } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { defineStates, type StateOf } from '../../work/states.js';
+import type { Range } from '../range.js';
 import type { ShownState } from '../recordings/recording.rules.js';
 
 /** The transitions of a video request and of each part (decisions 39 to 42). */
@@ -56,11 +57,6 @@ export function partStateOf(
   const lost = clips.find(({ status }) => status === 'failed') ?? clips.find(({ status }) => status === 'expired');
   if (lost === undefined) return { status: 'stored', reason: partnerReason };
   return { status: lost.status === 'failed' ? 'failed' : 'expired', reason: lost.reason };
-}
-
-export interface Range {
-  readonly startTime: Instant;
-  readonly endTime: Instant;
 }
 
 /** Each part is a request to the partner. */

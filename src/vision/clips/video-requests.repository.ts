@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { OrderVideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { isWithin } from '../holds/held.sql.js';
+import type { Range } from '../range.js';
 import { DataSource, type EntityManager } from 'typeorm';
+import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
 import type { VideoRequestQuery } from '../../contracts/admin/video-request.dto.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
@@ -9,36 +11,21 @@ import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { CameraRange } from './clip-matching.rules.js';
-import type { Range, RequestState } from './clip-requests.rules.js';
+import type { RequestState } from './clip-requests.rules.js';
 
-/** A request as the admin API shows it. Its state follows from its parts. */
+/** What is needed of a request beside its answer, which has all columns of `find`. */
 export interface RequestRow {
   readonly hauler_id: string;
   readonly id: string;
-  readonly connection_id: string;
-  readonly customer_id: string;
-  readonly truck_id: string;
-  readonly camera_id: string;
-  readonly start_time: Date;
-  readonly end_time: Date;
   readonly status: RequestState;
-  readonly reason: string | null;
-  readonly deadline_at: Date;
-  readonly created_at: Date;
-  readonly updated_at: Date;
 }
 
-/** A part as the admin API shows it. */
+/** Likewise of a part. */
 export interface PartRow {
   readonly request_id: string;
-  readonly number: number;
-  readonly start_time: Date;
-  readonly end_time: Date;
-  readonly status: RequestState;
-  readonly reason: string | null;
   readonly partner_request_id: string | null;
   /** Retention has deleted a file of it. */
-  readonly is_removed: boolean;
+  readonly reason_code: typeof FILE_REMOVED | null;
   readonly recording_ids: string[];
 }
 
@@ -137,7 +124,7 @@ export class VideoRequestsRepository {
   find(ids: readonly string[]): Promise<RequestRow[]> {
     return this.dataSource.query(
       `SELECT hauler_id, id, connection_id, customer_id, truck_id, camera_id, start_time, end_time, status, reason,
-         deadline_at, created_at, updated_at
+         deadline_at AS deadline, created_at, updated_at
        FROM video_requests WHERE id = ANY ($1::uuid[]) ORDER BY id DESC`,
       [ids],
     );
@@ -146,7 +133,7 @@ export class VideoRequestsRepository {
   partsOf(requests: readonly RequestRow[]): Promise<PartRow[]> {
     return this.dataSource.query(
       `SELECT request_id, number, start_time, end_time, status, coalesce(reason, last_error) AS reason, partner_request_id,
-         status = 'expired' AND part.file_removed_at IS NOT NULL AS is_removed,
+         CASE WHEN status = 'expired' AND part.file_removed_at IS NOT NULL THEN '${FILE_REMOVED}' END AS reason_code,
          ARRAY(SELECT r.id FROM recordings r WHERE r.hauler_id = part.hauler_id AND r.part_id = part.id
                ORDER BY r.start_time, r.id)::text[] AS recording_ids
        FROM video_request_parts AS part

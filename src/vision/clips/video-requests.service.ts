@@ -4,15 +4,15 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
 import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
-import type {
-  OrderedVideoRequest,
-  OrderVideoRequest,
+import {
+  type OrderedVideoRequest,
+  type OrderVideoRequest,
   VideoRequest,
   VideoRequestPart,
-  VideoRequestQuery,
+  type VideoRequestQuery,
 } from '../../contracts/admin/video-request.dto.js';
-import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import { timeOfUuidv7, uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
@@ -116,38 +116,13 @@ export class VideoRequests {
 
 function toVideoRequestDto(row: RequestRow, parts: readonly PartRow[]): VideoRequest {
   const [only] = parts.length === 1 ? parts : [];
-  return {
-    id: row.id,
-    haulerId: row.hauler_id,
-    connectionId: row.connection_id,
-    customerId: row.customer_id,
-    truckId: row.truck_id,
-    cameraId: row.camera_id,
-    startTime: formatInstant(row.start_time),
-    endTime: formatInstant(row.end_time),
-    status: row.status,
-    ...(row.reason === null ? {} : { reason: row.reason }),
-    ...(row.status === 'expired' && parts.some((part) => part.is_removed) ? { reasonCode: FILE_REMOVED } : {}),
-    ...(only?.partner_request_id == null ? {} : { partnerRequestId: only.partner_request_id }),
-    parts: parts.map(toPartDto),
+  return present(VideoRequest, {
+    ...row,
+    reasonCode: row.status === 'expired' ? parts.find(({ reason_code }) => reason_code !== null)?.reason_code : null,
+    partnerRequestId: only?.partner_request_id,
+    parts: parts.map((part) => present(VideoRequestPart, part)),
     recordingIds: parts.flatMap(({ recording_ids }) => recording_ids),
-    deadline: formatInstant(row.deadline_at),
-    createdAt: formatInstant(row.created_at),
-    updatedAt: formatInstant(row.updated_at),
-  };
-}
-
-function toPartDto(part: PartRow): VideoRequestPart {
-  return {
-    number: part.number,
-    startTime: formatInstant(part.start_time),
-    endTime: formatInstant(part.end_time),
-    status: part.status,
-    ...(part.reason === null ? {} : { reason: part.reason }),
-    ...(part.is_removed ? { reasonCode: FILE_REMOVED } : {}),
-    ...(part.partner_request_id === null ? {} : { partnerRequestId: part.partner_request_id }),
-    recordingIds: part.recording_ids,
-  };
+  });
 }
 
 /** The operation whose call leads to a step. */

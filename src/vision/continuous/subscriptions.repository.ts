@@ -6,23 +6,7 @@ import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
-
-export interface SubscriptionRow {
-  readonly hauler_id: string;
-  readonly id: string;
-  readonly connection_id: string;
-  readonly truck_id: string;
-  readonly camera_id: string | null;
-  readonly start_time: Date;
-  readonly interval_seconds: number;
-  readonly enabled: boolean;
-  /** The start of the oldest window that was not read yet. */
-  readonly watermark: Date;
-  readonly last_read_at: Date | null;
-  readonly last_error: string | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
-}
+import type { WindowOwner } from './windows.repository.js';
 
 export interface NewSubscription {
   readonly truckId: string;
@@ -35,17 +19,6 @@ export interface NewSubscription {
 export interface SubscribedCamera {
   readonly truck_id: string;
   readonly camera_id: string | null;
-}
-
-/** A deferred window. */
-export interface UnreadRow extends SubscribedCamera {
-  readonly subscription_id: string;
-  readonly start_time: Date;
-  readonly end_time: Date;
-  readonly reason: string | null;
-  readonly attempts: number;
-  /** Null after the last attempt. */
-  readonly due_at: Date | null;
 }
 
 /** The subscription of a deferred window. */
@@ -70,7 +43,7 @@ export class SubscriptionsRepository {
   }
 
   async newestTruck(connectionId: string): Promise<string | undefined> {
-    const [newest] = await this.dataSource.query<Pick<SubscriptionRow, 'truck_id'>[]>(
+    const [newest] = await this.dataSource.query<Pick<SubscribedCamera, 'truck_id'>[]>(
       `${SUBSCRIPTIONS} AND connection_id = $1 ORDER BY id DESC LIMIT 1`,
       [connectionId],
     );
@@ -90,7 +63,7 @@ export class SubscriptionsRepository {
   }
 
   /** Newest first. */
-  list(query: VideoSubscriptionQuery): Promise<ListPage<SubscriptionRow>> {
+  list(query: VideoSubscriptionQuery): Promise<ListPage<object>> {
     const { connectionId = null, truckId = null, haulerId = null } = query;
     const sql = `${SUBSCRIPTIONS} AND ($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL OR truck_id = $2)
       AND ($3::uuid IS NULL OR hauler_id = $3)`;
@@ -103,9 +76,9 @@ export class SubscriptionsRepository {
   }
 
   /** The deferred windows of a connection, latest first. */
-  listUnread(haulerId: string, connectionId: string, query: TruckFilters): Promise<ListPage<UnreadRow>> {
+  listUnread(haulerId: string, connectionId: string, query: TruckFilters): Promise<ListPage<object>> {
     const sql = `SELECT w.id, w.subscription_id, s.truck_id, s.camera_id, w.start_time, w.end_time,
-        coalesce(w.last_error, w.reason) AS reason, w.attempts, w.due_at
+        coalesce(w.last_error, w.reason) AS reason, w.attempts, w.due_at AS next_attempt_at
       FROM video_subscriptions AS s JOIN video_windows AS w ON w.hauler_id = s.hauler_id AND w.subscription_id = s.id
       WHERE s.hauler_id = $1 AND s.connection_id = $2 AND ($3::text IS NULL OR s.truck_id = $3)
         AND s.deleted_at IS NULL AND w.reread_day IS NULL`;
@@ -117,8 +90,8 @@ export class SubscriptionsRepository {
     return listPage(this.dataSource, { ...list, key: ['start_time', 'id'], order: 'DESC' }, query);
   }
 
-  async find(id: string): Promise<SubscriptionRow | undefined> {
-    const [row] = await this.dataSource.query<SubscriptionRow[]>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
+  async find(id: string): Promise<WindowOwner | undefined> {
+    const [row] = await this.dataSource.query<WindowOwner[]>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
     return row;
   }
 
@@ -137,7 +110,7 @@ export class SubscriptionsRepository {
   /** Deletes its windows and the times of its readings as well. Its recordings stay, and their downloads go on. Returns whether the subscription existed. */
   async delete(id: string): Promise<boolean> {
     return this.inTransaction(async (manager) => {
-      const [deleted] = await manager.query<[Pick<SubscriptionRow, 'hauler_id'>[], number]>(
+      const [deleted] = await manager.query<[Pick<WindowOwner, 'hauler_id'>[], number]>(
         `UPDATE video_subscriptions SET deleted_at = now(), due_at = NULL, started_at = NULL
          WHERE id = $1 AND deleted_at IS NULL RETURNING hauler_id`,
         [id],

@@ -6,11 +6,12 @@ import {
   type CreateVideoSubscription,
   type ReadVideoSubscriptionAgain,
   type TruckFilters,
-  type UnreadWindow,
-  type VideoSubscription,
+  UnreadWindow,
+  VideoSubscription,
   type VideoSubscriptionQuery,
 } from '../../contracts/admin/video-subscription.dto.js';
-import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { epochMillis } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
@@ -20,7 +21,7 @@ import {
   unknownConnection,
   VisionConnections,
 } from '../client/vision-connections.repository.js';
-import { type SubscriptionRow, SubscriptionsRepository, type UnreadRow } from './subscriptions.repository.js';
+import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { WindowsRepository } from './windows.repository.js';
 import { closedUntil, daysOf } from './windows.rules.js';
 
@@ -47,19 +48,19 @@ export class VideoSubscriptions {
   /** Newest first. */
   async list(query: VideoSubscriptionQuery): Promise<List<VideoSubscription>> {
     const { rows, pagination } = await this.subscriptions.list(query);
-    return { data: rows.map(toSubscriptionDto), pagination };
+    return { data: rows.map((row) => present(VideoSubscription, row)), pagination };
   }
 
   /** The times of a connection of which no list could be read, latest first. */
   async listUnread(haulerId: string, connectionId: string, query: TruckFilters): Promise<List<UnreadWindow>> {
     const { rows, pagination } = await this.subscriptions.listUnread(haulerId, connectionId, query);
-    return { data: rows.map(toUnreadDto), pagination };
+    return { data: rows.map((row) => present(UnreadWindow, row)), pagination };
   }
 
   async get(id: string): Promise<VideoSubscription> {
     const row = await this.subscriptions.find(id);
     if (row === undefined) throw unknownSubscription(id);
-    return toSubscriptionDto(row);
+    return present(VideoSubscription, row);
   }
 
   /** The change takes effect at once. */
@@ -79,7 +80,7 @@ export class VideoSubscriptions {
     if (violations.length > 0) throw invalid(violations);
     await this.subscriptions.inTransaction((manager) => this.windows.readAgain(manager, row, window, daysOf(window)));
     this.work.runDue(READ_WINDOWS);
-    return toSubscriptionDto(row);
+    return present(VideoSubscription, row);
   }
 
   async remove(id: string): Promise<void> {
@@ -97,34 +98,3 @@ function againViolations(lengthMs: number, endedMs: number): Violation[] {
 }
 
 const unknownSubscription = (id: string) => apiError(ADMIN_API, 'notFound', `there is no video subscription ${id}`);
-
-function toUnreadDto(row: UnreadRow): UnreadWindow {
-  return {
-    subscriptionId: row.subscription_id,
-    truckId: row.truck_id,
-    ...(row.camera_id === null ? {} : { cameraId: row.camera_id }),
-    startTime: formatInstant(row.start_time),
-    endTime: formatInstant(row.end_time),
-    ...(row.reason === null ? {} : { reason: row.reason }),
-    attempts: row.attempts,
-    nextAttemptAt: row.due_at === null ? null : formatInstant(row.due_at),
-  };
-}
-
-function toSubscriptionDto(row: SubscriptionRow): VideoSubscription {
-  return {
-    id: row.id,
-    haulerId: row.hauler_id,
-    connectionId: row.connection_id,
-    truckId: row.truck_id,
-    ...(row.camera_id === null ? {} : { cameraId: row.camera_id }),
-    startTime: formatInstant(row.start_time),
-    intervalSeconds: row.interval_seconds,
-    enabled: row.enabled,
-    watermark: formatInstant(row.watermark),
-    ...(row.last_read_at === null ? {} : { lastReadAt: formatInstant(row.last_read_at) }),
-    ...(row.last_error === null ? {} : { lastError: row.last_error }),
-    createdAt: formatInstant(row.created_at),
-    updatedAt: formatInstant(row.updated_at),
-  };
-}

@@ -12,7 +12,7 @@ import { sizeFindings, type VisionCall, VisionClient } from '../client/vision.cl
 import { storeCameraNames } from '../recordings/camera-names.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
 import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
-import type { Window } from './windows.rules.js';
+import type { Span } from '../range.js';
 
 /** Reads one window of a partner's continuous recordings. */
 @Injectable()
@@ -33,7 +33,7 @@ export class WindowReader {
   async read(
     connection: VisionConnection,
     { truck_id: truckId, camera_id: cameraId }: SubscribedCamera,
-    window: Window,
+    window: Span,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { haulerId, id: connectionId } = connection;
@@ -58,7 +58,7 @@ export class WindowReader {
   async list(
     call: VisionCall,
     camera: Pick<ContinuousQuery, 'truckId' | 'cameraId'>,
-    { start, end }: Window,
+    { start, end }: Span,
     onItems: (items: readonly Recording[]) => void | Promise<void>,
   ): Promise<boolean> {
     const { connection } = call;

@@ -9,6 +9,7 @@ import {
   SLOW_PARTNER_MS,
   VisionConnections,
 } from '../client/vision-connections.repository.js';
+import type { Span } from '../range.js';
 import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
 import { WindowReader } from './window-reader.service.js';
 import { type SubscriptionPosition, type WindowRow, WindowsRepository } from './windows.repository.js';
@@ -20,7 +21,6 @@ import {
   rereadWindow,
   shareOf,
   shouldDefer,
-  type Window,
 } from './windows.rules.js';
 
 interface SubscriptionRow extends SubscribedCamera, SubscriptionPosition {
@@ -129,7 +129,7 @@ export class WindowReadingJob implements OnModuleInit {
     return 'done';
   }
 
-  private rereadWindow(row: SubscriptionRow, until: number, now: number): Window | undefined {
+  private rereadWindow(row: SubscriptionRow, until: number, now: number): Span | undefined {
     const { id, start_time, last_read_at } = row;
     const position = { startTime: start_time.getTime(), lastReadAt: last_read_at?.getTime() };
     return rereadWindow(this.env.VISION_REREAD, { ...position, until, now, share: shareOf(id) });

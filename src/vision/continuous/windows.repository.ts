@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import { uuidv7 } from '../../database/uuid.js';
-import type { Window } from './windows.rules.js';
+import type { Span } from '../range.js';
 
 interface SubscriptionKey {
   readonly hauler_id: string;
   readonly id: string;
 }
 
-interface WindowOwner extends SubscriptionKey {
+export interface WindowOwner extends SubscriptionKey {
   readonly connection_id: string;
 }
 
@@ -31,7 +31,7 @@ export interface WindowRow {
 /** Longer than the furthest re-reading of most configurations; older readings are forgotten. */
 const READINGS_KEPT = '90 days';
 
-const datesOf = ({ start, end }: Window): [Date, Date] => [new Date(start), new Date(end)];
+const datesOf = ({ start, end }: Span): [Date, Date] => [new Date(start), new Date(end)];
 
 /** The windows that wait to be read: deferred ones, and days to read again (`reread_day`); and when each time was last read. */
 @Injectable()
@@ -59,7 +59,7 @@ export class WindowsRepository {
   }
 
   /** Plans to read these days again. A day that still waits, or that was given up, is read from the earlier start to the later end. */
-  async planDays(manager: EntityManager, owner: WindowOwner, days: readonly Window[]): Promise<void> {
+  async planDays(manager: EntityManager, owner: WindowOwner, days: readonly Span[]): Promise<void> {
     await manager.query(
       `INSERT INTO video_windows AS w (hauler_id, id, subscription_id, connection_id, start_time, end_time, reread_day, due_at)
        SELECT $1, day.id, $2, $3, day.starts, day.ends, (day.starts AT TIME ZONE 'UTC')::date, now()
@@ -72,7 +72,7 @@ export class WindowsRepository {
   }
 
   /** As `planDays`, at once, with the deferred windows of this time, also those that were given up. */
-  async readAgain(manager: EntityManager, owner: WindowOwner, window: Window, days: readonly Window[]): Promise<void> {
+  async readAgain(manager: EntityManager, owner: WindowOwner, window: Span, days: readonly Span[]): Promise<void> {
     await this.planDays(manager, owner, days);
     await manager.query(
       `UPDATE video_windows SET due_at = now(), attempts = 0, last_error = NULL
@@ -95,7 +95,7 @@ export class WindowsRepository {
   async recordReading(
     manager: EntityManager,
     { hauler_id: haulerId, id }: SubscriptionKey,
-    window: Window,
+    window: Span,
     at: Date,
   ): Promise<void> {
     await manager.query(
@@ -111,7 +111,7 @@ export class WindowsRepository {
 }
 
 /** One array each of: id, start, end. */
-const columnsOf = (days: readonly Window[]): unknown[][] => [
+const columnsOf = (days: readonly Span[]): unknown[][] => [
   days.map(() => uuidv7()),
   days.map(({ start }) => new Date(start)),
   days.map(({ end }) => new Date(end)),

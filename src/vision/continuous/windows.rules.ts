@@ -1,11 +1,6 @@
 import type { Rereading } from '../../config/parse.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
-
-/** Milliseconds since the epoch, the end excluded. */
-export interface Window {
-  readonly start: number;
-  readonly end: number;
-}
+import type { Span } from '../range.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -38,7 +33,7 @@ export function nextWindow(
   { startTime, readUntil, lastReadAt }: ReadingPosition,
   now: number,
   backMs: number,
-): (Window & { readonly isLast: boolean }) | undefined {
+): (Span & { readonly isLast: boolean }) | undefined {
   const closed = closedUntil(now);
   if (now <= readUntil) return undefined;
   const complete = lastReadAt === undefined ? readUntil : lastReadAt - backMs;
@@ -70,7 +65,7 @@ export function rereadWindow(
     readonly now: number;
     readonly share: number;
   },
-): Window | undefined {
+): Span | undefined {
   if (lastReadAt === undefined) return undefined;
   const periodOf = (at: number, everyMs: number) => Math.floor(at / everyMs + share);
   const starts = rereadings
@@ -81,8 +76,8 @@ export function rereadWindow(
 }
 
 /** The window cut at the midnights of UTC. A later re-reading of a day joins one that still waits. */
-export function daysOf({ start, end }: Window): Window[] {
-  const days: Window[] = [];
+export function daysOf({ start, end }: Span): Span[] {
+  const days: Span[] = [];
   for (let from = start; from < end; from = days.at(-1)?.end ?? end) {
     days.push({ start: from, end: Math.min(end, (Math.floor(from / DAY_MS) + 1) * DAY_MS) });
   }

@@ -1,4 +1,4 @@
-import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import { ENV, type Env } from '../../config/env.js';
 import type { CheckedRule } from '../../contracts/admin/connection-check.dto.js';
 import { instantOf } from '../../contracts/common/instant.js';
@@ -8,7 +8,6 @@ import { InvalidMp4Error, Mp4BoxValidator } from '../../media/mp4-box-validator.
 import { hasVisibleEnd } from '../../media/file-headers.js';
 import { redactText } from '../../observability/redaction.js';
 import { inCallContext, OUTBOUND_LOG, type OutboundLog } from '../../outbound/outbound-log.js';
-import { ConnectionCheckService, type FileCheck } from '../../partner-client/connection-check.service.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { type VisionCall, VisionClient } from '../client/vision.client.js';
 import { VisionConnections } from '../client/vision-connections.repository.js';
@@ -39,11 +38,10 @@ const LATE = 'the check ended before the file was complete';
 
 /** Follows the link of one listed recording, as a download would, and keeps nothing of its file. */
 @Injectable()
-export class DownloadCheck implements FileCheck, OnModuleInit {
+export class DownloadCheck {
   private readonly openLink: OpenLink;
 
   constructor(
-    private readonly checks: ConnectionCheckService,
     private readonly connections: VisionConnections,
     private readonly subscriptions: SubscriptionsRepository,
     private readonly client: VisionClient,
@@ -53,14 +51,12 @@ export class DownloadCheck implements FileCheck, OnModuleInit {
     this.openLink = linkOpener(outboundPolicy(env), log);
   }
 
-  onModuleInit(): void {
-    this.checks.useFiles(this);
-  }
-
+  /** The truck of the newest subscription. */
   truckOf(connectionId: string): Promise<string | undefined> {
     return this.subscriptions.newestTruck(connectionId);
   }
 
+  /** Reads the whole file of a link. The signal ends it, and nothing is proven then. */
   async rules(connectionId: string, truckId: string | undefined, signal: AbortSignal): Promise<CheckedRule[]> {
     const connection = await this.connections.find(connectionId);
     if (connection === undefined) return [];

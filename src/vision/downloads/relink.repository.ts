@@ -3,7 +3,7 @@ import { DataSource } from 'typeorm';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
-import type { Window } from '../continuous/windows.rules.js';
+import type { Span } from '../range.js';
 import { knownChunks } from '../recordings/known-chunks.repository.js';
 import { distinctChunks, fetchBy } from '../recordings/recording.rules.js';
 import type { RecordingRow } from './download.repository.js';
@@ -14,7 +14,7 @@ export class RelinkRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** The time range of the recording, extended by the waiting recordings of its truck within six hours. */
-  async waitingRange(row: RecordingRow): Promise<Window> {
+  async waitingRange(row: RecordingRow): Promise<Span> {
     const [range] = await this.dataSource.query<[{ start: Date | null; end: Date | null }]>(
       `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
        WHERE hauler_id = $5 AND connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status = 'available'

@@ -9,7 +9,7 @@ import { type VisionCall, VisionClient } from '../client/vision.client.js';
 import { VisionConnections } from '../client/vision-connections.repository.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
 import { WindowReader } from '../continuous/window-reader.service.js';
-import type { Window } from '../continuous/windows.rules.js';
+import type { Span } from '../range.js';
 import { isNameOf, isSameCamera, type NamePair } from '../recordings/camera-names.rules.js';
 import { fetchBy } from '../recordings/recording.rules.js';
 import { DownloadRepository, type RecordingRow } from './download.repository.js';
@@ -104,7 +104,7 @@ function notListed(failure: unknown): string {
   return 'The link expired before the file could be fetched, and the partner no longer lists the recording.';
 }
 
-const mayBeIn = ({ start, end }: Window, { startTime, endTime }: Recording): boolean =>
+const mayBeIn = ({ start, end }: Span, { startTime, endTime }: Recording): boolean =>
   Date.parse(startTime) <= end && Date.parse(endTime) >= start;
 
 /** The recording under its own camera's name, or else under another known name of it. */

@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
-import type { Span } from './missing-clips.rules.js';
-
-/** A truck, as its partner names it. */
-export interface FootageTruck {
-  readonly haulerId: string;
-  readonly connectionId: string;
-  readonly truckId: string;
-}
+import type { Span } from '../range.js';
+import type { TruckKey } from '../truck.js';
 
 /** A part of a clip request. */
 export interface RequestedClipRow {
@@ -20,7 +14,7 @@ export interface RequestedClipRow {
 const MAX_RECORDINGS = 1_000;
 const MAX_REQUESTS = 100;
 
-const truckOf = ({ haulerId, connectionId, truckId }: FootageTruck): string[] => [haulerId, connectionId, truckId];
+const truckOf = ({ haulerId, connectionId, truckId }: TruckKey): string[] => [haulerId, connectionId, truckId];
 
 const timesOf = (spans: readonly Span[]): [starts: Date[], ends: Date[]] => [
   spans.map(({ start }) => new Date(start)),
@@ -33,7 +27,7 @@ export class FootageRepository {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Whether the partner has sent something of the truck, or a subscription names it. */
-  async knowsTruck(truck: FootageTruck): Promise<boolean> {
+  async knowsTruck(truck: TruckKey): Promise<boolean> {
     const [row] = await this.dataSource.query<[{ known: boolean }]>(
       `SELECT EXISTS (SELECT FROM recordings WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_subscriptions
@@ -44,7 +38,7 @@ export class FootageRepository {
   }
 
   /** Ids of stored and available recordings. No recording is longer than a day. */
-  async recordingIds(truck: FootageTruck, spans: readonly Span[], names: readonly string[] | null): Promise<string[]> {
+  async recordingIds(truck: TruckKey, spans: readonly Span[], names: readonly string[] | null): Promise<string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `SELECT DISTINCT r.id FROM unnest($4::timestamptz[], $5::timestamptz[]) AS span (start_time, end_time)
          JOIN recordings AS r ON r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = $3
@@ -58,7 +52,7 @@ export class FootageRepository {
   }
 
   /** Ids of the newest clip requests, in any state. */
-  async requestIds(truck: FootageTruck, spans: readonly Span[], names: readonly string[] | null): Promise<string[]> {
+  async requestIds(truck: TruckKey, spans: readonly Span[], names: readonly string[] | null): Promise<string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>(
       `SELECT DISTINCT q.id FROM unnest($4::timestamptz[], $5::timestamptz[]) AS span (start_time, end_time)
          JOIN video_requests AS q ON q.hauler_id = $1 AND q.connection_id = $2 AND q.truck_id = $3
@@ -74,7 +68,7 @@ export class FootageRepository {
    * The parts of clip requests that are open or stored. Locks the truck until the end of the transaction: of several callers
    * each sees the requests of those before it.
    */
-  async lockRequested(manager: EntityManager, truck: FootageTruck, { start, end }: Span): Promise<RequestedClipRow[]> {
+  async lockRequested(manager: EntityManager, truck: TruckKey, { start, end }: Span): Promise<RequestedClipRow[]> {
     const lock = `clips of ${truckOf(truck).join(' ')}`;
     await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
     return manager.query<RequestedClipRow[]>(

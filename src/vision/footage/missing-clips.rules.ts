@@ -1,10 +1,5 @@
 import type { CoverageInterval } from '../../contracts/admin/coverage.dto.js';
-
-/** In milliseconds since the epoch, the end excluded. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+import { gaps, lengthMs, overlap, type Span } from '../range.js';
 
 /** A time around a weighing. It is running if its end is still to come: it then ends now. */
 export interface FootageSpan extends Span {
@@ -41,17 +36,7 @@ export function clipsToRequest(
   missing: readonly Span[],
   requested: readonly RequestedPart[],
 ): Span[] {
-  const within = requested.filter(({ start, end }) => start < range.end && end > range.start);
+  const within = requested.filter((part) => overlap(part, range) > 0);
   if (range.isRunning && within.some(({ isOpen }) => isOpen)) return [];
-  return within
-    .reduce<readonly Span[]>((left, part) => left.flatMap((span) => without(span, part)), missing)
-    .filter(({ start, end }) => end - start >= MIN_CLIP_MS);
-}
-
-function without(span: Span, { start, end }: Span): Span[] {
-  if (end <= span.start || start >= span.end) return [span];
-  return [
-    { start: span.start, end: start },
-    { start: end, end: span.end },
-  ].filter((rest) => rest.start < rest.end);
+  return missing.flatMap((span) => gaps(span, within)).filter((span) => lengthMs(span) >= MIN_CLIP_MS);
 }

@@ -7,12 +7,14 @@ import { VideoRequests } from '../clips/video-requests.service.js';
 import type { CoveredCamera } from '../coverage/coverage.repository.js';
 import { CoveragePieces } from '../coverage/coverage-pieces.service.js';
 import { CoverageService } from '../coverage/coverage.service.js';
+import type { Span } from '../range.js';
 import { Recordings } from '../recordings/recordings.service.js';
-import { FootageRepository, type FootageTruck, type RequestedClipRow } from './footage.repository.js';
-import { clipsToRequest, type FootageSpan, missingSpans, type Span } from './missing-clips.rules.js';
+import type { TruckKey } from '../truck.js';
+import { FootageRepository, type RequestedClipRow } from './footage.repository.js';
+import { clipsToRequest, type FootageSpan, missingSpans } from './missing-clips.rules.js';
 
 /** Some times of a truck, oldest first, at least one. */
-export interface FootageQuery extends FootageTruck {
+export interface FootageQuery extends TruckKey {
   /** Empty: all that are known. */
   readonly cameras: readonly string[];
   readonly spans: readonly FootageSpan[];
@@ -42,7 +44,7 @@ export class TruckFootage {
     private readonly requests: VideoRequests,
   ) {}
 
-  knowsTruck(truck: FootageTruck): Promise<boolean> {
+  knowsTruck(truck: TruckKey): Promise<boolean> {
     return this.footage.knowsTruck(truck);
   }
 

@@ -1,6 +1,6 @@
-import type { MissingFootage } from '../../contracts/admin/hold.dto.js';
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
-import { instantSql, type Querying } from '../../database/sql.js';
+import type { Querying } from '../../database/sql.js';
+import type { TruckRow } from '../truck.js';
 import { isWithin, sameCamera } from './held.sql.js';
 import type { HoldRow } from './holds.repository.js';
 
@@ -9,13 +9,6 @@ export interface HeldCounts {
   readonly stored: number;
   readonly bytes: string;
   readonly waiting: number;
-}
-
-export interface MissingRow {
-  readonly camera: string | null;
-  readonly from: string;
-  readonly to: string;
-  readonly cause: MissingFootage['cause'];
 }
 
 /** Longer recordings than this do not exist; the bound lets an index find the first one of a range. */
@@ -66,7 +59,7 @@ export function findMissing(
   database: Querying,
   { hauler_id, id }: Key,
   rowsBefore: Date | undefined,
-): Promise<MissingRow[]> {
+): Promise<object[]> {
   return database.query(
     `WITH footage AS MATERIALIZED (${HELD}),
      named AS (SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id FROM footage),
@@ -101,17 +94,14 @@ export function findMissing(
        UNION ALL SELECT name, 'erased', unnest(unknown * erased) FROM rest
        UNION ALL SELECT name, 'monthRemoved', unnest(unknown * removed - erased) FROM rest
        UNION ALL SELECT name, 'notListed', unnest(unknown - erased - removed) FROM rest)
-     SELECT name AS camera, ${instantSql('lower(piece)')} AS "from", ${instantSql('upper(piece)')} AS "to", cause
+     SELECT name AS camera_id, lower(piece) AS "from", upper(piece) AS "to", cause
      FROM pieces ORDER BY lower(piece), name LIMIT ${MAX_MISSING}`,
     [hauler_id, id, rowsBefore ?? null],
   );
 }
 
 /** Held recordings of a truck that have no file yet, and may get none. */
-export interface HeldRiskRow {
-  readonly hauler_id: string;
-  readonly connection_id: string;
-  readonly truck_id: string;
+export interface HeldRiskRow extends TruckRow {
   readonly count: number;
   /** Of these, the download has ended without a file. */
   readonly lost: number;

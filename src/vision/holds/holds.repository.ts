@@ -117,13 +117,4 @@ export class HoldsRepository {
     );
     return row.known;
   }
-
-  /** The hauler of a vision connection; a deleted one counts, because its recordings stay. */
-  async haulerOf(connectionId: string): Promise<string | undefined> {
-    const [row] = await this.dataSource.query<{ hauler_id: string }[]>(
-      "SELECT hauler_id FROM connections WHERE id = $1 AND interface = 'vision'",
-      [connectionId],
-    );
-    return row?.hauler_id;
-  }
 }

@@ -4,20 +4,22 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
   type CreateHold,
-  type Hold,
-  type HoldDetails,
+  Hold,
+  HoldDetails,
   type HoldQuery,
   MAX_HOLD_DAYS,
+  MissingFootage,
 } from '../../contracts/admin/hold.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { AdminRecording, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Database } from '../../database/database.js';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { unknownConnection } from '../client/vision-connections.repository.js';
+import { haulerOf, unknownConnection } from '../client/vision-connections.repository.js';
 import { countHeld, findHeldAtRisk, findMissing, type HeldRiskRow } from './held-footage.repository.js';
 import { type HoldRow, HoldsRepository, lockHolding } from './holds.repository.js';
 
@@ -85,7 +87,7 @@ export class Holds {
 
   private async haulerOf({ connectionId, truckId, from, to }: CreateHold): Promise<string> {
     const violations = rangeViolations(from, to);
-    const haulerId = await this.holds.haulerOf(connectionId);
+    const haulerId = await haulerOf(this.dataSource, connectionId);
     if (haulerId === undefined) violations.push(unknownConnection());
     else if (!(await this.holds.knowsTruck(haulerId, connectionId, truckId))) {
       const before = this.rowsBefore();
@@ -96,16 +98,11 @@ export class Holds {
   }
 
   private async detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
-    const { stored, bytes, waiting } = await countHeld(database, row);
-    const missing = await findMissing(database, row, this.rowsBefore());
-    return {
-      ...toHoldDto(row),
-      ...{ stored, bytes: Number(bytes), waiting },
-      missing: missing.map(({ camera, from, to, cause }) => ({
-        ...(camera === null ? {} : { cameraId: camera }),
-        ...{ from: formatInstant(from), to: formatInstant(to), cause },
-      })),
-    };
+    const counts = await countHeld(database, row);
+    const missing = (await findMissing(database, row, this.rowsBefore())).map((range) =>
+      present(MissingFootage, range),
+    );
+    return present(HoldDetails, { ...shown(row), ...counts, missing });
   }
 
   /** Rows of recordings that began before this time may be deleted. */
@@ -136,22 +133,11 @@ const unknownTruck = (removedBefore: Date | undefined): Violation => ({
   }`,
 });
 
-function toHoldDto(row: HoldRow): Hold {
-  return {
-    id: row.id,
-    haulerId: row.hauler_id,
-    caseId: row.case_id,
-    reason: row.reason,
-    connectionId: row.connection_id,
-    truckId: row.truck_id,
-    ...(row.camera_id === null ? {} : { cameraId: row.camera_id }),
-    from: formatInstant(row.from),
-    to: formatInstant(row.to),
-    status: row.released_at === null ? 'active' : 'released',
-    createdAt: formatInstant(row.created_at),
-    createdBy: row.created_by,
-    ...(row.released_at === null ? {} : { releasedAt: formatInstant(row.released_at) }),
-    ...(row.released_by === null ? {} : { releasedBy: row.released_by }),
-    ...(row.release_reason === null ? {} : { releaseReason: row.release_reason }),
-  };
-}
+const shown = (row: HoldRow) => ({
+  ...row,
+  from: formatInstant(row.from),
+  to: formatInstant(row.to),
+  status: row.released_at === null ? 'active' : 'released',
+});
+
+const toHoldDto = (row: HoldRow): Hold => present(Hold, shown(row));

@@ -1,15 +1,9 @@
 import type { DataSource, EntityManager } from 'typeorm';
 import type { Querying } from '../../database/sql.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { CameraKey, TruckKey } from '../truck.js';
 import { areIndexable } from '../client/indexed-names.rules.js';
 import { isSameCamera, mayBeAliases, type NamePair, namesOf } from './camera-names.rules.js';
-
-export interface RequestedCamera {
-  readonly haulerId: string;
-  readonly connectionId: string;
-  readonly truckId: string;
-  readonly cameraId: string;
-}
 
 /**
  * Stores the other names that the partner returned for a requested camera: of clips under the id of the request, and of
@@ -17,7 +11,7 @@ export interface RequestedCamera {
  */
 export async function storeCameraNames(
   manager: EntityManager,
-  { haulerId, connectionId, truckId, cameraId }: RequestedCamera,
+  { haulerId, connectionId, truckId, cameraId }: CameraKey,
   returned: readonly Recording[],
 ): Promise<void> {
   const names = returned.filter((recording) => recording.truckId === truckId).map((recording) => recording.cameraId);
@@ -35,10 +29,7 @@ export async function storeCameraNames(
   );
 }
 
-export interface Truck {
-  readonly connectionId: string;
-  readonly truckId: string;
-}
+export type Truck = Omit<TruckKey, 'haulerId'>;
 
 /** The name pairs of each truck. */
 export async function namePairsOf(database: Querying, trucks: readonly Truck[]): Promise<NamePair[][]> {
@@ -65,7 +56,7 @@ export async function namesByTruck(
   return new Map(trucks.map((truckId, i) => [truckId, pairs[i] ?? []]));
 }
 
-export type NamedCamera = readonly [connectionId: string, truckId: string, cameraId: string];
+export type NamedCamera = Omit<CameraKey, 'haulerId'>;
 
 /** The other names of every camera with this name. A number may be the front camera of one truck and the rear of another. */
 export async function otherNamesOf(
@@ -73,8 +64,8 @@ export async function otherNamesOf(
   name: string,
   { connectionId, truckId }: { readonly connectionId?: string | undefined; readonly truckId?: string | undefined },
 ): Promise<NamedCamera[]> {
-  const rows = await dataSource.query<{ connection_id: string; truck_id: string; pairs: NamePair[] }[]>(
-    `SELECT connection_id, truck_id,
+  const rows = await dataSource.query<(Truck & { readonly pairs: NamePair[] })[]>(
+    `SELECT connection_id AS "connectionId", truck_id AS "truckId",
        json_agg(json_build_object('requested', requested_name, 'returned', returned_name)) AS pairs
      FROM partner_camera_names
      WHERE ($2::uuid IS NULL OR connection_id = $2) AND ($3::text IS NULL OR truck_id = $3)
@@ -82,9 +73,9 @@ export async function otherNamesOf(
      HAVING bool_or(lower(btrim($1)) IN (lower(btrim(requested_name)), lower(btrim(returned_name))))`,
     [name, connectionId ?? null, truckId ?? null],
   );
-  return rows.flatMap(({ connection_id, truck_id, pairs }) =>
+  return rows.flatMap(({ pairs, ...truck }) =>
     namesOf(name, pairs)
       .filter((other) => other !== name)
-      .map((other): NamedCamera => [connection_id, truck_id, other]),
+      .map((cameraId) => ({ ...truck, cameraId })),
   );
 }

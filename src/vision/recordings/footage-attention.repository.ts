@@ -1,15 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-
-interface TruckRow {
-  readonly hauler_id: string;
-  readonly connection_id: string;
-  readonly truck_id: string;
-  readonly count: number;
-}
+import type { TruckRow } from '../truck.js';
 
 /** Downloads of a truck that wait, and have failed so far or whose link expires within an hour. */
 export interface RiskRow extends TruckRow {
+  readonly count: number;
   readonly failing: number;
   readonly since: Date;
   /** When the first link expires; null if no link expires within an hour. */
@@ -18,6 +13,7 @@ export interface RiskRow extends TruckRow {
 
 /** Recordings of a truck that ended without a file. */
 export interface LostRow extends TruckRow {
+  readonly count: number;
   readonly status: 'failed' | 'expired';
   /** How many of each reason code. */
   readonly reasons: Readonly<Record<string, number>>;
@@ -27,6 +23,7 @@ export interface LostRow extends TruckRow {
 
 /** Times of a truck whose lists could not be read. */
 export interface UnreadRow extends TruckRow {
+  readonly count: number;
   readonly seconds: number;
   /** Windows that are not tried again by themselves. */
   readonly given_up: number;
@@ -38,6 +35,7 @@ export interface UnreadRow extends TruckRow {
 
 /** Clip requests of a truck that failed or expired. */
 export interface LostClipsRow extends TruckRow {
+  readonly count: number;
   /** Of the clip that ended last, as its range. */
   readonly reason: string | null;
   readonly start_time: Date;

@@ -1,33 +1,20 @@
-import type { RecordingQuery, RecordingReason } from '../../contracts/admin/recording.dto.js';
+import { FILE_REMOVED, type RecordingQuery } from '../../contracts/admin/recording.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
+import { haulerOf } from '../client/vision-connections.repository.js';
+import type { NamedCamera } from './camera-names.repository.js';
 import { MAX_MS, type RecordingState, type ShownState } from './recording.rules.js';
 
-/** A recording as the admin API shows it. Customer, truck and camera have the partner's names. */
+/** What is needed of a recording beside its answer, which has all columns of `findRecordings`. */
 export interface AdminRecordingRow {
-  readonly hauler_id: string;
-  readonly id: string;
   readonly connection_id: string;
-  readonly source: 'on-demand' | 'continuous';
-  readonly partner_recording_id: string;
-  readonly customer_id: string;
   readonly truck_id: string;
   readonly camera_id: string;
   readonly start_time: Date;
-  readonly end_time: Date;
-  readonly duration_seconds: number;
   readonly status: ShownState;
-  /** Of the end, or of the last failed attempt. */
-  readonly reason: string | null;
-  readonly reason_code: RecordingReason | null;
-  /** Retention has deleted the file. */
-  readonly is_removed: boolean;
-  readonly expires_at: Date | null;
   /** A bigint, as text. */
   readonly size_bytes: string | null;
   readonly sha256: string | null;
-  readonly created_at: Date;
-  readonly updated_at: Date;
 }
 
 /** A recording in work without a link waits for its next link. */
@@ -59,16 +46,17 @@ const FOUND = `SELECT id, start_time, hauler_id AS list_hauler FROM recordings
         AND ($6::text IS NULL OR camera_id = $6 OR (connection_id, truck_id, camera_id) IN (
           SELECT * FROM unnest($7::uuid[], $8::text[], $9::text[])))`;
 
-/** Ids, the latest start first. `others` are the other names of the camera: connection, truck and name. */
+/** Ids, the latest start first. `others` are the other names of the camera. */
 export async function recordingPage(
   database: Querying,
   query: RecordingQuery,
-  others: readonly (readonly string[])[],
+  others: readonly NamedCamera[],
 ): Promise<ListPage<{ readonly id: string }>> {
   const { connectionId, truckId, cameraId, source, from, to, overlaps } = query;
   const [status, isDownloading] = storedState(query.status);
   const isOfTruck = connectionId !== undefined && truckId !== undefined && status === null;
-  const haulerId = query.haulerId ?? (isOfTruck ? await haulerOf(database, connectionId) : null);
+  // The index of cameras begins with the hauler.
+  const haulerId = query.haulerId ?? (isOfTruck ? await haulerOf(database, connectionId) : undefined);
   const shown = STATES.filter((state) => status === null || status === state);
   const list: SqlList = {
     name: 'recordings',
@@ -76,9 +64,11 @@ export async function recordingPage(
     sql: isOfTruck ? FOUND : shown.map((state) => `${FOUND} AND status = '${state}'`),
     parameters: [
       ...[connectionId, truckId, source, from, to, cameraId].map((value) => value ?? null),
-      ...[0, 1, 2].map((i) => others.map((names) => names[i])),
+      others.map((camera) => camera.connectionId),
+      others.map((camera) => camera.truckId),
+      others.map((camera) => camera.cameraId),
       isDownloading,
-      haulerId,
+      haulerId ?? null,
       ...[overlaps?.from ?? null, overlaps?.to ?? null],
     ],
     hasHaulers: true,
@@ -88,19 +78,12 @@ export async function recordingPage(
   return listPage(database, list, query);
 }
 
-/** The index of cameras begins with the hauler. */
-async function haulerOf(database: Querying, connectionId: string): Promise<string | null> {
-  const sql = 'SELECT hauler_id FROM connections WHERE id = $1';
-  const [row] = await database.query<{ hauler_id: string }[]>(sql, [connectionId]);
-  return row?.hauler_id ?? null;
-}
-
 /** The latest start first. */
 export function findRecordings(database: Querying, ids: readonly string[]): Promise<AdminRecordingRow[]> {
   return database.query(
     `SELECT hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id, start_time,
-       end_time, duration_seconds, ${SHOWN_STATUS} AS status, coalesce(reason, last_error) AS reason, reason_code,
-       deleted_at IS NOT NULL AS is_removed, expires_at, size_bytes, sha256, created_at, updated_at
+       end_time, duration_seconds, ${SHOWN_STATUS} AS status, coalesce(reason, last_error) AS reason,
+       CASE WHEN deleted_at IS NULL THEN reason_code ELSE '${FILE_REMOVED}' END AS reason_code, expires_at, size_bytes, sha256, created_at, updated_at
      FROM recordings WHERE id = ANY ($1::uuid[]) ORDER BY start_time DESC, id DESC`,
     [ids],
   );

@@ -5,7 +5,8 @@ import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
-import { type RequestedCamera, storeCameraNames } from './camera-names.repository.js';
+import type { CameraKey } from '../truck.js';
+import { storeCameraNames } from './camera-names.repository.js';
 import { comparableName } from './camera-names.rules.js';
 import { isErased } from '../holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
@@ -21,7 +22,7 @@ import {
 } from './recording.rules.js';
 
 /** The part of a request that the clips belong to. */
-type ClipPart = RequestedCamera & { readonly id: string; readonly partnerRequestId: string | null };
+type ClipPart = CameraKey & { readonly id: string; readonly partnerRequestId: string | null };
 
 type ClipRow = Pick<Recording, 'cameraId' | 'startTime' | 'endTime'>;
 

@@ -3,8 +3,9 @@ import type { Request, Response } from 'express';
 import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
-import { FILE_REMOVED, type RecordingQuery, type StoredRecording } from '../../contracts/admin/recording.dto.js';
+import { type RecordingQuery, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import { apiError } from '../../errors/app-error.js';
 import { type FileToSend, sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
@@ -35,12 +36,12 @@ export class Recordings {
 
   /** With a connection only a recording of it. */
   async get(id: string, connectionId?: string): Promise<StoredRecording> {
-    return toRecordingDto(await this.row(id, connectionId));
+    return present(StoredRecording, await this.row(id, connectionId));
   }
 
   /** The latest start first. */
   async find(ids: readonly string[]): Promise<StoredRecording[]> {
-    return (await findRecordings(this.dataSource, ids)).map(toRecordingDto);
+    return (await findRecordings(this.dataSource, ids)).map((row) => present(StoredRecording, row));
   }
 
   /** Sends the bytes, or the requested range of them, with further headers. 404 where the recording or its file does not exist. */
@@ -96,29 +97,4 @@ export class StoredHours {
     const rows = await countStoredByHour(this.dataSource, from);
     return new Map(rows.map(({ hour, count }) => [hour.getTime(), count]));
   }
-}
-
-function toRecordingDto(row: AdminRecordingRow): StoredRecording {
-  return {
-    id: row.id,
-    haulerId: row.hauler_id,
-    connectionId: row.connection_id,
-    source: row.source,
-    partnerRecordingId: row.partner_recording_id,
-    customerId: row.customer_id,
-    truckId: row.truck_id,
-    cameraId: row.camera_id,
-    startTime: formatInstant(row.start_time),
-    endTime: formatInstant(row.end_time),
-    durationSeconds: row.duration_seconds,
-    status: row.status,
-    ...(row.reason === null ? {} : { reason: row.reason }),
-    ...(row.reason_code === null ? {} : { reasonCode: row.reason_code }),
-    ...(row.is_removed ? { reasonCode: FILE_REMOVED } : {}),
-    ...(row.expires_at === null ? {} : { expiresAt: formatInstant(row.expires_at) }),
-    ...(row.size_bytes === null ? {} : { sizeBytes: Number(row.size_bytes) }),
-    ...(row.sha256 === null ? {} : { sha256: row.sha256 }),
-    createdAt: formatInstant(row.created_at),
-    updatedAt: formatInstant(row.updated_at),
-  };
 }

@@ -2,24 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
-  type HaulerRetention,
+  DeletableOfTruck,
+  HaulerRetention,
   MAX_TRUCKS,
-  type RetentionPreview,
+  RetentionPreview,
   type RetentionPreviewQuery,
   type SetRetention,
 } from '../../contracts/admin/retention.dto.js';
-import { formatInstant } from '../../contracts/common/instant.js';
+import { present } from '../../contracts/common/present.js';
 import { Database } from '../../database/database.js';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import {
-  deletableBy,
-  type DeletableRow,
-  retentionOf,
-  type RetentionRow,
-  storeRetention,
-} from './retention.repository.js';
+import { deletableBy, retentionOf, type RetentionRow, storeRetention } from './retention.repository.js';
 
 type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;
 
@@ -32,7 +27,7 @@ export class RetentionSettings {
   ) {}
 
   async get(haulerId: string): Promise<HaulerRetention> {
-    return toRetentionDto(await find(this.dataSource, haulerId));
+    return shown(await find(this.dataSource, haulerId));
   }
 
   /** 400 for an unknown hauler. */
@@ -58,7 +53,7 @@ export class RetentionSettings {
         confirmed(change, await previewOf(manager, haulerId, days));
       }
       await storeRetention(manager, haulerId, days, by);
-      return toRetentionDto(await find(manager, haulerId));
+      return shown(await find(manager, haulerId));
     });
   }
 
@@ -75,6 +70,9 @@ async function find(database: Querying, haulerId: string): Promise<RetentionRow>
   if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no hauler ${haulerId}`);
   return row;
 }
+
+const shown = (row: RetentionRow): HaulerRetention =>
+  present(HaulerRetention, { ...row, isDefault: row.changed_at === null });
 
 /** Of a query, where 0 stands for ever. */
 const daysIn = (days: number | undefined, current: number | null): number | null =>
@@ -95,28 +93,5 @@ function confirmed({ confirm, recordings: known }: SetRetention, preview: Retent
 
 async function previewOf(database: Querying, haulerId: string, days: Days): Promise<RetentionPreview> {
   const [total, ...trucks] = await deletableBy(database, haulerId, days, MAX_TRUCKS);
-  return {
-    ...(total === undefined ? { recordings: 0, bytes: 0, held: 0 } : sumsOf(total)),
-    trucks: trucks.map((row) => ({
-      ...{ connectionId: row.connection_id ?? '', truckId: row.truck_id ?? '' },
-      ...sumsOf(row),
-    })),
-  };
-}
-
-const sumsOf = ({ recordings, bytes, held, oldest, newest }: DeletableRow) => ({
-  ...{ recordings, bytes: Number(bytes), held },
-  ...(oldest === null ? {} : { oldest: formatInstant(oldest) }),
-  ...(newest === null ? {} : { newest: formatInstant(newest) }),
-});
-
-function toRetentionDto(row: RetentionRow): HaulerRetention {
-  return {
-    haulerId: row.hauler_id,
-    onDemandDays: row.on_demand_days,
-    continuousDays: row.continuous_days,
-    isDefault: row.changed_at === null,
-    ...(row.changed_at === null ? {} : { changedAt: formatInstant(row.changed_at) }),
-    ...(row.changed_by === null ? {} : { changedBy: row.changed_by }),
-  };
+  return present(RetentionPreview, { ...total, trucks: trucks.map((row) => present(DeletableOfTruck, row)) });
 }

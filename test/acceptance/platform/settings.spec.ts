@@ -5,7 +5,8 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { flow, Hauler, ONE_SITE, type Plain } from '../support/hauler.js';
 import { countOf, expectError, postAs, POSTS, unique } from '../support/posts.js';
 import { type OwnService, ownDatabase, startOwnService } from '../support/service.js';
-import { administer, listed } from '../support/target.js';
+import { admin, administer, listed } from '../support/target.js';
+import { VisionScene } from '../support/vision.js';
 
 const [, ACCOUNT] = POSTS as [(typeof POSTS)[0], (typeof POSTS)[0]];
 
@@ -108,6 +109,15 @@ describe('with DATABASE_POOL=2', () => {
     );
     expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
     expect(new Set(replies.map(({ body }) => body['accountNumber'])).size).toBe(50);
+  });
+
+  test('ten erasures at once are started, none of which waits for a second connection (decisions 68, 73)', async () => {
+    const { connectionId } = await VisionScene.create({ hauler, service: hauler.service });
+    const range = { connectionId, truckId: 'TRUCK-7', from: '2026-01-31T08:00:00Z', to: '2026-01-31T09:00:00Z' };
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => admin('POST', '/erasures', range, hauler.service)),
+    );
+    expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
   });
 });
 

@@ -39,6 +39,12 @@ const row = (
 });
 const listing = (data: object): ScriptedReply => siteAnswer(data);
 
+/** The operation exists: without a hauler it answers 400. */
+const knowsNobody: ScriptedReply = (response, request) =>
+  request.query.has('haulerId')
+    ? refuses(404, 'NOT_FOUND')(response, request)
+    : refuses(400, 'INVALID_PAYLOAD')(response, request);
+
 const ROWS: Row[] = [
   row('lists records', listing(ONE_SITE), WORKS, '1 sites, 0 kiosks and 1 materials', 'section 4.3 200'),
   row('lists no records', listing({}), NOTHING_TO_CHECK, '0 sites', 'section 4.3 200'),
@@ -63,7 +69,30 @@ const ROWS: Row[] = [
     'neither a siteId nor a kioskId',
     'section 2.4a links',
   ),
-  row('leaves success out', json({ data: {} }), BREAKS, 'success is required', 'section 2.4a success'),
+  row(
+    'has a record of more than 1 MiB',
+    listing({ sites: [site('a', { note: 'x'.repeat(1_100_000) })] }),
+    BREAKS,
+    'larger than 1 MiB',
+    'section 2.4a data.sites',
+  ),
+  row(
+    'has such a record in an answer of more than 4 MiB',
+    listing({ sites: [site('a'), ...['b', 'c', 'd', 'e'].map((id) => site(id, { note: 'x'.repeat(1_100_000) }))] }),
+    BREAKS,
+    'data.sites[1] must not be larger than 1 MiB',
+    'section 2.4a data.sites',
+  ),
+  row('leaves success out', json({ data: {} }), BREAKS, 'success must be true', 'section 2.4a success'),
+  row(
+    'refuses the key in an answer of 200',
+    json({ success: false, error: { code: 'UNAUTHORIZED', message: 'no such key' } }),
+    SHUT,
+    'UNAUTHORIZED: no such key',
+    'section 4.3 401',
+  ),
+  row('refuses the hauler', refuses(400, 'INVALID_PAYLOAD', 'ask us first'), BREAKS, 'ask us first', 'section 4.3 400'),
+  row('has no data of the hauler', knowsNobody, NOTHING_TO_CHECK, '404 NOT_FOUND', 'section 4.3 404'),
   row('answers with a page of HTML', html(), BREAKS, 'HTML page', 'section 4.3 200'),
   row('does not accept the key', refuses(401, 'UNAUTHORIZED'), SHUT, 'does not accept our API key', 'section 4.3 401'),
   row('fails', refuses(500, 'INTERNAL_ERROR'), BREAKS, 'status 500', 'section 4.3 500'),
@@ -72,13 +101,16 @@ const ROWS: Row[] = [
 
 describe('the check of a Site connection', () => {
   let found: ReadonlyMap<Row, Check>;
+  /** Requests that the partner received. */
+  const sent = new Map<Row, number>();
   beforeAll(async () => {
-    const play = async ({ reply }: Row): Promise<Check> => {
+    const play = async (each: Row): Promise<Check> => {
       const hauler = await Hauler.create();
-      const { connectionId } = await hauler.siteConnection();
-      await answers(hauler, reply);
+      const { connectionId, partner } = await hauler.siteConnection();
+      await answers(hauler, each.reply);
       const { status, body } = await admin<Check>('POST', `/connections/${connectionId}/check`);
       expect(status).toBe(200);
+      sent.set(each, partner.asked.length);
       return body;
     };
     found = new Map(await Promise.all(ROWS.map(async (each) => [each, await play(each)] as const)));
@@ -88,6 +120,12 @@ describe('the check of a Site connection', () => {
     const check = found.get(each);
     expect([check?.reachable, check?.authorized, check?.conforms]).toEqual(each.verdict);
     expect(check?.findings.join('\n')).toContain(each.finding);
+  });
+
+  test('sends one GET, and one without the hauler where the partner knows none (section 4.3 200)', () => {
+    const asked = (partner: string) => sent.get(ROWS.find((each) => each.partner === partner) as Row);
+    expect([asked('lists records'), asked('fails'), asked('breaks the connection')]).toEqual([1, 1, 1]);
+    expect([asked('does not accept the key'), asked('has no data of the hauler')]).toEqual([1, 2]);
   });
 
   test('has an outcome for each rule of the interface, and none fails for a correct partner (section 4.3 200)', () => {
@@ -113,8 +151,9 @@ test('the check of a Vision connection calls every GET and no POST (section 4.5 
     operation: 'requestVideo',
     outcome: 'not-proven',
   });
-  expect([partner.askedOf(VIDEOS).length > 0, partner.askedOf(CONTINUOUS).length > 0, partner.askedOf(POST)]).toEqual([
-    true,
+  // One list of the kit, and one that looks for a file to fetch.
+  expect([partner.askedOf(VIDEOS).length, partner.askedOf(CONTINUOUS).length > 0, partner.askedOf(POST)]).toEqual([
+    2,
     true,
     [],
   ]);

@@ -48,7 +48,7 @@ export const FIND_KEY = 'SELECT hauler_id FROM peer_keys WHERE hash = $1';
 export const FIND_RECORDS = `
   SELECT EXISTS (SELECT FROM sites WHERE hauler_id = $1 AND external_id = $2) AS site,
          (SELECT count(*)::int FROM materials
-           WHERE hauler_id = $1 AND external_id = ANY($3::uuid[]) AND site_external_id = $2) AS materials`;
+           WHERE hauler_id = $1 AND external_id = ANY($3::uuid[]) AND $2 = ANY(site_ids)) AS materials`;
 
 export const UPSERT = `
   INSERT INTO peer_kept_tickets

@@ -228,7 +228,7 @@ test('a call to a partner goes on with the trace of the request that caused it; 
   const sent = partner.asked.map(({ headers }) => parseTraceparent(headers['traceparent']));
   expect(sent.map((trace) => trace?.traceId)).toEqual(sent.map(() => TRACE));
   expect(new Set([PARENT, ...sent.map((trace) => trace?.parentId)]).size).toBe(sent.length + 1);
-  expect(partner.asked[0]?.headers['tracestate']).toBe('rojo=1,congo=2');
+  expect(partner.asked[0]?.headers['tracestate']).toBe('rojo=1, congo=2');
   const spans = await spansOf('getSites', ({ traceId, kind }) => traceId === TRACE && kind === 3);
   expect(spans[0]).toMatchObject({ parentSpanId: PARENT, spanId: sent[0]?.parentId });
 });

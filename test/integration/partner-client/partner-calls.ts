@@ -4,14 +4,10 @@ import { HttpService } from '@nestjs/axios';
 import { Logger } from '@nestjs/common';
 import axios from 'axios';
 import type { DataSource } from 'typeorm';
-import { readerOf } from '../../../src/contracts/common/fields/field.js';
-import type { Violation } from '../../../src/contracts/common/violation.js';
 import { SITE_API } from '../../../src/contracts/site/site.api.js';
-import { GetSitesResponse } from '../../../src/contracts/site/site.dto.js';
 import { Metrics } from '../../../src/observability/metrics.js';
 import { ConnectionKeys, sealKey } from '../../../src/partner-client/connection-keys.service.js';
 import { httpDefaults, PartnerTransport } from '../../../src/partner-client/http-exchange.js';
-import type { PartnerAnswer } from '../../../src/partner-client/partner-answer.js';
 import {
   type PartnerCall,
   PartnerClient,
@@ -71,13 +67,9 @@ export async function failureOf(call: Promise<unknown>): Promise<PartnerFailure>
   return error;
 }
 
-/** The body as a response with sites. Throws `PartnerFailure` of kind `breach` with the path of each violation. */
-export function readSites(answer: PartnerAnswer): GetSitesResponse {
-  const violations: Violation[] = [];
-  const sites = readerOf(GetSitesResponse)(answer.json(), '', violations);
-  if (violations.length > 0) throw answer.breach(violations);
-  return sites;
-}
+/** The whole body of the answer. */
+export const ask = (client: PartnerClient, connection: PartnerConnection, call: PartnerCall): Promise<unknown> =>
+  client.stream(connection, call, (answer) => answer.json());
 
 const SECRETS_KEY = randomBytes(32);
 

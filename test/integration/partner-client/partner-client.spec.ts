@@ -8,12 +8,12 @@ import { eventually } from '../../support/eventually.js';
 import { held } from '../../support/held.js';
 import { setConnectionRow } from '../../support/rows.js';
 import {
+  ask,
   EMPTY,
   failureOf,
   getSites,
   PARTNER_KEY,
   partnerClient,
-  readSites,
   sealedFor,
   SITES,
   usePartnerCalls,
@@ -111,8 +111,8 @@ describe('a call of a partner', () => {
   test('sends the key in the header of the contract, the query encoded, and asks for JSON', async () => {
     scene.partner.on(SITES, partnerDoes.json(EMPTY));
     const connection = await connect({ baseUrl: `${scene.partner.url}/` });
-    const answer = await partnerClient(scene.dataSource).call(connection, getSites);
-    expect(readSites(answer)).toEqual({ success: true, data: {} });
+    const answer = await ask(partnerClient(scene.dataSource), connection, getSites);
+    expect(answer).toMatchObject(EMPTY);
     expect(scene.partner.asked).toHaveLength(1);
     expect(scene.partner.asked[0]?.headers).toMatchObject({
       'api-key': PARTNER_KEY,
@@ -132,8 +132,8 @@ describe('a call of a partner', () => {
     ['unknown fields', partnerDoes.json({ ...EMPTY, more: 1, data: { extra: [] } })],
   ])('reads an answer with %s', async (_, reply) => {
     scene.partner.on(SITES, reply);
-    const answer = await partnerClient(scene.dataSource).call(await connect(), getSites);
-    expect(readSites(answer)).toEqual({ success: true, data: {} });
+    const answer = await ask(partnerClient(scene.dataSource), await connect(), getSites);
+    expect(answer).toMatchObject(EMPTY);
   });
 });
 
@@ -142,7 +142,7 @@ describe('a failed call', () => {
     const failing = await startScriptedPartner();
     failing.on(SITES, reply);
     const client = partnerClient(scene.dataSource, { answerMs: ANSWER_TIMEOUT_MS });
-    const failure = await failureOf(client.call(await connect({ baseUrl: failing.url }), getSites));
+    const failure = await failureOf(ask(client, await connect({ baseUrl: failing.url }), getSites));
     expect(failure).toMatchObject({ kind, expected: true });
     expect(failure.message).toContain(sentence);
     expect(failure.message).toContain('127.0.0.1');
@@ -155,10 +155,10 @@ describe('a failed call', () => {
     const { port } = closed.address() as AddressInfo;
     closed.close();
     const client = partnerClient(scene.dataSource);
-    const refused = await failureOf(client.call(await connect({ baseUrl: `http://127.0.0.1:${port}` }), getSites));
+    const refused = await failureOf(ask(client, await connect({ baseUrl: `http://127.0.0.1:${port}` }), getSites));
     expect(refused).toMatchObject({ kind: 'unreachable' });
     expect(refused.message).toContain('could not be reached: it refuses connections');
-    const unknown = await failureOf(client.call(await connect({ baseUrl: 'http://no-such.invalid' }), getSites));
+    const unknown = await failureOf(ask(client, await connect({ baseUrl: 'http://no-such.invalid' }), getSites));
     expect(unknown.kind).toBe('unreachable');
   });
 
@@ -167,7 +167,7 @@ describe('a failed call', () => {
     const silent = await listening();
     const { port } = silent.address() as AddressInfo;
     const client = partnerClient(scene.dataSource, { connectMs: 200, answerMs: 60_000 });
-    const call = client.call(await connect({ baseUrl: `https://127.0.0.1:${port}` }), {
+    const call = ask(client, await connect({ baseUrl: `https://127.0.0.1:${port}` }), {
       ...getSites,
       once: true,
     });
@@ -182,7 +182,7 @@ describe('a failed call', () => {
     ['https://localhost:1', 'not a public one'],
   ])('to the address %s sends nothing', async (baseUrl, sentence) => {
     const client = partnerClient(scene.dataSource, { allowPrivate: false });
-    const failure = await failureOf(client.call(await connect({ baseUrl }), getSites));
+    const failure = await failureOf(ask(client, await connect({ baseUrl }), getSites));
     expect(failure.kind).toBe('addressRefused');
     expect(failure.message).toContain(sentence);
   });
@@ -196,8 +196,8 @@ describe('a retry', () => {
       socket.once('data', () => socket.end(`${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`)),
     );
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const answer = await partnerClient(scene.dataSource).call(await connect({ baseUrl }), getSites);
-    expect(answer.json()).toEqual(EMPTY);
+    const answer = await ask(partnerClient(scene.dataSource), await connect({ baseUrl }), getSites);
+    expect(answer).toEqual(EMPTY);
   });
 
   const LOST: [string, ScriptedReply][] = [
@@ -211,7 +211,7 @@ describe('a retry', () => {
     const call = { api: VISION_API, route: VISION_API.routes.requestVideo, body: {}, accept: [202] };
     scene.partner.on(SUBMIT, reply, partnerDoes.json(EMPTY, { status: 202 }));
     const connection = await connect({ interface: 'vision' });
-    await failureOf(partnerClient(scene.dataSource, { answerMs: 200 }).call(connection, call));
+    await failureOf(ask(partnerClient(scene.dataSource, { answerMs: 200 }), connection, call));
     expect(scene.partner.asked).toHaveLength(1);
   });
 });
@@ -241,8 +241,8 @@ describe('a connection that is changed after it was loaded', () => {
       void setConnectionRow(scene, connection.id, state).then(() => partnerDoes.html(503)(response, request));
     });
     const client = partnerClient(scene.dataSource);
-    expect((await failureOf(client.call(connection, getSites))).kind).toBe('connectionChanged');
-    expect((await failureOf(client.call(connection, getSites))).message).toContain('was deleted or its address');
+    expect((await failureOf(ask(client, connection, getSites))).kind).toBe('connectionChanged');
+    expect((await failureOf(ask(client, connection, getSites))).message).toContain('was deleted or its address');
     expect(scene.partner.asked).toHaveLength(1);
   });
 
@@ -250,7 +250,7 @@ describe('a connection that is changed after it was loaded', () => {
     const connection = await connect();
     scene.partner.on(SITES, partnerDoes.json(EMPTY));
     await setConnectionRow(scene, connection.id, { sealedKey: sealedFor(connection.id, 'another-partner-key') });
-    await partnerClient(scene.dataSource).call(connection, getSites);
+    await ask(partnerClient(scene.dataSource), connection, getSites);
     expect(scene.partner.asked.map(({ headers }) => headers['api-key'])).toEqual(['another-partner-key']);
   });
 });
@@ -263,17 +263,17 @@ describe('a partner that is down', () => {
     scene.partner.on(SITES, partnerDoes.html(500));
     const client = partnerClient(scene.dataSource, { pauseAfter: 3, pauses: pauses(2_000) });
     const [connection, other] = [await connect(), await connect()];
-    for (let i = 0; i < 3; i++) await failureOf(client.call(connection, getSites));
-    const open = await failureOf(client.call(connection, getSites));
+    for (let i = 0; i < 3; i++) await failureOf(ask(client, connection, getSites));
+    const open = await failureOf(ask(client, connection, getSites));
     expect(open.kind).toBe('circuitOpen');
     expect(open.retryAt?.getTime()).toBeGreaterThan(Date.now());
     expect(scene.partner.asked).toHaveLength(3);
     // Another connection has its own pauses, and a call of an admin is made during a pause.
-    expect((await failureOf(client.call(other, getSites))).kind).toBe('failed');
-    expect((await failureOf(client.call(connection, { ...getSites, duringPause: true }))).kind).toBe('failed');
+    expect((await failureOf(ask(client, other, getSites))).kind).toBe('failed');
+    expect((await failureOf(ask(client, connection, { ...getSites, duringPause: true }))).kind).toBe('failed');
     scene.partner.on(SITES, partnerDoes.json(EMPTY));
-    await eventually(() => client.call(connection, getSites));
-    await client.call(connection, getSites);
+    await eventually(() => ask(client, connection, getSites));
+    await ask(client, connection, getSites);
   });
 });
 
@@ -282,13 +282,13 @@ describe('a partner that asks for fewer calls', () => {
     scene.partner.on(SITES, partnerDoes.refuses(status, 'X', 'slow', { 'Retry-After': '600' }));
     const client = partnerClient(scene.dataSource);
     const [connection, other] = [await connect(), await connect()];
-    await failureOf(client.call(connection, getSites));
-    const refused = await failureOf(client.call(connection, { ...getSites, once: true }));
+    await failureOf(ask(client, connection, getSites));
+    const refused = await failureOf(ask(client, connection, { ...getSites, once: true }));
     expect(refused).toMatchObject({ kind: 'circuitOpen', message: expect.stringContaining('asked for fewer calls') });
     // At most 5 min: then one call finds out whether the partner still says so.
     expect(Math.round(((refused.retryAt?.getTime() ?? 0) - Date.now()) / 1_000)).toBe(300);
     expect(scene.partner.asked).toHaveLength(1);
-    await failureOf(client.call(other, getSites));
+    await failureOf(ask(client, other, getSites));
     expect(scene.partner.asked).toHaveLength(2);
   });
 });

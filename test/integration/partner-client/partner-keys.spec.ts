@@ -4,6 +4,7 @@ import { connectionRow, setConnectionRow } from '../../support/rows.js';
 import * as partnerDoes from '../../support/scripted-partner.js';
 import type { ScriptedReply } from '../../support/scripted-partner.js';
 import {
+  ask,
   EMPTY,
   failureOf,
   getSites,
@@ -46,7 +47,7 @@ describe('the two key slots', () => {
       void others.then(() => accepts('next-partner-key')(response, request));
     });
     const client = partnerClient(scene.dataSource);
-    for (let i = 0; i < 3; i++) await client.call(connection, getSites);
+    for (let i = 0; i < 3; i++) await ask(client, connection, getSites);
     const asked = scene.partner.asked.map(({ headers }) => headers['api-key']);
     expect(asked).toEqual([PARTNER_KEY, 'next-partner-key', 'next-partner-key', 'next-partner-key']);
     expect(await slots(connection)).toEqual({ sealedKey: connection.sealedNextKey, sealedNextKey: null });
@@ -63,10 +64,10 @@ describe('the two key slots', () => {
       void saving.then(() => accepts('next-partner-key')(response, request));
     });
     const client = partnerClient(scene.dataSource);
-    await client.call(connection, getSites);
+    await ask(client, connection, getSites);
     expect(await slots(connection)).toEqual(saved);
     // The next key was not promoted: the saved key is sent first.
-    await client.call(connection, getSites);
+    await ask(client, connection, getSites);
     const asked = scene.partner.asked.map(({ headers }) => headers['api-key']);
     expect(asked).toEqual([PARTNER_KEY, 'next-partner-key', 'a third one', 'next-partner-key']);
   });
@@ -79,7 +80,7 @@ describe('the two key slots', () => {
       ),
     );
     const connection = await connect({ nextKey: 'next-partner-key' });
-    await partnerClient(scene.dataSource).call(connection, getSites);
+    expect((await failureOf(ask(partnerClient(scene.dataSource), connection, getSites))).kind).toBe('notJson');
     expect((await slots(connection)).sealedNextKey).toBe(connection.sealedNextKey);
   });
 });
@@ -96,7 +97,7 @@ describe('the key of a partner', () => {
     ['in a Content-Encoding', partnerDoes.raw('{}', { headers: { 'Content-Encoding': PARTNER_KEY } })],
   ])('is not in the error if the partner echoes it %s', async (_, reply) => {
     scene.partner.on(SITES, reply);
-    const failure = await failureOf(partnerClient(scene.dataSource, { answerMs: 200 }).call(await connect(), getSites));
+    const failure = await failureOf(ask(partnerClient(scene.dataSource, { answerMs: 200 }), await connect(), getSites));
     const text = shown(failure);
     for (const form of [PARTNER_KEY, encodeURIComponent(PARTNER_KEY), Buffer.from(PARTNER_KEY).toString('base64')]) {
       expect(text).not.toContain(form);
@@ -118,7 +119,7 @@ describe('the key of a partner', () => {
     ['the end of a code', `${'X'.repeat(80)}${LONG_KEY}`, 'no'],
   ])('is not in the error in part, across %s', async (_, code, message) => {
     scene.partner.on(SITES, partnerDoes.refuses(400, code, message));
-    const failure = await failureOf(partnerClient(scene.dataSource).call(await connect({ key: LONG_KEY }), getSites));
+    const failure = await failureOf(ask(partnerClient(scene.dataSource), await connect({ key: LONG_KEY }), getSites));
     const text = shown(failure);
     for (const form of [LONG_KEY, LONG_KEY_64]) {
       for (let at = 0; at + 8 <= form.length; at++) expect(text).not.toContain(form.slice(at, at + 8));

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, pendingMigrations } from '../../../src/database/migrate.js';
 import { MIGRATIONS } from '../../../src/database/migrations.js';
+import { ListParentsOfMaterials1795737000000 } from '../../../migrations/1795737000000-list-parents-of-materials.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 class AddKept1900000000000 implements MigrationInterface {
@@ -69,4 +70,46 @@ describe('migrate', () => {
     expect(await migrate(database.url, { migrations: newer })).toEqual(['AddKept1900000000000']);
     expect(await pendingMigrations(dataSource, newer)).toEqual([]);
   });
+});
+
+test('the parents of materials become arrays, and columns again', async () => {
+  const at = MIGRATIONS.findIndex(({ name }) => name.startsWith('ListParentsOfMaterials'));
+  await migrate(database.url, { migrations: MIGRATIONS.slice(0, at) });
+  const dataSource = await database.connect();
+  const [a, b, c] = ['a', 'b', 'c'].map((letter) => `${letter.repeat(8)}-0000-7000-8000-000000000000`);
+  await dataSource.query(`INSERT INTO haulers (id, name) VALUES ($1, 'Hauling')`, [a]);
+  const before = [
+    { material_type: '1 site', site: a, kiosk: null, sites: null, kiosks: null },
+    { material_type: '2 both', site: a, kiosk: b, sites: null, kiosks: null },
+    { material_type: '3 sites', site: a, kiosk: null, sites: [b, c], kiosks: null },
+    { material_type: '4 kiosks, not sorted', site: a, kiosk: b, sites: null, kiosks: [a, c] },
+    { material_type: '5 no first kiosk', site: a, kiosk: null, sites: null, kiosks: [c] },
+  ];
+  for (const { material_type: type, site, kiosk, sites, kiosks } of before)
+    await dataSource.query(
+      `INSERT INTO materials (id, hauler_id, external_id, material_type, measure_unit, site_external_id, kiosk_external_id,
+         more_site_ids, more_kiosk_ids) VALUES (gen_random_uuid(), $1, gen_random_uuid(), $2, 'Ton', $3, $4, $5, $6)`,
+      [a, type, site, kiosk, sites, kiosks],
+    );
+  await migrate(database.url, { migrations: MIGRATIONS.slice(0, at + 1) });
+  const arrays = await dataSource.query<object[]>('SELECT site_ids, kiosk_ids FROM materials ORDER BY material_type');
+  expect(arrays).toEqual([
+    { site_ids: [a], kiosk_ids: null },
+    { site_ids: [a], kiosk_ids: [b] },
+    { site_ids: [a, b, c], kiosk_ids: null },
+    { site_ids: [a], kiosk_ids: [a, b, c] },
+    { site_ids: [a], kiosk_ids: [c] },
+  ]);
+  const runner = dataSource.createQueryRunner();
+  await new ListParentsOfMaterials1795737000000().down(runner);
+  await runner.release();
+  const after = await dataSource.query<object[]>(
+    `SELECT material_type, site_external_id AS site, kiosk_external_id AS kiosk, more_site_ids AS sites, more_kiosk_ids AS kiosks
+     FROM materials ORDER BY material_type`,
+  );
+  expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
+  expect(after.slice(3)).toMatchObject([
+    { kiosk: a, kiosks: [b, c] },
+    { kiosk: c, kiosks: null },
+  ]);
 });

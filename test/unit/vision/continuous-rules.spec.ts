@@ -12,8 +12,8 @@ import {
   rereadWindow,
   shareOf,
   shouldDefer,
-  type Window,
 } from '../../../src/vision/continuous/windows.rules.js';
+import type { Span } from '../../../src/vision/range.js';
 import {
   distinctChunks,
   hasGrown,
@@ -115,9 +115,9 @@ describe('windows (decision 48)', () => {
 describe('re-reading by age (decision 48)', () => {
   const start = Date.parse('2026-01-01T00:00:00Z');
   /** All windows that are read in this many days of a subscription that is read every five minutes, with the times of reading. */
-  function readings(rule: string, days: number): (Window & { readonly at: number })[] {
+  function readings(rule: string, days: number): (Span & { readonly at: number })[] {
     const rules = rereadings(rule);
-    const read: (Window & { at: number })[] = [];
+    const read: (Span & { at: number })[] = [];
     let [readUntil, lastReadAt]: [number, number | undefined] = [start, undefined];
     for (let now = start + 5 * MINUTE; now <= start + days * DAY; now += 5 * MINUTE) {
       const position = { startTime: start, readUntil, lastReadAt };
@@ -132,7 +132,7 @@ describe('re-reading by age (decision 48)', () => {
   }
   const DEFAULT = '15m/0 6h/1h 3d/1d 14d/7d';
   const byAge = readings(DEFAULT, 45);
-  const timesListed = (all: readonly Window[], chunk: number) =>
+  const timesListed = (all: readonly Span[], chunk: number) =>
     all.filter((window) => window.start < chunk + 5 * MINUTE && window.end > chunk).length;
 
   test('a chunk is listed at most 20 times in its life, and not 74 times', () => {

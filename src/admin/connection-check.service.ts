@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { CheckedRule, ConnectionCheck } from '../contracts/admin/connection-check.dto.js';
+import { ConnectionRulesService } from '../partner-client/connection-rules.service.js';
+import { ConnectionsService } from '../partner-client/connections.service.js';
+import { PartnerFailure } from '../partner-client/partner-failure.js';
+import { DownloadCheck } from '../vision/downloads/download-check.service.js';
+
+/** Calls a partner, to show an admin what about its connection is proven. */
+@Injectable()
+export class ConnectionCheckService {
+  constructor(
+    private readonly connections: ConnectionsService,
+    private readonly kit: ConnectionRulesService,
+    private readonly files: DownloadCheck,
+  ) {}
+
+  /** A failure of the partner is part of the result; only an unknown id is an error. */
+  async check(id: string, truckId?: string): Promise<ConnectionCheck> {
+    const connection = await this.connections.required(id);
+    const signal = timeLimit();
+    const isVision = connection.interface === 'vision';
+    const truck = truckId ?? (isVision ? await this.files.truckOf(id) : undefined);
+    const { reachable, authorized, asked, findings, rules: ofKit } = await this.kit.rules(connection, truck, signal);
+    if (!reachable || !authorized)
+      return { reachable, authorized, conforms: false, proven: 0, of: 0, findings: [...findings], rules: [] };
+    const ofFiles = isVision ? await this.files.rules(id, truck, signal) : [];
+    const counted = [...ofKit.filter((rule) => asked.has(rule.id)), ...ofFiles].filter(
+      ({ outcome }) => outcome !== 'not-applicable',
+    );
+    const open = counted.filter(({ outcome }) => outcome === 'not-proven' || outcome === 'kit-error');
+    const faults = counted.filter(({ outcome }) => outcome === 'failed');
+    const unproven = ofFiles.filter(({ outcome }) => outcome === 'not-proven');
+    return {
+      reachable,
+      authorized,
+      conforms: faults.length > 0 ? false : open.length > 0 ? null : true,
+      proven: counted.length - open.length - faults.length,
+      of: counted.length,
+      findings: [...findings, ...[...faults, ...unproven].map(findingOf)].slice(0, MAX_FINDINGS),
+      rules: [...ofKit, ...ofFiles],
+    };
+  }
+}
+
+const MAX_FINDINGS = 100;
+
+/** An admin waits for the check, and our server closes a connection that is silent for 2 minutes. */
+const MAX_MS = 100_000;
+
+/** Aborts with a failure, which is part of the result as any other. */
+function timeLimit(): AbortSignal {
+  const limit = new AbortController();
+  const message = `The check ended after ${MAX_MS / 1_000} s.`;
+  AbortSignal.timeout(MAX_MS).addEventListener('abort', () => limit.abort(new PartnerFailure('timedOut', message)));
+  return limit.signal;
+}
+
+const findingOf = ({ id, operation, message }: CheckedRule): string => `${id} (${operation}): ${message}`;
