@@ -6,7 +6,6 @@ import { ReferencePartnerModule } from '../reference-partner/reference-partner.m
 import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { StorageModule } from '../storage/storage.module.js';
-import { CoverageDays } from '../vision/recordings/coverage-days.service.js';
 import { VisionModule } from '../vision/vision.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { HealthModule } from '../health/health.module.js';
@@ -72,7 +71,7 @@ import { VideoRequestsController } from './video-requests.controller.js';
     PeopleController,
     SandboxController,
   ],
-  providers: [ActionExports, ActionNames, NamedActions, AttentionService, CoverageDays, Doctor, ExchangeReplay],
+  providers: [ActionExports, ActionNames, NamedActions, AttentionService, Doctor, ExchangeReplay],
   exports: [AttentionService, Doctor, ExchangeReplay],
 })
 export class AdminModule {}

@@ -10,7 +10,6 @@ import {
   StorageCheck,
   StorageCheckQuery,
   type StorageFinding,
-  type SumsFinding,
 } from '../contracts/admin/storage.dto.js';
 import { unavailable } from '../errors/app-error.js';
 import { referenceInventories } from '../reference-partner/vision/stored-videos.repository.js';
@@ -18,8 +17,6 @@ import type { Inventory, InventoryFile } from '../storage/inventory.repository.j
 import { ifNotStored, StorageUnavailableError, UnreadableError } from '../storage/storage-errors.js';
 import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
 import { announcedFiles } from '../storage/storing-files.repository.js';
-import { sumsSentence } from '../vision/recordings/coverage-days.rules.js';
-import { CoverageDays, type WrongTruckDay } from '../vision/recordings/coverage-days.service.js';
 import { recordingInventory } from '../vision/recordings/recordings.repository.js';
 
 /** A file appears shortly before its row, so only an older file without a row is reported. */
@@ -35,7 +32,7 @@ const SEARCH_ADVICE =
 
 type RowFinding = Omit<StorageFinding, 'table'>;
 
-/** Compares the storage with the tables whose rows have files, and the sums by day with the recordings. Changes nothing. */
+/** Compares the storage with the tables whose rows have files. Changes nothing. */
 @Injectable()
 export class Doctor {
   private readonly inventories: readonly Inventory[];
@@ -43,13 +40,12 @@ export class Doctor {
   constructor(
     private readonly dataSource: DataSource,
     @Inject(STORAGE) private readonly storage: Storage,
-    private readonly days: CoverageDays,
   ) {
     this.inventories = [...referenceInventories(dataSource), recordingInventory(dataSource)];
   }
 
   async examine({ checksums = false }: StorageCheckQuery = {}): Promise<StorageCheck> {
-    const result: StorageCheck = { examined: 0, trucks: 0, data: [], unread: [], sums: [], ...(await this.advice()) };
+    const result: StorageCheck = { examined: 0, data: [], unread: [], ...(await this.advice()) };
     try {
       for (const inventory of this.inventories) {
         // Rows of a folder that cannot be read are then known not to be lost.
@@ -61,17 +57,7 @@ export class Doctor {
       throw error instanceof StorageUnavailableError ? unavailable(error.message, { cause: error }) : error;
     }
     result.data.splice(MAX_STORAGE_FINDINGS);
-    await this.examineSums(result);
     return result;
-  }
-
-  private async examineSums(result: StorageCheck): Promise<void> {
-    for await (const days of this.days.examine()) {
-      result.trucks += 1;
-      result.sums.push(...days.map(toSumsFinding));
-      if (result.sums.length >= MAX_STORAGE_FINDINGS) break;
-    }
-    result.sums.splice(MAX_STORAGE_FINDINGS);
   }
 
   /** Of the database and of the storage. */
@@ -195,14 +181,6 @@ export class Doctor {
     result.examined += files.length;
   }
 }
-
-const toSumsFinding = (found: WrongTruckDay): SumsFinding => ({
-  haulerId: found.hauler_id,
-  connectionId: found.connection_id,
-  truckId: found.truck_id,
-  day: found.day,
-  message: sumsSentence(found),
-});
 
 /** Throws any other error. */
 function addUnread({ unread }: StorageCheck, error: unknown): void {

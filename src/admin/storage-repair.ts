@@ -6,24 +6,21 @@ import {
   type StorageRemedy,
   StorageRepair,
   StorageRepairRequest,
-  type SumsFinding,
 } from '../contracts/admin/storage.dto.js';
 import { unavailable } from '../errors/app-error.js';
-import { CoverageDays } from '../vision/recordings/coverage-days.service.js';
 import { JsonBody } from '../http/json-body.js';
 import { StorageUnavailableError } from '../storage/storage-errors.js';
 import { STORAGE, type Storage } from '../storage/storage.js';
 import { RecordingContent } from '../vision/downloads/recording-content.service.js';
 import { Doctor } from './doctor.js';
 
-/** Puts right what the comparison of the storage and of the sums with the database finds. */
+/** Puts right what the comparison of the storage with the database finds. */
 @Injectable()
 export class StorageRepairs {
   constructor(
     private readonly doctor: Doctor,
     private readonly contents: RecordingContent,
     @Inject(STORAGE) private readonly storage: Storage,
-    private readonly days: CoverageDays,
   ) {}
 
   /** With `dryRun` it changes nothing, and reports what it would do. */
@@ -32,7 +29,7 @@ export class StorageRepairs {
     dryRun = false,
     removeOrphans = false,
   }: StorageRepairRequest): Promise<StorageRepair> {
-    const { examined, data, unread, sums } = await this.doctor.examine({ checksums });
+    const { examined, data, unread } = await this.doctor.examine({ checksums });
     const counts: Record<StorageRemedy, number> = { fetchedAgain: 0, removed: 0, none: 0 };
     const repaired = [];
     for (const finding of data) {
@@ -43,18 +40,7 @@ export class StorageRepairs {
       repaired.push({ ...finding, remedy: shown });
     }
     if (!dryRun && counts.fetchedAgain > 0) this.contents.fetchDue();
-    const sumsCorrected = dryRun ? sums.length : await this.correct(sums);
-    return { dryRun, examined, ...counts, sumsCorrected, data: repaired, unread, sums };
-  }
-
-  /** Each truck and day in a transaction of its own. One that is right by now is not counted. */
-  private async correct(sums: readonly SumsFinding[]): Promise<number> {
-    let corrected = 0;
-    for (const { haulerId, connectionId, truckId, day } of sums) {
-      const truck = { hauler_id: haulerId, connection_id: connectionId, truck_id: truckId };
-      if ((await this.days.correct(day, truck)) > 0) corrected += 1;
-    }
-    return corrected;
+    return { dryRun, examined, ...counts, data: repaired, unread };
   }
 
   /** Returns false if the row has changed in the meantime, or somebody stores the file. */

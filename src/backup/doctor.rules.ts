@@ -70,21 +70,6 @@ export function workVerdict(work: readonly WaitingWork[]): Verdict {
     : fine(`the oldest waits: ${shown}`);
 }
 
-export interface SumsCompared {
-  readonly trucks: number;
-  readonly wrongDays: number;
-  /** There are no other trucks. */
-  readonly isWhole: boolean;
-}
-
-export function sumsVerdict({ trucks, wrongDays, isWhole }: SumsCompared): Verdict {
-  const rest = isWhole ? '' : `; storage check compares those of all trucks`;
-  const compared = `trucks compared with the recordings: ${trucks}`;
-  return wrongDays > 0
-    ? wrong(`${compared}; days that differ: ${wrongDays}${rest}: run storage check --repair while the service runs`)
-    : fine(`${compared}; none differs${rest}`);
-}
-
 /** `now` in seconds since the epoch. */
 export function backupVerdict(last: Verification | undefined, now: number): Verdict {
   const advice = 'run backup and backup verify';

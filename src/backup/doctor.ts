@@ -5,7 +5,6 @@ import { appliedMigrations } from '../database/schema.repository.js';
 import type { Session } from '../database/session.js';
 import { openStorage } from '../storage/open-storage.js';
 import { knownRoots } from '../storage/storage-roots.repository.js';
-import { wrongTruckDays } from '../vision/recordings/coverage-days.service.js';
 import { withDatabase } from './command-database.js';
 import type { CommandContext, CommandResult } from './commands.js';
 import { checkedDatabase, databaseClock, partitionedTables, standbys, waitingWork } from './doctor.repository.js';
@@ -17,15 +16,11 @@ import {
   migrationsVerdict,
   partitionsVerdict,
   replicationVerdict,
-  type SumsCompared,
-  sumsVerdict,
   workVerdict,
 } from './doctor.rules.js';
 import { failureOf } from './failure-sentence.js';
 import { backupLane } from './load-archive.js';
 import { lastVerification } from './verification.repository.js';
-
-const SUMS_MS = 10_000;
 
 /** What the operator should know about the database and the storage, one line each. Changes nothing. */
 export async function doctor({ source }: CommandContext): Promise<CommandResult> {
@@ -59,7 +54,6 @@ async function examine(session: Session, storageUrl: string): Promise<Finding[]>
     ['partitions', async () => partitionsVerdict(await partitionedTables(session))],
     ['due work', async () => workVerdict(await waitingWork(session))],
     ['storage', () => storage(session, storageUrl)],
-    ['sums by day', async () => sumsVerdict(await comparedSums(session))],
     ['backup', async () => backupVerdict(await lastVerification(session), (await databaseClock(session)) / 1000)],
     ['clock', () => clock(session)],
   ];
@@ -90,18 +84,6 @@ async function storage(session: Session, storageUrl: string): Promise<Omit<Findi
   } finally {
     opened.close();
   }
-}
-
-/** Of all trucks of a small fleet. One of a big fleet takes so long that the check of the storage has to do it. */
-async function comparedSums(session: Session): Promise<SumsCompared> {
-  const end = performance.now() + SUMS_MS;
-  let [trucks, wrongDays] = [0, 0];
-  for await (const days of wrongTruckDays(session)) {
-    trucks += 1;
-    wrongDays += days.length;
-    if (performance.now() > end) return { trucks, wrongDays, isWhole: false };
-  }
-  return { trucks, wrongDays, isWhole: true };
 }
 
 /** The answer is taken for the middle of the time that it took. */

@@ -53,7 +53,7 @@ export function addDatabaseCommands(program: Command, streams: Streams): DoctorC
     .command('doctor')
     .summary('Check the database, the storage and the backups')
     .description(
-      'Shows version and role of the database, replication, migrations, partitions, due work, storage, sums by day, the last verified backup and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing without --repair.',
+      'Shows version and role of the database, replication, migrations, partitions, due work, storage, the last verified backup and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing without --repair.',
     );
   const examine = runOf(doctor, streams, async (_options, context) =>
     (await import('../backup/doctor.js')).doctor(context),

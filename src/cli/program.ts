@@ -31,7 +31,7 @@ import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
-import { addRepairOptions, type RepairOptions, repairStorage, sumsLine, unreadLines } from './storage-repair.js';
+import { addRepairOptions, type RepairOptions, repairStorage, unreadLines } from './storage-repair.js';
 import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
@@ -282,19 +282,14 @@ async function openFile(file: string, maxBytes: number): Promise<NonNullable<Adm
 const OF_THE_SERVICE = /^[a-z-]+(\/\d{4}-\d{2}-\d{2})?(\/[0-9a-f]{2}(\/[^/]+\.mp4)?)?$/;
 
 function reportDifferences(
-  { examined, data, unread = [], sums = [], advice }: StorageCheck,
+  { examined, data, unread = [], advice }: StorageCheck,
   json: boolean,
   streams: Streams,
 ): void {
   if (advice !== undefined && !json) streams.out(`${visibleText(advice)}\n`);
   const differences = data.length === 1 ? '1 difference' : `${data.length} differences`;
-  if (sums.length > 0 && !json) streams.out(render({ data: sums.map(sumsLine) }, false));
   if (unread.length > 0 && !json) streams.out(unreadLines(unread));
-  const days = sums.length === 1 ? '1 day of a truck' : `${sums.length} days of trucks`;
-  const wrong = [
-    ...(data.length === 0 ? [] : [`${differences} between storage and database`]),
-    ...(sums.length === 0 ? [] : [`the sums of ${days} differ from the recordings: run storage check --repair`]),
-  ];
+  const wrong = data.length === 0 ? [] : [`${differences} between storage and database`];
   const missed = unread.filter(({ place }) => OF_THE_SERVICE.test(place));
   if (missed.length > 0)
     wrong.push(`${missed.length} of its places in the storage cannot be read, and were not compared`);

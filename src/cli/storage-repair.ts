@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { AdminClient } from '../admin-client/admin-client.js';
-import type { StorageRepair, SumsFinding, UnreadPlace } from '../contracts/admin/storage.dto.js';
+import type { StorageRepair, UnreadPlace } from '../contracts/admin/storage.dto.js';
 import { exactValue, render } from './output.js';
 import type { Streams } from './program.js';
 
@@ -13,21 +13,10 @@ export interface RepairOptions {
 
 export function addRepairOptions(command: Command): Command {
   return command
-    .option(
-      '--repair',
-      'fetch lost recordings again and correct the sums by day, by the running service; reports each difference',
-    )
+    .option('--repair', 'fetch lost recordings again, by the running service; reports each difference')
     .option('--dry-run', 'with --repair: change nothing, and report what would be done')
     .option('--remove-orphans', 'with --repair: remove files without a row');
 }
-
-/** Without the hauler: the connection has one. */
-export const sumsLine = ({ connectionId, truckId, day, message }: SumsFinding) => ({
-  day,
-  truckId,
-  connectionId,
-  message,
-});
 
 export const unreadLines = (unread: readonly UnreadPlace[]): string =>
   `not compared, because it cannot be read:\n${render({ data: unread.map(({ place, reason }) => ({ place, reason })) }, false)}`;
@@ -41,23 +30,12 @@ export async function repairStorage(
 ): Promise<void> {
   const response = await client.json('repairStorage', { body: { dryRun, removeOrphans, checksums } });
   if (json) return out(render(exactValue(response), true));
-  const {
-    data,
-    sums = [],
-    unread = [],
-    examined,
-    fetchedAgain,
-    removed,
-    none,
-    sumsCorrected,
-  } = JSON.parse(response) as StorageRepair;
+  const { data, unread = [], examined, fetchedAgain, removed, none } = JSON.parse(response) as StorageRepair;
   if (data.length > 0)
     out(render({ data: data.map(({ table, id, message, remedy }) => ({ remedy, table, id, message })) }, false));
-  if (sums.length > 0) out(render({ data: sums.map(sumsLine) }, false));
   if (unread.length > 0) out(unreadLines(unread));
   const would = dryRun ? 'would be ' : '';
   out(
     `examined ${examined} rows and files: ${fetchedAgain} recordings ${would}fetched again, ${removed} files ${would}removed, ${none} differences left as they are\n`,
   );
-  if (sums.length > 0) out(`sums of ${sumsCorrected} days of trucks ${would}corrected\n`);
 }

@@ -13,7 +13,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   connections:
     'attempts base_url created_at customer_id deleted_at due_at enabled first_byte_timeout_seconds hauler_id id interface interval_seconds last_error run_requested_at sealed_key sealed_next_key started_at updated_at',
   console_sessions: 'cookie_hash created_at expires_at haulers id id_token key_id person role token_mac',
-  coverage_days: 'camera_id connection_id day hauler_id is_shared milliseconds truck_id',
+  coverage_days: 'camera_id connection_id day expired failed hauler_id stored truck_id',
   erasures:
     'account_id attempts camera_id connection_id created_at created_by due_at end_time erased finished_at hauler_id id last_error reason start_time started_at status truck_id',
   exchange_days: 'bytes day keyless_bytes',

@@ -57,6 +57,7 @@ import { ReadNamesAsShown1795730002000 } from '../../migrations/1795730002000-re
 import { NoticeAbsentLists1795731000000 } from '../../migrations/1795731000000-notice-absent-lists.js';
 import { IndexLongIds1795732000000 } from '../../migrations/1795732000000-index-long-ids.js';
 import { CountFailuresByCaller1795733000000 } from '../../migrations/1795733000000-count-failures-by-caller.js';
+import { SettleCoverageDays1795734000000 } from '../../migrations/1795734000000-settle-coverage-days.js';
 import { StoreSiteDataInOneRow1795736000000 } from '../../migrations/1795736000000-store-site-data-in-one-row.js';
 import { ListRecordingsAsClips1795736001000 } from '../../migrations/1795736001000-list-recordings-as-clips.js';
 import { ListParentsOfMaterials1795737000000 } from '../../migrations/1795737000000-list-parents-of-materials.js';
@@ -123,6 +124,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   NoticeAbsentLists1795731000000,
   IndexLongIds1795732000000,
   CountFailuresByCaller1795733000000,
+  SettleCoverageDays1795734000000,
   StoreSiteDataInOneRow1795736000000,
   ListRecordingsAsClips1795736001000,
   ListParentsOfMaterials1795737000000,

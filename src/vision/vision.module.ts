@@ -20,13 +20,13 @@ import { VideoSubscriptions } from './continuous/subscriptions.service.js';
 import { WindowReader } from './continuous/window-reader.service.js';
 import { WindowReadingJob } from './continuous/window-reading.job.js';
 import { WindowsRepository } from './continuous/windows.repository.js';
-import { CoverageBuckets } from './coverage/coverage-sums.repository.js';
 import { CoverageRepository } from './coverage/coverage.repository.js';
 import { CoveragePieces } from './coverage/coverage-pieces.service.js';
 import { CoverageService } from './coverage/coverage.service.js';
 import { CoverageSummaries } from './coverage/coverage-summary.service.js';
+import { CoverageSums } from './coverage/coverage-sums.service.js';
 import { FleetCoverage } from './coverage/fleet-coverage.service.js';
-import { FleetSums } from './coverage/fleet-sums.repository.js';
+import { SettledDays } from './coverage/settled-days.job.js';
 import { DownloadMetrics } from './downloads/download-metrics.js';
 import { DownloadJob } from './downloads/download.job.js';
 import { DownloadRepository } from './downloads/download.repository.js';
@@ -41,8 +41,6 @@ import { FootageRepository } from './footage/footage.repository.js';
 import { TruckFootage } from './footage/truck-footage.service.js';
 import { Pokes } from './pokes/pokes.service.js';
 import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
-import { CoverageDaysCheck } from './recordings/coverage-days.job.js';
-import { CoverageDays } from './recordings/coverage-days.service.js';
 import { OldRows } from './recordings/old-rows.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { RetentionSettings } from './recordings/retention-settings.service.js';
@@ -86,14 +84,12 @@ import { Retention } from './recordings/retention.job.js';
     RemovedClips,
     ErasedClips,
     CoverageRepository,
-    CoverageBuckets,
+    CoverageSums,
     CoveragePieces,
     CoverageService,
     CoverageSummaries,
     FleetCoverage,
-    FleetSums,
-    CoverageDaysCheck,
-    CoverageDays,
+    SettledDays,
     FootageRepository,
     TruckFootage,
     DownloadRepository,
@@ -110,7 +106,6 @@ import { Retention } from './recordings/retention.job.js';
     Pokes,
   ],
   exports: [
-    CoverageDays,
     DownloadCheck,
     VisionConnections,
     VisionFindings,

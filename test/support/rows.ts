@@ -846,7 +846,26 @@ export async function insertStoredRecordings(
       ...[all.map(([truckId]) => truckId), all.map(([, days]) => days), startTime, ids],
     ],
   );
+  await addCoverageDays({ dataSource });
   return ids;
+}
+
+/** The row that the product writes for each day of a camera with a recording; its sums are not known. */
+export const addCoverageDays = ({ dataSource }: Rows): Promise<unknown> =>
+  dataSource.query(
+    `INSERT INTO coverage_days (hauler_id, connection_id, truck_id, camera_id, day)
+     SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id, day::date
+     FROM recordings, generate_series(date_trunc('day', start_time AT TIME ZONE 'UTC'), end_time AT TIME ZONE 'UTC', interval '1 day') AS day
+     ON CONFLICT DO NOTHING`,
+  );
+
+/** How many days of cameras of a connection have sums. */
+export async function countSettledDays({ dataSource }: Rows, connectionId: string): Promise<number> {
+  const [row] = await dataSource.query<[{ count: number }]>(
+    'SELECT count(stored)::integer AS count FROM coverage_days WHERE connection_id = $1',
+    [connectionId],
+  );
+  return row.count;
 }
 
 export interface StoredRecordings {

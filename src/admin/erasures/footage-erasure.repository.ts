@@ -1,6 +1,6 @@
 import type { Querying } from '../../database/sql.js';
 import { isHeld, isWithin } from '../../vision/holds/held.sql.js';
-import { type CountedRow, DAY_COLUMNS, moveDays } from '../../vision/recordings/coverage-days.repository.js';
+import { forgetDays, RECORDED_TIME, type RecordedTime } from '../../vision/recordings/coverage-days.repository.js';
 
 interface Key {
   readonly hauler_id: string;
@@ -48,12 +48,12 @@ export function findFootage(database: Querying, { hauler_id, id }: Key, limit: n
 
 /** Ends its download. Returns false if a hold keeps it, or if it is gone. The caller has locked removals. */
 export async function deleteRecording(database: Querying, { hauler_id, id }: Key): Promise<boolean> {
-  const [deleted] = await database.query<[CountedRow[], number]>(
-    `DELETE FROM recordings AS r WHERE r.hauler_id = $1 AND r.id = $2 AND NOT ${isHeld('r')} RETURNING ${DAY_COLUMNS}`,
+  const [deleted] = await database.query<[RecordedTime[], number]>(
+    `DELETE FROM recordings AS r WHERE r.hauler_id = $1 AND r.id = $2 AND NOT ${isHeld('r')} RETURNING ${RECORDED_TIME}`,
     [hauler_id, id],
   );
   if (deleted.length === 0) return false;
-  await moveDays(database, deleted, undefined);
+  await forgetDays(database, deleted);
   const key = [hauler_id, id];
   await database.query('UPDATE clip_events SET recording_id = NULL WHERE hauler_id = $1 AND recording_id = $2', key);
   await database.query('DELETE FROM recording_shares WHERE hauler_id = $1 AND recording_id = $2', key);

@@ -1,6 +1,5 @@
 import { Flag, Integer, NestedList, OneOf, Text, Time } from '../common/fields/decorators.js';
 import { example, inQuery, optional } from '../common/fields/options.js';
-import { ConnectionId, HaulerId, TruckId } from './fields.js';
 
 /** More findings than this point to one cause, such as a wrong STORAGE_URL. */
 export const MAX_STORAGE_FINDINGS = 10_000;
@@ -32,27 +31,12 @@ export class UnreadPlace {
   @Text('Why it could not be read', example('permission denied (EACCES)')) reason!: string;
 }
 
-/** A day of a truck whose sums, from which the coverage of a fleet is shown, are not those of its recordings. */
-export class SumsFinding {
-  @HaulerId() haulerId!: string;
-  @ConnectionId() connectionId!: string;
-  @TruckId() truckId!: string;
-  @Text('Day (UTC)', example('2026-01-31')) day!: string;
-  @Text('The difference, in a sentence') message!: string;
-}
-
 export class StorageCheck {
   @Integer('Rows and files that were compared', example(0)) examined!: number;
-  @Integer('Trucks whose sums by day were compared with their recordings', example(0)) trucks!: number;
   @NestedList(`The differences; the check stops at ${MAX_STORAGE_FINDINGS}`, StorageFinding, example([]))
   data!: StorageFinding[];
   @NestedList(`What could not be read, and was not compared; at most ${MAX_UNREAD}`, UnreadPlace, example([]))
   unread!: UnreadPlace[];
-  @NestedList(
-    `The days of trucks whose sums differ from the recordings; the check stops at ${MAX_STORAGE_FINDINGS}`,
-    SumsFinding,
-  )
-  sums!: SumsFinding[];
   @Text('What the database lacks, and how to add it; absent where it lacks nothing', optional)
   advice?: string;
 }
@@ -81,16 +65,10 @@ export class StorageRepair {
   @Integer('Recordings that wait for their file again', example(0)) fetchedAgain!: number;
   @Integer('Removed files without a row', example(0)) removed!: number;
   @Integer('Differences that were left', example(0)) none!: number;
-  @Integer('Days of trucks whose sums were corrected', example(0)) sumsCorrected!: number;
   @NestedList(`The differences; a repair stops at ${MAX_STORAGE_FINDINGS}, and the next one goes on`, RepairedFinding)
   data!: RepairedFinding[];
   @NestedList(`What could not be read, and was left as it is; at most ${MAX_UNREAD}`, UnreadPlace, example([]))
   unread!: UnreadPlace[];
-  @NestedList(
-    `The days of trucks whose sums differed; a repair stops at ${MAX_STORAGE_FINDINGS}, and the next one goes on`,
-    SumsFinding,
-  )
-  sums!: SumsFinding[];
 }
 
 export class RetentionRequest {

@@ -5,16 +5,16 @@ import type { CoverageCause } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
-import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
+import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { isSameCamera, namesOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState } from '../recordings/recording.rules.js';
-import type { Recorded } from './packed-recordings.js';
 import {
   type CoveredCamera,
   CoverageRepository,
   type CoverageRecordingRow,
   type CoverageSubscriptionRow,
   type ErasedRow,
+  type FailedClipRow,
   type TruckCamera,
   type TruckRange,
 } from './coverage.repository.js';
@@ -23,10 +23,8 @@ import {
   clipPiece,
   coverageOf,
   type CoverageState,
-  isUnread,
   missingPieces,
   type Piece,
-  RANK,
   type Subscribed,
 } from './coverage.rules.js';
 
@@ -42,7 +40,6 @@ const STATES: Readonly<Record<RecordingState, CoverageState>> = {
 
 /** The time of one camera without gaps, and what was asked about it. */
 export interface CameraPieces {
-  readonly camera: CoveredCamera;
   readonly pieces: readonly Piece[];
   /** Latest first. */
   readonly asked: readonly AskedRange[];
@@ -64,70 +61,68 @@ export class CoveragePieces {
     return [{ name: cameraId, names: new Set(namesOf(cameraId, pairs)), isAbsent: false }];
   }
 
-  /** Of each camera, what is still to come and what was not read, whatever was recorded. */
-  async unrecorded(cameras: readonly TruckCamera[], range: Pick<TruckRange, 'from' | 'to'>): Promise<Recorded[][]> {
-    const subscriptions = await this.coverage.subscriptions(cameras, range);
+  /** Of each camera, what is known of its time besides its recordings, in pieces as `coverageOf` has them. */
+  async told(cameras: readonly TruckCamera[], range: Pick<TruckRange, 'from' | 'to'>): Promise<CameraPieces[]> {
+    const subscriptions = byTruck(await this.coverage.subscriptions(cameras, range));
+    const clips = byTruck(await this.coverage.failedClips(cameras, range));
+    const erased = byTruck(await this.coverage.erased(cameras, range));
     const [from, to] = [epochMillis(range.from), epochMillis(range.to)];
     return cameras.map((camera) => {
-      const own = subscriptions.filter(includes(camera, new Set(camera.names)));
-      return coverageOf(missingPieces(own.map(toSubscribed), Date.now()), from, to).flatMap(toUnrecorded);
+      const truck = keyOf(camera.connectionId, camera.truckId);
+      const names = new Set(camera.names);
+      const own = (subscriptions.get(truck) ?? []).filter(({ camera_id: name }) => name === null || names.has(name));
+      const pieces = [
+        ...(clips.get(truck) ?? []).filter(({ camera_id: name }) => names.has(name)).map(toClipPiece),
+        ...(erased.get(truck) ?? [])
+          .filter(({ camera_id: name }) => name === null || hasName(camera, name))
+          .map(toErased),
+        ...missingPieces(own.map(toSubscribed), Date.now()),
+      ];
+      return {
+        pieces: coverageOf(pieces, from, to),
+        asked: own.flatMap(toAsked).sort((a, b) => b.at - a.at),
+        failing: own.flatMap((row) => row.failing.map(toTimes)),
+      };
     });
   }
 
-  /** Of each camera; one after the other, so that the event loop is not held for all of them at once. */
+  /** Of each camera, with its recordings; one after the other, so that the event loop is not held for all of them at once. */
   async of(query: TruckRange, cameras: readonly CoveredCamera[]): Promise<(() => CameraPieces)[]> {
+    const { connectionId, truckId } = query;
     const names = cameras.flatMap((camera) => [...camera.names]);
     const recordings = await this.coverage.recordings(query, names, MAX_RECORDINGS + 1);
     if (recordings.length > MAX_RECORDINGS) throw invalid([tooManyRecordings()]);
-    const subscriptions = await this.coverage.subscriptions([query], query);
-    const clips = await this.coverage.failedClips(query, names);
-    const erased = await this.coverage.erased(query);
+    const told = await this.told(
+      cameras.map((camera) => ({ connectionId, truckId, names: [...camera.names] })),
+      query,
+    );
     const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
-    return cameras.map((camera) => () => {
-      const isOf = ({ camera_id: name }: { readonly camera_id: string }) => camera.names.has(name);
-      const own = subscriptions.filter(includes(query, camera.names));
-      const pieces = coverageOf(
-        [
-          ...recordings.filter(isOf).flatMap(toPieces),
-          ...clips.filter(isOf).map(({ start_time, end_time, reason }) => {
-            return clipPiece(start_time.getTime(), end_time.getTime(), reason ?? 'The requested clip never came.');
-          }),
-          ...erased
-            .filter(({ camera_id: name }) => name === null || hasName(camera, name))
-            .map((row) => erasedPiece(row.start_time.getTime(), row.end_time.getTime(), erasedReason(row))),
-          ...missingPieces(own.map(toSubscribed), Date.now()),
-        ],
-        from,
-        to,
-      );
-      const asked = own.flatMap(toAsked).sort((a, b) => b.at - a.at);
-      return { camera, pieces, asked, failing: own.flatMap((row) => row.failing.map(toTimes)) };
+    return told.map((each, i) => () => {
+      const own = recordings.filter(({ camera_id: name }) => cameras[i]?.names.has(name));
+      return { ...each, pieces: coverageOf([...own.flatMap(toPieces), ...each.pieces], from, to) };
     });
   }
 }
 
-/** Whether a subscription includes a camera of a truck. */
-const includes =
-  ({ connectionId, truckId }: Truck, names: ReadonlySet<string>) =>
-  ({ connection_id, truck_id, camera_id }: CoverageSubscriptionRow): boolean =>
-    connection_id === connectionId && truck_id === truckId && (camera_id === null || names.has(camera_id));
+const keyOf = (connectionId: string, truckId: string): string => `${connectionId} ${truckId}`;
 
-function toUnrecorded({ start, end, cause }: Piece): Recorded[] {
-  const rank = cause === 'future' ? RANK.future : isUnread({ cause }) ? RANK.unread : undefined;
-  return rank === undefined ? [] : [{ start: start * 1000, end: end * 1000, rank }];
-}
+const byTruck = <Row extends { readonly connection_id: string; readonly truck_id: string }>(rows: readonly Row[]) =>
+  Map.groupBy(rows, ({ connection_id: connectionId, truck_id: truckId }) => keyOf(connectionId, truckId));
+
+const toClipPiece = ({ start_time: start, end_time: end, reason }: FailedClipRow): Piece =>
+  clipPiece(start.getTime(), end.getTime(), reason ?? 'The requested clip never came.');
 
 /** A range that an erasure has closed. Better than nothing that follows, so that it is not reported as missing. */
-const erasedPiece = (start: number, end: number, reason: string): Piece => ({
-  ...{ start, end, reason },
-  ...{ state: 'expired', cause: 'erased' },
+const toErased = ({ id, start_time, end_time, created_at: at }: ErasedRow): Piece => ({
+  start: start_time.getTime(),
+  end: end_time.getTime(),
+  state: 'expired',
+  cause: 'erased',
+  reason: `Erased at ${formatInstant(at)} (erasure ${id}). It is not fetched again.`,
 });
 
 /** The other names of a camera are among its own. */
-const hasName = ({ names }: CoveredCamera, name: string): boolean => [...names].some((own) => isSameCamera(own, name));
-
-const erasedReason = ({ id, created_at: at }: ErasedRow): string =>
-  `Erased at ${formatInstant(at)} (erasure ${id}). It is not fetched again.`;
+const hasName = ({ names }: TruckCamera, name: string): boolean => names.some((own) => isSameCamera(own, name));
 
 const tooManyRecordings = (): Violation => ({
   path: 'to',

@@ -5,7 +5,6 @@ import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/co
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
 import { monthsOf } from '../../database/partitions.rules.js';
 import { IS_AT_RISK } from '../recordings/footage-attention.repository.js';
-import { TRUCK_CAMERAS } from './truck-cameras.sql.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
 import { type Camera, camerasOf } from '../recordings/camera-names.rules.js';
 import type { RecordingState, StoredGap } from '../recordings/recording.rules.js';
@@ -33,6 +32,8 @@ export interface CoverageRecordingRow {
 
 /** A part of a request that failed or expired without a recording. */
 export interface FailedClipRow {
+  readonly connection_id: string;
+  readonly truck_id: string;
   readonly camera_id: string;
   readonly start_time: Date;
   readonly end_time: Date;
@@ -41,6 +42,8 @@ export interface FailedClipRow {
 
 export interface ErasedRow {
   readonly id: string;
+  readonly connection_id: string;
+  readonly truck_id: string;
   /** Null: every camera of the truck. */
   readonly camera_id: string | null;
   readonly start_time: Date;
@@ -87,13 +90,6 @@ const IN_MONTHS = 'r.start_time >= $4 AND r.start_time < $5';
 const DAY_MS = 86_400_000;
 
 const dayText = (time: number): string => new Date(time).toISOString().slice(0, 10);
-/** The first day (UTC) that begins at this time or later. */
-const dayAfter = (time: number): string => dayText(time + DAY_MS - 1);
-
-/** The parts of clip requests that ended without any recording. */
-export const FAILED_CLIPS = `video_requests AS q JOIN video_request_parts AS part
-      ON (part.hauler_id, part.request_id) = (q.hauler_id, q.id) AND part.status IN ('failed', 'expired')
-        AND part.file_removed_at IS NULL AND NOT EXISTS (SELECT FROM recordings WHERE (hauler_id, part_id) = (part.hauler_id, part.id))`;
 
 /** Reads the rows from which coverage is computed. */
 @Injectable()
@@ -142,25 +138,28 @@ export class CoverageRepository {
     );
   }
 
-  /** The ranges of the truck that erasures have closed. */
-  erased({ connectionId, truckId, from, to }: TruckRange): Promise<ErasedRow[]> {
+  /** The ranges of the trucks that erasures have closed. */
+  erased(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<ErasedRow[]> {
     return this.dataSource.query(
-      `SELECT id, camera_id, start_time, end_time, created_at FROM erasures
-       WHERE connection_id = $1 AND truck_id = $2 AND status IN ('running', 'done') AND start_time < $4 AND end_time > $3`,
-      [connectionId, truckId, from, to],
+      `SELECT id, connection_id, truck_id, camera_id, start_time, end_time, created_at FROM erasures
+       WHERE (connection_id, truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))
+         AND status IN ('running', 'done') AND start_time < $4 AND end_time > $3`,
+      [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
     );
   }
 
-  /** The parts of the truck's clip requests that ended without a recording. */
-  failedClips(
-    { connectionId, truckId, from, to }: TruckRange,
-    cameras: readonly string[] | null,
-  ): Promise<FailedClipRow[]> {
+  /** The parts of the trucks' clip requests that ended without any recording. */
+  failedClips(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<FailedClipRow[]> {
     return this.dataSource.query(
-      `SELECT q.camera_id, part.start_time, part.end_time, coalesce(part.reason, q.reason) AS reason FROM ${FAILED_CLIPS}
-       WHERE q.connection_id = $1 AND q.truck_id = $2 AND part.start_time < $4 AND part.end_time > $3
-         AND ($5::text[] IS NULL OR q.camera_id = ANY($5))`,
-      [connectionId, truckId, from, to, cameras],
+      `SELECT q.connection_id, q.truck_id, q.camera_id, part.start_time, part.end_time,
+         coalesce(part.reason, q.reason) AS reason
+       FROM video_requests AS q JOIN video_request_parts AS part
+         ON (part.hauler_id, part.request_id) = (q.hauler_id, q.id) AND part.status IN ('failed', 'expired')
+           AND part.file_removed_at IS NULL
+           AND NOT EXISTS (SELECT FROM recordings WHERE (hauler_id, part_id) = (part.hauler_id, part.id))
+       WHERE (q.connection_id, q.truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))
+         AND part.start_time < $4 AND part.end_time > $3`,
+      [trucks.map(({ connectionId }) => connectionId), trucks.map(({ truckId }) => truckId), from, to],
     );
   }
 
@@ -231,27 +230,61 @@ export class CoverageRepository {
   }
 
   /**
-   * The cameras of each truck that recorded in this time or up to 31 days before, that a subscription or a clip names, and
-   * one without a name if there is none. Whole days are asked of the sums, the rest of the recordings, and so are trucks without any
-   * sums. Reads no chunks: `LIMIT 1` instead of `EXISTS`, which PostgreSQL makes a join of all of them, and `OFFSET 0`, without which it
-   * finds the names of each truck twice.
+   * The cameras of each truck that recorded in this time or up to 31 days before, that a subscription or a clip names, and one without a
+   * name if there is none. A settled day in this time says that a camera is present; else its recordings are looked for. In whole partitions,
+   * so that no step from one name to the next reads rows of another time. `LIMIT 1` instead of `EXISTS`, which PostgreSQL makes a join of all
+   * recordings, and `OFFSET 0`, without which it asks twice.
    */
   async cameras(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<CoveredCamera[][]> {
     const [start, end] = [epochMillis(from), epochMillis(to)];
     const rows = await this.dataSource.query<{ place: number; names: string[]; present: string[] }[]>(
-      `SELECT place::integer AS place, names, present
+      `SELECT place::integer AS place, array_agg(name ORDER BY name) AS names,
+         coalesce(array_agg(name) FILTER (WHERE is_present), '{}') AS present
        FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
-         JOIN connections ON connections.id = connection_id, LATERAL (
-         SELECT coalesce(array_agg(name ORDER BY name), '{}') AS names,
-           coalesce(array_agg(name) FILTER (WHERE is_present), '{}') AS present
-         FROM (${TRUCK_CAMERAS}) AS cameras) AS listed
-       ORDER BY place`,
+         JOIN connections AS c ON c.id = connection_id, LATERAL (
+         WITH RECURSIVE recorded (name) AS (
+           SELECT min(r.camera_id) FROM recordings AS r
+           WHERE (r.hauler_id, r.connection_id, r.truck_id) = (c.hauler_id, c.id, trucks.truck_id)
+             AND r.start_time >= $5 AND r.start_time < $6
+           UNION ALL
+           SELECT (SELECT min(r.camera_id) FROM recordings AS r
+             WHERE (r.hauler_id, r.connection_id, r.truck_id) = (c.hauler_id, c.id, trucks.truck_id)
+               AND r.start_time >= $5 AND r.start_time < $6 AND r.camera_id > name)
+           FROM recorded WHERE name IS NOT NULL)
+         SELECT name, bool_or(is_named) AS is_named FROM (
+           SELECT name, false AS is_named FROM recorded WHERE name IS NOT NULL
+           UNION ALL
+           SELECT q.camera_id, true FROM video_requests AS q
+           WHERE (q.connection_id, q.truck_id) = (c.id, trucks.truck_id)
+             AND q.status IN ('failed', 'expired') AND q.start_time < $4 AND q.end_time > $3
+           UNION ALL
+           SELECT s.camera_id, true FROM video_subscriptions AS s
+           WHERE (s.connection_id, s.truck_id) = (c.id, trucks.truck_id) AND s.deleted_at IS NULL AND s.camera_id IS NOT NULL
+         ) AS known GROUP BY name OFFSET 0) AS cameras, LATERAL (
+         SELECT coalesce(
+           (SELECT true FROM coverage_days AS d
+             WHERE (d.hauler_id, d.connection_id, d.truck_id, d.camera_id) = (c.hauler_id, c.id, trucks.truck_id, name)
+               AND d.day >= $7 AND d.day < $8 AND d.stored IS NOT NULL LIMIT 1),
+           (SELECT true FROM recordings AS r
+             WHERE (r.hauler_id, r.connection_id, r.truck_id, r.camera_id) = (c.hauler_id, c.id, trucks.truck_id, name)
+               AND r.start_time >= $5 AND r.start_time < $6 AND r.part_id IS NULL
+               AND r.start_time > $3::timestamptz - interval '1 day' AND r.start_time < $4 AND r.end_time > $3 LIMIT 1),
+           (SELECT true FROM recordings AS r
+             WHERE (r.hauler_id, r.connection_id, r.truck_id, r.camera_id) = (c.hauler_id, c.id, trucks.truck_id, name)
+               AND r.start_time >= $5 AND r.start_time < $6 AND r.part_id IS NOT NULL
+               AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4 AND r.end_time > $3 LIMIT 1),
+           false) AS is_present OFFSET 0) AS presence
+       WHERE is_named OR is_present OR (SELECT true FROM recordings AS r
+         WHERE (r.hauler_id, r.connection_id, r.truck_id, r.camera_id) = (c.hauler_id, c.id, trucks.truck_id, name)
+           AND r.start_time >= $5 AND r.start_time < $6
+           AND r.start_time > $3::timestamptz - interval '31 days' AND r.start_time < $4 LIMIT 1)
+       GROUP BY place ORDER BY place`,
       [
         trucks.map(({ connectionId }) => connectionId),
         trucks.map(({ truckId }) => truckId),
         ...[from, to],
         ...monthsOf(start - 31 * DAY_MS, end),
-        ...[dayAfter(start - 31 * DAY_MS), dayAfter(start), dayText(end)],
+        ...[dayText(start + DAY_MS - 1), dayText(end)],
       ],
     );
     const pairs = await namePairsOf(this.dataSource, trucks);

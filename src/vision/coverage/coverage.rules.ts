@@ -18,20 +18,30 @@ export function rangeViolations({ from, to, zone }: QueriedRange): Violation[] {
   return [{ path: 'to', rule: 'isRange', message: 'to must be after from, and at most 31 days later' }];
 }
 
-/** The states of decision 49, the best one first. Where recordings overlap, the better state counts. */
-const COVERAGE_STATES = ['stored', 'available', 'expired', 'missing'] as const;
-export type CoverageState = (typeof COVERAGE_STATES)[number];
+/** The states of decision 49. */
+export type CoverageState = 'stored' | 'available' | 'expired' | 'missing';
 
-/** Ranks below every recording: what is still to come, a clip in vain, an unread window, the range of a subscription, a time without one. */
-const [FUTURE_RANK, CLIP_RANK, UNREAD_RANK, SUBSCRIBED_RANK, UNSUBSCRIBED_RANK] = [4, 5, 6, 7, 8];
+/** The best one first: where pieces overlap, it counts. `missing` is a recording that failed; what follows is said of a time without one. */
+const RANKS = [
+  'stored',
+  'available',
+  'expired',
+  'missing',
+  'future',
+  'clipFailed',
+  'unread',
+  'subscribed',
+  'notSubscribed',
+] as const;
+type Rank = (typeof RANKS)[number];
 
 /** A state of one camera over a time; milliseconds since the epoch, the end excluded. */
 export interface Piece {
   readonly start: number;
   readonly end: number;
   readonly state: CoverageState;
-  /** Where pieces overlap, the lowest rank counts. Default: the position of the state in `COVERAGE_STATES`. */
-  readonly rank?: number;
+  /** Default: the state. */
+  readonly rank?: Rank;
   readonly recordingId?: string;
   readonly reason?: string;
   /** Unless it is stored. */
@@ -94,7 +104,7 @@ export function coverageOf(pieces: readonly Piece[], from: number, to: number): 
   return intervals;
 }
 
-const rankOf = ({ state, rank = COVERAGE_STATES.indexOf(state) }: Piece): number => rank;
+const rankOf = ({ state, rank = state }: Piece): number => RANKS.indexOf(rank);
 
 /** Whether two adjacent pieces differ only in time. */
 const isSame = (one: Piece, other: Piece): boolean =>
@@ -146,20 +156,20 @@ const FOREVER = Number.MAX_SAFE_INTEGER;
 
 /** Covers all time with the reasons why there may be no recording. After `now` nothing can be recorded. */
 export const missingPieces = (subscriptions: readonly Subscribed[], now = FOREVER): Piece[] => [
-  missing(FUTURE_RANK, now, FOREVER, 'This time is still to come.', 'future'),
+  missing('future', now, FOREVER, 'This time is still to come.', 'future'),
   ...subscriptions.flatMap((each) => [
-    ...each.unread.map(({ start, end, reason }) => missing(UNREAD_RANK, start, end, ...notRead({ ...each, reason }))),
-    { ...missing(SUBSCRIBED_RANK, each.start, each.readUntil, listsNone(), 'notRecorded'), isRead: true as const },
-    missing(SUBSCRIBED_RANK, each.readUntil, FOREVER, ...notRead(each)),
+    ...each.unread.map(({ start, end, reason }) => missing('unread', start, end, ...notRead({ ...each, reason }))),
+    { ...missing('subscribed', each.start, each.readUntil, listsNone(), 'notRecorded'), isRead: true as const },
+    missing('subscribed', each.readUntil, FOREVER, ...notRead(each)),
   ]),
-  missing(UNSUBSCRIBED_RANK, -FOREVER, FOREVER, 'No subscription includes the truck at this time.', 'notSubscribed'),
+  missing('notSubscribed', -FOREVER, FOREVER, 'No subscription includes the truck at this time.', 'notSubscribed'),
 ];
 
 /** A requested clip that never came. */
 export const clipPiece = (start: number, end: number, reason: string): Piece =>
-  missing(CLIP_RANK, start, end, reason, 'clipFailed');
+  missing('clipFailed', start, end, reason, 'clipFailed');
 
-const missing = (rank: number, start: number, end: number, reason: string, cause: CoverageCause): Piece => ({
+const missing = (rank: Rank, start: number, end: number, reason: string, cause: CoverageCause): Piece => ({
   start,
   end,
   state: 'missing',
@@ -184,25 +194,6 @@ export const isUnread = ({ cause }: Pick<Piece, 'cause'>): boolean => NOT_READ.i
 export const isLost = ({ state, recordingId, cause }: Pick<Piece, 'state' | 'recordingId' | 'cause'>): boolean =>
   state === 'expired' || (state === 'missing' && (recordingId !== undefined || cause === 'clipFailed'));
 
-/** Equal buckets from `originMs` on; the first and the last one are cut at the range. Milliseconds since the epoch. */
-export interface BucketGrid {
-  readonly originMs: number;
-  readonly stepMs: number;
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** The borders of buckets that are not equal, from `fromMs` to `toMs`. */
-  readonly edges?: readonly number[];
-}
-
-export const bucketCount = ({ originMs, stepMs, toMs, edges }: BucketGrid): number =>
-  edges === undefined ? Math.ceil((toMs - originMs) / stepMs) : edges.length - 1;
-
-export function bucketRange({ originMs, stepMs, fromMs, toMs, edges }: BucketGrid, bucket: number): [number, number] {
-  if (edges !== undefined) return [edges[bucket] ?? toMs, edges[bucket + 1] ?? toMs];
-  const start = originMs + bucket * stepMs;
-  return [Math.max(start, fromMs), Math.min(start + stepMs, toMs)];
-}
-
 export interface StateSeconds {
   readonly stored: number;
   readonly available: number;
@@ -218,27 +209,32 @@ export interface StateSeconds {
   readonly future: number;
 }
 
-/** The best one first: where several share a time, it counts. The numbers stand in what PostgreSQL packs. */
-export const RANK = {
-  stored: 1,
-  available: 2,
-  expired: 3,
-  failed: 4,
-  future: 5,
-  clipFailed: 6,
-  unread: 7,
-} as const;
-const RANKS = Object.values(RANK);
+/** The states that are summed; the rest of a time is missing. */
+export type FootageState = 'stored' | 'available' | 'expired' | 'failed' | 'clipFailed' | 'unread' | 'future';
 
-type RankSeconds = Readonly<Record<keyof typeof RANK, number>>;
+export const NO_FOOTAGE: Readonly<Record<FootageState, number>> = {
+  stored: 0,
+  available: 0,
+  expired: 0,
+  failed: 0,
+  clipFailed: 0,
+  unread: 0,
+  future: 0,
+};
 
-/** What the ranks of `seconds` add up to. */
-export function stateSeconds(seconds: number, of: RankSeconds): StateSeconds {
-  const { stored, available, expired, future, unread } = of;
+/** What is summed of a piece without a recording; undefined if it is just missing. */
+export function footageState({ state, cause }: Piece): FootageState | undefined {
+  if (state === 'expired') return state;
+  if (cause === 'clipFailed' || cause === 'future') return cause;
+  return isUnread({ cause }) ? 'unread' : undefined;
+}
+
+/** Of a time of so many seconds. */
+export function stateSeconds(seconds: number, of: Readonly<Record<FootageState, number>>): StateSeconds {
+  const { stored, available, expired, unread, future } = of;
   const failed = of.failed + of.clipFailed;
-  const all = { stored, available, expired, failed, lost: expired + failed, unread, future };
   const missing = seconds - stored - available - expired - future;
-  return mapSeconds({ ...all, missing }, rounded);
+  return mapSeconds({ stored, available, expired, failed, lost: expired + failed, unread, future, missing }, rounded);
 }
 
 export const mapSeconds = (
@@ -249,91 +245,9 @@ export const mapSeconds = (
     Object.entries(seconds).map(([state, one]: [string, number]) => [state, change(one, state as keyof StateSeconds)]),
   ) as unknown as StateSeconds;
 
-/**
- * The covered time of one camera in each bucket. Takes a million recordings, in the order of their start, and makes no object
- * for any of them. Times are microseconds since the epoch, which numbers hold exactly.
- */
-export class CameraSweep {
-  /** How far the pieces so far reach: stored ones; stored and available ones; also expired ones; and so on to all. */
-  private readonly reached: Float64Array;
-  /** The time of recordings that begin after the end of all earlier ones, by rank and bucket. */
-  private readonly apart: readonly Float64Array[];
-  /** The time that other recordings add to each set, by set and bucket. */
-  private readonly added: readonly Float64Array[];
-  private readonly origin: number;
-  private readonly step: number;
-  private readonly to: number;
-  private readonly edges: readonly number[] | undefined;
-
-  constructor(private readonly grid: BucketGrid) {
-    this.edges = grid.edges?.map((edge) => edge * 1000);
-    [this.origin, this.step, this.to] = [grid.originMs * 1000, grid.stepMs * 1000, grid.toMs * 1000];
-    this.reached = new Float64Array(RANKS.length).fill(grid.fromMs * 1000);
-    const none = () => RANKS.map(() => new Float64Array(bucketCount(grid)));
-    [this.apart, this.added] = [none(), none()];
-  }
-
-  /** `rank`: of `RANK`. */
-  add(start: number, end: number, rank: number): void {
-    const to = end < this.to ? end : this.to;
-    if (start >= to) return;
-    const isApart = start >= (this.reached[RANKS.length - 1] as number);
-    if (isApart) this.cover(this.apart[rank - 1] as Float64Array, start, to);
-    for (let i = rank - 1; i < RANKS.length; i++) {
-      const reached = this.reached[i] as number;
-      if (reached >= to) continue;
-      this.reached[i] = to;
-      if (!isApart) this.cover(this.added[i] as Float64Array, start > reached ? start : reached, to);
-    }
-  }
-
-  private cover(buckets: Float64Array, start: number, to: number): void {
-    for (let from = start, bucket = this.bucketAt(start); from < to; bucket++) {
-      const bucketEnd = this.endOf(bucket);
-      const cut = bucketEnd < to ? bucketEnd : to;
-      buckets[bucket] = (buckets[bucket] as number) + cut - from;
-      from = cut;
-    }
-  }
-
-  private bucketAt(time: number): number {
-    if (this.edges === undefined) return Math.floor((time - this.origin) / this.step);
-    return Math.max(
-      0,
-      this.edges.findLastIndex((edge) => edge <= time),
-    );
-  }
-
-  private endOf(bucket: number): number {
-    return this.edges === undefined ? this.origin + (bucket + 1) * this.step : (this.edges[bucket + 1] ?? this.to);
-  }
-
-  /** The seconds of each state, by bucket. */
-  seconds(): StateSeconds[] {
-    return Array.from({ length: bucketCount(this.grid) }, (_, i) => {
-      const [start, end] = bucketRange(this.grid, i);
-      const added = (set: number) => this.added[set]?.[i] ?? 0;
-      const ofRank = (rank: number) =>
-        ((this.apart[rank - 1]?.[i] ?? 0) + added(rank - 1) - added(rank - 2)) / 1_000_000;
-      const seconds = Object.fromEntries(Object.entries(RANK).map(([state, rank]) => [state, ofRank(rank)]));
-      return stateSeconds((end - start) / 1000, seconds as unknown as RankSeconds);
-    });
-  }
-}
-
 /** To the millisecond; sums of microseconds have tiny errors. */
 const rounded = (seconds: number): number => Math.max(0, Math.round(seconds * 1000) / 1000);
 
-const NO_SECONDS = stateSeconds(0, {
-  stored: 0,
-  available: 0,
-  expired: 0,
-  failed: 0,
-  future: 0,
-  clipFailed: 0,
-  unread: 0,
-});
-
 /** The seconds of several cameras or buckets together. */
 export const sumOf = (all: readonly StateSeconds[]): StateSeconds =>
-  mapSeconds(NO_SECONDS, (_, state) => rounded(all.reduce((sum, each) => sum + each[state], 0)));
+  mapSeconds(stateSeconds(0, NO_FOOTAGE), (_, state) => rounded(all.reduce((sum, each) => sum + each[state], 0)));

@@ -6,17 +6,8 @@ import type { Violation } from '../../contracts/common/violation.js';
 import { invalid } from '../../errors/app-error.js';
 import { unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
 import { type CameraPieces, CoveragePieces } from './coverage-pieces.service.js';
-import { CoverageBuckets } from './coverage-sums.repository.js';
-import {
-  bucketCount,
-  bucketRange,
-  isLost,
-  lastAskedAt,
-  listsNone,
-  type Piece,
-  rangeViolations,
-  SIDES,
-} from './coverage.rules.js';
+import { CoverageSums } from './coverage-sums.service.js';
+import { isLost, lastAskedAt, listsNone, type Piece, rangeViolations, SIDES } from './coverage.rules.js';
 
 const MAX_BUCKETS = 50_000;
 
@@ -26,7 +17,7 @@ export class CoverageService {
   constructor(
     private readonly pieces: CoveragePieces,
     private readonly connections: VisionConnections,
-    private readonly buckets: CoverageBuckets,
+    private readonly sums: CoverageSums,
   ) {}
 
   /** 400 with every violation. */
@@ -42,32 +33,31 @@ export class CoverageService {
   private async aggregated(query: CoverageQuery, resolution: number): Promise<CoverageBucket[]> {
     const { connectionId, truckId, cameraId } = query;
     const [fromMs, toMs] = [epochMillis(query.from), epochMillis(query.to)];
-    const grid = { originMs: fromMs, stepMs: resolution * 1000, fromMs, toMs };
+    const buckets = Math.ceil((toMs - fromMs) / (resolution * 1000));
     const cameras = await this.pieces.cameras(query, cameraId);
-    if (cameras.length * bucketCount(grid) > MAX_BUCKETS) throw invalid([tooManyBuckets()]);
+    if (cameras.length * buckets > MAX_BUCKETS) throw invalid([tooManyBuckets()]);
+    const edges = [...Array.from({ length: buckets }, (_, i) => fromMs + i * resolution * 1000), toMs];
+    const times = edges.map((edge) => formatInstant(new Date(edge)));
     const wanted = cameras.map(({ names }) => ({ connectionId, truckId, names: [...names] }));
-    const seconds = await this.buckets.of(wanted, grid, await this.pieces.unrecorded(wanted, query));
+    const seconds = await this.sums.of(wanted, edges);
     return cameras.flatMap(({ name }, i) =>
-      (seconds[i] ?? []).map((states, bucket) => {
-        const [start, end] = bucketRange(grid, bucket).map((ms) => formatInstant(new Date(ms)));
-        return {
-          ...(name === undefined ? {} : { cameraId: name }),
-          startTime: start ?? '',
-          endTime: end ?? '',
-          ...states,
-        };
-      }),
+      (seconds[i] ?? []).map((states, bucket) => ({
+        ...(name === undefined ? {} : { cameraId: name }),
+        startTime: times[bucket] ?? '',
+        endTime: times[bucket + 1] ?? '',
+        ...states,
+      })),
     );
   }
 
   private async intervals(query: CoverageQuery): Promise<CoverageInterval[]> {
     const cameras = await this.pieces.cameras(query, query.cameraId);
     const data: CoverageInterval[] = [];
-    for (const piecesOf of await this.pieces.of(query, cameras)) {
-      const camera = piecesOf();
+    for (const [i, piecesOf] of (await this.pieces.of(query, cameras)).entries()) {
+      const covered = piecesOf();
       let startTime = formatInstant(new Date(epochMillis(query.from)));
-      for (const piece of camera.pieces) {
-        const interval = toInterval(piece, startTime, camera);
+      for (const piece of covered.pieces) {
+        const interval = toInterval(piece, startTime, covered, cameras[i]?.name);
         data.push(interval);
         // Each interval begins where the one before ended, so that a time is formatted once.
         startTime = interval.endTime;
@@ -84,14 +74,19 @@ const tooManyBuckets = (): Violation => ({
   message: `resolution must be larger: at most ${MAX_BUCKETS} buckets of all cameras are returned`,
 });
 
-function toInterval(piece: Piece, startTime: string, { camera, asked, failing }: CameraPieces): CoverageInterval {
+function toInterval(
+  piece: Piece,
+  startTime: string,
+  { asked, failing }: CameraPieces,
+  cameraId: string | undefined,
+): CoverageInterval {
   const { start, end, state, recordingId } = piece;
   const at = piece.isRead === true ? lastAskedAt(asked, start, end) : undefined;
   const askedAt = at === undefined ? undefined : formatInstant(new Date(at));
   const failed = failing.find((window) => window.start < end && window.end > start);
   const reason = piece.isRead === true ? listsNone(askedAt, failed?.reason) : piece.reason;
   return {
-    ...(camera.name === undefined ? {} : { cameraId: camera.name }),
+    ...(cameraId === undefined ? {} : { cameraId }),
     startTime,
     endTime: formatInstant(new Date(end)),
     state,

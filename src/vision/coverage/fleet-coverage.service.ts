@@ -6,14 +6,10 @@ import { readTimeZone, timeZoneViolation } from '../../contracts/common/time-zon
 import { positionedPage } from '../../database/list-page.js';
 import { filteredHauler } from '../../database/hauler-limit.js';
 import { invalid } from '../../errors/app-error.js';
-import { CoveragePieces } from './coverage-pieces.service.js';
-import { CoverageBuckets } from './coverage-sums.repository.js';
-import { FleetSums } from './fleet-sums.repository.js';
+import { CoverageSums } from './coverage-sums.service.js';
 import { type CoveredCamera, CoverageRepository, type FleetTruck, type TruckCamera } from './coverage.repository.js';
-import { type BucketGrid, rangeViolations, type StateSeconds, sumOf } from './coverage.rules.js';
+import { rangeViolations, type StateSeconds, sumOf } from './coverage.rules.js';
 import { type LocalDay, localDays } from './local-days.rules.js';
-
-const DAY_MS = 86_400_000;
 
 interface Covered {
   readonly truck: FleetTruck;
@@ -28,9 +24,7 @@ type Days = readonly StateSeconds[];
 export class FleetCoverage {
   constructor(
     private readonly coverage: CoverageRepository,
-    private readonly pieces: CoveragePieces,
-    private readonly buckets: CoverageBuckets,
-    private readonly sums: FleetSums,
+    private readonly sums: CoverageSums,
   ) {}
 
   /** The worst truck first. Reads the sums of the trucks that lost something and of those of the page. */
@@ -49,7 +43,7 @@ export class FleetCoverage {
     const days = localDays(epochMillis(query.from), epochMillis(query.to), zone);
     const seconds = new Map<Covered, Days>();
     const read = async (wanted: readonly Covered[]) => {
-      const found = await this.daysOf(wanted, query, days);
+      const found = await this.daysOf(wanted, days);
       wanted.forEach((each, i) => seconds.set(each, found[i] ?? []));
     };
     await read(covered.filter(({ truck }) => truck.hasLost));
@@ -79,33 +73,13 @@ export class FleetCoverage {
   }
 
   /** Of each truck. */
-  private async daysOf(
-    covered: readonly Covered[],
-    range: FleetCoverageQuery,
-    days: readonly LocalDay[],
-  ): Promise<Days[]> {
-    const [fromMs = 0, ...ends] = [days[0]?.start ?? 0, ...days.map(({ end }) => end)];
-    const grid = { originMs: fromMs, stepMs: DAY_MS, fromMs, toMs: ends.at(-1) ?? 0, edges: [fromMs, ...ends] };
-    const seconds = (await this.seconds(camerasOf(covered), range, grid)).values();
+  private async daysOf(covered: readonly Covered[], days: readonly LocalDay[]): Promise<Days[]> {
+    const edges = [...days.map(({ start }) => start), ...days.slice(-1).map(({ end }) => end)];
+    const seconds = (await this.sums.of(camerasOf(covered), edges)).values();
     return covered.map(({ cameras }) => {
       const own = cameras.map(() => seconds.next().value ?? []);
       return days.map((_, day) => sumOf(own.flatMap((buckets) => buckets[day] ?? [])));
     });
-  }
-
-  /** From the sums, and from the recordings of those cameras that the sums do not have exactly. */
-  private async seconds(
-    cameras: readonly TruckCamera[],
-    range: FleetCoverageQuery,
-    grid: BucketGrid,
-  ): Promise<StateSeconds[][]> {
-    if (cameras.length === 0) return [];
-    const unrecorded = await this.pieces.unrecorded(cameras, range);
-    const summed = await this.sums.of(cameras, grid, unrecorded);
-    const isRead = (_: unknown, i: number) => summed[i] === undefined;
-    const others = cameras.filter(isRead);
-    const read = (others.length === 0 ? [] : await this.buckets.of(others, grid, unrecorded.filter(isRead))).values();
-    return summed.map((sums) => sums ?? read.next().value ?? []);
   }
 }
 

@@ -3,10 +3,10 @@ import { DataSource, type EntityManager } from 'typeorm';
 import type { RetryRecordings } from '../../contracts/admin/recording.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
-import { type CountedRow, moveDays } from '../recordings/coverage-days.repository.js';
+import { forgetDays, type RecordedTime } from '../recordings/coverage-days.repository.js';
 import { reopenPart, reopenRequest } from '../clips/reopen.repository.js';
 
-type Revived = CountedRow & {
+type Revived = RecordedTime & {
   readonly id: string;
   readonly part_id: string | null;
   /** Its start, as PostgreSQL reads it. */
@@ -51,7 +51,7 @@ export class DownloadRetryRepository {
   async refetch(id: string): Promise<boolean> {
     return inTransaction(this.dataSource, async (manager) => {
       const revived = await revive(manager, "id = $1 AND status = 'stored'", [id], LOST);
-      await moveDays(manager, revived, 'available');
+      await forgetDays(manager, revived);
       return revived.length > 0;
     });
   }
@@ -107,15 +107,15 @@ export class DownloadRetryRepository {
     return count;
   }
 
-  /** The parts of revived clips, and their requests, are open again. Their sums are last, as a poll locks them. */
+  /** The parts of revived clips, and their requests, are open again. Their days are last, as a poll locks them. */
   private async reopen(manager: EntityManager, revived: readonly Revived[]): Promise<void> {
     const parts = new Map(revived.flatMap((row) => (row.part_id === null ? [] : [[row.part_id, row.hauler_id]])));
     for (const [partId, haulerId] of parts) await reopenPart(this.parts, manager, { haulerId, id: partId });
-    await moveDays(manager, revived, 'available');
+    await forgetDays(manager, revived);
   }
 }
 
-/** Fetches the recordings of a condition again, oldest first. The rows have their state of before. */
+/** Fetches the recordings of a condition again, oldest first. */
 function revive(
   manager: EntityManager,
   condition: string,
@@ -123,11 +123,11 @@ function revive(
   set = NO_ERROR,
 ): Promise<Revived[]> {
   return manager.query<Revived[]>(
-    `WITH old AS (SELECT hauler_id, id, start_time, status FROM recordings WHERE ${condition} FOR UPDATE),
+    `WITH old AS (SELECT hauler_id, id, start_time FROM recordings WHERE ${condition} FOR UPDATE),
        revived AS (
          UPDATE recordings AS r SET ${REVIVED}, ${set} FROM old
          WHERE (r.id, r.hauler_id, r.start_time) = (old.id, old.hauler_id, old.start_time)
-         RETURNING r.hauler_id, r.id, r.connection_id, r.truck_id, r.camera_id, r.part_id, r.start_time, r.end_time, old.status)
+         RETURNING r.hauler_id, r.id, r.connection_id, r.truck_id, r.camera_id, r.part_id, r.start_time, r.end_time)
      SELECT *, start_time::text AS place FROM revived ORDER BY start_time, id`,
     [...parameters],
   );

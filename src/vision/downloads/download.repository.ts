@@ -9,7 +9,6 @@ import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import type { NamePair } from '../recordings/camera-names.rules.js';
-import { moveDays } from '../recordings/coverage-days.repository.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
 import { givenUp } from './given-up.js';
 import type { ResumePoint } from './download-order.js';
@@ -208,8 +207,6 @@ export class DownloadRepository implements Backlog {
         }
         await this.parts.updatePartFromClips(manager, haulerId, partId, row.id);
       }
-      // Last, as a poll locks them: it adds clips while it has the part.
-      if (row.status !== status) await moveDays(manager, [row], status);
       if (status === 'stored') await countStored(manager, row);
     });
   }

@@ -1,6 +1,6 @@
 import type { Querying } from '../../database/sql.js';
 import { isHeld, isWithin } from '../holds/held.sql.js';
-import { type CountedRow, DAY_COLUMNS, moveDays } from './coverage-days.repository.js';
+import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 import { KEPT } from './retention.repository.js';
 
 /** The states of recordings that have no file and wait for none. */
@@ -39,15 +39,15 @@ export async function deleteEnded(
   ids: readonly string[],
   months: readonly [Date, Date],
 ): Promise<number> {
-  const [deleted] = await database.query<[CountedRow[], number]>(
+  const [deleted] = await database.query<[RecordedTime[], number]>(
     `DELETE FROM recordings AS r USING ${KEPT} AS kept
      WHERE r.id = ANY ($1::uuid[]) AND r.start_time >= $2 AND r.start_time < $3 AND r.status IN ('expired', 'failed')
        AND (kept.hauler_id, kept.source) = (r.hauler_id, r.source)
        AND (r.deleted_at IS NOT NULL OR r.updated_at < now() - kept.days * interval '1 day') AND NOT ${isHeld('r')}
        AND NOT EXISTS (SELECT FROM erasures AS erasure WHERE erasure.status = 'running' AND ${isWithin('r', 'erasure')})
-     RETURNING ${DAY_COLUMNS}`,
+     RETURNING ${RECORDED_TIME}`,
     [ids, ...months],
   );
-  await moveDays(database, deleted, undefined);
+  await forgetDays(database, deleted);
   return deleted.length;
 }

@@ -3,8 +3,7 @@ import { type ListPage, listPage, type SqlList } from '../../database/list-page.
 import type { Querying } from '../../database/sql.js';
 import { haulerOf } from '../client/vision-connections.repository.js';
 import type { NamedCamera } from './camera-names.repository.js';
-import { MAX_MS } from './coverage-days.rules.js';
-import type { RecordingState, ShownState } from './recording.rules.js';
+import { MAX_MS, type RecordingState, type ShownState } from './recording.rules.js';
 
 /** What is needed of a recording beside its answer, which has all columns of `findRecordings`. */
 export interface AdminRecordingRow {

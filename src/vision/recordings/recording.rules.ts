@@ -8,6 +8,9 @@ import { storageName } from '../../storage/storage.js';
 /** Maximum number of clips that the platform fetches for one part. An hour in pieces of four seconds has 900. */
 export const MAX_CLIPS_PER_PART = 1_000;
 
+/** A recording counts for so long at most: coverage looks back so far for recordings that reach into a time. */
+export const MAX_MS = 31 * 86_400_000;
+
 /** The transitions of a recording. */
 export const RECORDING_STATES = defineStates('a recording', {
   available: ['stored', 'expired', 'failed'],

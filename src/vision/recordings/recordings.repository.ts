@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
-import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
 import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
@@ -10,8 +9,7 @@ import type { CameraKey } from '../truck.js';
 import { storeCameraNames } from './camera-names.repository.js';
 import { comparableName } from './camera-names.rules.js';
 import { isErased } from '../holds/held.sql.js';
-import { addToDays, overlapping } from './coverage-days.repository.js';
-import { type CameraRow, type Footage, type FootageChange, isLong } from './coverage-days.rules.js';
+import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 import { columnsOf, knownChunks, monthsOfChunks } from './known-chunks.repository.js';
 import {
   distinctChunks,
@@ -53,8 +51,7 @@ export class RecordingsRepository {
     for (const clip of stored) distinct.delete(clipKey(clip));
     const fresh = [...distinct.values()].slice(0, Math.max(0, MAX_CLIPS_PER_PART - stored.length));
     const added = await this.insert(manager, part.haulerId, part.connectionId, fresh, part.id);
-    const changes = added.map((clip) => changeOf(part, clip, { overlaps: true }));
-    await addToDays(manager, changes);
+    await forgetDays(manager, added);
     return { added: fresh.length, isWithinLimit: fresh.length === distinct.size };
   }
 
@@ -73,28 +70,19 @@ export class RecordingsRepository {
       const row = known.get(i);
       return row === undefined || hasGrown(row);
     });
-    // Rows are locked before the sums of days. A download that ends uses the same order.
     const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
     const created = await this.insert(manager, haulerId, connectionId, fresh, null);
-    const changed = [...created, ...revived.map(({ chunk }) => chunk)];
-    const shared = await overlapping(manager, [haulerId, connectionId], changed, monthsOfChunks(distinct));
-    await addToDays(
-      manager,
-      changed.map((chunk, i): FootageChange => {
-        const old = revived[i - created.length];
-        const overlaps = shared.has(i) || isLong(footageOf(chunk)) || (old !== undefined && isLong(old.before));
-        return changeOf({ haulerId, connectionId }, chunk, { overlaps, before: old?.before });
-      }),
-    );
-    return changed.length;
+    await forgetDays(manager, [...revived, ...created]);
+    return revived.length + created.length;
   }
 
+  /** Returns the rows that it has changed, with the time that they have or had. */
   private async relist(
     manager: EntityManager,
     haulerId: string,
     chunks: readonly Recording[],
     known: readonly KnownChunk[],
-  ): Promise<Revived[]> {
+  ): Promise<RecordedTime[]> {
     const now = Date.now();
     const links = known
       .filter(({ status }) => status !== 'stored')
@@ -103,12 +91,12 @@ export class RecordingsRepository {
         return chunk === undefined ? [] : [{ id: row.id, start: row.start, chunk }];
       });
     if (links.length === 0) return [];
-    const [revived] = await manager.query<[RevivedRow[], number]>(
+    const [revived] = await manager.query<[RecordedTime[], number]>(
       `WITH old AS (
-         SELECT r.hauler_id, r.id, r.start_time, r.end_time, r.status, listed.*
+         SELECT r.hauler_id, r.id, r.start_time, r.end_time, listed.*
          FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
-           $8::integer[], $9::timestamptz[]) WITH ORDINALITY
-           AS listed (recording, new_link, expires, fetched_by, starts, ends, seconds, start, place)
+           $8::integer[], $9::timestamptz[]) 
+           AS listed (recording, new_link, expires, fetched_by, starts, ends, seconds, start)
          JOIN recordings AS r ON r.hauler_id = $1 AND r.id = listed.recording AND r.start_time = listed.start
          WHERE r.start_time >= $10 AND r.start_time < $11 AND r.deleted_at IS NULL AND r.started_at IS NULL
            AND (r.status IN ('expired', 'failed') OR (r.status = 'available' AND (r.link IS NULL OR r.fetch_by < listed.fetched_by
@@ -124,8 +112,8 @@ export class RecordingsRepository {
          reason_code = NULL, status = 'available', updated_at = now()
        FROM old WHERE r.hauler_id = $1 AND r.id = old.id AND r.start_time = old.start_time
          AND r.start_time >= $10 AND r.start_time < $11
-       RETURNING (old.place - 1)::integer AS place, old.start_time AS start_time, old.end_time AS end_time,
-         old.status AS status, r.camera_id AS camera_id`,
+       RETURNING r.hauler_id, r.connection_id, r.truck_id, r.camera_id, least(old.start_time, r.start_time) AS start_time,
+         greatest(old.end_time, r.end_time) AS end_time`,
       [
         haulerId,
         links.map(({ id }) => id),
@@ -139,10 +127,7 @@ export class RecordingsRepository {
         ...monthsOfChunks(chunks),
       ],
     );
-    return revived.flatMap(({ place, camera_id, ...before }) => {
-      const chunk = links[place]?.chunk;
-      return chunk === undefined ? [] : [{ chunk: { ...chunk, cameraId: camera_id }, before }];
-    });
+    return revived;
   }
 
   private async insert(
@@ -151,12 +136,11 @@ export class RecordingsRepository {
     connectionId: string,
     listed: readonly Recording[],
     partId: string | null,
-  ): Promise<Recording[]> {
+  ): Promise<RecordedTime[]> {
     if (listed.length === 0) return [];
     const now = Date.now();
-    const ids = listed.map(() => uuidv7());
-    const rows = await manager.query<{ id: string }[]>(
-      `INSERT INTO recordings (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
+    return manager.query(
+      `INSERT INTO recordings AS r (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
          camera_id, start_time, end_time, duration_seconds, status, link, expires_at, fetch_by, gaps, created_at,
          updated_at, due_at)
        SELECT hauler_id, connection_id, $3, $4, id, customer, partner_id, truck_id, camera_id, start_time, end_time, seconds,
@@ -166,14 +150,14 @@ export class RecordingsRepository {
          AS element (partner_id, truck_id, camera_id, start_time, end_time, id, customer, seconds, link, expires, fetch_by,
            gaps)) AS listed
        WHERE NOT ${isErased('listed')}
-       ON CONFLICT DO NOTHING RETURNING id`,
+       ON CONFLICT DO NOTHING RETURNING ${RECORDED_TIME}`,
       [
         haulerId,
         connectionId,
         partId,
         partId === null ? 'continuous' : 'on-demand',
         ...columnsOf(listed),
-        ids,
+        listed.map(() => uuidv7()),
         listed.map(({ customerId }) => customerId),
         listed.map(({ durationSeconds }) => durationSeconds),
         listed.map(({ downloadUrl }) => downloadUrl),
@@ -182,34 +166,7 @@ export class RecordingsRepository {
         listed.map((each) => (partId === null ? null : storedGaps(each))),
       ],
     );
-    const inserted = new Set(rows.map(({ id }) => id));
-    return listed.filter((_, i) => inserted.has(ids[i] ?? ''));
   }
-}
-
-type RevivedRow = Footage & { readonly place: number; readonly camera_id: string };
-
-/** A row that was listed again, with the name of its own camera, and what it was before. */
-interface Revived {
-  readonly chunk: Recording;
-  readonly before: Footage;
-}
-
-const footageOf = ({ startTime, endTime }: Recording): Footage => ({
-  start_time: new Date(epochMillis(startTime)),
-  end_time: new Date(epochMillis(endTime)),
-  status: 'available',
-});
-
-/** A listed recording that waits for its download from now on. */
-function changeOf(
-  { haulerId, connectionId }: Pick<CameraKey, 'haulerId' | 'connectionId'>,
-  recording: Recording,
-  change: Pick<FootageChange, 'before' | 'overlaps'>,
-): FootageChange {
-  const { truckId: truck_id, cameraId: camera_id } = recording;
-  const camera: CameraRow = { hauler_id: haulerId, connection_id: connectionId, truck_id, camera_id };
-  return { camera, after: footageOf(recording), ...change };
 }
 
 /** The files of the platform side in the storage. */

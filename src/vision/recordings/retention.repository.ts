@@ -1,7 +1,7 @@
 import type { HaulerRetention } from '../../contracts/admin/retention.dto.js';
 import type { Querying } from '../../database/sql.js';
 import { isHeld } from '../holds/held.sql.js';
-import { type CountedRow, DAY_COLUMNS, moveDays } from './coverage-days.repository.js';
+import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 
 export interface RetentionRow {
   readonly hauler_id: string;
@@ -97,7 +97,7 @@ export async function countOld(database: Querying): Promise<{ readonly recording
   return { recordings: row.recordings, bytes: Number(row.bytes) };
 }
 
-export interface ExpiredRow extends CountedRow {
+export interface ExpiredRow extends RecordedTime {
   readonly id: string;
   /** Of a clip. */
   readonly part_id: string | null;
@@ -124,10 +124,10 @@ export async function expireOld(
      UPDATE recordings AS r SET status = 'expired', deleted_at = now(), updated_at = now(), reason = 'The file was deleted '
        || old.days || ' days after it was stored, by the retention of its hauler. Request a clip of this range to get it again.'
      FROM old WHERE r.hauler_id = $1 AND r.id = old.id AND r.start_time = old.start_time AND r.start_time >= $3 AND r.start_time < $4
-     RETURNING ${DAY_COLUMNS}, r.id, r.part_id, r.size_bytes, r.reason`,
+     RETURNING ${RECORDED_TIME}, r.id, r.part_id, r.size_bytes, r.reason`,
     [haulerId, ids, ...months],
   );
-  await moveDays(database, expired, 'expired', 'stored');
+  await forgetDays(database, expired);
   return expired;
 }
 

@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { EntityManager } from 'typeorm';
+import { deleteRecording } from '../../../src/admin/erasures/footage-erasure.repository.js';
+import { inTransaction } from '../../../src/database/transaction.js';
+import { SettledDays } from '../../../src/vision/coverage/settled-days.job.js';
+import { RecordingsRepository } from '../../../src/vision/recordings/recordings.repository.js';
+import { Retention } from '../../../src/vision/recordings/retention.job.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { videoConnection } from '../../support/held-footage.js';
+import { insertFootage, videoConnection } from '../../support/held-footage.js';
 import {
   addCameraNames,
+  addCoverageDays,
   addMinutes,
   addRecordings,
   addSubscription,
+  countSettledDays,
   failClip,
   type RecordingRow,
 } from '../../support/rows.js';
@@ -145,6 +153,93 @@ describe('coverage in buckets', () => {
     const buckets = await bucketsOf(connectionId, '5000', days);
     expect(buckets).toHaveLength(173);
     expectSums(buckets, await intervalsOf(connectionId, days));
+  });
+});
+
+describe('the sums of settled days are those of the recordings', () => {
+  const range = { from: '2026-01-10T00:00:00Z', to: '2026-01-15T00:00:00Z' };
+  const settle = () => app.app.get(SettledDays, { strict: false }).settle();
+  const at = (day: number, clock: string) => `2026-01-${day}T${clock}Z`;
+  const exact = (time: string) => time.replace('Z', '.000000Z');
+  const GONE = randomUUID();
+
+  async function settledCamera() {
+    const scene = await connectionWith(
+      { id: GONE, start: at(10, '08:00:00'), seconds: 900 },
+      { start: at(10, '08:10:00'), seconds: 600, status: 'failed' },
+      { start: at(11, '22:30:00'), seconds: 30 * 3600, status: 'expired' },
+      { start: at(12, '07:00:00'), seconds: 3600, source: 'on-demand' },
+      { start: at(13, '09:00:00.250'), seconds: 60, status: 'failed', cameraId: 'rear' },
+      { start: at(14, '09:00:00'), seconds: 60, status: 'available', cameraId: 'rear' },
+    );
+    await insertFootage(app, [{ ...scene, start: at(14, '10:00:00'), end: at(14, '10:01:00'), storedDays: 60 }]);
+    await addCoverageDays(app);
+    await settle();
+    return scene;
+  }
+
+  type Scene = Awaited<ReturnType<typeof settledCamera>>;
+  const recordings = (work: (repository: RecordingsRepository, manager: EntityManager) => Promise<unknown>) =>
+    inTransaction(app.dataSource, (manager) => work(app.app.get(RecordingsRepository, { strict: false }), manager));
+  const listed = (start: string, end: string) => ({
+    ...{ id: randomUUID(), customerId: 'c', truckId: 'TRUCK-7', cameraId: 'front', durationSeconds: 0 },
+    ...{ downloadUrl: 'https://x.example/a.mp4', startTime: exact(start), endTime: exact(end) },
+  });
+  const truck = ({ haulerId, connectionId }: Scene) => ({
+    ...{ haulerId, connectionId, truckId: 'TRUCK-7', cameraId: 'front' },
+  });
+
+  test.each<[string, (scene: Scene) => Promise<unknown>]>([
+    ['nothing', () => Promise.resolve()],
+    [
+      'a chunk that is listed later',
+      ({ haulerId, connectionId: id }) =>
+        recordings((repository, manager) =>
+          repository.addChunks(manager, { haulerId, id } as never, [listed(at(10, '08:20:00'), at(10, '08:40:00'))]),
+        ),
+    ],
+    [
+      'a clip',
+      (scene) =>
+        recordings((repository, manager) =>
+          repository.addClips(manager, { ...truck(scene), id: randomUUID(), partnerRequestId: null }, [
+            listed(at(10, '23:00:00'), at(11, '01:00:00')),
+          ]),
+        ),
+    ],
+    ['a new attempt', ({ connectionId }) => app.admin('POST', '/recordings/retry', { connectionId })],
+    [
+      'the deletion of old files',
+      async ({ haulerId }) => {
+        await app.admin('PUT', `/haulers/${haulerId}/retention`, {
+          onDemandDays: 30,
+          continuousDays: 30,
+          confirm: true,
+          recordings: 1,
+        });
+        await app.app.get(Retention, { strict: false }).run();
+      },
+    ],
+    [
+      'the erasure of a recording',
+      ({ haulerId }) => recordings((_, manager) => deleteRecording(manager, { hauler_id: haulerId, id: GONE })),
+    ],
+  ])('after %s, and after they are summed again', async (_, change) => {
+    const scene = await settledCamera();
+    expect(await countSettledDays(app, scene.connectionId)).toBeGreaterThanOrEqual(5);
+    const same = async () => {
+      const intervals = await intervalsOf(scene.connectionId, range);
+      expectSums(await bucketsOf(scene.connectionId, '3600', range), intervals);
+      expectSums(await bucketsOf(scene.connectionId, '86400', range), intervals);
+      return intervals;
+    };
+    const before = await same();
+    await change(scene);
+    const after = await same();
+    if (_ !== 'nothing') expect(after).not.toEqual(before);
+    await settle();
+    await same();
+    await inTransaction(app.dataSource, (manager) => deleteRecording(manager, { hauler_id: scene.haulerId, id: GONE }));
   });
 });
 

@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { instantOf } from '../../contracts/common/instant.js';
+import { CoveragePieces } from './coverage-pieces.service.js';
+import type { TruckCamera } from './coverage.repository.js';
+import {
+  footageState,
+  type FootageState,
+  NO_FOOTAGE,
+  type Piece,
+  type StateSeconds,
+  stateSeconds,
+} from './coverage.rules.js';
+import { type CameraTime, footageSeconds, type ToldTime } from './footage-seconds.repository.js';
+import { settledDays } from './settled-days.repository.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Days of cameras that one statement reads. Of two cameras with a chunk each ten seconds, a month takes it a second. */
+const BATCH_DAYS = 62;
+
+/** What the recordings of cameras add up to. */
+@Injectable()
+export class CoverageSums {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly pieces: CoveragePieces,
+  ) {}
+
+  /**
+   * The seconds of each state by camera and bucket: from the sums of settled days, and from the recordings of all other time. So are days
+   * of which anything but a recording tells, and all days if a bucket begins at a part of an hour. `edges`: the borders of the buckets in
+   * milliseconds since the epoch.
+   */
+  async of(cameras: readonly TruckCamera[], edges: readonly number[]): Promise<StateSeconds[][]> {
+    const [from = 0, to = 0] = [edges[0], edges.at(-1)];
+    const range = { from: instantOf(new Date(from)), to: instantOf(new Date(to)) };
+    const told = (await this.pieces.told(cameras, range)).map(({ pieces }, place) => pieces.flatMap(toToldTime(place)));
+    const sums = cameras.map(() => edges.slice(1).map((): Record<FootageState, number> => ({ ...NO_FOOTAGE })));
+    const add = (place: number, bucket: number, state: FootageState, seconds: number): void => {
+      const own = sums[place]?.[bucket];
+      if (own !== undefined) own[state] += seconds;
+    };
+    const known = cameras.map(() => new Set<number>());
+    const isWhole = edges.every((edge) => edge % HOUR_MS === 0);
+    for (const { place, day, bucket, ...of } of isWhole ? await settledDays(this.dataSource, cameras, edges) : []) {
+      if (told[place]?.some((other) => other.from < day + DAY_MS && other.to > day)) continue;
+      known[place]?.add(day);
+      for (const state of ['stored', 'expired', 'failed'] as const) add(place, bucket, state, of[state] / 1000);
+    }
+    const open = cameras.map((camera, place) => openTimes({ ...camera, place, from, to }, known[place]));
+    for (const batch of batchesOf(open)) {
+      const others = [...new Set(batch.map(({ place }) => place))].flatMap((place) => told[place] ?? []);
+      const rows = await footageSeconds(this.dataSource, batch, others, edges);
+      for (const { place, bucket, state, seconds } of rows) add(place, bucket, state, seconds);
+    }
+    return sums.map((own) => own.map((of, i) => stateSeconds(((edges[i + 1] ?? 0) - (edges[i] ?? 0)) / 1000, of)));
+  }
+}
+
+const toToldTime =
+  (place: number) =>
+  (piece: Piece): ToldTime[] => {
+    const state = footageState(piece);
+    return state === undefined ? [] : [{ place, state, from: piece.start, to: piece.end }];
+  };
+
+/** The parts of a time that are not within these days. */
+function openTimes(time: CameraTime, days: ReadonlySet<number> = new Set()): CameraTime[] {
+  const open: CameraTime[] = [];
+  let { from } = time;
+  for (let day = Math.floor(from / DAY_MS) * DAY_MS; day < time.to; day += DAY_MS) {
+    if (!days.has(day)) continue;
+    if (day > from) open.push({ ...time, from, to: day });
+    from = day + DAY_MS;
+  }
+  return from < time.to ? [...open, { ...time, from }] : open;
+}
+
+/** The times of one camera stay together. */
+function batchesOf(cameras: readonly (readonly CameraTime[])[]): CameraTime[][] {
+  const batches: CameraTime[][] = [];
+  let days = BATCH_DAYS;
+  for (const times of cameras.filter(({ length }) => length > 0)) {
+    const own = times.reduce((sum, { from, to }) => sum + (to - from) / DAY_MS, 0);
+    if (days + own > BATCH_DAYS) [days] = [0, batches.push([])];
+    days += own;
+    batches.at(-1)?.push(...times);
+  }
+  return batches;
+}
