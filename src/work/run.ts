@@ -34,7 +34,6 @@ export class StoppingError extends Error {
 export class Run<Row extends object = object> implements Started {
   readonly row: Row;
   readonly key: readonly string[];
-  readonly lane: string;
   readonly startedAt: string;
   /** From 1: the number of attempts since the row last succeeded, this one included. */
   readonly attempt: number;
@@ -45,25 +44,15 @@ export class Run<Row extends object = object> implements Started {
     started: Started,
     /** Aborted when the lane is lost (`RowLostError`) or the service stops (`StoppingError`). */
     readonly signal: AbortSignal,
-    private readonly onWaits: (isWaiting: boolean) => void = () => undefined,
   ) {
     this.row = started.row as Row;
     this.key = started.key;
-    this.lane = started.lane;
     this.startedAt = started.startedAt;
     this.attempt = started.attempt;
   }
 
   get isFinished(): boolean {
     return this.finished;
-  }
-
-  /**
-   * Says that the run waits for somebody else, such as a host that sends nothing, or that it works again. A run that waits
-   * leaves its place to another one, so that a few hosts that hang cannot stop the work with all others.
-   */
-  waits(isWaiting: boolean): void {
-    this.onWaits(isWaiting);
   }
 
   /** Writes columns of the row, which is still worked on. Throws `RowLostError`. */
