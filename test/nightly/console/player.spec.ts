@@ -276,20 +276,20 @@ describe('the recordings', () => {
 
 describe('the page of a truck', () => {
   const panel = () => scene.page.getByRole('group', { name: 'Clip of the selected range' });
-  const laneBox = async (lane: number) => {
-    await scene.page.locator('.lane-stored').first().waitFor();
-    return (await scene.page.locator('.lane-frame').nth(lane).boundingBox())!;
+  const trackBox = async (track: number) => {
+    await scene.page.locator('.track-stored').first().waitFor();
+    return (await scene.page.locator('.track-frame').nth(track).boundingBox())!;
   };
 
   test.each([
     ['six minutes', 3 * MINUTE_MS],
     ['a month', 15 * 24 * HOUR_MS],
-  ])('plays all cameras at the moment of a click on a lane, in the view of %s', async (_, half) => {
+  ])('plays all cameras at the moment of a click on a track, in the view of %s', async (_, half) => {
     const { page, visit } = scene;
     const middle = footage.later + MINUTE_MS;
     await visit(truck(middle - half, middle + half));
-    const lane = await laneBox(1);
-    await page.mouse.click(lane.x + lane.width / 2 + 1, lane.y + lane.height / 2);
+    const track = await trackBox(1);
+    await page.mouse.click(track.x + track.width / 2 + 1, track.y + track.height / 2);
     await page.waitForURL(/cameras=front%2C2|cameras=2%2Cfront/);
     for (const camera of ['front', '2']) await page.locator(`video[aria-label="Camera ${camera}"]`).waitFor();
     // The address keeps the moment.
@@ -315,8 +315,8 @@ describe('the page of a truck', () => {
     const range = { from: iso(start - HOUR_MS / 4), to: iso(start + (3 * HOUR_MS) / 4) };
     const query = { connectionId: vision.connectionId, truckId: 'TRUCK-7', ...range };
     await visit(`coverage?${new URLSearchParams(query).toString()}`);
-    const lane = await laneBox(0);
-    await page.mouse.click(lane.x + (lane.width * 35) / 60, lane.y + lane.height / 2);
+    const track = await trackBox(0);
+    await page.mouse.click(track.x + (track.width * 35) / 60, track.y + track.height / 2);
     await page.waitForURL(/play=/);
     const slider = page.getByRole('slider', { name: 'Time', exact: true });
     expect(Math.abs(Number(await slider.inputValue()) - start - 20 * MINUTE_MS)).toBeLessThan(10_000);
@@ -329,11 +329,11 @@ describe('the page of a truck', () => {
     const { page, visit } = scene;
     const { later } = footage;
     await visit(truck(later - 10 * MINUTE_MS, later + 10 * MINUTE_MS));
-    const lane = await laneBox(0);
-    const y = lane.y + lane.height / 2;
-    await page.mouse.move(lane.x + lane.width * 0.5, y);
+    const track = await trackBox(0);
+    const y = track.y + track.height / 2;
+    await page.mouse.move(track.x + track.width * 0.5, y);
     await page.mouse.down();
-    await page.mouse.move(lane.x + lane.width * 0.6, y, { steps: 4 });
+    await page.mouse.move(track.x + track.width * 0.6, y, { steps: 4 });
     await page.mouse.up();
     await panel().getByRole('button', { name: 'Request the clip' }).waitFor();
     expect(await panel().innerText()).toMatch(/, .+:\d\d:\d\d .+ to .+:\d\d:\d\d .+\(/);
@@ -343,7 +343,7 @@ describe('the page of a truck', () => {
     await panel().getByRole('button', { name: 'Zoom to this time' }).click();
     const widthOf = (url: URL) => Date.parse(url.searchParams.get('to')!) - Date.parse(url.searchParams.get('from')!);
     await page.waitForURL((url) => Math.abs(widthOf(url) - 2 * MINUTE_MS) < 10_000);
-    const zoomed = await laneBox(0);
+    const zoomed = await trackBox(0);
     await page.mouse.move(zoomed.x + zoomed.width / 2, zoomed.y + zoomed.height / 2);
     await page.mouse.wheel(0, -200);
     await page.waitForURL((url) => widthOf(url) < 1.8 * MINUTE_MS);
@@ -370,7 +370,7 @@ describe('the page of a truck', () => {
   it('follows a requested clip until it can be played', async () => {
     const { page, visit } = scene;
     await visit(truck(footage.later - 2 * MINUTE_MS, footage.later + 6 * MINUTE_MS));
-    await laneBox(0);
+    await trackBox(0);
     await page.getByRole('slider').focus();
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('Enter');

@@ -69,7 +69,7 @@ export function ClipRequest({ connectionId, truckId, selection, zone, onClose, o
       {!isFuture && end < selection.end && (
         <p class="hint">Until now: the rest of the selected time is still to come.</p>
       )}
-      {isListed && <p role="status">The partner is asked again; recordings that it listed late appear in the lane.</p>}
+      {isListed && <p role="status">The partner is asked again; recordings that it listed late appear in the track.</p>}
       {ordered === undefined ? (
         <p class="actions">
           <button type="button" onClick={() => onZoom([start, selection.end])}>

@@ -1,9 +1,9 @@
 import type { Coverage, CoverageCause, CoverageInterval } from '../../../contracts/admin/coverage.dto.js';
 
-export const LANE_STATES = ['stored', 'available', 'expired', 'failed', 'unread', 'none', 'future'] as const;
-export type LaneState = (typeof LANE_STATES)[number];
+export const TRACK_STATES = ['stored', 'available', 'expired', 'failed', 'unread', 'none', 'future'] as const;
+export type TrackState = (typeof TRACK_STATES)[number];
 
-export const STATE_TITLES: Readonly<Record<LaneState, string>> = {
+export const STATE_TITLES: Readonly<Record<TrackState, string>> = {
   stored: 'stored',
   available: 'available, not stored yet',
   expired: 'expired',
@@ -13,16 +13,16 @@ export const STATE_TITLES: Readonly<Record<LaneState, string>> = {
   future: 'still to come',
 };
 
-/** A part of a lane. Where several states share a bucket, each has its share. */
+/** A part of a track. Where several states share a bucket, each has its share. */
 export interface Segment {
   readonly start: number;
   readonly end: number;
-  readonly shares: Readonly<Partial<Record<LaneState, number>>>;
+  readonly shares: Readonly<Partial<Record<TrackState, number>>>;
   readonly reason?: string;
   readonly recordingId?: string;
 }
 
-export interface Lane {
+export interface Track {
   readonly camera: string;
   readonly segments: readonly Segment[];
 }
@@ -36,19 +36,19 @@ export interface Selection {
 
 type Row = Coverage['data'][number];
 
-/** One lane per camera, by name. Adjacent equal segments become one. */
-export function lanesOf(rows: readonly Row[]): Lane[] {
-  const lanes = new Map<string, Segment[]>();
+/** One track per camera, by name. Adjacent equal segments become one. */
+export function tracksOf(rows: readonly Row[]): Track[] {
+  const tracks = new Map<string, Segment[]>();
   for (const row of rows) {
     const camera = row.cameraId ?? 'all cameras';
-    const segments = lanes.get(camera) ?? [];
-    lanes.set(camera, segments);
+    const segments = tracks.get(camera) ?? [];
+    tracks.set(camera, segments);
     const segment = segmentOf(row);
     const last = segments.at(-1);
     if (last !== undefined && isSame(last, segment)) segments[segments.length - 1] = { ...last, end: segment.end };
     else segments.push(segment);
   }
-  return [...lanes].map(([camera, segments]) => ({ camera, segments })).sort((a, b) => (a.camera < b.camera ? -1 : 1));
+  return [...tracks].map(([camera, segments]) => ({ camera, segments })).sort((a, b) => (a.camera < b.camera ? -1 : 1));
 }
 
 function segmentOf(row: Row): Segment {
@@ -64,15 +64,15 @@ function segmentOf(row: Row): Segment {
   const seconds = (end - start) / 1_000;
   const { stored, available, expired, failed, unread, missing, future } = row;
   const none = missing - failed - unread;
-  const times: Readonly<Record<LaneState, number>> = { stored, available, expired, failed, unread, none, future };
-  const shares = LANE_STATES.filter((state) => times[state] > 0).map((state) => [state, times[state] / seconds]);
+  const times: Readonly<Record<TrackState, number>> = { stored, available, expired, failed, unread, none, future };
+  const shares = TRACK_STATES.filter((state) => times[state] > 0).map((state) => [state, times[state] / seconds]);
   return { start, end, shares: Object.fromEntries(shares) as Segment['shares'] };
 }
 
 const UNREAD: readonly (CoverageCause | undefined)[] = ['unread', 'notReadYet', 'connectionDeleted'];
 
 /** What is missing has failed, or is still to come, or nobody knows whether it was recorded, or it was not. */
-export function stateOf({ state, lost, cause }: CoverageInterval): LaneState {
+export function stateOf({ state, lost, cause }: CoverageInterval): TrackState {
   if (state !== 'missing') return state;
   if (lost) return 'failed';
   if (cause === 'future') return 'future';
@@ -81,12 +81,12 @@ export function stateOf({ state, lost, cause }: CoverageInterval): LaneState {
 
 function isSame(one: Segment, other: Segment): boolean {
   if (one.end !== other.start || one.reason !== other.reason || one.recordingId !== other.recordingId) return false;
-  return LANE_STATES.every((state) => Math.abs((one.shares[state] ?? 0) - (other.shares[state] ?? 0)) < 0.01);
+  return TRACK_STATES.every((state) => Math.abs((one.shares[state] ?? 0) - (other.shares[state] ?? 0)) < 0.01);
 }
 
 /** The state of a segment in words. */
 export function describe({ shares, reason }: Segment): string {
-  const present = LANE_STATES.filter((state) => (shares[state] ?? 0) > 0);
+  const present = TRACK_STATES.filter((state) => (shares[state] ?? 0) > 0);
   const texts = present.map((state) => {
     const percent = Math.round((shares[state] ?? 0) * 100);
     return percent >= 100 ? STATE_TITLES[state] : `${percent} % ${STATE_TITLES[state]}`;
@@ -94,7 +94,7 @@ export function describe({ shares, reason }: Segment): string {
   return texts.join(', ') + (reason === undefined ? '' : `: ${reason}`);
 }
 
-export const segmentAt = ({ segments }: Lane, time: number): Segment | undefined =>
+export const segmentAt = ({ segments }: Track, time: number): Segment | undefined =>
   segments.find(({ start, end }) => start <= time && time < end);
 
 /** The range after zooming by a factor around a moment: between one minute and 31 days. */

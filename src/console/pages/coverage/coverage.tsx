@@ -12,7 +12,7 @@ const DAYS = [
   ['31', 'Last 31 days'],
 ] as const;
 
-/** The fleet with a square per truck and day, or one truck with a lane per camera. */
+/** The fleet with a square per truck and day, or one truck with a track per camera. */
 export function CoveragePage({ query }: PageProps) {
   const truckId = query.get('truckId');
   const connectionId = query.get('connectionId');

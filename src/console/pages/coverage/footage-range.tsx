@@ -2,10 +2,10 @@ import type { CoverageInterval } from '../../../contracts/admin/coverage.dto.js'
 import type { FootageFlow, FootageRange } from '../../../contracts/admin/footage.dto.js';
 import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
 import { useWidth } from '../../parts/width.js';
-import { lanesOf } from './coverage.rules.js';
+import { tracksOf } from './coverage.rules.js';
 import { cameraLabel, timeText } from './coverage-sentence.rules.js';
 import { secondsOf } from './footage.rules.js';
-import { LanesPicture } from './lane-drawing.js';
+import { TracksPicture } from './track-drawing.js';
 
 interface RangeProps {
   readonly range: FootageRange;
@@ -17,12 +17,12 @@ interface RangeProps {
   readonly href: string;
 }
 
-/** The coverage around a weighing as lanes, with the moment of the weighing, and in words. */
+/** The coverage around a weighing as tracks, with the moment of the weighing, and in words. */
 export function FootageRangeView({ range, coverage, requests, zone, href }: RangeProps) {
   const [width, ruler] = useWidth();
   const [from, to] = [Date.parse(range.startTime), Date.parse(range.endTime)];
   const within = coverage.filter(({ startTime }) => Date.parse(startTime) >= from && Date.parse(startTime) < to);
-  const lanes = lanesOf(within);
+  const tracks = tracksOf(within);
   const day = new Date(from).toLocaleDateString(undefined, { timeZone: zone, dateStyle: 'medium' });
   return (
     <div class="footage-range">
@@ -33,17 +33,17 @@ export function FootageRangeView({ range, coverage, requests, zone, href }: Rang
         </a>
       </h3>
       <ul class="footage-cameras">
-        {lanes.map(({ camera }) => (
+        {tracks.map(({ camera }) => (
           <li key={camera}>{cameraText(camera, within)}</li>
         ))}
       </ul>
       <div ref={ruler} />
       {width !== undefined && (
-        <LanesPicture
-          class="footage-lanes"
+        <TracksPicture
+          class="footage-tracks"
           role="img"
-          aria-label={`Coverage of ${lanes.length} cameras, with a line at each weighing`}
-          {...{ lanes, from, to, zone, width }}
+          aria-label={`Coverage of ${tracks.length} cameras, with a line at each weighing`}
+          {...{ tracks, from, to, zone, width }}
           requests={requests.filter(
             ({ startTime, endTime }) => Date.parse(startTime) < to && Date.parse(endTime) > from,
           )}

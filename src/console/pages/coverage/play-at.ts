@@ -3,13 +3,13 @@ import { linkTo, open } from '../../client/address.js';
 import { get } from '../../client/api.js';
 import { overlapsOf } from '../../parts/filters.js';
 
-/** Around a click beside a recording, where the nearest one may be: lanes of a month show no single one. */
+/** Around a click beside a recording, where the nearest one may be: tracks of a month show no single one. */
 const NEAR_MS = 15 * 60_000;
 
 interface Moment {
   readonly connectionId: string;
   readonly truckId: string;
-  /** The lane that was clicked. */
+  /** The track that was clicked. */
   readonly camera: string;
   readonly cameras: readonly string[];
   readonly time: number;

@@ -8,10 +8,10 @@ import { CsvButton } from '../../parts/csv-button.js';
 import { Loadable } from '../../parts/states.js';
 import { CameraSentences } from './camera-sentences.js';
 import { ClipRequest } from './clip-request.js';
-import { Lanes } from './lanes.js';
+import { Tracks } from './tracks.js';
 import { playAt } from './play-at.js';
 import { ClipRequests } from '../../parts/retries.js';
-import { lanesOf, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
+import { tracksOf, resolutionOf, type Selection, zoomed } from './coverage.rules.js';
 import { useWidth } from '../../parts/width.js';
 import { dayOf, rangeText } from '../../parts/zone.rules.js';
 
@@ -41,7 +41,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
   // By the width of the window, so that the call does not wait for the layout of the page.
   const resolution = resolutionOf(from, to, Math.min(innerWidth, MAX_WIDTH));
   const coverage = useLoad('/coverage', { ...range, resolution }, LIVE_MS);
-  // The marks are loaded after the lanes, so that these queries do not slow down the coverage, which takes longest.
+  // The marks are loaded after the tracks, so that these queries do not slow down the coverage, which takes longest.
   const markPath = <const Path extends string>(path: Path) => (coverage.data === undefined ? undefined : path);
   const within = { ...truck, overlaps: overlapsOf(range.from, range.to), pageSize: 100 };
   const requests = useLoad(markPath('/video-requests'), within, LIVE_MS);
@@ -66,8 +66,8 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
       <Loadable of={coverage}>
         {({ data }) =>
           width !== undefined && (
-            <Lanes
-              lanes={lanesOf(data)}
+            <Tracks
+              tracks={tracksOf(data)}
               from={from}
               to={to}
               zone={zone}
@@ -82,7 +82,7 @@ export function TruckCoverage({ truckId, connectionId, query, zone }: TruckCover
               // After the panel is drawn.
               onChoose={() => setTimeout(() => panel.current?.querySelector('button')?.focus())}
               onPlay={(camera, time) => {
-                const cameras = lanesOf(data).map((lane) => lane.camera);
+                const cameras = tracksOf(data).map((track) => track.camera);
                 playAt({ ...truck, camera, cameras, time, zone, slack: ((to - from) / width) * 4 })
                   .then(setMessage)
                   .catch((error: unknown) => setMessage(callErrorOf(error).message));

@@ -1,16 +1,16 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { LANE_HEIGHT, TOP } from './lane-drawing.js';
-import { type Lane, type Selection, zoomed } from './coverage.rules.js';
+import { TRACK_HEIGHT, TOP } from './track-drawing.js';
+import { type Track, type Selection, zoomed } from './coverage.rules.js';
 
-/** A moment of one lane. */
+/** A moment of one track. */
 export interface Cursor {
-  readonly lane: number;
+  readonly track: number;
   readonly time: number;
 }
 
 interface View {
-  readonly lanes: readonly Lane[];
+  readonly tracks: readonly Track[];
   readonly from: number;
   readonly to: number;
   readonly width: number;
@@ -46,16 +46,16 @@ export function useWheel(element: RefObject<SVGSVGElement | null>, view: View): 
   }, []);
 }
 
-/** A click opens a moment, a drag selects a range of one lane; two fingers zoom. */
+/** A click opens a moment, a drag selects a range of one track; two fingers zoom. */
 export function useDrag(view: View, setCursor: SetCursor, open: SetCursor) {
   const start = useRef<Cursor & { x: number }>(undefined);
   const fingers = useRef(new Map<number, number>());
   const cursorAt = (event: PointerEvent): Cursor => {
-    const { from, to, width, lanes } = view;
+    const { from, to, width, tracks } = view;
     const box = (event.currentTarget as SVGSVGElement).getBoundingClientRect();
     const share = Math.min(1, Math.max(0, (event.clientX - box.left) / width));
-    const lane = Math.floor((event.clientY - box.top - TOP) / LANE_HEIGHT);
-    return { lane: Math.min(lanes.length - 1, Math.max(0, lane)), time: Math.round(from + share * (to - from)) };
+    const track = Math.floor((event.clientY - box.top - TOP) / TRACK_HEIGHT);
+    return { track: Math.min(tracks.length - 1, Math.max(0, track)), time: Math.round(from + share * (to - from)) };
   };
   const pinch = (event: PointerEvent) => {
     const before = distance(fingers.current);
@@ -97,35 +97,35 @@ function distance(fingers: ReadonlyMap<number, number>): number {
 }
 
 /** Whole seconds, at least one. */
-function selectionOf({ lanes }: View, { lane, time }: Cursor, other: number): Selection | undefined {
-  const camera = lanes[lane]?.camera;
+function selectionOf({ tracks }: View, { track, time }: Cursor, other: number): Selection | undefined {
+  const camera = tracks[track]?.camera;
   if (camera === undefined) return undefined;
   const start = Math.floor(Math.min(time, other) / 1_000) * 1_000;
   return { camera, start, end: Math.max(start + 1_000, Math.ceil(Math.max(time, other) / 1_000) * 1_000) };
 }
 
 /** Executes the command of a key. Returns false for a key without one. */
-export function pressLaneKey(
+export function pressTrackKey(
   event: KeyboardEvent,
   view: View,
   last: Cursor | undefined,
   setCursor: SetCursor,
   onPlay: SetCursor,
 ): boolean {
-  const { lanes, from, to, selection, onSelect, onChoose, onRange } = view;
+  const { tracks, from, to, selection, onSelect, onChoose, onRange } = view;
   const step = (to - from) / 100;
-  const cursor = last ?? { lane: 0, time: Math.round((from + to) / 2) };
-  const move = (lane: number, time: number) => {
-    const next = { lane: Math.min(lanes.length - 1, Math.max(0, lane)), time: Math.min(to - 1, Math.max(from, time)) };
+  const cursor = last ?? { track: 0, time: Math.round((from + to) / 2) };
+  const move = (track: number, time: number) => {
+    const next = { track: Math.min(tracks.length - 1, Math.max(0, track)), time: Math.min(to - 1, Math.max(from, time)) };
     setCursor(next);
     const anchor = selection?.start ?? cursor.time;
     if (event.shiftKey && time !== cursor.time) onSelect(selectionOf(view, { ...cursor, time: anchor }, next.time));
   };
   const keys: Readonly<Record<string, () => void>> = {
-    ArrowLeft: () => move(cursor.lane, cursor.time - step),
-    ArrowRight: () => move(cursor.lane, cursor.time + step),
-    ArrowUp: () => move(cursor.lane - 1, cursor.time),
-    ArrowDown: () => move(cursor.lane + 1, cursor.time),
+    ArrowLeft: () => move(cursor.track, cursor.time - step),
+    ArrowRight: () => move(cursor.track, cursor.time + step),
+    ArrowUp: () => move(cursor.track - 1, cursor.time),
+    ArrowDown: () => move(cursor.track + 1, cursor.time),
     PageUp: () => onRange([from - (to - from) / 2, to - (to - from) / 2]),
     PageDown: () => onRange([from + (to - from) / 2, to + (to - from) / 2]),
     '+': () => onRange(zoomed(from, to, 0.5, cursor.time)),

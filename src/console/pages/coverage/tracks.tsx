@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
 import { useNow } from '../../client/load.js';
-import { diamond, LANE_HEIGHT, laneName, LanesPicture, type LanesPictureProps, TOP } from './lane-drawing.js';
-import { type Cursor, pressLaneKey, useDrag, useWheel } from './lane-input.js';
-import { describe, LANE_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
+import { diamond, TRACK_HEIGHT, trackName, TracksPicture, type TracksPictureProps, TOP } from './track-drawing.js';
+import { type Cursor, pressTrackKey, useDrag, useWheel } from './track-input.js';
+import { describe, TRACK_STATES, segmentAt, type Selection, STATE_TITLES } from './coverage.rules.js';
 
-type Picture = Pick<LanesPictureProps, 'lanes' | 'from' | 'to' | 'zone' | 'width' | 'requests' | 'expiring'>;
+type Picture = Pick<TracksPictureProps, 'tracks' | 'from' | 'to' | 'zone' | 'width' | 'requests' | 'expiring'>;
 
-export interface LanesProps extends Picture {
+export interface TracksProps extends Picture {
   readonly selection: Selection | undefined;
   /** Plays a camera at a moment. */
   readonly onPlay: (camera: string, time: number) => void;
@@ -15,16 +15,16 @@ export interface LanesProps extends Picture {
   readonly onRange: (range: readonly [number, number]) => void;
 }
 
-/** A lane per camera. The cursor follows the mouse or the arrow keys, and its text explains what is there. */
-export function Lanes(props: LanesProps) {
-  const { lanes, from, to, zone, width, requests, expiring, selection } = props;
+/** A track per camera. The cursor follows the mouse or the arrow keys, and its text explains what is there. */
+export function Tracks(props: TracksProps) {
+  const { tracks, from, to, zone, width, requests, expiring, selection } = props;
   const [cursor, setCursor] = useState<Cursor>();
   const text = explain(props, cursor);
   const now = useNow(5_000);
   const svg = useRef<SVGSVGElement>(null);
   useWheel(svg, props);
-  const play = ({ lane, time: at }: Cursor) => {
-    const camera = lanes[lane]?.camera;
+  const play = ({ track, time: at }: Cursor) => {
+    const camera = tracks[track]?.camera;
     if (camera !== undefined) props.onPlay(camera, at);
   };
   const drag = useDrag(props, setCursor, play);
@@ -32,7 +32,7 @@ export function Lanes(props: LanesProps) {
     <>
       <p class="explanation">{text}</p>
       <div
-        class="lanes"
+        class="tracks"
         role="slider"
         tabIndex={0}
         aria-label="Time within the shown range. Arrow keys move, with shift they select, plus and minus zoom, space plays, Enter offers to zoom or to request"
@@ -41,17 +41,17 @@ export function Lanes(props: LanesProps) {
         aria-valuenow={cursor?.time ?? from}
         aria-valuetext={text}
         onKeyDown={(event) => {
-          if (pressLaneKey(event, props, cursor, setCursor, play)) event.preventDefault();
+          if (pressTrackKey(event, props, cursor, setCursor, play)) event.preventDefault();
         }}
       >
-        <LanesPicture
-          {...{ lanes, from, to, zone, width, requests, expiring }}
+        <TracksPicture
+          {...{ tracks, from, to, zone, width, requests, expiring }}
           picture={svg}
           role="presentation"
           {...drag}
           marks={(x, height) => (
             <>
-              {selection !== undefined && <SelectionBox lanes={lanes} x={x} selection={selection} />}
+              {selection !== undefined && <SelectionBox tracks={tracks} x={x} selection={selection} />}
               {now >= from && now <= to && <line class="now" x1={x(now)} x2={x(now)} y1={14} y2={height} />}
               {cursor !== undefined && (
                 <line class="cursor" x1={x(cursor.time)} x2={x(cursor.time)} y1={14} y2={height} />
@@ -66,21 +66,21 @@ export function Lanes(props: LanesProps) {
 }
 
 interface SelectionProps {
-  readonly lanes: LanesProps['lanes'];
+  readonly tracks: TracksProps['tracks'];
   readonly selection: Selection;
   readonly x: (time: number) => number;
 }
 
-function SelectionBox({ lanes, selection, x }: SelectionProps) {
-  const index = lanes.findIndex(({ camera }) => camera === selection.camera);
+function SelectionBox({ tracks, selection, x }: SelectionProps) {
+  const index = tracks.findIndex(({ camera }) => camera === selection.camera);
   const width = Math.max(1, x(selection.end) - x(selection.start));
   return (
     <rect
       class="selection"
       x={x(selection.start)}
-      y={TOP + index * LANE_HEIGHT}
+      y={TOP + index * TRACK_HEIGHT}
       width={width}
-      height={LANE_HEIGHT - 8}
+      height={TRACK_HEIGHT - 8}
     />
   );
 }
@@ -89,10 +89,10 @@ function SelectionBox({ lanes, selection, x }: SelectionProps) {
 function Legend() {
   return (
     <ul class="legend">
-      {LANE_STATES.map((state) => (
+      {TRACK_STATES.map((state) => (
         <li key={state}>
           <svg class="swatch" width="12" height="12" aria-hidden="true">
-            <rect width="12" height="12" class={`lane-${state}`} />
+            <rect width="12" height="12" class={`track-${state}`} />
           </svg>{' '}
           {STATE_TITLES[state]}
         </li>
@@ -115,11 +115,11 @@ function Legend() {
 }
 
 /** The text for the cursor. */
-function explain({ lanes, zone }: LanesProps, cursor: Cursor | undefined): string {
-  const lane = cursor === undefined ? undefined : lanes[cursor.lane];
-  if (lane === undefined || cursor === undefined) return 'Point at a lane, or use the arrow keys.';
-  const segment = segmentAt(lane, cursor.time);
+function explain({ tracks, zone }: TracksProps, cursor: Cursor | undefined): string {
+  const track = cursor === undefined ? undefined : tracks[cursor.track];
+  if (track === undefined || cursor === undefined) return 'Point at a track, or use the arrow keys.';
+  const segment = segmentAt(track, cursor.time);
   const time = new Date(cursor.time).toLocaleString(undefined, { timeZone: zone });
   const state = segment === undefined ? 'outside of the range' : describe(segment);
-  return `${laneName(lane)}, ${time}: ${state}`;
+  return `${trackName(track)}, ${time}: ${state}`;
 }

@@ -2,32 +2,32 @@ import type { ComponentChildren, RefObject, SVGAttributes } from 'preact';
 import type { StoredRecording } from '../../../contracts/admin/recording.dto.js';
 import type { VideoRequest } from '../../../contracts/admin/video-request.dto.js';
 import { ticksOf } from '../../parts/zone.rules.js';
-import { type Lane, LANE_STATES, type Segment } from './coverage.rules.js';
+import { type Track, TRACK_STATES, type Segment } from './coverage.rules.js';
 
 export const TOP = 22;
 /** With the name above and the brackets of requests. */
-export const LANE_HEIGHT = 62;
+export const TRACK_HEIGHT = 62;
 const NAME_HEIGHT = 20;
 const BAR_HEIGHT = 32;
 
-export interface LanesPictureProps extends SVGAttributes<SVGSVGElement> {
-  readonly lanes: readonly Lane[];
+export interface TracksPictureProps extends SVGAttributes<SVGSVGElement> {
+  readonly tracks: readonly Track[];
   readonly from: number;
   readonly to: number;
   readonly zone: string;
   readonly width: number;
   readonly requests: readonly VideoRequest[];
   readonly expiring?: readonly StoredRecording[];
-  /** What is drawn above the lanes. */
+  /** What is drawn above the tracks. */
   readonly marks: (x: (time: number) => number, height: number) => ComponentChildren;
   readonly picture?: RefObject<SVGSVGElement | null>;
 }
 
-/** A lane per camera below a scale of time. */
-export function LanesPicture(props: LanesPictureProps) {
-  const { lanes, from, to, zone, width, requests, expiring = [], marks, picture, ...attributes } = props;
+/** A track per camera below a scale of time. */
+export function TracksPicture(props: TracksPictureProps) {
+  const { tracks, from, to, zone, width, requests, expiring = [], marks, picture, ...attributes } = props;
   const x = (time: number) => ((time - from) / (to - from)) * width;
-  const height = TOP + lanes.length * LANE_HEIGHT + 4;
+  const height = TOP + tracks.length * TRACK_HEIGHT + 4;
   return (
     <svg {...(picture === undefined ? {} : { ref: picture })} width={width} height={height} {...attributes}>
       <Patterns />
@@ -39,15 +39,15 @@ export function LanesPicture(props: LanesPictureProps) {
           </text>
         </g>
       ))}
-      {lanes.map((lane, index) => (
-        <LaneDrawing
-          key={lane.camera}
-          lane={lane}
+      {tracks.map((track, index) => (
+        <TrackDrawing
+          key={track.camera}
+          track={track}
           index={index}
           x={x}
           width={width}
-          requests={requests.filter(({ cameraId }) => cameraId === lane.camera)}
-          expiring={expiring.filter(({ cameraId }) => cameraId === lane.camera)}
+          requests={requests.filter(({ cameraId }) => cameraId === track.camera)}
+          expiring={expiring.filter(({ cameraId }) => cameraId === track.camera)}
         />
       ))}
       {marks(x, height)}
@@ -72,7 +72,7 @@ function Patterns() {
         <path d="M0 0 6 6M6 0 0 6" class="pattern-line failed" />
       </pattern>
       <pattern id="unread" width="8" height="8" patternUnits="userSpaceOnUse">
-        <rect width="8" height="8" class="lane-none" />
+        <rect width="8" height="8" class="track-none" />
         <path d="M0 4h5" class="pattern-line unread" />
       </pattern>
     </defs>
@@ -80,10 +80,10 @@ function Patterns() {
 }
 
 /** A number alone does not say that it is a camera. */
-export const laneName = ({ camera }: Lane): string => (/^\d+$/.test(camera) ? `camera ${camera}` : camera);
+export const trackName = ({ camera }: Track): string => (/^\d+$/.test(camera) ? `camera ${camera}` : camera);
 
-interface LaneDrawingProps {
-  readonly lane: Lane;
+interface TrackDrawingProps {
+  readonly track: Track;
   readonly index: number;
   readonly x: (time: number) => number;
   readonly width: number;
@@ -91,17 +91,17 @@ interface LaneDrawingProps {
   readonly expiring: readonly StoredRecording[];
 }
 
-function LaneDrawing({ lane, index, x, width, requests, expiring }: LaneDrawingProps) {
-  const top = TOP + index * LANE_HEIGHT;
+function TrackDrawing({ track, index, x, width, requests, expiring }: TrackDrawingProps) {
+  const top = TOP + index * TRACK_HEIGHT;
   return (
     <g>
-      <text class="lane-name" x="0" y={top + 13}>
-        {laneName(lane)}
+      <text class="track-name" x="0" y={top + 13}>
+        {trackName(track)}
       </text>
-      {lane.segments.map((segment) => (
+      {track.segments.map((segment) => (
         <Bar key={segment.start} segment={segment} x={x} top={top + NAME_HEIGHT} />
       ))}
-      <rect class="lane-frame" x="0.5" y={top + NAME_HEIGHT} width={Math.max(0, width - 1)} height={BAR_HEIGHT} />
+      <rect class="track-frame" x="0.5" y={top + NAME_HEIGHT} width={Math.max(0, width - 1)} height={BAR_HEIGHT} />
       {requests.map((request) => (
         <Bracket key={request.id} request={request} x={x} top={top + NAME_HEIGHT - 4} />
       ))}
@@ -119,7 +119,7 @@ export const diamond = (x: number, y: number): string => `M${x - 4} ${y}l4-4 4 4
 /** The states of a segment, stacked by their shares. */
 function Bar({ segment, x, top }: { segment: Segment; x: (time: number) => number; top: number }) {
   const [left, right] = [x(segment.start), x(segment.end)];
-  const states = LANE_STATES.filter((state) => (segment.shares[state] ?? 0) > 0);
+  const states = TRACK_STATES.filter((state) => (segment.shares[state] ?? 0) > 0);
   let bottom = top + BAR_HEIGHT;
   return (
     <>
@@ -127,7 +127,7 @@ function Bar({ segment, x, top }: { segment: Segment; x: (time: number) => numbe
         const height = (segment.shares[state] ?? 0) * BAR_HEIGHT;
         bottom -= height;
         const width = Math.max(0.6, right - left);
-        return <rect key={state} class={`lane-${state}`} x={left} y={bottom} width={width} height={height} />;
+        return <rect key={state} class={`track-${state}`} x={left} y={bottom} width={width} height={height} />;
       })}
     </>
   );
