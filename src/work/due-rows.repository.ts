@@ -1,8 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
-import type { Session } from '../database/session.js';
-import { onConnection } from '../database/transaction.js';
 import type { OwnedLane } from './lanes.repository.js';
-import { type Also, type Changes, type Next, RowLostError } from './run.js';
+import { type Changes, type Next, RowLostError } from './run.js';
 import { identifier, type WorkKind } from './work-kind.js';
 
 /** A condition on a row `t`: nothing of a hauler is worked on while it moves to another cell. */
@@ -68,7 +66,7 @@ export class DueRows {
 
   /** Lanes with due rows that nobody owns, at most `limit`, the most urgent first. */
   async lanes(limit: number): Promise<string[]> {
-    const rows = await this.query<{ lane: string }[]>(
+    const rows = await this.dataSource.query<{ lane: string }[]>(
       `SELECT due.lane FROM (${this.lanesSql}) AS due
        WHERE NOT EXISTS (SELECT FROM lanes AS l WHERE l.kind = $1 AND l.lane = due.lane AND l.owned_until > now())
        ORDER BY due.urgency LIMIT $2`,
@@ -79,7 +77,13 @@ export class DueRows {
 
   /** Starts at most `limit` due rows of a lane that this instance owns, in the order of the kind. */
   async start(owner: string, { kind, name, since }: OwnedLane, limit: number): Promise<Started[]> {
-    const rows = await this.query<StartedRow[]>(this.startSql, [kind, name, owner, since, limit]);
+    const [rows] = await this.dataSource.query<[StartedRow[], number]>(this.startSql, [
+      kind,
+      name,
+      owner,
+      since,
+      limit,
+    ]);
     return rows.map(({ work_key: key, work_started_at: startedAt, work_attempt: attempt, ...row }) => {
       return { row, key, startedAt, attempt };
     });
@@ -87,7 +91,7 @@ export class DueRows {
 
   /** Seconds for which the oldest row has been due without being worked on. */
   async oldestDue(): Promise<number> {
-    const [row] = await this.query<[{ age: number | null }]>(
+    const [row] = await this.dataSource.query<[{ age: number | null }]>(
       `SELECT extract(epoch FROM now() - min(due.waiting_since))::float8 AS age FROM (${this.lanesSql}) AS due`,
       [],
     );
@@ -95,11 +99,11 @@ export class DueRows {
   }
 
   /** Records success and changes of other columns. Throws `RowLostError`. */
-  async finish(started: Started, { next, set, also }: End, manager?: EntityManager): Promise<void> {
+  async finish(started: Started, next: Next, set: Changes, manager?: EntityManager): Promise<void> {
     const dueAt = typeof next === 'object' && 'at' in next ? next.at : null;
     const delayMs = typeof next === 'object' && 'afterMs' in next ? next.afterMs : null;
     const ended = { ...ENDED, attempts: 0, last_error: null };
-    await this.write(started, { ...ended, due_at: { dueAt, delayMs }, ...set }, manager, also);
+    await this.write(started, { ...ended, due_at: { dueAt, delayMs }, ...set }, manager);
   }
 
   /** Changes columns of a row that is still worked on. Throws `RowLostError`. */
@@ -118,8 +122,9 @@ export class DueRows {
 
   /** The rows that are still as they were started. The others were cancelled, or another instance has them. */
   async held<S extends Started>(started: readonly S[]): Promise<Set<S>> {
-    const own = started.map((one, n) => ({ n, started_at: one.startedAt, ...this.keyOf(one) }));
-    const rows = await this.query<{ n: number }[]>(this.heldSql, [JSON.stringify(own)]);
+    const keyOf = ({ key }: Started) => Object.fromEntries(this.keys.map((column, i) => [column, key[i]]));
+    const own = started.map((one, n) => ({ n, started_at: one.startedAt, ...keyOf(one) }));
+    const rows = await this.dataSource.query<{ n: number }[]>(this.heldSql, [JSON.stringify(own)]);
     return new Set(rows.map(({ n }) => started[n]).filter((one) => one !== undefined));
   }
 
@@ -135,37 +140,20 @@ export class DueRows {
     await ifOwned(this.write(started, { ...ENDED, attempts: started.attempt - 1 }));
   }
 
-  private async write(started: Started, set: Changes, manager?: EntityManager, also?: Also): Promise<void> {
+  private async write(started: Started, set: Changes, manager?: EntityManager): Promise<void> {
     const values: unknown[] = this.fenceOf(started);
     const assignments = Object.entries(set).map(([column, value]) => {
       if (!isDue(value)) return `${identifier(column)} = $${values.push(value)}`;
       const [at, delay] = [values.push(value.dueAt), values.push(value.delayMs)];
       return `${column} = coalesce($${at}::timestamptz, clock_timestamp() + $${delay}::float8 * interval '1 ms')`;
     });
-    const update = `UPDATE ${this.table} SET ${assignments.join(', ')} WHERE ${this.fence} RETURNING 1`;
-    const others = also === undefined ? '' : `, ${also.sql(`$${values.push(also.value)}`)}`;
-    const sql = `WITH written AS (${update})${others} SELECT 1 FROM written`;
-    if ((await this.written(sql, values, manager)) === 0) throw new RowLostError(this.kind.name);
-  }
-
-  private async written(sql: string, values: unknown[], manager?: EntityManager): Promise<number> {
-    if (manager !== undefined) return (await manager.query<unknown[]>(sql, values)).length;
-    // Prepared, as each download ends with it: the database spends 15 % less per download.
-    const write = (session: Session) => session.query<unknown[]>(sql, values);
-    return (await onConnection(this.dataSource, write, { prepared: true })).length;
-  }
-
-  /** Not prepared: a plan that was made while the table was nearly empty would read all of it later. */
-  private query<Rows>(sql: string, parameters: unknown[]): Promise<Rows> {
-    return onConnection(this.dataSource, (session) => session.query<Rows>(sql, parameters));
+    const sql = `UPDATE ${this.table} SET ${assignments.join(', ')} WHERE ${this.fence}`;
+    const [, written] = await (manager ?? this.dataSource).query<[unknown[], number]>(sql, values);
+    if (written === 0) throw new RowLostError(this.kind.name);
   }
 
   private fenceOf({ key, startedAt }: Started): unknown[] {
     return [startedAt, ...key];
-  }
-
-  private keyOf({ key }: Started): object {
-    return Object.fromEntries(this.keys.map((column, i) => [column, key[i]]));
   }
 }
 
@@ -207,13 +195,6 @@ function heldSql({ table, key }: WorkKind): string {
     SELECT own.n FROM json_to_recordset($1)
       AS own (n integer, started_at timestamptz, ${keys.map((column) => `${column} ${key[column]}`).join(', ')})
     JOIN ${identifier(table)} AS t USING (started_at, ${keys.join(', ')})`;
-}
-
-/** The last write of a run. */
-interface End {
-  readonly next: Next;
-  readonly set: Changes;
-  readonly also: Also | undefined;
 }
 
 type StartedRow = object & {

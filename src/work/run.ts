@@ -7,13 +7,6 @@ export type Next = 'done' | { readonly afterMs: number } | { readonly at: Date }
 /** Columns that are written with a change of the row: name to value. Objects are written as JSON. */
 export type Changes = Readonly<Record<string, unknown>>;
 
-/** Statements that run as part of a write, and only if the row was written (`written` has it then). */
-export interface Also {
-  /** Named. They insert nothing where `written` is empty. `parameter` is that of `value`. */
-  sql(this: void, parameter: string): string;
-  readonly value: unknown;
-}
-
 /** This run no longer owns its row: another instance has it, or it is no longer due. The run must write nothing more. */
 export class RowLostError extends Error {
   constructor(kind: string) {
@@ -74,9 +67,9 @@ export class Run<Row extends object = object> implements Started {
    * The last write of the run: sets columns and the next due time. Can be part of the caller's transaction. Throws
    * `RowLostError`.
    */
-  async finish(next: Next, set: Changes = {}, manager?: EntityManager, also?: Also): Promise<void> {
+  async finish(next: Next, set: Changes = {}, manager?: EntityManager): Promise<void> {
     this.throwIfLost();
-    await this.dueRows.finish(this, { next, set, also }, manager);
+    await this.dueRows.finish(this, next, set, manager);
     this.finished = true;
   }
 
