@@ -19,7 +19,8 @@ export class LaneRunner {
   private readonly lanes = new Map<OwnedLane, Promise<void>>();
   private readonly runs = new Map<Run, AbortController>();
   private due = Promise.withResolvers<void>();
-  private claiming: Promise<void> | undefined;
+  private searching: Promise<void> | undefined;
+  private isSearchWanted = false;
   /** The last search found as many lanes as it was asked for. */
   private isMoreDue = false;
   private isStopping = false;
@@ -74,7 +75,7 @@ export class LaneRunner {
   /** Waits `graceMs` for the runs, aborts the rest, waits `abortMs`, and releases the rows of the runs that remain. */
   async drain(graceMs: number, abortMs: number): Promise<void> {
     this.stop();
-    await this.claiming;
+    await this.searching;
     await this.allEnded(graceMs);
     for (const abort of this.runs.values()) abort.abort(new StoppingError());
     await this.allEnded(abortMs);
@@ -85,8 +86,18 @@ export class LaneRunner {
   }
 
   private async search(): Promise<void> {
-    this.claiming ??= this.claim().finally(() => (this.claiming = undefined));
-    await this.claiming;
+    this.isSearchWanted = true;
+    this.searching ??= this.searches();
+    await this.searching;
+  }
+
+  /** Once more for rows that became due during a search. */
+  private async searches(): Promise<void> {
+    do {
+      this.isSearchWanted = false;
+      await this.claim();
+    } while (this.isSearchWanted);
+    this.searching = undefined;
   }
 
   private async claim(): Promise<void> {
@@ -111,9 +122,10 @@ export class LaneRunner {
     // Also after a run whose end could not be written: its row can be started again only after the lane was given back.
     let isOver = false;
     let hasRun = false;
+    let due: Promise<void>;
     for (;;) {
       isOver ||= Date.now() > turnEnds && this.lanes.size >= this.kind.lanes;
-      const { promise: due } = this.due;
+      due = this.due.promise;
       const room = isOver || lane.loss.signal.aborted ? 0 : this.kind.lane.concurrency - runs.size;
       const rows = await this.startRows(lane, room);
       for (const row of rows) {
@@ -131,7 +143,8 @@ export class LaneRunner {
     }
     await this.release(lane);
     this.lanes.delete(lane);
-    if (hasRun && this.isMoreDue) inBackground(this.search());
+    // Rows that became due since the last start were not found while the lane was owned.
+    if (due !== this.due.promise || (hasRun && this.isMoreDue)) inBackground(this.search());
   }
 
   private async startRows(lane: OwnedLane, limit: number): Promise<Started[]> {
