@@ -73,7 +73,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   video_requests:
     'camera_id connection_id created_at customer_id deadline_at end_time hauler_id id reason start_time status truck_id updated_at',
   video_subscriptions:
-    'attempts camera_id connection_id created_at customer_id deferred_at deleted_at due_at enabled hauler_id id interval_seconds last_error last_read_at read_until rereadings start_time started_at truck_id updated_at',
+    'attempts camera_id connection_id created_at customer_id deferred_at deleted_at due_at enabled hauler_id id interval_seconds last_error last_read_at read_until start_time started_at truck_id updated_at',
   video_windows:
     'attempts connection_id due_at end_time hauler_id id last_error reason reread_day start_time started_at subscription_id',
   vision_findings: 'connection_id digest first_seen_at hauler_id last_seen_at occurrences path raw reason',

@@ -57,6 +57,7 @@ import { ReadNamesAsShown1795730002000 } from '../../migrations/1795730002000-re
 import { NoticeAbsentLists1795731000000 } from '../../migrations/1795731000000-notice-absent-lists.js';
 import { IndexLongIds1795732000000 } from '../../migrations/1795732000000-index-long-ids.js';
 import { CountFailuresByCaller1795733000000 } from '../../migrations/1795733000000-count-failures-by-caller.js';
+import { RereadWithoutPlan1795739000000 } from '../../migrations/1795739000000-reread-without-plan.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -118,4 +119,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   NoticeAbsentLists1795731000000,
   IndexLongIds1795732000000,
   CountFailuresByCaller1795733000000,
+  RereadWithoutPlan1795739000000,
 ];

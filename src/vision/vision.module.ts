@@ -32,6 +32,7 @@ import { DownloadJob } from './downloads/download.job.js';
 import { DownloadRepository } from './downloads/download.repository.js';
 import { Downloader } from './downloads/downloader.js';
 import { DownloadCheck } from './downloads/download-check.service.js';
+import { RelinkRepository } from './downloads/relink.repository.js';
 import { RelinkService } from './downloads/relink.service.js';
 import { RecordingContent } from './downloads/recording-content.service.js';
 import { DownloadRetryRepository } from './downloads/download-retry.repository.js';
@@ -96,6 +97,7 @@ import { Retention } from './recordings/retention.job.js';
     FootageRepository,
     TruckFootage,
     DownloadRepository,
+    RelinkRepository,
     RelinkService,
     {
       provide: Downloader,

@@ -219,6 +219,14 @@ export async function readDue(app: TestApp, table: 'video_polls' | 'video_subscr
   return rows[0];
 }
 
+export async function secondsUntilReading({ dataSource }: TestApp, subscriptionId: string): Promise<number> {
+  const [row] = await dataSource.query<[{ seconds: number }]>(
+    'SELECT extract(epoch FROM due_at - now())::float8 AS seconds FROM video_subscriptions WHERE id = $1',
+    [subscriptionId],
+  );
+  return row.seconds;
+}
+
 const LOCKS = {
   findings: 'LOCK TABLE vision_findings IN EXCLUSIVE MODE',
   polls: 'SELECT 1 FROM video_polls FOR UPDATE',
@@ -569,6 +577,55 @@ export const addMinutes = (app: TestApp, connectionId: string, start: string, co
       [connectionId, start, count],
     ),
   );
+
+/** So many lost chunks of a minute, of 20 trucks with four cameras each, in the last 30 days. */
+export const addLost = (app: TestApp, connectionId: string, count: number): Promise<unknown> =>
+  // Without the time limits of the service.
+  onServer(app.env.DATABASE_URL, (client) =>
+    client.query(
+      `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
+         start_time, end_time, duration_seconds, status, reason, reason_code, fetch_by, created_at, updated_at)
+       SELECT (SELECT hauler_id FROM connections WHERE id = $1), gen_random_uuid(), $1, 'continuous', n, 'c',
+         'TRUCK-' || n % 20, 'camera ' || n / 20 % 4, begins, begins + interval '1 minute', 60, 'expired',
+         'The link expired before the file could be fetched, and the partner no longer lists the recording.', 'notListed',
+         begins, begins, begins
+       FROM (SELECT n, now() - interval '30 days' + n / 80 * interval '1 minute' AS begins
+             FROM generate_series(0, $2::integer - 1) AS n) AS series`,
+      [connectionId, count],
+    ),
+  );
+
+/** So many hours of a subscription, back from now, whose lists failed; each waits for its next attempt. */
+export const addFailedHours = (app: TestApp, subscriptionId: string, count: number): Promise<unknown> =>
+  onServer(app.env.DATABASE_URL, (client) =>
+    client.query(
+      `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, last_error,
+         attempts, due_at)
+       SELECT hauler_id, gen_random_uuid(), id, connection_id, now() - n * interval '1 hour',
+         now() - (n - 1) * interval '1 hour', 'oops', 'oops', 8, now() + interval '1 hour'
+       FROM video_subscriptions, generate_series(1, $2::integer) AS n WHERE id = $1`,
+      [subscriptionId, count],
+    ),
+  );
+
+/** How many lists of recordings wait for a time, or are given up. */
+export async function waitingWindows({ dataSource }: TestApp): Promise<number> {
+  const [row] = await dataSource.query<[{ count: number }]>(
+    'SELECT count(*)::int AS count FROM video_windows WHERE due_at IS NULL OR due_at > now()',
+  );
+  return row.count;
+}
+
+/** The database fails, as if it were about to stop, when the lost chunk of this number is tried again; returns what ends that. */
+export async function refuseRetry({ dataSource }: TestApp, number: number): Promise<() => Promise<unknown>> {
+  await dataSource.query(
+    `CREATE FUNCTION refuse_retry() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN RAISE EXCEPTION 'gone' USING ERRCODE = '57P01'; END $$;
+     CREATE TRIGGER refuse_retry BEFORE UPDATE ON recordings FOR EACH ROW
+     WHEN (NEW.partner_recording_id = '${number}') EXECUTE FUNCTION refuse_retry()`,
+  );
+  return () => dataSource.query('DROP FUNCTION refuse_retry CASCADE');
+}
 
 /** A table that cannot be read while `work` runs. */
 export async function withoutTable<T>(app: TestApp, table: string, work: () => Promise<T>): Promise<T> {

@@ -62,11 +62,15 @@ export const setWindowAttempts = (app: TestApp, attempts: number): Promise<unkno
     attempts,
   ]);
 
-/** Each re-reading was planned at these times, in milliseconds. Returns how many subscriptions no job runs. */
-export async function planRereadings(app: TestApp, planned: Readonly<Record<string, number>>): Promise<number> {
+/**
+ * The re-readings of so many hours are due, and older ones may be: the last reading that succeeded was so many hours ago, and one
+ * that was deferred just now. Returns how many subscriptions no job runs.
+ */
+export async function makeRereadingsDue(app: TestApp, hours: number): Promise<number> {
   const [, count] = await app.dataSource.query<[unknown[], number]>(
-    'UPDATE video_subscriptions SET rereadings = $1 WHERE started_at IS NULL',
-    [planned],
+    `UPDATE video_subscriptions SET last_read_at = now() - $1 * interval '1 hour', deferred_at = now()
+     WHERE started_at IS NULL`,
+    [hours],
   );
   return count;
 }
@@ -211,9 +215,14 @@ export async function postponePolls({ dataSource }: TestApp): Promise<void> {
   await dataSource.query("UPDATE video_request_parts SET next_poll_at = now() + interval '1 hour'");
 }
 
-/** As when the next reading of a subscription were in an hour. */
-export const postponeReading = ({ dataSource }: TestApp, id: string): Promise<unknown> =>
+/** The reading of a subscription is due in an hour; the last one was so many seconds ago, if any. */
+export const postponeReading = (
+  { dataSource }: TestApp,
+  id: string,
+  readSecondsAgo: number | null = null,
+): Promise<unknown> =>
   dataSource.query(
-    "UPDATE video_subscriptions SET due_at = now() + interval '1 hour', last_error = NULL WHERE id = $1",
-    [id],
+    `UPDATE video_subscriptions SET due_at = now() + interval '1 hour', last_error = NULL,
+       last_read_at = now() - make_interval(secs => $2) WHERE id = $1`,
+    [id, readSecondsAgo],
   );

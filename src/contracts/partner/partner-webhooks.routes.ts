@@ -17,7 +17,7 @@ import { Integer, Name, Text } from '../common/fields/decorators.js';
 import { example, max, optional, range } from '../common/fields/options.js';
 import { MAX_REQUEST_ID_LENGTH } from '../vision/vision.dto.js';
 
-/** Pokes of a connection in a minute, over all instances. */
+/** Pokes of a connection that an instance takes in a minute. */
 export const MAX_POKES_PER_MINUTE = 60;
 
 /** What is ready. */
@@ -95,7 +95,7 @@ export const PARTNER_WEBHOOK_ROUTES = {
   }),
   poke: route(FOR_PARTNERS, 'POST', '/pokes', {
     summary: 'Say that something is ready',
-    description: `Makes the poll of the clip request, or the reading of the truck's recordings, due at once. It does nothing else: what was listed counts. Several pokes before the poll are one poll. At most ${MAX_POKES_PER_MINUTE} a minute. For keys of a vision connection.`,
+    description: `Makes the poll of the clip request, or the reading of the truck's recordings, due at once; a truck that was just read is read again after 10 s. It does nothing else: what was listed counts. Several pokes before the poll are one poll. At most ${MAX_POKES_PER_MINUTE} a minute. For keys of a vision connection.`,
     body: Poke,
     examples: POKES,
     status: 202,

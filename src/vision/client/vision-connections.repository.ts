@@ -32,9 +32,6 @@ interface FileRow {
   readonly connection_id: string;
 }
 
-/** Locked in the order of a poll round: the poll, then parts. */
-const READING_TABLES = ['video_polls', 'video_windows', 'video_subscriptions'];
-
 /** Finds the connections to partners' Vision APIs, and makes their waiting work due when an admin changes one. */
 @Injectable()
 export class VisionConnections implements OnModuleInit, ConnectionWork {
@@ -84,22 +81,16 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
   /**
    * Includes windows that were given up, whose `due_at` is null. After a change of credentials, address or customer, a running
    * reading loses its row, because it uses the old ones. A running POST keeps its row, because its response must not be
-   * lost.
+   * lost. Locks are taken in the order of a poll round: the poll, then parts.
    */
   async makeDue(manager: EntityManager, { haulerId, id, credentialsChanged }: ConnectionChange): Promise<void> {
-    for (const table of READING_TABLES) {
-      await manager.query(
-        `UPDATE ${table} SET due_at = now(), attempts = 0, last_error = NULL, started_at = NULL
-         WHERE hauler_id = $1 AND connection_id = $2 AND ($3 OR started_at IS NULL)
-           ${table === 'video_windows' ? '' : 'AND due_at IS NOT NULL'}`,
-        [haulerId, id, credentialsChanged],
-      );
-    }
-    await manager.query(
-      `UPDATE video_request_parts SET due_at = now(), attempts = 0, last_error = NULL
-       WHERE hauler_id = $1 AND connection_id = $2 AND due_at IS NOT NULL AND status = 'submitting' AND started_at IS NULL`,
-      [haulerId, id],
-    );
+    const key = [haulerId, id] as const;
+    const mayStart = credentialsChanged ? 'true' : 'started_at IS NULL';
+    await makeDueNow(manager, 'video_polls', `due_at IS NOT NULL AND ${mayStart}`, key);
+    await makeDueNow(manager, 'video_windows', mayStart, key);
+    await makeDueNow(manager, 'video_subscriptions', `due_at IS NOT NULL AND ${mayStart}`, key);
+    const isUnsent = "due_at IS NOT NULL AND status = 'submitting' AND started_at IS NULL";
+    await makeDueNow(manager, 'video_request_parts', isUnsent, key);
   }
 
   private async readFirstByteMs(haulerId: string, id: string): Promise<number> {
@@ -112,6 +103,28 @@ export class VisionConnections implements OnModuleInit, ConnectionWork {
 
   runDue(): void {
     for (const kind of [SUBMIT_CLIPS, POLL_CLIPS, READ_SUBSCRIPTIONS, READ_WINDOWS]) this.work.runDue(kind);
+  }
+}
+
+/** Of one statement: a connection may have more failed lists than a statement can change within its time limit. */
+const BATCH_ROWS = 10_000;
+
+/** $1 the hauler, $2 the connection. The time of the transaction tells which rows are done. */
+async function makeDueNow(
+  manager: EntityManager,
+  table: string,
+  condition: string,
+  key: readonly [haulerId: string, connectionId: string],
+): Promise<void> {
+  let changed = 1;
+  while (changed > 0) {
+    [, changed] = await manager.query<[unknown[], number]>(
+      `UPDATE ${table} SET due_at = now(), attempts = 0, last_error = NULL, started_at = NULL
+       WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table}
+         WHERE hauler_id = $1 AND connection_id = $2 AND due_at IS DISTINCT FROM now() AND ${condition}
+         LIMIT ${BATCH_ROWS} FOR UPDATE))`,
+      [...key],
+    );
   }
 }
 

@@ -137,14 +137,17 @@ export class SubscriptionsRepository {
   /** Deletes its windows and the times of its readings as well. Its recordings stay, and their downloads go on. Returns whether the subscription existed. */
   async delete(id: string): Promise<boolean> {
     return this.inTransaction(async (manager) => {
-      const [, deleted] = await manager.query<[unknown[], number]>(
+      const [deleted] = await manager.query<[Pick<SubscriptionRow, 'hauler_id'>[], number]>(
         `UPDATE video_subscriptions SET deleted_at = now(), due_at = NULL, started_at = NULL
-         WHERE id = $1 AND deleted_at IS NULL`,
+         WHERE id = $1 AND deleted_at IS NULL RETURNING hauler_id`,
         [id],
       );
-      await manager.query('DELETE FROM video_windows WHERE subscription_id = $1', [id]);
-      await manager.query('DELETE FROM video_readings WHERE subscription_id = $1', [id]);
-      return deleted > 0;
+      const [subscription] = deleted;
+      if (subscription === undefined) return false;
+      const key = [subscription.hauler_id, id];
+      await manager.query('DELETE FROM video_windows WHERE hauler_id = $1 AND subscription_id = $2', key);
+      await manager.query('DELETE FROM video_readings WHERE hauler_id = $1 AND subscription_id = $2', key);
+      return true;
     });
   }
 

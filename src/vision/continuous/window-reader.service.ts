@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { epochMillis, instantOf } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
-import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { ContinuousQuery, Recording } from '../../contracts/vision/vision.dto.js';
 import { PartitionPlanner } from '../../database/partition-planner.js';
 import { PARTITIONED } from '../../database/partitions.rules.js';
 import { WorkService } from '../../work/work.service.js';
 import { VisionFindings } from '../client/findings.repository.js';
 import { readAllPages } from '../client/read-pages.js';
 import { DOWNLOAD, type VisionConnection } from '../client/vision-connections.repository.js';
-import { sizeFindings, VisionClient } from '../client/vision.client.js';
+import { sizeFindings, type VisionCall, VisionClient } from '../client/vision.client.js';
 import { storeCameraNames } from '../recordings/camera-names.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
 import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
@@ -33,19 +33,10 @@ export class WindowReader {
   async read(
     connection: VisionConnection,
     { truck_id: truckId, camera_id: cameraId }: SubscribedCamera,
-    { start, end }: Window,
+    window: Window,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { haulerId, id: connectionId, customerId } = connection;
-    const query = {
-      // From the connection, because an admin may have changed it since the subscription was created.
-      customerId,
-      truckId,
-      ...(cameraId === null ? {} : { cameraId }),
-      startTime: instantOf(new Date(start)),
-      endTime: instantOf(new Date(end)),
-      pageSize: MAX_PAGE_SIZE,
-    };
+    const { haulerId, id: connectionId } = connection;
     const store = async (items: readonly Recording[]): Promise<void> => {
       await this.partitions.ensure(
         PARTITIONED.recordings,
@@ -59,9 +50,29 @@ export class WindowReader {
       });
       if (added > 0) this.work.runDue(DOWNLOAD);
     };
+    const camera = { truckId, ...(cameraId === null ? {} : { cameraId }) };
+    return this.list({ connection, signal }, camera, window, store);
+  }
+
+  /** As `read`, with another use of the recordings. */
+  async list(
+    call: VisionCall,
+    camera: Pick<ContinuousQuery, 'truckId' | 'cameraId'>,
+    { start, end }: Window,
+    onItems: (items: readonly Recording[]) => void | Promise<void>,
+  ): Promise<boolean> {
+    const { connection } = call;
+    const query = {
+      // From the connection, because an admin may have changed it since the subscription was created.
+      customerId: connection.customerId,
+      ...camera,
+      startTime: instantOf(new Date(start)),
+      endTime: instantOf(new Date(end)),
+      pageSize: MAX_PAGE_SIZE,
+    };
     try {
       return await readAllPages(
-        (page) => this.client.listContinuous({ ...query, page }, { connection, signal }, store),
+        (page) => this.client.listContinuous({ ...query, page }, call, onItems),
         ({ findings }) => this.findings.record(connection, findings),
       );
     } catch (error) {

@@ -12,9 +12,9 @@ import {
   daysOf,
   nextWindow,
   overlapMs,
-  type PlannedRereadings,
-  planRereadings,
   type ReadingPosition,
+  rereadWindow,
+  shareOf,
   shouldDefer,
   type Window,
 } from './windows.rules.js';
@@ -24,7 +24,6 @@ interface SubscriptionRow extends SubscribedCamera, SubscriptionPosition {
   readonly last_read_at: Date | null;
   readonly deferred_at: Date | null;
   readonly interval_seconds: number;
-  readonly rereadings: PlannedRereadings;
 }
 
 /** How often a paused subscription is checked. */
@@ -69,7 +68,6 @@ export class WindowReadingJob implements OnModuleInit {
         'last_read_at',
         'deferred_at',
         'interval_seconds',
-        'rereadings',
       ],
       where: 'enabled AND deleted_at IS NULL',
       ...LANES,
@@ -113,11 +111,11 @@ export class WindowReadingJob implements OnModuleInit {
       });
       return 'done';
     }
-    const { planned, window: reread } = this.rereadingsOf(row, window, now.getTime());
+    const reread = this.rereadWindow(row, window.start, now.getTime());
     // Elements may have moved between pages while these were read. A re-reading ends where this window begins.
     const again = isWhole ? reread : { start: reread?.start ?? window.start, end: window.end };
     await this.subscriptions.inTransaction(async (manager) => {
-      const set = { read_until: readUntil, last_read_at: now, rereadings: planned, updated_at: new Date() };
+      const set = { read_until: readUntil, last_read_at: now, updated_at: new Date() };
       await run.finish(next, set, manager);
       await this.windows.recordReading(manager, row, window, now);
       if (again !== undefined) await this.windows.planDays(manager, row, daysOf(again));
@@ -126,13 +124,10 @@ export class WindowReadingJob implements OnModuleInit {
     return 'done';
   }
 
-  /** Older times come first: no re-reading is planned before the subscription was read until now. */
-  private rereadingsOf(row: SubscriptionRow, window: Window & { readonly isLast: boolean }, now: number) {
-    const planned = row.rereadings;
-    if (!window.isLast) return { planned, window: undefined };
-    const until = window.start;
-    const startTime = row.start_time.getTime();
-    return planRereadings(this.env.VISION_REREAD, { planned, startTime, until, now, share: shareOf(row.id) });
+  private rereadWindow(row: SubscriptionRow, until: number, now: number): Window | undefined {
+    const { id, start_time, last_read_at } = row;
+    const position = { startTime: start_time.getTime(), lastReadAt: last_read_at?.getTime() };
+    return rereadWindow(this.env.VISION_REREAD, { ...position, until, now, share: shareOf(id) });
   }
 
   private async readDeferred(run: Run<WindowRow>): Promise<Next> {
@@ -163,9 +158,6 @@ export class WindowReadingJob implements OnModuleInit {
     return isRead ? 'done' : { afterMs: 0 };
   }
 }
-
-/** From 0 to 1. The last characters of the id are random. */
-const shareOf = (id: string): number => Number.parseInt(id.slice(-8), 16) / 2 ** 32;
 
 function positionOf({ start_time, read_until, last_read_at, deferred_at }: SubscriptionRow): ReadingPosition {
   const readings = [last_read_at, deferred_at].filter((at) => at !== null);

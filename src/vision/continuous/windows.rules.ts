@@ -48,44 +48,36 @@ export function nextWindow(
   return start < end ? { start, end, isLast } : undefined;
 }
 
-/** When each re-reading was last planned, by how far it looks back, both in milliseconds. */
-export type PlannedRereadings = Readonly<Record<string, number>>;
-
-interface Reread {
-  readonly planned: PlannedRereadings;
-  /** What to list again, if anything. */
-  readonly window: Window | undefined;
-}
+/** Where in its interval a subscription begins a re-reading, from 0 to 1. The last characters of its id are random. */
+export const shareOf = (id: string): number => Number.parseInt(id.slice(-8), 16) / 2 ** 32;
 
 /**
- * Plans the re-readings that are due, as one window that ends at `until`, where the current reading began. Each one looks
- * back from its last time and not from now, so that no chunk grows too old between two of them. A re-reading that was never
- * planned counts as planned at a time that `share`, from 0 to 1, spreads over its interval: a thousand subscriptions that are
- * made together are not re-read together.
+ * What the re-readings that are due list again (decision 48), as one window that ends at `until`, where the current reading
+ * begins. Time is divided into periods of each re-reading's interval. A re-reading is due at the first reading of a period, and
+ * looks back from the start of the period of the reading before: no chunk grows too old between two re-readings, however long
+ * the service was stopped. `share` moves the periods, so that a thousand subscriptions are not re-read together.
  */
-export function planRereadings(
+export function rereadWindow(
   rereadings: readonly Rereading[],
   {
-    planned,
     startTime,
+    lastReadAt,
     until,
     now,
     share,
-  }: Omit<Reread, 'window'> & {
-    readonly startTime: number;
+  }: Pick<ReadingPosition, 'startTime' | 'lastReadAt'> & {
     readonly until: number;
     readonly now: number;
     readonly share: number;
   },
-): Reread {
-  const scheduled = rereadings
-    .filter(({ everyMs }) => everyMs > 0)
-    .map((each) => ({ ...each, at: planned[each.backMs] ?? Math.round(now - each.everyMs * share) }));
-  const due = scheduled.filter(({ at, everyMs }) => at + everyMs <= now);
-  const from = Math.min(...due.map(({ at, backMs }) => at - backMs));
-  const times = scheduled.map(({ backMs, at }) => [backMs, at - backMs >= from ? now : at] as const);
-  const window = { start: Math.max(startTime, from), end: until };
-  return { planned: Object.fromEntries(times), window: window.start < window.end ? window : undefined };
+): Window | undefined {
+  if (lastReadAt === undefined) return undefined;
+  const periodOf = (at: number, everyMs: number) => Math.floor(at / everyMs + share);
+  const starts = rereadings
+    .filter(({ everyMs }) => everyMs > 0 && periodOf(now, everyMs) > periodOf(lastReadAt, everyMs))
+    .map(({ backMs, everyMs }) => Math.floor((periodOf(lastReadAt, everyMs) - share) * everyMs) - backMs);
+  const start = Math.max(startTime, Math.min(...starts));
+  return start < until ? { start, end: until } : undefined;
 }
 
 /** The window cut at the midnights of UTC. A later re-reading of a day joins one that still waits. */

@@ -1,19 +1,21 @@
-import { Readable, Writable } from 'node:stream';
 import { Inject, Injectable, type OnModuleInit, Optional } from '@nestjs/common';
 import { ENV, type Env } from '../../config/env.js';
 import type { CheckedRule } from '../../contracts/admin/connection-check.dto.js';
 import { instantOf } from '../../contracts/common/instant.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { outboundPolicy } from '../../outbound/address-guard.js';
+import { InvalidMp4Error, Mp4BoxValidator } from '../../media/mp4-box-validator.js';
+import { hasVisibleEnd } from '../../media/file-headers.js';
+import { redactText } from '../../observability/redaction.js';
 import { inCallContext, OUTBOUND_LOG, type OutboundLog } from '../../outbound/outbound-log.js';
 import { ConnectionCheckService, type FileCheck } from '../../partner-client/connection-check.service.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { type VisionCall, VisionClient } from '../client/vision.client.js';
 import { VisionConnections } from '../client/vision-connections.repository.js';
 import { SubscriptionsRepository } from '../continuous/subscriptions.repository.js';
-import { DownloadError, type DownloadErrorKind } from './download-error.js';
-import type { DownloadDraft, DownloadStorage } from './download-order.js';
-import { Downloader } from './downloader.js';
+import { connectionError, DownloadError, type DownloadErrorKind, invalidMp4 } from './download-error.js';
+import { announcedSize, DOWNLOAD_LIMITS, endsWithReset } from './downloader.js';
+import { linkOpener, type LinkResponse, type OpenLink } from './link-request.js';
 
 /** The last day first, because its links are the newest; then as far back as recordings are read again (decision 48). */
 const LISTED_DAYS = [1, 14];
@@ -32,10 +34,13 @@ const FILE = {
 /** Failures of the link itself; every other one is of the file behind it. */
 const LINK_FAULTS: ReadonlySet<DownloadErrorKind> = new Set(['link-refused', 'address-refused', 'bad-answer']);
 
+/** A camera that needs longer to wake up proves nothing. */
+const LATE = 'the check ended before the file was complete';
+
 /** Follows the link of one listed recording, as a download would, and keeps nothing of its file. */
 @Injectable()
 export class DownloadCheck implements FileCheck, OnModuleInit {
-  private readonly downloader: Downloader<DownloadStorage>;
+  private readonly openLink: OpenLink;
 
   constructor(
     private readonly checks: ConnectionCheckService,
@@ -45,7 +50,7 @@ export class DownloadCheck implements FileCheck, OnModuleInit {
     @Inject(ENV) env: Env,
     @Optional() @Inject(OUTBOUND_LOG) log?: OutboundLog,
   ) {
-    this.downloader = new Downloader(KEEPS_NOTHING, outboundPolicy(env), log);
+    this.openLink = linkOpener(outboundPolicy(env), log);
   }
 
   onModuleInit(): void {
@@ -63,11 +68,12 @@ export class DownloadCheck implements FileCheck, OnModuleInit {
     if (typeof listed === 'string') return [notProven(LINK, listed), notProven(FILE, listed)];
     const { haulerId } = connection;
     try {
-      await inCallContext({ references: [], haulerId, connectionId }, () =>
-        this.downloader.download({ url: listed.downloadUrl, name: 'check', signal }),
+      await inCallContext({ references: [], haulerId, connectionId }, async () =>
+        readFile(await this.openLink({ url: listed.downloadUrl, signal }, DOWNLOAD_LIMITS)),
       );
       return [passed(LINK), passed(FILE)];
     } catch (error) {
+      if (signal.aborted) return [notProven(LINK, LATE), notProven(FILE, LATE)];
       if (!(error instanceof DownloadError)) throw error;
       return rulesOf(error);
     }
@@ -98,6 +104,27 @@ export class DownloadCheck implements FileCheck, OnModuleInit {
   }
 }
 
+/** Throws `DownloadError` if the answer is not one whole MP4 file. */
+async function readFile(answer: LinkResponse): Promise<void> {
+  const { host, response, counted } = answer;
+  const boxes = new Mp4BoxValidator(redactText);
+  const mayBeCut = !hasVisibleEnd(response.headers);
+  try {
+    announcedSize(answer, DOWNLOAD_LIMITS.maxBytes);
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      counted(chunk.length);
+      boxes.update(chunk);
+    }
+    boxes.end(mayBeCut);
+  } catch (error) {
+    if (mayBeCut && endsWithReset(error, boxes)) return;
+    if (error instanceof InvalidMp4Error) throw invalidMp4(host, response.headers['content-type'], error);
+    throw connectionError(host, error, true);
+  } finally {
+    response.destroy();
+  }
+}
+
 type Facts = Pick<CheckedRule, 'id' | 'operation' | 'remedy'>;
 
 const passed = ({ id, operation }: Facts): CheckedRule => ({ id, operation, outcome: 'passed', message: '' });
@@ -110,39 +137,8 @@ const notProven = ({ id, operation }: Facts, message: string): CheckedRule => ({
 });
 
 function rulesOf({ kind, message, isUnreached, status }: DownloadError): CheckedRule[] {
-  if (kind === 'cancelled') {
-    // A camera that needs longer to wake up proves nothing.
-    const late = 'the check ended before the file was complete';
-    return [notProven(LINK, late), notProven(FILE, late)];
-  }
   if (LINK_FAULTS.has(kind) || isUnreached) return [failed(LINK, message), notProven(FILE, 'it needs CHECK-LINK')];
   // The host answered that it has no file now.
   if (status !== undefined) return [notProven(LINK, message), notProven(FILE, message)];
   return [passed(LINK), failed(FILE, message)];
 }
-
-/** Takes the bytes of a file and keeps none of them. */
-const KEEPS_NOTHING: DownloadStorage = {
-  createDraft: async () => nothing(),
-  openDraft: async () => undefined,
-  removeDrafts: async () => undefined,
-  delete: async () => undefined,
-};
-
-const nothing = (): DownloadDraft => ({
-  id: '',
-  length: 0,
-  isWhole: false,
-  writable: (onWritten = () => undefined) =>
-    new Writable({
-      write: (chunk: Buffer, _encoding, done) => {
-        onWritten(chunk);
-        done();
-      },
-    }),
-  readable: () => Readable.from([]),
-  sync: async () => 0,
-  publish: async () => undefined,
-  close: async () => undefined,
-  discard: async () => undefined,
-});

@@ -1,4 +1,3 @@
-import type { Draft } from '../../storage/draft.js';
 import type { DraftPoint, Published } from '../../storage/storage.js';
 import type { FileIdentity } from '../../media/file-headers.js';
 import type { DownloadLimits } from './link-request.js';
@@ -26,18 +25,4 @@ export interface Downloaded extends Published {
   readonly resumedFrom: number;
   /** Bytes after the last box of the MP4. */
   readonly trailingBytes: number;
-}
-
-/** What a download needs of a draft. */
-export type DownloadDraft = Pick<
-  Draft,
-  'id' | 'length' | 'isWhole' | 'writable' | 'readable' | 'sync' | 'publish' | 'close' | 'discard'
->;
-
-/** What a download needs of the storage. */
-export interface DownloadStorage {
-  createDraft(name: string, size?: number): Promise<DownloadDraft>;
-  openDraft(name: string, point: DraftPoint): Promise<DownloadDraft | undefined>;
-  removeDrafts(name: string): Promise<void>;
-  delete(name: string): Promise<unknown>;
 }

@@ -6,10 +6,21 @@ import { ClipsRepository } from '../clips/clips.repository.js';
 import { type CountedRow, moveDays } from '../recordings/coverage-days.repository.js';
 import { reopenPart, reopenRequest } from '../clips/reopen.repository.js';
 
-type Revived = CountedRow & { readonly part_id: string | null };
+type Revived = CountedRow & {
+  readonly id: string;
+  readonly part_id: string | null;
+  /** Its start, as PostgreSQL reads it. */
+  readonly place: string;
+};
 
-/** The partner is listed again for a new link. `relinks` is 1, so that no listing of before is used. */
-const REVIVED = `status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 1, received_bytes = 0,
+/** Ended without a file, which no retention has deleted. The index `recordings_lost_idx` has these rows alone. */
+const IS_LOST = "status IN ('failed', 'expired') AND deleted_at IS NULL";
+
+const BATCH_ROWS = 1_000;
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** The partner is listed again for a new link. */
+const REVIVED = `status = 'available', due_at = now(), fetch_by = now(), attempts = 0, relinks = 0, received_bytes = 0,
   tried_since = now(), reason_code = NULL, link = NULL, updated_at = now()`;
 const NO_ERROR = 'last_error = NULL';
 const LOST = "reason = NULL, last_error = 'The file is gone from the video storage.'";
@@ -25,7 +36,7 @@ export class DownloadRetryRepository {
   /** Returns whether the recording has no file yet. One that waits is tried at once. */
   async retry(id: string): Promise<boolean> {
     return inTransaction(this.dataSource, async (manager) => {
-      const revived = await revive(manager, "id = $1 AND status IN ('failed', 'expired') AND deleted_at IS NULL", [id]);
+      const revived = await revive(manager, `id = $1 AND ${IS_LOST}`, [id]);
       await this.reopen(manager, revived);
       const [, open] = await manager.query<[unknown[], number]>(
         `UPDATE recordings SET due_at = CASE WHEN started_at IS NULL THEN now() ELSE due_at END
@@ -46,35 +57,54 @@ export class DownloadRetryRepository {
   }
 
   /** Returns how many recordings of the filter failed or expired, which are fetched again. */
-  async retryAll({ connectionId, truckId, from, to, reason }: RetryRecordings): Promise<number> {
-    return inTransaction(this.dataSource, async (manager) => {
-      const revived = await revive(
-        manager,
-        `connection_id = $1 AND hauler_id = (SELECT hauler_id FROM connections WHERE id = $1)
-           AND status IN ('failed', 'expired') AND deleted_at IS NULL AND ($2::text IS NULL OR truck_id = $2)
-           AND ($3::timestamptz IS NULL OR start_time >= $3) AND ($4::timestamptz IS NULL OR start_time < $4)
-           AND ($5::text IS NULL OR reason_code = $5)`,
-        [connectionId, truckId ?? null, from ?? null, to ?? null, reason ?? null],
-      );
-      await this.reopen(manager, revived);
-      return revived.length;
-    });
+  retryAll({ connectionId, truckId, from, to, reason }: RetryRecordings): Promise<number> {
+    return this.reviveLost(
+      `connection_id = $1 AND hauler_id = (SELECT hauler_id FROM connections WHERE id = $1)
+         AND ($2::text IS NULL OR truck_id = $2) AND ($3::timestamptz IS NULL OR start_time >= $3)
+         AND ($4::timestamptz IS NULL OR start_time < $4) AND ($5::text IS NULL OR reason_code = $5)`,
+      [connectionId, truckId ?? null, from ?? null, to ?? null, reason ?? null],
+    );
   }
 
   /** Returns whether parts of the request are open now: none where all are stored, or were deleted by retention. */
   async retryRequest(haulerId: string, requestId: string, deadlineMs: number): Promise<boolean> {
-    return inTransaction(this.dataSource, async (manager) => {
-      const revived = await revive(
-        manager,
-        `hauler_id = $1 AND status IN ('failed', 'expired') AND deleted_at IS NULL
-           AND part_id IN (SELECT id FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2)`,
+    const ofRequest =
+      'hauler_id = $1 AND part_id IN (SELECT id FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2)';
+    // The parts first: a part that waits for its clips can be tried again if they were not revived.
+    const open = await inTransaction(this.dataSource, async (manager) => {
+      const lost = await manager.query<{ part_id: string }[]>(
+        `SELECT DISTINCT part_id FROM recordings WHERE ${ofRequest} AND ${IS_LOST}`,
         [haulerId, requestId],
       );
-      const parts = new Set(revived.flatMap(({ part_id: id }) => id ?? []));
-      const open = await reopenRequest(this.parts, manager, { haulerId, requestId, revived: parts, deadlineMs });
-      await moveDays(manager, revived, 'available');
-      return open > 0;
+      const revived = new Set(lost.map(({ part_id: id }) => id));
+      return reopenRequest(this.parts, manager, { haulerId, requestId, revived, deadlineMs });
     });
+    await this.reviveLost(ofRequest, [haulerId, requestId]);
+    return open > 0;
+  }
+
+  /**
+   * In batches with a transaction each, so that no statement takes too long for any number of rows. After a failure the rest is
+   * still lost, and another call goes on with it. Returns how many were revived.
+   */
+  private async reviveLost(condition: string, parameters: readonly unknown[]): Promise<number> {
+    const [start, id] = [parameters.length + 1, parameters.length + 2];
+    const batch = `${condition} AND ${IS_LOST} AND (start_time, id) > ($${start}::timestamptz, $${id}::uuid)
+      ORDER BY start_time, id LIMIT ${BATCH_ROWS}`;
+    let count = 0;
+    // A recording that is lost again meanwhile is not revived once more.
+    let last: Pick<Revived, 'id' | 'place'> | undefined = { place: '-infinity', id: NIL_UUID };
+    while (last !== undefined) {
+      const { place, id: lastId } = last;
+      const revived = await inTransaction(this.dataSource, async (manager) => {
+        const rows = await revive(manager, batch, [...parameters, place, lastId]);
+        await this.reopen(manager, rows);
+        return rows;
+      });
+      count += revived.length;
+      last = revived[BATCH_ROWS - 1];
+    }
+    return count;
   }
 
   /** The parts of revived clips, and their requests, are open again. Their sums are last, as a poll locks them. */
@@ -85,19 +115,20 @@ export class DownloadRetryRepository {
   }
 }
 
-/** Fetches the recordings of a condition again. The rows have their state of before. */
-async function revive(
+/** Fetches the recordings of a condition again, oldest first. The rows have their state of before. */
+function revive(
   manager: EntityManager,
   condition: string,
-  parameters: unknown[],
+  parameters: readonly unknown[],
   set = NO_ERROR,
 ): Promise<Revived[]> {
-  const [revived] = await manager.query<[Revived[], number]>(
-    `WITH old AS (SELECT hauler_id, id, start_time, status FROM recordings WHERE ${condition} FOR UPDATE)
-     UPDATE recordings AS r SET ${REVIVED}, ${set} FROM old
-     WHERE (r.id, r.hauler_id, r.start_time) = (old.id, old.hauler_id, old.start_time)
-     RETURNING r.hauler_id, r.connection_id, r.truck_id, r.camera_id, r.part_id, r.start_time, r.end_time, old.status`,
-    parameters,
+  return manager.query<Revived[]>(
+    `WITH old AS (SELECT hauler_id, id, start_time, status FROM recordings WHERE ${condition} FOR UPDATE),
+       revived AS (
+         UPDATE recordings AS r SET ${REVIVED}, ${set} FROM old
+         WHERE (r.id, r.hauler_id, r.start_time) = (old.id, old.hauler_id, old.start_time)
+         RETURNING r.hauler_id, r.id, r.connection_id, r.truck_id, r.camera_id, r.part_id, r.start_time, r.end_time, old.status)
+     SELECT *, start_time::text AS place FROM revived ORDER BY start_time, id`,
+    [...parameters],
   );
-  return revived;
 }

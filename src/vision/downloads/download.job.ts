@@ -9,7 +9,7 @@ import { inCallContext } from '../../outbound/outbound-log.js';
 import { TargetBackoff } from '../../outbound/target-backoff.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
-import { recordingFile, fetchBy } from '../recordings/recording.rules.js';
+import { recordingFile } from '../recordings/recording.rules.js';
 import { DOWNLOAD, VisionConnections } from '../client/vision-connections.repository.js';
 import { DownloadError, REASON_CODES, retryLater, RetryLaterError } from './download-error.js';
 import {
@@ -169,18 +169,7 @@ export class DownloadJob implements OnModuleInit {
     const { row } = run;
     const listed = await this.links.find(row, run.signal);
     if (typeof listed === 'string') return this.end(run, row, 'expired', { reason: listed, code: 'notListed' });
-    await this.recordings.finish(
-      run,
-      row,
-      'available',
-      { afterMs: 0 },
-      {
-        link: listed.downloadUrl,
-        expires_at: listed.expiresAt ?? null,
-        fetch_by: fetchBy(listed.expiresAt, Date.now()),
-        relinks: row.relinks + 1,
-      },
-    );
+    await this.recordings.finish(run, row, 'available', { afterMs: 0 }, listed);
     return 'done';
   }
 

@@ -170,18 +170,6 @@ export class DownloadRepository {
     return pairs;
   }
 
-  /** The time range of the recording, extended by the waiting recordings of its truck within six hours. */
-  async waitingRange(row: RecordingRow): Promise<{ readonly start: Date; readonly end: Date }> {
-    const [range] = await this.dataSource.query<[{ start: Date | null; end: Date | null }]>(
-      `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
-       WHERE hauler_id = $5 AND connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status = 'available'
-         AND start_time >= $3::timestamptz - interval '6 hours' AND end_time <= $4::timestamptz + interval '6 hours'
-         AND start_time < $4::timestamptz + interval '6 hours'`,
-      [row.connection_id, row.truck_id, row.start_time, row.end_time, row.hauler_id],
-    );
-    return { start: range.start ?? row.start_time, end: range.end ?? row.end_time };
-  }
-
   private async write(
     row: RecordingRow,
     status: RecordingState,
@@ -222,50 +210,26 @@ async function countStored(database: Querying, row: Pick<RecordingRow, 'hauler_i
 
 /** The most urgent rows, which those in work are. Counting more would take longer than the other metrics together. */
 const MAX_COUNTED_ROWS = 100_000;
-/** Only the earliest links are at risk, so later ones are not read. */
-const MAX_WAITING_ROWS = 20_000;
 
 export interface DownloadCounts {
-  /** At most `MAX_COUNTED_ROWS`. */
+  /** Of at most `MAX_COUNTED_ROWS`, as the others. */
   readonly waiting: number;
   readonly downloading: number;
-  /** The average duration of the latest downloads in milliseconds; null before the first one. */
-  readonly file_ms: number | null;
+  /** Waiting files whose links expire within 10 minutes, or have expired. */
+  readonly atRisk: number;
 }
 
 export async function countDownloads(database: Querying): Promise<DownloadCounts> {
   const [row] = await database.query<[DownloadCounts]>(
     `WITH RECURSIVE ${WAITING}
-     SELECT first.all - first.downloading AS waiting, first.downloading,
-       (SELECT avg(fetch_ms)::float8 FROM (SELECT fetch_ms FROM recordings WHERE status = 'stored'
-        ORDER BY start_time DESC, id DESC LIMIT 200) AS latest) AS file_ms
-     FROM (SELECT count(*)::int AS all, count(started_at)::int AS downloading
-       FROM (SELECT due.started_at FROM waiting CROSS JOIN LATERAL (
-         SELECT r.started_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
-         ORDER BY r.fetch_by LIMIT ${MAX_COUNTED_ROWS}) AS due LIMIT ${MAX_COUNTED_ROWS}) AS due) AS first`,
+     SELECT count(*) FILTER (WHERE started_at IS NULL)::int AS waiting, count(started_at)::int AS downloading,
+       count(*) FILTER (WHERE started_at IS NULL AND expires_at < now() + interval '10 minutes')::int AS "atRisk"
+     FROM (SELECT due.started_at, due.expires_at FROM waiting CROSS JOIN LATERAL (
+       SELECT r.started_at, r.expires_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
+       ORDER BY r.fetch_by LIMIT ${MAX_COUNTED_ROWS}) AS due LIMIT ${MAX_COUNTED_ROWS}) AS first`,
     [],
   );
   return row;
-}
-
-export interface WaitingFile {
-  readonly connectionId: string;
-  /** When its link expires, in milliseconds since the epoch; undefined if the link has no expiry. */
-  readonly expiresAt: number | undefined;
-}
-
-/** The waiting files whose links expire first. */
-export async function findWaiting(database: Querying): Promise<WaitingFile[]> {
-  const rows = await database.query<{ connection_id: string; expires_at: Date | null }[]>(
-    `WITH RECURSIVE ${WAITING}
-     SELECT waiting.id AS connection_id, due.expires_at FROM waiting CROSS JOIN LATERAL (
-       SELECT r.expires_at, r.fetch_by FROM recordings AS r
-       WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL AND r.started_at IS NULL
-       ORDER BY r.fetch_by LIMIT ${MAX_WAITING_ROWS}) AS due
-     ORDER BY due.fetch_by LIMIT ${MAX_WAITING_ROWS}`,
-    [],
-  );
-  return rows.map((row) => ({ connectionId: row.connection_id, expiresAt: row.expires_at?.getTime() }));
 }
 
 /** The step of a clip's download; undefined for a step that the history does not show. */

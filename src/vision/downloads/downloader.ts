@@ -13,14 +13,15 @@ import { Semaphore } from '../../database/semaphore.js';
 import { redactText } from '../../observability/redaction.js';
 import type { OutboundPolicy } from '../../outbound/address-guard.js';
 import type { OutboundLog } from '../../outbound/outbound-log.js';
+import type { Draft } from '../../storage/draft.js';
 import type { Storage } from '../../storage/storage.js';
 import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
 import { connectionError, DownloadError, invalidMp4, statusError, tooLarge } from './download-error.js';
-import type { Downloaded, DownloadDraft, DownloadOrder, DownloadStorage, ResumePoint } from './download-order.js';
+import type { Downloaded, DownloadOrder, ResumePoint } from './download-order.js';
 import { type DownloadLimits, freeMemory, linkOpener, type LinkResponse, type OpenLink } from './link-request.js';
 import { TransferWatch } from './transfer-watch.js';
 
-const DOWNLOAD_LIMITS: DownloadLimits = {
+export const DOWNLOAD_LIMITS: DownloadLimits = {
   maxBytes: 10 * 1024 ** 3,
   firstByteMs: 120_000,
   idleMs: 30_000,
@@ -33,12 +34,12 @@ const DOWNLOAD_LIMITS: DownloadLimits = {
 const CHECKPOINT = { ms: 1_000, bytes: 1024 * 1024 };
 
 /** Downloads MP4 files to the storage (decision 47). */
-export class Downloader<Kept extends DownloadStorage = Storage> {
+export class Downloader {
   private readonly openLink: OpenLink;
   private readonly receiving: Semaphore;
 
   constructor(
-    readonly storage: Kept,
+    readonly storage: Storage,
     policy: OutboundPolicy,
     log?: OutboundLog,
     /** Downloads that receive at once. One that waits for its host does not count. */
@@ -63,7 +64,7 @@ export class Downloader<Kept extends DownloadStorage = Storage> {
 class Transfer {
   readonly #limits: DownloadLimits;
   readonly #signal: AbortSignal;
-  #draft: DownloadDraft | undefined;
+  #draft: Draft | undefined;
   /** Undefined if the file that is being fetched cannot be resumed later. */
   #identity: FileIdentity | undefined;
   #total: number | undefined;
@@ -79,7 +80,7 @@ class Transfer {
   #checkpoint = { at: Date.now(), length: 0, running: Promise.resolve() };
 
   constructor(
-    private readonly storage: DownloadStorage,
+    private readonly storage: Storage,
     private readonly openLink: OpenLink,
     private readonly receiving: Semaphore,
     private readonly order: DownloadOrder,
@@ -121,7 +122,7 @@ class Transfer {
     this.#isReceiving = false;
   }
 
-  async #fetch(): Promise<DownloadDraft> {
+  async #fetch(): Promise<Draft> {
     const resumed = await this.#reopen();
     // The publication failed, or the process was killed before it, so no byte is missing.
     if (resumed !== undefined && this.#length === this.#total) return resumed;
@@ -137,7 +138,7 @@ class Transfer {
   }
 
   /** The draft of an earlier attempt, whose bytes are read for the hash and the box check. */
-  async #reopen(): Promise<DownloadDraft | undefined> {
+  async #reopen(): Promise<Draft | undefined> {
     const { resume, name } = this.order;
     if (resume === undefined) return undefined;
     const draft = await this.storage.openDraft(name, resume);
@@ -168,8 +169,8 @@ class Transfer {
     return this.openLink({ url, signal: this.#signal }, this.#limits);
   }
 
-  async #startFromZero(answer: LinkResponse): Promise<DownloadDraft> {
-    const total = this.#announcedSize(answer);
+  async #startFromZero(answer: LinkResponse): Promise<Draft> {
+    const total = announcedSize(answer, this.#limits.maxBytes);
     const validator = strongValidator(answer.response.headers);
     await this.#draft?.close();
     this.#hash = createHash('sha256');
@@ -182,45 +183,23 @@ class Transfer {
     return this.#draft;
   }
 
-  /** Undefined if the host does not announce it. Throws if the response is not one whole, acceptable file. */
-  #announcedSize({ host, response }: LinkResponse): number | undefined {
-    const { statusCode = 0, headers } = response;
-    if (statusCode !== 200) throw statusError(host, statusCode, headers['retry-after'], new Date());
-    if (!isUncompressed(headers)) throw new DownloadError('bad-answer', `${host} sent the file compressed.`);
-    const length = contentLength(headers);
-    if (length !== undefined && length > this.#limits.maxBytes) throw tooLarge(host, this.#limits.maxBytes);
-    return length;
-  }
-
-  async #receive(answer: LinkResponse, draft: DownloadDraft): Promise<void> {
+  async #receive(answer: LinkResponse, draft: Draft): Promise<void> {
     const { host } = answer;
     this.#checkpoint = { at: Date.now(), length: this.#length, running: Promise.resolve() };
     let failure: unknown;
     const checked = this.#checkedBody(answer, draft, (error) => void (failure = error));
     await pipeline(checked, draft.writable(freeMemory));
-    if (failure !== undefined && !this.#endsWithReset(failure))
+    if (failure !== undefined && !(this.#mayBeCut && endsWithReset(failure, this.#boxes)))
       throw failure instanceof InvalidMp4Error ? failure : connectionError(host, failure, true);
     if (this.#length === 0) throw new DownloadError('empty', `${host} sent an empty file.`);
     if (this.#total !== undefined && this.#length !== this.#total)
       throw new DownloadError('retryable', `${host} sent ${this.#length} of ${this.#total} bytes.`);
   }
 
-  /** Hosts that end a file with its connection may reset it: the bytes are whole if their boxes are. */
-  #endsWithReset(failure: unknown): boolean {
-    const cause = failure instanceof DownloadError ? failure.cause : failure;
-    if (!this.#mayBeCut || (cause as NodeJS.ErrnoException | undefined)?.code !== 'ECONNRESET') return false;
-    try {
-      this.#boxes.end(true);
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
   /** Ends at a failure instead of throwing it, so that the bytes before it are written: another attempt resumes there. */
   async *#checkedBody(
     { host, response, counted }: LinkResponse,
-    draft: DownloadDraft,
+    draft: Draft,
     onFailure: (error: unknown) => void,
   ): AsyncGenerator<Buffer> {
     const watch = new TransferWatch(host, this.#limits, {
@@ -255,7 +234,7 @@ class Transfer {
   }
 
   /** Runs beside the transfer, which must not wait for the disk. */
-  #checkpointIfDue(draft: DownloadDraft): void {
+  #checkpointIfDue(draft: Draft): void {
     const last = this.#checkpoint;
     const isDue = Date.now() - last.at >= CHECKPOINT.ms && this.#length - last.length >= CHECKPOINT.bytes;
     if (!isDue || this.#identity === undefined) return;
@@ -264,7 +243,7 @@ class Transfer {
     this.#checkpoint = { at: Date.now(), length: this.#length, running };
   }
 
-  async #saveCheckpoint(draft: DownloadDraft): Promise<void> {
+  async #saveCheckpoint(draft: Draft): Promise<void> {
     const bytes = await draft.sync();
     if (this.#identity !== undefined) await this.order.onCheckpoint?.({ ...this.#identity, id: draft.id, bytes });
   }
@@ -300,8 +279,30 @@ class Transfer {
   }
 }
 
+/** Undefined if the host does not announce it. Throws if the response is not one whole, acceptable file. */
+export function announcedSize({ host, response }: LinkResponse, maxBytes: number): number | undefined {
+  const { statusCode = 0, headers } = response;
+  if (statusCode !== 200) throw statusError(host, statusCode, headers['retry-after'], new Date());
+  if (!isUncompressed(headers)) throw new DownloadError('bad-answer', `${host} sent the file compressed.`);
+  const length = contentLength(headers);
+  if (length !== undefined && length > maxBytes) throw tooLarge(host, maxBytes);
+  return length;
+}
+
+/** Hosts that end a file with its connection may reset it: the bytes are whole if their boxes are. */
+export function endsWithReset(failure: unknown, boxes: Mp4BoxValidator): boolean {
+  const cause = failure instanceof DownloadError ? failure.cause : failure;
+  if ((cause as NodeJS.ErrnoException | undefined)?.code !== 'ECONNRESET') return false;
+  try {
+    boxes.end(true);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** No request follows this point, so it needs no validator. */
-const wholeFile = ({ id, length }: DownloadDraft, validator = ''): ResumePoint => ({
+const wholeFile = ({ id, length }: Draft, validator = ''): ResumePoint => ({
   id,
   bytes: length,
   total: length,

@@ -1,6 +1,6 @@
 import { RowLostError } from '../../work/run.js';
 import { recordingFile } from '../recordings/recording.rules.js';
-import type { DownloadStorage } from './download-order.js';
+import type { Storage } from '../../storage/storage.js';
 import type { DownloadRepository, RecordingRow } from './download.repository.js';
 
 /** The recording may be erased while its file is published: the file must not stay then. */
@@ -8,7 +8,7 @@ export async function withoutErased(
   finishing: Promise<void>,
   row: RecordingRow,
   recordings: DownloadRepository,
-  storage: Pick<DownloadStorage, 'delete'>,
+  storage: Pick<Storage, 'delete'>,
 ): Promise<void> {
   try {
     await finishing;

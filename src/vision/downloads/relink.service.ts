@@ -1,158 +1,116 @@
 import { Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
-import { type Instant, instantOf } from '../../contracts/common/instant.js';
+import { instantOf } from '../../contracts/common/instant.js';
 import { MAX_PAGE_SIZE } from '../../contracts/common/pagination.dto.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import type { ListedPage } from '../client/read-list.rules.js';
+import type { Changes } from '../../work/run.js';
 import { readAllPages } from '../client/read-pages.js';
-import { ClipsRepository } from '../clips/clips.repository.js';
-import { isNameOf, isSameCamera, type NamePair } from '../recordings/camera-names.rules.js';
 import { type VisionCall, VisionClient } from '../client/vision.client.js';
 import { VisionConnections } from '../client/vision-connections.repository.js';
+import { ClipsRepository } from '../clips/clips.repository.js';
+import { WindowReader } from '../continuous/window-reader.service.js';
+import type { Window } from '../continuous/windows.rules.js';
+import { isNameOf, isSameCamera, type NamePair } from '../recordings/camera-names.rules.js';
+import { fetchBy } from '../recordings/recording.rules.js';
 import { DownloadRepository, type RecordingRow } from './download.repository.js';
-import { relinkDelayMs } from './download.rules.js';
+import { RelinkRepository } from './relink.repository.js';
 
-/** How old a listing may be for the first new link of a recording. */
-const MAX_AGE_MS = 30_000;
-/** Of all kept listings together; an element has about 1 KiB. */
-const MAX_KEPT_ELEMENTS = 30_000;
-
-interface Range {
-  readonly start: Date;
-  readonly end: Date;
-}
-
-interface Listing {
-  /** Undefined: all clips of a request. */
-  readonly range: Range | undefined;
-  readonly items: readonly Recording[];
-  /** The error that ended the listing early. */
-  readonly failure: unknown;
-}
-
-interface SharedListing {
-  readonly startedAt: number;
-  readonly size: number;
-  readonly done: Promise<Listing>;
-}
-
-/**
- * Gets a new link to a recording by listing it again (decision 47). Links often expire together, so one listing
- * covers all waiting recordings of the truck.
- */
+/** Gets a new link to a recording by listing it again (decision 47). */
 @Injectable()
 export class RelinkService {
-  private readonly listings = new LRUCache<string, SharedListing>({
-    maxSize: MAX_KEPT_ELEMENTS,
-    sizeCalculation: ({ size }) => size,
-    ttl: MAX_AGE_MS,
-  });
+  /** The readings that run, by connection and truck. They never reject. */
+  private readonly readings = new Map<string, Promise<unknown>>();
 
   constructor(
     private readonly client: VisionClient,
+    private readonly reader: WindowReader,
     private readonly connections: VisionConnections,
     private readonly parts: ClipsRepository,
     private readonly recordings: DownloadRepository,
+    private readonly links: RelinkRepository,
   ) {}
 
-  /** Returns the recording as it is listed now, or the reason why there is no link. Throws `PartnerFailure`, `UnstableListError`. */
-  async find(row: RecordingRow, signal: AbortSignal): Promise<Recording | string> {
+  /** Returns what changes in the row that has a link now, or the reason why there is none. Throws `PartnerFailure`, `UnstableListError`. */
+  async find(row: RecordingRow, signal: AbortSignal): Promise<Changes | string> {
     const connection = await this.connections.find(row.connection_id);
     if (connection === undefined) return 'The link expired, and the connection was deleted.';
-    const names = await this.recordings.cameraNames(row);
-    const shared = await this.sharedListing(row);
-    const kept = shared && recordingIn(shared, row, names);
-    if (kept !== undefined) return kept;
-    const listing = await this.begin(row, { connection, signal });
-    const found = recordingIn(listing, row, names);
-    // A failure after the recording was found does not matter.
-    if (found !== undefined) return found;
-    const { failure } = listing;
-    if (failure !== undefined && !(failure instanceof PartnerFailure && failure.status === 404)) throw failure as Error;
-    return 'The link expired before the file could be fetched, and the partner no longer lists the recording.';
+    const call = { connection, signal };
+    return row.part_id === null ? this.ofChunk(row, call) : this.ofClip(row, row.part_id, call);
   }
 
-  /** A running listing, or one that is newer than the last link of the recording. */
-  private async sharedListing(row: RecordingRow): Promise<Listing | undefined> {
-    const shared = this.listings.get(listingName(row));
-    const maxAgeMs = row.relinks === 0 ? MAX_AGE_MS : Math.min(MAX_AGE_MS, relinkDelayMs(row.relinks));
-    if (shared === undefined || performance.now() - shared.startedAt > maxAgeMs) return undefined;
-    const listing = await shared.done;
-    return listing.failure === undefined && covers(listing, row) ? listing : undefined;
+  /** Links often expire together: one reading gives all waiting chunks of the truck their new links. */
+  private async ofChunk(row: RecordingRow, call: VisionCall): Promise<Changes | string> {
+    await this.readings.get(truckOf(row));
+    if (await this.links.hasLink(row)) return {};
+    const reading = this.read(row, call).finally(() => this.readings.delete(truckOf(row)));
+    this.readings.set(truckOf(row), reading);
+    const failure = await reading;
+    return (await this.links.hasLink(row)) ? {} : notListed(failure);
   }
 
-  private async begin(row: RecordingRow, call: VisionCall): Promise<Listing> {
-    const name = listingName(row);
-    const startedAt = performance.now();
-    const done = this.list(row, call);
-    this.listings.set(name, { startedAt, size: 1, done });
-    const listing = await done;
-    this.listings.delete(name);
-    if (listing.failure === undefined) this.listings.set(name, { startedAt, size: listing.items.length + 1, done });
-    return listing;
-  }
-
-  /** Never rejects. */
-  private async list(row: RecordingRow, call: VisionCall): Promise<Listing> {
-    const items: Recording[] = [];
-    let range: Range | undefined;
+  /** Returns the error that ended the reading early. Links before it are written. */
+  private async read(row: RecordingRow, call: VisionCall): Promise<unknown> {
     try {
-      if (row.part_id === null) range = await this.recordings.waitingRange(row);
-      // The list of a clip serves this row alone, and a partner may list all that it has.
-      const isWanted = (item: Recording) => (row.part_id === null ? mayBeIn(range, item) : isSame(row, item));
-      const onItems = (listed: readonly Recording[]) => void items.push(...listed.filter(isWanted));
-      await readAllPages(await this.pagesOf(row, range, call, onItems), async () => undefined);
-      return { range, items, failure: undefined };
+      const window = await this.links.waitingRange(row);
+      // A partner that ignores the range lists far more than what is needed.
+      const write = (items: readonly Recording[]) =>
+        this.links.writeLinks(
+          call.connection,
+          items.filter((item) => mayBeIn(window, item)),
+        );
+      await this.reader.list(call, { truckId: row.truck_id }, window, write);
+      return undefined;
     } catch (failure) {
-      return { range, items, failure };
+      return failure;
     }
   }
 
-  /** Repeats the request that listed the recording: some partners list a customer under several names. */
-  private async pagesOf(
-    row: RecordingRow,
-    { start, end }: Range = { start: row.start_time, end: row.end_time },
-    call: VisionCall,
-    onItems: (items: readonly Recording[]) => void,
-  ): Promise<(page: number) => Promise<ListedPage>> {
+  /** Repeats the request that listed the clip: some partners list a customer under several names. */
+  private async ofClip(row: RecordingRow, partId: string, call: VisionCall): Promise<Changes | string> {
+    const items: Recording[] = [];
+    const { customerId, partnerRequestId: requestId } = await this.parts.findPart(row.hauler_id, partId);
     const around = {
       truckId: row.truck_id,
-      startTime: instantOf(start),
-      endTime: instantAfter(end),
-      pageSize: MAX_PAGE_SIZE,
+      startTime: instantOf(row.start_time),
+      // Rounded up, because a listed time has microseconds and a `Date` has milliseconds.
+      endTime: instantOf(new Date(row.end_time.getTime() + 1)),
     };
-    if (row.part_id === null) {
-      const { customerId } = call.connection;
-      return (page) => this.client.listContinuous({ customerId, ...around, page }, call, onItems);
-    }
-    const { customerId, partnerRequestId: requestId } = await this.parts.findPart(row.hauler_id, row.part_id);
-    const query = requestId === null ? around : { requestId, pageSize: MAX_PAGE_SIZE };
-    return (page) => this.client.listVideos({ customerId, ...query, page }, call, onItems);
+    const query = { customerId, ...(requestId === null ? around : { requestId }), pageSize: MAX_PAGE_SIZE };
+    const keep = (listed: readonly Recording[]) => void items.push(...listed.filter((item) => isSame(row, item)));
+    const failure = await readAllPages(
+      (page) => this.client.listVideos({ ...query, page }, call, keep),
+      async () => undefined,
+    ).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const found = recordingIn(items, row, await this.recordings.cameraNames(row));
+    // A failure after the recording was found does not matter.
+    if (found === undefined) return notListed(failure);
+    return {
+      link: found.downloadUrl,
+      expires_at: found.expiresAt ?? null,
+      fetch_by: fetchBy(found.expiresAt, Date.now()),
+      relinks: row.relinks + 1,
+    };
   }
 }
 
-const listingName = ({ connection_id, truck_id, part_id, id }: RecordingRow): string =>
-  part_id === null ? `${connection_id} ${truck_id}` : `${part_id} ${id}`;
+const truckOf = ({ connection_id, truck_id }: RecordingRow): string => `${connection_id} ${truck_id}`;
 
-/** A partner that ignores the range lists far more than what is needed. */
-const mayBeIn = (range: Range | undefined, { startTime, endTime }: Recording): boolean =>
-  range === undefined || (Date.parse(startTime) <= range.end.getTime() && Date.parse(endTime) >= range.start.getTime());
-
-const covers = ({ range }: Listing, { start_time, end_time }: RecordingRow): boolean =>
-  range === undefined || (range.start <= start_time && range.end >= end_time);
-
-/** The recording under its own camera's name, or else under another known name of it. */
-function recordingIn({ items }: Listing, row: RecordingRow, names: readonly NamePair[]): Recording | undefined {
-  const found = items.filter((item) => isSame(row, item));
-  return (
-    found.findLast(({ cameraId }) => isSameCamera(cameraId, row.camera_id)) ??
-    found.findLast(({ cameraId }) => isNameOf(row.camera_id, cameraId, names))
-  );
+/** A 404 means that the partner has nothing of the truck. */
+function notListed(failure: unknown): string {
+  if (failure !== undefined && !(failure instanceof PartnerFailure && failure.status === 404)) throw failure as Error;
+  return 'The link expired before the file could be fetched, and the partner no longer lists the recording.';
 }
 
-/** Rounded up, because a listed time has microseconds and a `Date` has milliseconds. */
-const instantAfter = (date: Date): Instant => instantOf(new Date(date.getTime() + 1));
+const mayBeIn = ({ start, end }: Window, { startTime, endTime }: Recording): boolean =>
+  Date.parse(startTime) <= end && Date.parse(endTime) >= start;
+
+/** The recording under its own camera's name, or else under another known name of it. */
+const recordingIn = (items: readonly Recording[], row: RecordingRow, names: readonly NamePair[]) =>
+  items.findLast(({ cameraId }) => isSameCamera(cameraId, row.camera_id)) ??
+  items.findLast(({ cameraId }) => isNameOf(row.camera_id, cameraId, names));
 
 function isSame(row: RecordingRow, { id, truckId, cameraId, startTime, endTime }: Recording): boolean {
   const starts = Date.parse(startTime);

@@ -29,6 +29,9 @@ export async function pokeParts(manager: EntityManager, haulerId: string, ids: r
   return poked;
 }
 
+/** A truck that was read less than so long ago is read again then, so that many pokes are not as many readings. */
+const READ_ANEW = "interval '10 seconds'";
+
 /**
  * Makes the readings of a truck due; one that waits after a failure keeps its time. Returns how many are due, undefined for an
  * unknown truck.
@@ -39,9 +42,10 @@ export async function pokeTruck(
   truckId: string,
 ): Promise<number | undefined> {
   const [rows] = await manager.query<[{ due: boolean }[], number]>(
-    `UPDATE video_subscriptions SET due_at = CASE WHEN enabled AND last_error IS NULL THEN least(due_at, now()) ELSE due_at END
+    `UPDATE video_subscriptions SET due_at = CASE WHEN enabled AND last_error IS NULL
+         THEN least(due_at, greatest(now(), last_read_at + ${READ_ANEW})) ELSE due_at END
      WHERE hauler_id = $1 AND connection_id = $2 AND truck_id = $3 AND deleted_at IS NULL
-     RETURNING enabled AND due_at <= now() AS due`,
+     RETURNING enabled AND due_at <= now() + ${READ_ANEW} AS due`,
     [haulerId, connectionId, truckId],
   );
   return rows.length === 0 ? undefined : rows.filter(({ due }) => due).length;

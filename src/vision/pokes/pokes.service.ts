@@ -1,6 +1,5 @@
-import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { SharedCounts } from '../../auth/shared-counts.js';
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { MAX_POKES_PER_MINUTE, type Poke, type PokeResult } from '../../contracts/partner/partner-webhooks.routes.js';
 import { PARTNER_API } from '../../contracts/partner/partner.api.js';
 import { AppError, apiError, invalid } from '../../errors/app-error.js';
@@ -9,6 +8,8 @@ import { POLL_CLIPS, READ_SUBSCRIPTIONS } from '../client/vision-connections.rep
 import { ClipsRepository } from '../clips/clips.repository.js';
 import { findPokedParts, pokeParts, pokeTruck } from './pokes.repository.js';
 
+const MINUTE_MS = 60_000;
+
 interface OfConnection {
   readonly haulerId: string;
   readonly connectionId: string;
@@ -16,20 +17,14 @@ interface OfConnection {
 
 /** A partner says that something is ready: its poll is due now, and nothing else happens. */
 @Injectable()
-export class Pokes implements OnApplicationShutdown {
-  private readonly counts: SharedCounts;
+export class Pokes {
+  /** Of each connection in its current minute. */
+  private readonly counts = new LRUCache<string, number>({ max: 10_000, ttl: MINUTE_MS, noUpdateTTL: true });
 
   constructor(
-    dataSource: DataSource,
     private readonly clips: ClipsRepository,
     private readonly work: WorkService,
-  ) {
-    this.counts = new SharedCounts(dataSource);
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.counts.flush();
-  }
+  ) {}
 
   /** Throws `notFound` for an id that the connection does not have, and `tooManyRequests`. */
   async poke({ requestId, truckId }: Poke, connection: OfConnection): Promise<PokeResult> {
@@ -73,9 +68,10 @@ export class Pokes implements OnApplicationShutdown {
   }
 
   private count(connectionId: string): void {
-    const { totalHits, resetTime } = this.counts.increment(connectionId);
-    if (totalHits <= MAX_POKES_PER_MINUTE) return;
-    const seconds = Math.max(1, Math.ceil(((resetTime?.getTime() ?? 0) - Date.now()) / 1000));
+    const count = (this.counts.get(connectionId) ?? 0) + 1;
+    this.counts.set(connectionId, count);
+    if (count <= MAX_POKES_PER_MINUTE) return;
+    const seconds = Math.max(1, Math.ceil(this.counts.getRemainingTTL(connectionId) / 1_000));
     throw new AppError('tooManyRequests', `a connection may be poked ${MAX_POKES_PER_MINUTE} times a minute`, {
       headers: { 'Retry-After': String(seconds) },
     });

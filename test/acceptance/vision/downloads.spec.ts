@@ -103,6 +103,33 @@ const stories: Record<string, () => Promise<unknown>> = {
     ]);
   },
 
+  'links that expired together are replaced by one list of the truck, which adds nothing of other cameras (decision 47)':
+    async () => {
+      const file = sampleVideo(200);
+      const vision = await VisionScene.create();
+      const dead = vision.partner.link(file, gone);
+      const fresh = vision.partner.link(file);
+      const all = (link: string) =>
+        Array.from({ length: 40 }, (_, n) => chunk(n % 20, link, { id: `c${n}`, cameraId: n < 20 ? 'front' : 'rear' }));
+      vision.partner.on(CONTINUOUS, (response, request) => {
+        const camera = request.query.get('cameraId');
+        const listed = all(camera === null ? fresh : dead).filter(
+          ({ cameraId }) => camera === null || cameraId === camera,
+        );
+        lists('recordings', () => listed)(response, request);
+      });
+      const id = await vision.follow({ cameraId: 'front', startTime: inHours(-4) });
+      await vision.isRead(id);
+      await eventually(async () => {
+        expect(await vision.recordings()).toHaveLength(20);
+        expect(new Set((await vision.recordings()).map(({ status }) => status))).toEqual(new Set(['stored']));
+      });
+      const relinks = vision.partner.askedOf(CONTINUOUS).filter(({ query }) => !query.has('cameraId'));
+      // Another one only for those whose old link was tried while the first list was read.
+      expect(relinks.length).toBeGreaterThan(0);
+      expect(relinks.length).toBeLessThan(5);
+    },
+
   'the link that expires first is fetched first (decision 47)': async () => {
     const vision = await listing(({ partner }) =>
       [6, 4, 2, 5, 1, 3].map((hours) =>

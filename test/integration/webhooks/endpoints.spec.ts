@@ -8,7 +8,7 @@ import { createHauler, issueConnectionKey, issueKey, type TestKey } from '../../
 import { startTestApp, type TestApp } from '../../support/app.js';
 import type { Reply } from '../../support/http.js';
 import { eventually } from '../../support/eventually.js';
-import { addSyncRun, enableWithoutRuns } from '../../support/rows.js';
+import { addSyncRun, enableWithoutRuns, secondsUntilReading } from '../../support/rows.js';
 import { ScaleHouse } from '../../support/scale-house.js';
 import { expireKey, postponeReading } from '../../support/time.js';
 import { Receiver } from './receiver.js';
@@ -131,6 +131,21 @@ describe('a poke', () => {
     expect((await call(key.key, 'POST', '/pokes', { requestId: UNKNOWN })).status).toBe(404);
     expect((await call(own.key, 'POST', '/pokes', { truckId: 'TRUCK-7' })).status).toBe(404);
     expect((await call(key.key, 'POST', '/pokes', {})).status).toBe(400);
+  });
+
+  test('of a truck that was just read makes its reading due 10 s later, however often it comes', async () => {
+    const connectionId = await connect('vision');
+    const key = await issueConnectionKey(service, connectionId);
+    const order = { connectionId, truckId: 'TRUCK-7', startTime: new Date().toISOString() };
+    const { body } = await service.admin<{ id: string }>('POST', '/video-subscriptions', order);
+    await postponeReading(service, body.id, 1);
+    for (let i = 0; i < 3; i++) {
+      const poked = await call(key.key, 'POST', '/pokes', { truckId: 'TRUCK-7' });
+      expect([poked.status, poked.body]).toEqual([202, { polls: 1 }]);
+    }
+    const inSeconds = await secondsUntilReading(service, body.id);
+    expect(inSeconds).toBeGreaterThan(5);
+    expect(inSeconds).toBeLessThan(9.1);
   });
 
   test('is refused beyond 60 a minute', async () => {

@@ -7,7 +7,7 @@ import type { SyncRunCounts } from '../../../src/contracts/admin/sync-run.dto.js
 import { dayBars, TICKET_SERIES, totalOf } from '../../../src/console/pages/home/home.rules.js';
 import {
   describe as describeSegment,
-  lanesOf,
+  tracksOf,
   resolutionOf,
   zoomed,
 } from '../../../src/console/pages/coverage/coverage.rules.js';
@@ -48,7 +48,7 @@ describe('the time zone of a page', () => {
   });
 });
 
-describe('lanes of coverage', () => {
+describe('tracks of coverage', () => {
   const interval = (from: number, to: number, fields: Partial<CoverageInterval>): CoverageInterval => ({
     cameraId: 'front',
     startTime: new Date(from).toISOString(),
@@ -59,14 +59,14 @@ describe('lanes of coverage', () => {
   });
 
   it('join equal intervals, and distinguish a failed recording from a time without one', () => {
-    const [lane] = lanesOf([
+    const [track] = tracksOf([
       interval(0, 1_000, { state: 'missing', reason: 'none listed' }),
       interval(1_000, 2_000, { state: 'missing', reason: 'none listed' }),
       interval(2_000, 3_000, { state: 'missing', lost: true, recordingId: 'r', reason: 'damaged' }),
       interval(3_000, 4_000, { state: 'missing', cause: 'unread', reason: 'no list' }),
       interval(4_000, 5_000, { state: 'missing', cause: 'future' }),
     ]);
-    expect(lane?.segments.map(describeSegment)).toEqual([
+    expect(track?.segments.map(describeSegment)).toEqual([
       'not recorded: none listed',
       'failed: damaged',
       'not known, because the list was not read: no list',
@@ -88,7 +88,7 @@ describe('lanes of coverage', () => {
       unread: 3,
       future: 2,
     };
-    expect(lanesOf([bucket])[0]?.segments.map(describeSegment)).toEqual([
+    expect(tracksOf([bucket])[0]?.segments.map(describeSegment)).toEqual([
       '75 % stored, 5 % expired, 8 % failed, 3 % not known, because the list was not read, 7 % not recorded, 2 % still to come',
     ]);
   });

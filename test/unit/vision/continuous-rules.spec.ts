@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
+import fc from '../../support/fast-check.js';
 import type { Recording } from '../../../src/contracts/vision/vision.dto.js';
 import { PartnerFailure } from '../../../src/partner-client/partner-failure.js';
 import { UnstableListError } from '../../../src/vision/client/read-pages.js';
@@ -7,7 +9,8 @@ import {
   daysOf,
   nextWindow,
   overlapMs,
-  planRereadings,
+  rereadWindow,
+  shareOf,
   shouldDefer,
   type Window,
 } from '../../../src/vision/continuous/windows.rules.js';
@@ -115,15 +118,14 @@ describe('re-reading by age (decision 48)', () => {
   function readings(rule: string, days: number): (Window & { readonly at: number })[] {
     const rules = rereadings(rule);
     const read: (Window & { at: number })[] = [];
-    let [readUntil, planned] = [start, {}];
+    let [readUntil, lastReadAt]: [number, number | undefined] = [start, undefined];
     for (let now = start + 5 * MINUTE; now <= start + days * DAY; now += 5 * MINUTE) {
-      const position = { startTime: start, readUntil, lastReadAt: now - 5 * MINUTE };
+      const position = { startTime: start, readUntil, lastReadAt };
       const window = nextWindow(position, now, overlapMs(rules));
       if (window === undefined) continue;
-      readUntil = window.end;
-      const plan = planRereadings(rules, { planned, startTime: start, until: window.start, now, share: 0.3 });
-      planned = plan.planned;
-      const windows = [window, ...(plan.window === undefined ? [] : daysOf(plan.window))];
+      const reread = rereadWindow(rules, { ...position, until: window.start, now, share: 0.3 });
+      [readUntil, lastReadAt] = [window.end, now];
+      const windows = [window, ...(reread === undefined ? [] : daysOf(reread))];
       read.push(...windows.map((each) => ({ start: each.start, end: each.end, at: now })));
     }
     return read;
@@ -165,25 +167,106 @@ describe('re-reading by age (decision 48)', () => {
     ]);
   });
 
-  test('many subscriptions that are made together are not re-read together, and a stop of the service delays none', () => {
-    const rules = rereadings(DEFAULT);
-    const first = (share: number) => {
-      let planned = {};
-      for (let now = start; ; now += HOUR) {
-        const plan = planRereadings(rules, { planned, startTime: start - 30 * DAY, until: now, now, share });
-        planned = plan.planned;
-        if (plan.window !== undefined && plan.window.start < now - 14 * DAY) return (now - start) / DAY;
+  test('a thousand subscriptions that are made together are not re-read together', () => {
+    const rules = rereadings('14d/7d');
+    const ids = Array.from(
+      { length: 1_000 },
+      (_, n) => `00000000-0000-7000-8000-0000${hash('sha256', String(n)).slice(0, 8)}`,
+    );
+    const days = ids.map((id) => {
+      for (let now = start + DAY; ; now += DAY) {
+        const read = { startTime: start - 30 * DAY, lastReadAt: now - DAY, until: now, now, share: shareOf(id) };
+        if (rereadWindow(rules, read) !== undefined) return Math.round((now - start) / DAY);
       }
-    };
-    expect([0, 0.25, 0.5, 0.75].map((share) => Math.round(first(share)))).toEqual([7, 5, 4, 2]);
-    // After ten days without the service.
-    const planned = { [6 * HOUR]: start, [3 * DAY]: start, [14 * DAY]: start };
-    const now = start + 10 * DAY;
-    const plan = planRereadings(rules, { planned, startTime: start - 30 * DAY, until: now, now, share: 0 });
-    expect(plan).toEqual({
-      planned: { [6 * HOUR]: now, [3 * DAY]: now, [14 * DAY]: now },
-      window: { start: start - 14 * DAY, end: now },
     });
+    const byDay = [1, 2, 3, 4, 5, 6, 7].map((day) => days.filter((each) => each === day).length);
+    expect(byDay.reduce((sum, count) => sum + count)).toBe(1_000);
+    expect(Math.min(...byDay)).toBeGreaterThan(100);
+    expect(Math.max(...byDay)).toBeLessThan(190);
+  });
+
+  test('after ten days without the service each re-reading looks back from before the stop', () => {
+    const now = start + 10 * DAY;
+    const window = rereadWindow(rereadings(DEFAULT), {
+      startTime: start - 60 * DAY,
+      lastReadAt: start,
+      until: start - QUARTER,
+      now,
+      share: 0.5,
+    });
+    expect(window?.end).toBe(start - QUARTER);
+    expect((start - (window?.start ?? Infinity)) / DAY).toBeGreaterThanOrEqual(14);
+    expect((start - (window?.start ?? Infinity)) / DAY).toBeLessThanOrEqual(21);
+  });
+
+  /** Any rules, and readings at any times: intervals change, partners fail, and instances are stopped for weeks. */
+  const HISTORIES = fc.record({
+    rules: fc.array(
+      fc.record({ backMs: fc.integer({ min: 1_000, max: 30 * DAY }), everyMs: fc.integer({ min: 1, max: 40 * DAY }) }),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    ),
+    gaps: fc.array(fc.oneof(fc.integer({ min: 30_000, max: HOUR }), fc.integer({ min: HOUR, max: 20 * DAY })), {
+      minLength: 2,
+      maxLength: 60,
+    }),
+    share: fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+    lateShare: fc.double({ min: 0, max: 1, noNaN: true }),
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+  });
+
+  test('no chunk that is listed within a re-reading of its age is missed, at whatever times the subscription is read', () => {
+    fc.assert(
+      fc.property(HISTORIES, ({ rules, gaps, share, lateShare, at }) => {
+        const times = gaps.reduce<number[]>((all, gap) => [...all, (all.at(-1) ?? start) + gap], []);
+        const [first = 0, last = 0] = [times[0], times.at(-1)];
+        const listedAt = first + Math.floor(at * (last - first));
+        const [rule = { backMs: 0, everyMs: 1 }] = rules;
+        const chunk = listedAt - Math.floor(lateShare * rule.backMs);
+        const startTime = start - 365 * DAY;
+        const found = times.find((now, n) => {
+          const lastReadAt = times[n - 1];
+          if (now < listedAt) return false;
+          // The current reading lists everything from `until` on.
+          if (chunk >= now) return true;
+          const window = rereadWindow(rules, { startTime, lastReadAt, until: now, now, share });
+          return window !== undefined && window.start <= chunk;
+        });
+        // It is found by the first reading that is an interval later, or none was.
+        const latest = times.find((now) => now >= listedAt + rule.everyMs);
+        expect(found ?? Infinity).toBeLessThanOrEqual(latest ?? Infinity);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('a re-reading is due once in its interval, however often the subscription is read', () => {
+    fc.assert(
+      fc.property(HISTORIES, ({ rules, gaps, share }) => {
+        const [rule = { backMs: 0, everyMs: 1 }] = rules;
+        const times = gaps.reduce<number[]>((all, gap) => [...all, (all.at(-1) ?? start) + gap], []);
+        const startTime = start - 365 * DAY;
+        const due = times.filter((now, n) => {
+          const lastReadAt = times[n - 1];
+          return rereadWindow([rule], { startTime, lastReadAt, until: now, now, share }) !== undefined;
+        });
+        const periods = Math.ceil(((times.at(-1) ?? 0) - (times[0] ?? 0)) / rule.everyMs);
+        expect(due.length).toBeLessThanOrEqual(periods);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('a subscription that was never read is not re-read, and none before its start', () => {
+    const rules = rereadings(DEFAULT);
+    const now = start + 30 * DAY;
+    const position = { startTime: start, until: now, now, share: 0.5 };
+    expect(rereadWindow(rules, { ...position, lastReadAt: undefined })).toBeUndefined();
+    expect(rereadWindow(rules, { ...position, lastReadAt: start + HOUR })).toEqual({ start, end: now });
+    expect(rereadWindow(rules, { ...position, until: start, lastReadAt: start + HOUR })).toBeUndefined();
+    expect(rereadWindow(rereadings('6h/0'), { ...position, lastReadAt: start })).toBeUndefined();
   });
 });
 

@@ -5,13 +5,21 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type Storage, STORAGE } from '../../../../src/storage/storage.js';
 import { recordingFile } from '../../../../src/vision/recordings/recording.rules.js';
 import type { TestApp } from '../../../support/app.js';
-import { becomes, becomesAtDeadline, chunk, DownloadScene, filesOf, listed } from '../../../support/download-scene.js';
+import {
+  becomes,
+  becomesAtDeadline,
+  chunk,
+  DownloadScene,
+  filesOf,
+  listed,
+  recordings,
+} from '../../../support/download-scene.js';
 import { eventually } from '../../../support/eventually.js';
 import { forgetFile, readLinks } from '../../../support/rows.js';
 import { type S3Server, startS3Server } from '../../../support/s3-server.js';
 import { sampleVideo } from '../../../support/sample-video.js';
 import { CONTINUOUS, inHours, lists, sha256, type VisionPartner } from '../../../support/scripted-vision.js';
-import { expireLinks } from '../../../support/time.js';
+import { expireLinks, hurryVideo } from '../../../support/time.js';
 import { resetVision } from '../../../support/vision-partner.js';
 
 let scene: DownloadScene;
@@ -57,6 +65,26 @@ test('a refused link is replaced by that of the same recording, not of a similar
     lists('recordings', () => all)(response, request);
   });
   expect(await becomes(app, id, { status: 'stored' })).toMatchObject({ sha256: sha256(body) });
+});
+
+test('files that wait, and whose links expire within 10 minutes or have expired, are at risk in the metrics', async () => {
+  const unavailable = partner.link(sampleVideo(), (_, response) => void response.writeHead(503).end());
+  const inMinutes = (minutes: number) => inHours(minutes / 60);
+  const expiries = [inMinutes(-1), inMinutes(9), inMinutes(11), undefined];
+  const items = expiries.map((expiresAt, n) => chunk(n, unavailable, { expiresAt }));
+  const id = await scene.follow(app, () => items);
+  await eventually(async () => {
+    const shown = await recordings(app, id);
+    if (shown.some(({ reason }) => reason === undefined)) await hurryVideo(app);
+    expect(shown).toMatchObject(items.map(() => ({ status: 'available', reason: expect.any(String) })));
+    const headers = { Authorization: `Bearer ${app.env.ADMIN_TOKEN}` };
+    const metrics = (await app.call('GET', '/metrics', { headers })).text.split('\n');
+    expect(metrics.filter((line) => line.startsWith('vision_downloads'))).toEqual([
+      'vision_downloads_at_risk 2',
+      'vision_downloads{state="waiting"} 4',
+      'vision_downloads{state="downloading"} 0',
+    ]);
+  });
 });
 
 describe('the storage', () => {

@@ -10,7 +10,6 @@ import {
   invalidMp4,
   statusError,
 } from '../../../../src/vision/downloads/download-error.js';
-import { countAtRisk } from '../../../../src/vision/downloads/download-metrics.js';
 import { type FetchState, nextStep, type NextStep } from '../../../../src/vision/downloads/download.rules.js';
 import {
   contentLength,
@@ -256,34 +255,6 @@ describe('the next step after a failed try (decision 47)', () => {
 
   test.each(['address-refused', 'too-large'] as const)('%s ends the download at once', (kind) => {
     expect(fails(kind)).toEqual({ step: 'end', status: 'failed' });
-  });
-});
-
-describe('recordings at risk', () => {
-  const rate = { fileMs: 10_000, perConnection: 2, inAll: 3 };
-  const waiting = (count: number, expiresAt: number | undefined, connectionId = 'a') =>
-    Array.from({ length: count }, () => ({ connectionId, expiresAt }));
-
-  test('are those that the connection cannot start before their links expire', () => {
-    expect(countAtRisk(waiting(6, 20_001), rate, 0)).toBe(0);
-    expect(countAtRisk(waiting(7, 20_001), rate, 0)).toBe(1);
-    expect(countAtRisk(waiting(7, undefined), rate, 0)).toBe(0);
-    expect(countAtRisk(waiting(2, -1), rate, 0)).toBe(2);
-    expect(countAtRisk(waiting(1, 0), rate, 0)).toBe(1);
-  });
-
-  test('do not delay the others', () => {
-    expect(countAtRisk([...waiting(2, -1), ...waiting(2, 5_000)], rate, 0)).toBe(2);
-  });
-
-  test('are counted in the order of their expiry, without an expiry last', () => {
-    const mixed = [...waiting(1, undefined), ...waiting(2, 5_000), ...waiting(1, undefined), ...waiting(2, 15_000)];
-    expect(countAtRisk(mixed, rate, 0)).toBe(0);
-    expect(countAtRisk(mixed.reverse(), rate, 0)).toBe(0);
-  });
-
-  test('include those that all connections together cannot start', () => {
-    expect(countAtRisk([...waiting(2, 5_000), ...waiting(2, 5_000, 'b')], rate, 0)).toBe(1);
   });
 });
 
