@@ -4,7 +4,7 @@ import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { Outbox } from '../../events/outbox.js';
 import type { Changes, Next, Run } from '../../work/run.js';
-import type { Backlog } from '../../work/work-kind.js';
+import { STAYING } from '../../work/due-rows.repository.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
@@ -91,15 +91,26 @@ const WAITING = `waiting (id) AS (
          SELECT (SELECT r.connection_id FROM recordings AS r WHERE r.due_at IS NOT NULL AND r.connection_id > waiting.id
            ORDER BY r.connection_id LIMIT 1) FROM waiting WHERE id IS NOT NULL)`;
 
+/**
+ * Connections with due recordings, in the order in which the links of their most urgent ones expire. The column `waiting_since`
+ * takes longest: PostgreSQL evaluates it only for a statement that reads it.
+ */
+export const DOWNLOAD_LANES = `
+  WITH RECURSIVE ${WAITING}
+  SELECT waiting.id::text AS lane, first.fetch_by AS urgency,
+    (SELECT min(r.due_at) FROM (
+      SELECT r.due_at, r.started_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at <= now()
+      ORDER BY r.fetch_by LIMIT ${AGED_ROWS}) AS r WHERE r.started_at IS NULL) AS waiting_since
+  FROM waiting CROSS JOIN LATERAL (
+    SELECT t.fetch_by FROM recordings AS t WHERE t.connection_id = waiting.id AND t.due_at <= now() AND ${STAYING}
+    ORDER BY t.fetch_by LIMIT 1) AS first`;
+
 /** A clip that is ready just before its deadline, or was revived after it, is tried for this time. */
 const MIN_CLIP_MS = 3_600_000;
 
 /** Changes the state of recordings by the table of transitions, and updates the states of their parts and requests. */
 @Injectable()
-export class DownloadRepository implements Backlog {
-  readonly mayBeDueSql =
-    'SELECT true FROM recordings WHERE due_at IS NOT NULL ORDER BY connection_id, fetch_by LIMIT 1';
-
+export class DownloadRepository {
   constructor(
     private readonly dataSource: DataSource,
     private readonly parts: ClipsRepository,
@@ -156,34 +167,6 @@ export class DownloadRepository implements Backlog {
   async cameraNames({ connection_id: connectionId, truck_id: truckId }: RecordingRow): Promise<NamePair[]> {
     const [pairs = []] = await namePairsOf(this.dataSource, [{ connectionId, truckId }]);
     return pairs;
-  }
-
-  /** In the order in which the links of their most urgent recordings expire. */
-  async lanes(kind: string, limit: number): Promise<string[]> {
-    const found = await this.dataSource.query<{ lane: string }[]>(
-      `WITH RECURSIVE ${WAITING}
-       SELECT waiting.id::text AS lane FROM waiting CROSS JOIN LATERAL (
-         SELECT r.fetch_by FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at <= now()
-         ORDER BY r.fetch_by LIMIT 1) AS due
-       WHERE NOT EXISTS (SELECT FROM lanes AS l
-         WHERE l.kind = $1 AND l.lane = waiting.id::text AND l.owned_until > now())
-       ORDER BY due.fetch_by, waiting.id LIMIT $2`,
-      [kind, limit],
-    );
-    return found.map(({ lane }) => lane);
-  }
-
-  /** Of the most urgent recordings of each connection. */
-  async oldestDue(): Promise<number | null> {
-    const [row] = await this.dataSource.query<[{ age: number | null }]>(
-      `WITH RECURSIVE ${WAITING}
-       SELECT extract(epoch FROM now() - min(due.due_at))::float8 AS age FROM waiting CROSS JOIN LATERAL (
-         SELECT r.due_at FROM recordings AS r
-         WHERE r.connection_id = waiting.id AND r.due_at <= now() AND r.started_at IS NULL
-         ORDER BY r.fetch_by LIMIT ${AGED_ROWS}) AS due`,
-      [],
-    );
-    return row.age;
   }
 
   private async write(
