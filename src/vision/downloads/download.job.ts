@@ -116,10 +116,9 @@ export class DownloadJob implements OnModuleInit {
   private async storePublished(run: DownloadRun): Promise<boolean> {
     const { row } = run;
     if (!mayBePublished(row)) return false;
-    const startedAt = Date.now();
     const published = await this.pauseOnStorageError(() => this.published(recordingFile(row.id)));
     if (published === undefined) return false;
-    await this.stored(run, row, published, startedAt);
+    await this.stored(run, row, published);
     return true;
   }
 
@@ -140,7 +139,6 @@ export class DownloadJob implements OnModuleInit {
   /** `url` is absent if nothing has to be fetched. */
   private async download(run: DownloadRun, url: string | undefined, host = ''): Promise<Next> {
     const { row } = run;
-    const startedAt = Date.now();
     await this.recordings.begin(run);
     let received = 0;
     try {
@@ -154,7 +152,7 @@ export class DownloadJob implements OnModuleInit {
         onCheckpoint: (point) => run.update(resumeColumns(point)),
       });
       this.hosts.ended(row.connection_id, host);
-      return await this.stored(run, row, downloaded, startedAt);
+      return await this.stored(run, row, downloaded);
     } catch (error) {
       this.hosts.ended(row.connection_id, host, error);
       if (run.signal.aborted) throw run.signal.reason;
@@ -177,13 +175,11 @@ export class DownloadJob implements OnModuleInit {
     run: DownloadRun,
     row: RecordingRow,
     { size, sha256, trailingBytes = 0 }: Published & { readonly trailingBytes?: number },
-    startedAt: number,
   ): Promise<Next> {
     this.storage.answered(STORAGE);
     const finishing = this.recordings.finish(run, row, 'stored', 'done', {
       size_bytes: size,
       sha256,
-      fetch_ms: Date.now() - startedAt,
       stored_at: new Date(),
       link: null,
       reason: trailingBytes === 0 ? null : `The file has ${trailingBytes} bytes after its last MP4 box.`,

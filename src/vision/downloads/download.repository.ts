@@ -173,36 +173,24 @@ export class DownloadRepository {
     row: RecordingRow,
     status: RecordingState,
     set: Changes,
-    write: (changes: Changes, manager: EntityManager) => Promise<void>,
+    write: (changes: Changes, manager?: EntityManager) => Promise<void>,
   ): Promise<void> {
     if (row.status !== status) RECORDING_STATES.assertTransition(row.status, status);
     const changes = { status, updated_at: new Date(), ...set };
     const { hauler_id: haulerId, part_id: partId } = row;
     const event = partId === null ? givenUp(row, status, set) : undefined;
-    const isAnnounced = event !== undefined && (await this.outbox.wants([event.topic], [haulerId]));
+    if (partId === null && event === undefined) return write(changes);
     await inTransaction(this.dataSource, async (manager) => {
       await write(changes, manager);
-      if (event !== undefined && isAnnounced) await this.outbox.record(manager, event);
-      if (partId !== null) {
-        const step = downloadEvent(status, set);
-        if (step !== undefined) {
-          await recordClipEvent(manager, { haulerId, id: partId }, { ...step, recordingId: row.id });
-        }
-        await this.parts.updatePartFromClips(manager, haulerId, partId, row.id);
+      if (event !== undefined) await this.outbox.record(manager, event);
+      if (partId === null) return;
+      const step = downloadEvent(status, set);
+      if (step !== undefined) {
+        await recordClipEvent(manager, { haulerId, id: partId }, { ...step, recordingId: row.id });
       }
-      if (status === 'stored') await countStored(manager, row);
+      await this.parts.updatePartFromClips(manager, haulerId, partId, row.id);
     });
   }
-}
-
-/** Adds a stored file to the hour of its download. Last in its transaction: all downloads of a connection write this row. */
-async function countStored(database: Querying, row: Pick<RecordingRow, 'hauler_id' | 'connection_id'>): Promise<void> {
-  await database.query(
-    `INSERT INTO stored_hours AS h (hauler_id, connection_id, hour, recordings)
-     VALUES ($1, $2, date_trunc('hour', now(), 'UTC'), 1)
-     ON CONFLICT (hour, hauler_id, connection_id) DO UPDATE SET recordings = h.recordings + 1`,
-    [row.hauler_id, row.connection_id],
-  );
 }
 
 /** The most urgent rows, which those in work are. Counting more would take longer than the other metrics together. */
