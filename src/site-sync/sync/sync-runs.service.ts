@@ -8,6 +8,7 @@ import { QuarantinedRecord, type QuarantineQuery } from '../../contracts/admin/s
 import { type RequestedSyncRun, SyncRun, type SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
 import { present } from '../../contracts/common/present.js';
 import { siteRuleOf } from '../../conformance/site/site-rules.js';
+import { BULK_TIMEOUT_MS } from '../../database/database.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
@@ -18,7 +19,6 @@ import { forEachKind, KINDS } from './kinds.js';
 import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
 import { absentSentence, noticedLists } from './absent-lists.rules.js';
 import { toRefusedRecords } from './refusals.rules.js';
-import { APPLY_TIMEOUT_MS } from './sync-database.js';
 import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** The administration of synchronisation runs. */
@@ -117,7 +117,7 @@ export class SyncRunsService {
         await this.assertHolds(manager, run);
         await apply(manager, run);
       },
-      { statementTimeoutMs: APPLY_TIMEOUT_MS },
+      { statementTimeoutMs: BULK_TIMEOUT_MS },
     );
     return this.get(id);
   }
