@@ -88,7 +88,7 @@ export class SyncRunsService {
         deactivated: run.counts[kind].deactivated + removed[kind],
         held: 0,
       }));
-      await this.runs.confirm(manager, run, counts);
+      await this.runs.decide(manager, run, { status: 'succeeded', counts });
       await this.changes.confirm(manager, run.hauler_id, run.id);
     });
   }
@@ -97,7 +97,7 @@ export class SyncRunsService {
   async reject(id: string, note: string | undefined): Promise<SyncRun> {
     return this.decide(id, 'rejected', async (manager, run) => {
       await rejectHeldRemovals(manager, { haulerId: run.hauler_id, connectionId: run.connection_id });
-      await this.runs.reject(manager, run, note ?? null);
+      await this.runs.decide(manager, run, { status: 'rejected', note });
     });
   }
 
