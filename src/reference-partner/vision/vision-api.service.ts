@@ -120,19 +120,12 @@ export class ReferenceVisionApi {
     cameras: readonly TruckCamera[],
     links: Links,
   ): Promise<VideoList> {
-    const page = pageRequest(query);
     const found = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
-    const request = found !== undefined && matches(found, query, cameras) ? found : undefined;
-    const { videos, pagination } =
-      request === undefined
-        ? { videos: [], pagination: paginationOf(page, shownTotal(0, links.scenario)) }
-        : await this.listClips(query, cameras, links, request.id);
-    // JSON has no members that are undefined.
-    return {
-      videos,
-      pagination,
-      request: request && { requestId: request.id, status: request.status, message: request.message },
-    };
+    if (found === undefined || !matches(found, query, cameras)) {
+      return { videos: [], pagination: paginationOf(pageRequest(query), shownTotal(0, links.scenario)) };
+    }
+    const { id, status, message } = found;
+    return { ...(await this.listClips(query, cameras, links, id)), request: { requestId: id, status, message } };
   }
 
   private element<T extends Recording>(type: DtoClass<T>, video: VideoRow, kind: VideoKind, links: Links): T {

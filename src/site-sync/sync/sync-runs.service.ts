@@ -82,7 +82,7 @@ export class SyncRunsService {
   /** Applies the held removals. Throws `conflict` if the run holds none, or is not the newest of its connection. */
   async confirm(id: string): Promise<SyncRun> {
     return this.decide(id, 'succeeded', async (manager, run) => {
-      const removed = await applyHeldRemovals(manager, { haulerId: run.hauler_id, connectionId: run.connection_id });
+      const removed = await applyHeldRemovals(manager, ownerOf(run));
       const counts = forEachKind((kind) => ({
         ...run.counts[kind],
         deactivated: run.counts[kind].deactivated + removed[kind],
@@ -96,7 +96,7 @@ export class SyncRunsService {
   /** Discards the held removals; `conflict` as for `confirm`. The next answer that would remove the records is held. */
   async reject(id: string, note: string | undefined): Promise<SyncRun> {
     return this.decide(id, 'rejected', async (manager, run) => {
-      await rejectHeldRemovals(manager, { haulerId: run.hauler_id, connectionId: run.connection_id });
+      await rejectHeldRemovals(manager, ownerOf(run));
       await this.runs.decide(manager, run, { status: 'rejected', note });
     });
   }
@@ -131,9 +131,9 @@ export class SyncRunsService {
   }
 
   /** The holds of a deleted connection are discarded when another connection takes over its records. */
-  private async assertHolds(manager: EntityManager, { id, hauler_id, connection_id }: RunRow): Promise<void> {
-    if (await hasHeldRemovals(manager, { haulerId: hauler_id, connectionId: connection_id })) return;
-    const message = `the run ${id} holds no removals any more: its connection was deleted, and another connection has taken over its records`;
+  private async assertHolds(manager: EntityManager, run: RunRow): Promise<void> {
+    if (await hasHeldRemovals(manager, ownerOf(run))) return;
+    const message = `the run ${run.id} holds no removals any more: its connection was deleted, and another connection has taken over its records`;
     throw apiError(ADMIN_API, 'conflict', message);
   }
 
@@ -144,6 +144,8 @@ export class SyncRunsService {
     return row;
   }
 }
+
+const ownerOf = ({ hauler_id: haulerId, connection_id: connectionId }: RunRow) => ({ haulerId, connectionId });
 
 const toSyncRunDto = (row: RunRow): SyncRun =>
   present(SyncRun, { ...row, ...attentionOf(row), refusals: row.refusals?.map(toRefusedRecords) });
