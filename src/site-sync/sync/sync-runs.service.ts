@@ -6,6 +6,7 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import { SyncChange, type SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
 import { QuarantinedRecord, type QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
 import { type RequestedSyncRun, SyncRun, type SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
+import { jsonOrText } from '../../contracts/common/json.js';
 import { present } from '../../contracts/common/present.js';
 import { siteRuleOf } from '../../conformance/site/site-rules.js';
 import { BULK_TIMEOUT_MS } from '../../database/database.js';
@@ -174,17 +175,8 @@ export function changedFields(row: Pick<ChangeRow, 'before' | 'after'>): string[
   return names.filter((name) => !isDeepStrictEqual(before[name], after[name])).sort();
 }
 
-/** A text that was cut is not JSON and is returned as a string. */
-function parsedRaw(raw: string): unknown {
-  try {
-    return JSON.parse(raw) as unknown;
-  } catch {
-    return raw;
-  }
-}
-
 const toQuarantinedRecord = (row: IssueRow): QuarantinedRecord => ({
   ...present(QuarantinedRecord, { ...row, ruleId: siteRuleOf(row.path, row.rule) }),
-  // The partner's JSON may be null.
-  raw: parsedRaw(row.raw),
+  // The partner's JSON may be null. A text that was cut is no JSON.
+  raw: jsonOrText(row.raw),
 });
