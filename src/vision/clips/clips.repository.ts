@@ -155,16 +155,20 @@ export class ClipsRepository {
     return at;
   }
 
-  /** Records a poll of each part and schedules the next one. */
+  /**
+   * Records a poll of each part and schedules the next one. A part whose poll was scheduled meanwhile, by a poke, keeps that: the
+   * time that was read has milliseconds.
+   */
   async scheduleParts(manager: EntityManager, haulerId: string, polls: readonly NextPoll[]): Promise<void> {
     await manager.query(
       `UPDATE video_request_parts AS part SET polls = part.polls + 1,
-         next_poll_at = now() + poll.delay * interval '1 ms',
+         next_poll_at = CASE WHEN part.next_poll_at BETWEEN poll.due AND poll.due + interval '2 ms'
+           THEN now() + poll.delay * interval '1 ms' ELSE part.next_poll_at END,
          not_found = CASE WHEN poll.unknown THEN part.not_found + 1 ELSE 0 END,
          polled_individually_at = CASE WHEN poll.individual THEN now() ELSE part.polled_individually_at END,
          reason = poll.reason
-       FROM unnest($2::uuid[], $3::float8[], $4::boolean[], $5::boolean[], $6::text[])
-         AS poll (id, delay, unknown, individual, reason)
+       FROM unnest($2::uuid[], $3::float8[], $4::boolean[], $5::boolean[], $6::text[], $7::timestamptz[])
+         AS poll (id, delay, unknown, individual, reason, due)
        WHERE part.hauler_id = $1 AND part.id = poll.id`,
       [
         haulerId,
@@ -173,6 +177,7 @@ export class ClipsRepository {
         polls.map(({ isUnknown }) => isUnknown),
         polls.map(({ isIndividual }) => isIndividual),
         polls.map(({ reason }) => reason),
+        polls.map(({ part }) => part.nextPollAt),
       ],
     );
     const changed = polls.filter(({ part, reason }) => part.reason !== reason);

@@ -95,6 +95,19 @@ export class SubscriptionsRepository {
     return row;
   }
 
+  /** When the next reading is due by a poke during this one; undefined without a poke. Locks the subscription. */
+  async pokedFor(
+    manager: EntityManager,
+    { hauler_id: haulerId, id }: WindowOwner,
+    startedAt: string,
+  ): Promise<Date | undefined> {
+    const [poked] = await manager.query<{ due_at: Date }[]>(
+      `SELECT due_at FROM video_subscriptions WHERE hauler_id = $1 AND id = $2 AND due_at > $3::timestamptz FOR UPDATE`,
+      [haulerId, id, startedAt],
+    );
+    return poked?.due_at;
+  }
+
   /** Makes the subscription due, and cancels a running reading. Returns whether the subscription exists. */
   async update(id: string, intervalSeconds: number | undefined, enabled: boolean | undefined): Promise<boolean> {
     const [, updated] = await this.dataSource.query<[unknown[], number]>(

@@ -1,9 +1,10 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
-import type { Next, Run } from '../../work/run.js';
+import type { Changes, Next, Run } from '../../work/run.js';
 import { READ_SUBSCRIPTIONS, READ_WINDOWS, VisionConnections } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
 import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
@@ -105,7 +106,7 @@ export class WindowReadingJob implements OnModuleInit {
       if (signal.aborted || !shouldDefer(error, run.attempt))
         throw error instanceof PartnerFailure ? error.onSchedule(next.afterMs) : error;
       await this.subscriptions.inTransaction(async (manager) => {
-        await run.finish(next, { read_until: readUntil, deferred_at: now }, manager);
+        await this.finishReading(run, manager, next, { read_until: readUntil, deferred_at: now });
         const { message } = error as Error;
         await this.windows.defer(manager, row, [new Date(window.start), readUntil], message);
       });
@@ -116,12 +117,23 @@ export class WindowReadingJob implements OnModuleInit {
     const again = isWhole ? reread : { start: reread?.start ?? window.start, end: window.end };
     await this.subscriptions.inTransaction(async (manager) => {
       const set = { read_until: readUntil, last_read_at: now, updated_at: new Date() };
-      await run.finish(next, set, manager);
+      await this.finishReading(run, manager, next, set);
       await this.windows.recordReading(manager, row, window, now);
       if (again !== undefined) await this.windows.planDays(manager, row, daysOf(again));
     });
     if (again !== undefined) this.work.runDue(READ_WINDOWS);
     return 'done';
+  }
+
+  /** A poke says that the partner has more than what was read. */
+  private async finishReading(
+    run: Run<SubscriptionRow>,
+    manager: EntityManager,
+    next: { readonly afterMs: number },
+    set: Changes,
+  ): Promise<void> {
+    const at = next.afterMs === 0 ? undefined : await this.subscriptions.pokedFor(manager, run.row, run.startedAt);
+    await run.finish(at === undefined ? next : { at }, set, manager);
   }
 
   private rereadWindow(row: SubscriptionRow, until: number, now: number): Span | undefined {

@@ -66,7 +66,7 @@ export class DownloadRetryRepository {
     );
   }
 
-  /** Returns whether parts of the request are open now: none where all are stored, or were deleted by retention. */
+  /** Returns whether anything of the request is open now: nothing where all is stored, or was deleted by retention. */
   async retryRequest(haulerId: string, requestId: string, deadlineMs: number): Promise<boolean> {
     const ofRequest =
       'hauler_id = $1 AND part_id IN (SELECT id FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2)';
@@ -79,8 +79,8 @@ export class DownloadRetryRepository {
       const revived = new Set(lost.map(({ part_id: id }) => id));
       return reopenRequest(this.parts, manager, { haulerId, requestId, revived, deadlineMs });
     });
-    await this.reviveLost(ofRequest, [haulerId, requestId]);
-    return open > 0;
+    const count = await this.reviveLost(ofRequest, [haulerId, requestId]);
+    return open > 0 || count > 0;
   }
 
   /**
