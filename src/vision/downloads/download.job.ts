@@ -4,7 +4,7 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
-import type { Next, Run } from '../../work/run.js';
+import { type Next, RowLostError, type Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { TargetBackoff } from '../../outbound/target-backoff.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
@@ -20,7 +20,6 @@ import {
   resumeColumns,
   resumePointOf,
 } from './download.repository.js';
-import { withoutErased } from './erased-download.js';
 import { Downloader } from './downloader.js';
 import { FileHosts } from './file-hosts.js';
 import { type FetchFailure, type NextStep, nextStep } from './download.rules.js';
@@ -177,15 +176,22 @@ export class DownloadJob implements OnModuleInit {
     { size, sha256, trailingBytes = 0 }: Published & { readonly trailingBytes?: number },
   ): Promise<Next> {
     this.storage.answered(STORAGE);
-    const finishing = this.recordings.finish(run, row, 'stored', 'done', {
+    const set = {
       size_bytes: size,
       sha256,
       stored_at: new Date(),
       link: null,
       reason: trailingBytes === 0 ? null : `The file has ${trailingBytes} bytes after its last MP4 box.`,
       ...resumeColumns(undefined),
-    });
-    await withoutErased(finishing, row, this.recordings, this.downloader.storage);
+    };
+    try {
+      await this.recordings.finish(run, row, 'stored', 'done', set);
+    } catch (error) {
+      // The recording may have been erased while its file was published: the file must not stay then.
+      if (error instanceof RowLostError && !(await this.recordings.exists(row)))
+        await this.downloader.storage.delete(recordingFile(row.id));
+      throw error;
+    }
     return 'done';
   }
 
