@@ -47,8 +47,7 @@ import { RetentionSettings } from './recordings/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
 import { Holds } from './holds/holds.service.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
-import { ErasedClips } from './clips/erased-clips.js';
-import { RemovedClips } from './clips/removed-clips.js';
+import { RemovedClips } from './clips/removed-clips.service.js';
 import { Retention } from './recordings/retention.job.js';
 
 /** The platform side of Vision: clip requests, subscriptions, downloads, recordings and their coverage. */
@@ -82,7 +81,6 @@ import { Retention } from './recordings/retention.job.js';
     Holds,
     HoldsRepository,
     RemovedClips,
-    ErasedClips,
     CoverageRepository,
     CoverageSums,
     CoveragePieces,
@@ -120,7 +118,7 @@ import { Retention } from './recordings/retention.job.js';
     TruckFootage,
     Retention,
     RetentionSettings,
-    ErasedClips,
+    RemovedClips,
     Holds,
     DownloadRetry,
     RecordingContent,
