@@ -7,9 +7,9 @@ import { WorkService } from '../../work/work.service.js';
 import type { Changes, Next, Run } from '../../work/run.js';
 import { READ_SUBSCRIPTIONS, READ_WINDOWS, VisionConnections } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
-import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
+import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { WindowReader } from './window-reader.service.js';
-import { type SubscriptionPosition, type WindowRow, WindowsRepository } from './windows.repository.js';
+import { type WindowOwner, type WindowRow, WindowsRepository } from './windows.repository.js';
 import {
   daysOf,
   nextWindow,
@@ -20,7 +20,11 @@ import {
   shouldDefer,
 } from './windows.rules.js';
 
-interface SubscriptionRow extends SubscribedCamera, SubscriptionPosition {
+interface SubscriptionRow extends WindowOwner {
+  readonly truck_id: string;
+  readonly camera_id: string | null;
+  /** The end of the last window that was read or deferred. */
+  readonly read_until: Date;
   readonly start_time: Date;
   readonly last_read_at: Date | null;
   readonly deferred_at: Date | null;
@@ -107,8 +111,8 @@ export class WindowReadingJob implements OnModuleInit {
         throw error instanceof PartnerFailure ? error.onSchedule(next.afterMs) : error;
       await this.subscriptions.inTransaction(async (manager) => {
         await this.finishReading(run, manager, next, { read_until: readUntil, deferred_at: now });
-        const { message } = error as Error;
-        await this.windows.defer(manager, row, [new Date(window.start), readUntil], message);
+        const { message: reason } = error as Error;
+        await this.windows.defer(manager, row, { readUntil: row.read_until, window, reason });
       });
       return 'done';
     }
@@ -147,20 +151,20 @@ export class WindowReadingJob implements OnModuleInit {
     const window = { start: start_time.getTime(), end: end_time.getTime() };
     const now = new Date();
     let isWhole = true;
-    const camera = await this.subscriptions.cameraOf(hauler_id, id);
-    if (camera !== undefined) {
-      const connection = await this.connections.find(camera.connection_id);
+    const subscription = await this.subscriptions.findByKey(hauler_id, id);
+    if (subscription !== undefined) {
+      const connection = await this.connections.find(subscription.connection_id);
       if (connection === undefined) {
         await run.finish('done', { reason: 'The connection was deleted.' });
         return 'done';
       }
-      if (!connection.enabled || !camera.enabled) return { afterMs: PAUSED_MS };
-      isWhole = await this.reader.read(connection, camera, window, run.signal);
+      if (!connection.enabled || !subscription.enabled) return { afterMs: PAUSED_MS };
+      isWhole = await this.reader.read(connection, subscription, window, run.signal);
     }
     const isRead = await this.subscriptions.inTransaction(async (manager) => {
       await run.hold(manager);
-      if (camera !== undefined) {
-        const owner = { hauler_id, id, connection_id: camera.connection_id };
+      if (subscription !== undefined) {
+        const owner = { hauler_id, id, connection_id: subscription.connection_id };
         await this.windows.recordReading(manager, owner, window, now);
         if (!isWhole && reread_day === null) await this.windows.planDays(manager, owner, daysOf(window));
       }

@@ -133,14 +133,8 @@ export class DownloadRepository {
   }
 
   /** The last write of a run. Throws `RowLostError`, `InvalidTransitionError`. */
-  async finish(
-    run: Run<RecordingRow>,
-    row: RecordingRow,
-    status: RecordingState,
-    next: Next,
-    set: Changes = {},
-  ): Promise<void> {
-    await this.write(row, status, set, (changes, manager) => run.finish(next, changes, manager));
+  async finish(run: Run<RecordingRow>, status: RecordingState, next: Next, set: Changes): Promise<void> {
+    await this.write(run.row, status, set, (changes, manager) => run.finish(next, changes, manager));
   }
 
   /**

@@ -1,15 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { PART, type Part } from '../clips/clips.repository.js';
-
-interface OfConnection {
-  readonly haulerId: string;
-  readonly connectionId: string;
-}
+import type { ConnectionKey } from '../truck.js';
 
 /** The parts to which the partner gave the id, or that belong to our request of this id, ended ones included. */
 export function findPokedParts(
   manager: EntityManager,
-  { haulerId, connectionId }: OfConnection,
+  { haulerId, connectionId }: ConnectionKey,
   requestId: string,
 ): Promise<Part[]> {
   return manager.query(
@@ -38,7 +34,7 @@ const READ_ANEW = "interval '10 seconds'";
  */
 export async function pokeTruck(
   manager: EntityManager,
-  { haulerId, connectionId }: OfConnection,
+  { haulerId, connectionId }: ConnectionKey,
   truckId: string,
 ): Promise<number | undefined> {
   const [rows] = await manager.query<[{ due: boolean }[], number]>(
