@@ -70,11 +70,7 @@ export class VideoRequestsRepository {
     return row?.id;
   }
 
-  insert(request: NewRequest, ranges: readonly Range[]): Promise<void> {
-    return inTransaction(this.dataSource, (manager) => this.insertIn(manager, request, ranges));
-  }
-
-  async insertIn(manager: EntityManager, request: NewRequest, ranges: readonly Range[]): Promise<void> {
+  async insert(manager: EntityManager, request: NewRequest, ranges: readonly Range[]): Promise<void> {
     const { haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id, startTime, endTime } = request;
     const common = [haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id];
     await manager.query(
@@ -98,8 +94,7 @@ export class VideoRequestsRepository {
     );
   }
 
-  /** Runs `work` in one transaction. */
-  inTransaction(work: (manager: EntityManager) => Promise<void>): Promise<void> {
+  inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return inTransaction(this.dataSource, work);
   }
 
