@@ -106,7 +106,7 @@ const HOSTED: readonly Row[] = [
     'VISION_DOWNLOAD_DEADLINE',
   ],
   [
-    'files at once from one connection; in all',
+    'files fetched at once from one connection; received at once by an instance',
     `${VARIABLES.DOWNLOAD_CONCURRENCY_PER_CONNECTION.fallback}; ${VARIABLES.DOWNLOAD_CONCURRENCY.fallback}`,
     'DOWNLOAD_CONCURRENCY',
   ],

@@ -246,8 +246,8 @@ export const VARIABLES = {
     'time that the host of a file has for its answer, and then for the first byte: cameras wake up slowly',
     '120s',
   ),
-  DOWNLOAD_CONCURRENCY: declare(integer(1, 256), 16, 'concurrent downloads of this instance'),
-  DOWNLOAD_CONCURRENCY_PER_CONNECTION: declare(integer(1, 64), 4, 'concurrent downloads of one connection'),
+  DOWNLOAD_CONCURRENCY: declare(integer(1, 256), 16, 'files that this instance receives at once'),
+  DOWNLOAD_CONCURRENCY_PER_CONNECTION: declare(integer(1, 64), 4, 'files of one connection that are fetched at once'),
   SMTP_URL: declare(
     url('smtp', 'smtps'),
     undefined,

@@ -1,7 +1,11 @@
-/** A truck, as the partner of a connection names it. */
-export interface TruckKey {
+/** A connection to a partner's Vision API. */
+export interface ConnectionKey {
   readonly haulerId: string;
   readonly connectionId: string;
+}
+
+/** A truck, as the partner of a connection names it. */
+export interface TruckKey extends ConnectionKey {
   readonly truckId: string;
 }
 

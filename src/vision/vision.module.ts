@@ -47,11 +47,21 @@ import { RetentionSettings } from './recordings/retention-settings.service.js';
 import { HoldsRepository } from './holds/holds.repository.js';
 import { Holds } from './holds/holds.service.js';
 import { Recordings, StoredHours } from './recordings/recordings.service.js';
-import { ErasedClips } from './clips/erased-clips.js';
-import { RemovedClips } from './clips/removed-clips.js';
+import { RemovedClips } from './clips/removed-clips.service.js';
 import { Retention } from './recordings/retention.job.js';
 
-/** The platform side of Vision: clip requests, subscriptions, downloads, recordings and their coverage. */
+/**
+ * The platform side of Vision. Its folders, in the order in which footage passes them: `client/` calls a partner's API, reads its
+ * lists leniently, and finds the connections. `continuous/` reads the lists of subscribed trucks, window by window; `clips/`
+ * requests videos and polls for them; `pokes/` makes both due when the partner says so. `downloads/` fetches the files, asks for
+ * new links, and tries again what was lost. `recordings/` shows recordings, and deletes files and rows by age, from which `holds/`
+ * keeps them. `coverage/` says what there is of each camera and time, and `footage/` what there is around a ticket, and requests
+ * what is missing. Their common words are in `range.ts` and `truck.ts`. A row is its own job (`src/work/`, `docs/diagrams.md`).
+ *
+ * The doors to the table `recordings`, by what they do: `RecordingsRepository` adds what partners list; `DownloadRepository`
+ * writes how a download goes and ends; `RelinkRepository` replaces links; `DownloadRetryRepository` revives what was lost;
+ * `retention.repository` expires files by age. Everything that is shown is read by `recording-list.repository`.
+ */
 @Module({
   imports: [WorkModule, PartnerClientModule, StorageModule],
   providers: [
@@ -82,7 +92,6 @@ import { Retention } from './recordings/retention.job.js';
     Holds,
     HoldsRepository,
     RemovedClips,
-    ErasedClips,
     CoverageRepository,
     CoverageSums,
     CoveragePieces,
@@ -120,7 +129,7 @@ import { Retention } from './recordings/retention.job.js';
     TruckFootage,
     Retention,
     RetentionSettings,
-    ErasedClips,
+    RemovedClips,
     Holds,
     DownloadRetry,
     RecordingContent,

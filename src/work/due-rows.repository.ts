@@ -103,12 +103,20 @@ export class DueRows {
     const dueAt = typeof next === 'object' && 'at' in next ? next.at : null;
     const delayMs = typeof next === 'object' && 'afterMs' in next ? next.afterMs : null;
     const ended = { ...ENDED, attempts: 0, last_error: null };
-    await this.write(started, { ...ended, due_at: { dueAt, delayMs }, ...set }, manager);
+    await this.update(started, { ...ended, due_at: { dueAt, delayMs }, ...set }, manager);
   }
 
   /** Changes columns of a row that is still worked on. Throws `RowLostError`. */
   async update(started: Started, set: Changes, manager?: EntityManager): Promise<void> {
-    await this.write(started, set, manager);
+    const values: unknown[] = this.fenceOf(started);
+    const assignments = Object.entries(set).map(([column, value]) => {
+      if (!isDue(value)) return `${identifier(column)} = $${values.push(value)}`;
+      const [at, delay] = [values.push(value.dueAt), values.push(value.delayMs)];
+      return `${column} = coalesce($${at}::timestamptz, clock_timestamp() + $${delay}::float8 * interval '1 ms')`;
+    });
+    const sql = `UPDATE ${this.table} SET ${assignments.join(', ')} WHERE ${this.fence}`;
+    const [, written] = await (manager ?? this.dataSource).query<[unknown[], number]>(sql, values);
+    if (written === 0) throw new RowLostError(this.kind.name);
   }
 
   /** Locks the row until the end of the transaction. Throws `RowLostError`. */
@@ -132,24 +140,12 @@ export class DueRows {
   async fail(started: Started, { lastError, delayMs, isAttempt }: Failure): Promise<void> {
     const attempts = started.attempt - (isAttempt ? 0 : 1);
     const set = { ...ENDED, last_error: lastError, due_at: { dueAt: null, delayMs }, attempts };
-    await ifOwned(this.write(started, set));
+    await ifOwned(this.update(started, set));
   }
 
   /** Ends unfinished work at a stop: the row is due at once, and the attempt does not count. */
   async release(started: Started): Promise<void> {
-    await ifOwned(this.write(started, { ...ENDED, attempts: started.attempt - 1 }));
-  }
-
-  private async write(started: Started, set: Changes, manager?: EntityManager): Promise<void> {
-    const values: unknown[] = this.fenceOf(started);
-    const assignments = Object.entries(set).map(([column, value]) => {
-      if (!isDue(value)) return `${identifier(column)} = $${values.push(value)}`;
-      const [at, delay] = [values.push(value.dueAt), values.push(value.delayMs)];
-      return `${column} = coalesce($${at}::timestamptz, clock_timestamp() + $${delay}::float8 * interval '1 ms')`;
-    });
-    const sql = `UPDATE ${this.table} SET ${assignments.join(', ')} WHERE ${this.fence}`;
-    const [, written] = await (manager ?? this.dataSource).query<[unknown[], number]>(sql, values);
-    if (written === 0) throw new RowLostError(this.kind.name);
+    await ifOwned(this.update(started, { ...ENDED, attempts: started.attempt - 1 }));
   }
 
   private fenceOf({ key, startedAt }: Started): unknown[] {

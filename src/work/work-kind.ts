@@ -1,7 +1,7 @@
 import type { Backoff } from '../outbound/backoff.js';
 import type { Next, Run } from './run.js';
 
-type KeyType = 'uuid' | 'text' | 'bigint' | 'integer' | 'timestamptz';
+type KeyType = 'uuid' | 'text' | 'timestamptz';
 
 /**
  * One kind of scheduled work as a literal: the rows of a table, their lanes, and the function that processes one row. All

@@ -23,7 +23,7 @@ const ABORT_SHARE = 0.2;
 
 /** How often an instance looks for due rows. */
 const TICK_MS = 1_000;
-export const TICK = 'due rows';
+const TICK = 'due rows';
 
 /** Two renewals may fail before a lane is lost. */
 const RENEWAL_MS = OWNED_MS / 4;

@@ -1,5 +1,5 @@
 import type { Storage } from '../../src/storage/storage.js';
-import type { DownloadOrder, ResumePoint } from '../../src/vision/downloads/download-order.js';
+import type { DownloadOrder, ResumePoint } from '../../src/vision/downloads/downloader.js';
 import { Downloader } from '../../src/vision/downloads/downloader.js';
 
 /** Downloads one file in several attempts, and keeps the resume point as the row of a recording does. */

@@ -176,6 +176,27 @@ export async function addOpenClips(app: TestApp, connectionId: string, count: nu
   );
 }
 
+/** A request with two clips: the file of one was deleted by retention, and the other was lost. Returns its id. */
+export async function addHalfRemovedClip(app: TestApp, connectionId: string): Promise<string> {
+  await addOpenClips(app, connectionId, 1);
+  await app.dataSource.query(
+    `INSERT INTO recordings (hauler_id, id, connection_id, part_id, source, partner_recording_id, customer_id, truck_id, camera_id,
+       start_time, end_time, duration_seconds, status, deleted_at, fetch_by, created_at, updated_at)
+     SELECT hauler_id, gen_random_uuid(), connection_id, id, 'on-demand', n, customer_id, truck_id, camera_id,
+       start_time + n * interval '1 minute', end_time, 60, 'expired', CASE WHEN n = 1 THEN now() END, now(), now(), now()
+     FROM video_request_parts, generate_series(1, 2) AS n WHERE connection_id = $1`,
+    [connectionId],
+  );
+  const [rows] = await app.dataSource.query<[{ id: string }[], number]>(
+    `WITH part AS (
+       UPDATE video_request_parts SET status = 'expired', next_poll_at = NULL, file_removed_at = now()
+       WHERE connection_id = $1 RETURNING request_id)
+     UPDATE video_requests SET status = 'expired' FROM part WHERE id = request_id RETURNING id`,
+    [connectionId],
+  );
+  return theOnly(rows, 'requests').id;
+}
+
 interface WindowRow {
   readonly start_time: Date;
   readonly end_time: Date;

@@ -5,7 +5,7 @@ import { Database } from '../../database/database.js';
 import { inTransaction } from '../../database/transaction.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
-import { ErasedClips } from '../../vision/clips/erased-clips.js';
+import { RemovedClips } from '../../vision/clips/removed-clips.service.js';
 import { lockRemoval } from '../../vision/holds/holds.repository.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
 import {
@@ -38,7 +38,7 @@ const MAX_ATTEMPTS = 100;
 export class ErasurePlaces {
   constructor(
     readonly log: ExchangeLog,
-    readonly clips: ErasedClips,
+    readonly clips: RemovedClips,
   ) {}
 }
 
@@ -129,7 +129,7 @@ export class ErasureJob implements OnModuleInit {
   ): Promise<RemovedFile[]> {
     if (!(await deleteRecording(manager, recording))) return [];
     const { hauler_id, id, part_id: partId, partner_recording_id: partnerId, size_bytes } = recording;
-    if (partId !== null) await this.places.clips.update(manager, hauler_id, partId, row.id);
+    if (partId !== null) await this.places.clips.erased(manager, hauler_id, partId, row.id);
     const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
     const exchanges = await redactByReference(manager, hauler_id, references);
     const file = { hauler_id, recording_id: id, erasure_id: row.id, size_bytes: size_bytes ?? '0', exchanges };

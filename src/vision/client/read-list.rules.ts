@@ -45,6 +45,9 @@ export interface ListedPage {
   readonly findings: readonly Finding[];
 }
 
+/** For example 204 (decision 38). */
+export const EMPTY_PAGE: ListedPage = { received: 0, fingerprints: [], ranges: [], pagination: {}, findings: [] };
+
 /** The client asks for 100. A partner without pagination may send more. */
 export const MAX_ELEMENTS = 250_000;
 

@@ -1,6 +1,6 @@
 import type { Pagination } from '../../contracts/common/pagination.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
-import { type ListedPage, MAX_ELEMENTS } from './read-list.rules.js';
+import { EMPTY_PAGE, type ListedPage, MAX_ELEMENTS } from './read-list.rules.js';
 
 const MAX_PAGES = 2_000;
 /**
@@ -94,8 +94,7 @@ async function readPageOrEnd(
     if (number === 1 || !(error instanceof PartnerFailure) || error.kind !== 'rejected') throw error;
     if (!PAST_END.includes(error.status)) throw error;
     const reason = `a page past the end must be an empty list, not a response with status ${error.status}`;
-    const findings = [{ path: 'page', reason }];
-    return { page: { received: 0, fingerprints: [], ranges: [], pagination: {}, findings }, isEnd: true };
+    return { page: { ...EMPTY_PAGE, findings: [{ path: 'page', reason }] }, isEnd: true };
   }
 }
 

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { LRUCache } from 'lru-cache';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
@@ -23,17 +22,9 @@ export interface VisionConnection extends PartnerConnection {
   readonly enabled: boolean;
 }
 
-/** A row with a file of a connection. */
-interface FileRow {
-  readonly hauler_id: string;
-  readonly connection_id: string;
-}
-
 /** Finds the connections to partners' Vision APIs, and makes their waiting work due when an admin changes one. */
 @Injectable()
 export class VisionConnections implements ConnectionWork {
-  private readonly firstByteTimes = new LRUCache<string, Promise<number>>({ max: 1_000, ttl: 5_000 });
-
   constructor(
     private readonly dataSource: DataSource,
     private readonly work: WorkService,
@@ -51,14 +42,13 @@ export class VisionConnections implements ConnectionWork {
     return connection;
   }
 
-  /** Milliseconds that the hosts of its files have for the first byte. Read once every 5 s, deleted connections included. */
-  firstByteMs({ hauler_id: haulerId, connection_id: id }: FileRow): Promise<number> {
-    const known = this.firstByteTimes.get(id);
-    if (known !== undefined) return known;
-    const read = this.readFirstByteMs(haulerId, id);
-    this.firstByteTimes.set(id, read);
-    read.catch(() => this.firstByteTimes.delete(id));
-    return read;
+  /** Milliseconds that the hosts of its files have for the first byte, deleted connections included. */
+  async firstByteMs(haulerId: string, id: string): Promise<number> {
+    const [row] = await this.dataSource.query<{ seconds: number | null }[]>(
+      'SELECT first_byte_timeout_seconds AS seconds FROM connections WHERE hauler_id = $1 AND id = $2',
+      [haulerId, id],
+    );
+    return row?.seconds == null ? this.env.VISION_FIRST_BYTE_TIMEOUT : row.seconds * 1_000;
   }
 
   /** Includes deleted connections, because their recordings stay. */
@@ -79,14 +69,6 @@ export class VisionConnections implements ConnectionWork {
     await makeDueNow(manager, 'video_subscriptions', `due_at IS NOT NULL AND ${mayStart}`, key);
     const isUnsent = "due_at IS NOT NULL AND status = 'submitting' AND started_at IS NULL";
     await makeDueNow(manager, 'video_request_parts', isUnsent, key);
-  }
-
-  private async readFirstByteMs(haulerId: string, id: string): Promise<number> {
-    const [row] = await this.dataSource.query<{ seconds: number | null }[]>(
-      'SELECT first_byte_timeout_seconds AS seconds FROM connections WHERE hauler_id = $1 AND id = $2',
-      [haulerId, id],
-    );
-    return row?.seconds == null ? this.env.VISION_FIRST_BYTE_TIMEOUT : row.seconds * 1_000;
   }
 
   runDue(): void {

@@ -18,6 +18,7 @@ import { PartnerClient } from '../../partner-client/partner-client.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import {
   ELEMENT_LISTS,
+  EMPTY_PAGE,
   type Finding,
   knownStatus,
   limitMessage,
@@ -38,8 +39,6 @@ type OnItems<T> = (items: readonly T[]) => void | Promise<void>;
 
 /** Elements that are in memory at once, at most some 10 MB of texts. */
 const ITEMS_PER_PART = 500;
-
-const NO_ELEMENTS: ListedPage = { received: 0, fingerprints: [], ranges: [], pagination: {}, findings: [] };
 
 /** Calls a partner's Vision API (sections 4.4 to 4.6) and reads its responses leniently (decision 38). Throws `PartnerFailure`. */
 @Injectable()
@@ -110,7 +109,7 @@ async function readPage<T extends Recording>(
   reader: ListReader<T>,
   onItems: OnItems<T>,
 ): Promise<ListedPage> {
-  if (answer.status === 204) return NO_ELEMENTS;
+  if (answer.status === 204) return EMPTY_PAGE;
   const items: T[] = [];
   try {
     for await (const records of answer.records(ELEMENT_LISTS)) {

@@ -7,7 +7,7 @@ import { gaps, lengthMs, overlap, type Range, type Span, spanOf } from '../range
 import type { CameraKey } from '../truck.js';
 
 /** A camera of a truck and a time range. */
-export interface CameraRange extends Range, Pick<CameraKey, 'truckId' | 'cameraId'> {}
+interface CameraRange extends Range, Pick<CameraKey, 'truckId' | 'cameraId'> {}
 
 /** The fields of a part by which its clips are recognised (decision 38). */
 export interface WantedPart extends CameraRange {

@@ -3,7 +3,7 @@ import { withJitter } from '../../outbound/backoff.js';
 import { type FailureKind, PartnerFailure } from '../../partner-client/partner-failure.js';
 import type { Finding, ReadRequestState } from '../client/read-list.rules.js';
 import { UnstableListError } from '../client/read-pages.js';
-import type { VisionConnection } from '../client/vision-connections.repository.js';
+import type { VisionCall } from '../client/vision.client.js';
 import { covers } from './clip-matching.rules.js';
 import type { Part } from './clips.repository.js';
 
@@ -21,9 +21,7 @@ export interface ClipsResult {
   readonly reason: string | undefined;
 }
 
-export interface PollContext {
-  readonly connection: VisionConnection;
-  readonly signal: AbortSignal;
+export interface PollContext extends VisionCall {
   /** The database's time. */
   readonly now: Date;
 }

@@ -6,7 +6,9 @@ import { uuidv7 } from '../../database/uuid.js';
 import { Outbox } from '../../events/outbox.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { SHOWN_STATUS } from '../recordings/recording-list.repository.js';
-import type { CameraNames, CameraRange } from './clip-matching.rules.js';
+import type { CameraKey, ConnectionKey } from '../truck.js';
+import type { Range } from '../range.js';
+import type { CameraNames } from './clip-matching.rules.js';
 import {
   type ClipState,
   type PartState,
@@ -18,11 +20,9 @@ import {
 import type { ClipEvent } from './video-requests.repository.js';
 
 /** One part of a request, with the columns that its jobs need. */
-export interface Part extends CameraRange {
-  readonly haulerId: string;
+export interface Part extends CameraKey, Range {
   readonly id: string;
   readonly requestId: string;
-  readonly connectionId: string;
   readonly customerId: string;
   readonly status: RequestState;
   readonly reason: string | null;
@@ -56,6 +56,12 @@ export interface NextPoll {
   readonly reason: string | null;
 }
 
+interface Reopened extends Pick<Part, 'haulerId' | 'requestId'> {
+  /** The ids of the parts whose clips are fetched again. */
+  readonly revived: ReadonlySet<string>;
+  readonly deadlineMs: number;
+}
+
 type NewClipEvent = Pick<ClipEvent, 'kind' | 'text'> & { readonly recordingId?: string };
 
 /** The states of a part that follow from its clips. */
@@ -74,7 +80,11 @@ export const PART = `hauler_id AS "haulerId", id, request_id AS "requestId", con
   EXISTS (SELECT 1 FROM recordings AS clip WHERE clip.hauler_id = video_request_parts.hauler_id
           AND clip.part_id = video_request_parts.id) AS "hasClips"`;
 
-export const PART_BY_KEY = `SELECT ${PART} FROM video_request_parts WHERE hauler_id = $1 AND id = $2`;
+const PART_BY_KEY = `SELECT ${PART} FROM video_request_parts WHERE hauler_id = $1 AND id = $2`;
+
+/** Parts without a file, unless retention has deleted it. */
+const OPENABLE = `SELECT ${PART} FROM video_request_parts
+  WHERE hauler_id = $1 AND request_id = $2 AND status <> 'stored' AND file_removed_at IS NULL ORDER BY number`;
 
 /** The parts of video requests as their jobs change them, with the requests, the steps and the polls that follow from them. */
 @Injectable()
@@ -107,7 +117,7 @@ export class ClipsRepository {
 
   /** The ids in `ids` that the partner gave to parts of this connection, including ended ones. */
   async knownRequests(
-    { haulerId, connectionId }: Pick<Part, 'haulerId' | 'connectionId'>,
+    { haulerId, connectionId }: ConnectionKey,
     ids: readonly (string | undefined)[],
   ): Promise<string[]> {
     const rows = await this.dataSource.query<{ id: string }[]>(
@@ -155,16 +165,20 @@ export class ClipsRepository {
     return at;
   }
 
-  /** Records a poll of each part and schedules the next one. */
+  /**
+   * Records a poll of each part and schedules the next one. A part whose poll was scheduled meanwhile, by a poke, keeps that: the
+   * time that was read has milliseconds.
+   */
   async scheduleParts(manager: EntityManager, haulerId: string, polls: readonly NextPoll[]): Promise<void> {
     await manager.query(
       `UPDATE video_request_parts AS part SET polls = part.polls + 1,
-         next_poll_at = now() + poll.delay * interval '1 ms',
+         next_poll_at = CASE WHEN part.next_poll_at BETWEEN poll.due AND poll.due + interval '2 ms'
+           THEN now() + poll.delay * interval '1 ms' ELSE part.next_poll_at END,
          not_found = CASE WHEN poll.unknown THEN part.not_found + 1 ELSE 0 END,
          polled_individually_at = CASE WHEN poll.individual THEN now() ELSE part.polled_individually_at END,
          reason = poll.reason
-       FROM unnest($2::uuid[], $3::float8[], $4::boolean[], $5::boolean[], $6::text[])
-         AS poll (id, delay, unknown, individual, reason)
+       FROM unnest($2::uuid[], $3::float8[], $4::boolean[], $5::boolean[], $6::text[], $7::timestamptz[])
+         AS poll (id, delay, unknown, individual, reason, due)
        WHERE part.hauler_id = $1 AND part.id = poll.id`,
       [
         haulerId,
@@ -173,6 +187,7 @@ export class ClipsRepository {
         polls.map(({ isUnknown }) => isUnknown),
         polls.map(({ isIndividual }) => isIndividual),
         polls.map(({ reason }) => reason),
+        polls.map(({ part }) => part.nextPollAt),
       ],
     );
     const changed = polls.filter(({ part, reason }) => part.reason !== reason);
@@ -218,6 +233,57 @@ export class ClipsRepository {
     ]);
   }
 
+  /** The part waits again for its clips, which are fetched again. */
+  async reopenPart(manager: EntityManager, haulerId: string, id: string): Promise<void> {
+    const part = await this.lockPart(manager, haulerId, id);
+    const hasEnded = part?.status === 'failed' || part?.status === 'expired';
+    if (hasEnded) await this.transition(manager, part, 'ready', null);
+  }
+
+  /**
+   * Opens the parts of a request that ended without a file, for another `deadlineMs`: `revived` ones wait for their clips, those
+   * that the partner has accepted are polled again, and the others are sent again. Open parts are tried at once. Returns how
+   * many parts are open now.
+   */
+  async reopenRequest(manager: EntityManager, { haulerId, requestId, revived, deadlineMs }: Reopened): Promise<number> {
+    const key = [haulerId, requestId];
+    const [first] = await manager.query<Part[]>(`${OPENABLE} LIMIT 1`, key);
+    if (first === undefined) return 0;
+    // Locks are taken in the order of a poll round: the poll, then parts, then requests.
+    await this.schedulePoll(manager, first, 0);
+    // Locked, so that of two admins only one sends a part again.
+    const parts = await manager.query<Part[]>(`${OPENABLE} FOR UPDATE`, key);
+    await manager.query(
+      `UPDATE video_request_parts SET next_poll_at = CASE WHEN status = 'processing' THEN now() END,
+           due_at = CASE WHEN status = 'submitting' AND started_at IS NULL THEN now() ELSE due_at END
+         WHERE hauler_id = $1 AND request_id = $2 AND status IN ('submitting', 'processing')`,
+      key,
+    );
+    const ended = parts.filter(({ status }) => status === 'failed' || status === 'expired');
+    for (const part of ended) {
+      const isAccepted = part.status === 'expired' && part.submittedAt !== null;
+      const status = revived.has(part.id) ? 'ready' : isAccepted ? 'processing' : 'submitting';
+      await this.transition(manager, part, status, null);
+      await manager.query(
+        `UPDATE video_request_parts SET deadline_at = now() + $3::float8 * interval '1 ms', attempts = 0, last_error = NULL,
+             polls = 0, not_found = 0, next_poll_at = CASE WHEN status = 'processing' THEN now() END,
+             due_at = CASE WHEN status = 'submitting' THEN now() END,
+             may_be_taken = may_be_taken OR (submit_attempts > 0 AND submitted_at IS NULL),
+             submitted_at = CASE WHEN status = 'submitting' THEN NULL ELSE submitted_at END,
+             submit_attempts = CASE WHEN status = 'submitting' THEN 0 ELSE submit_attempts END,
+             partner_request_id = CASE WHEN status = 'submitting' THEN NULL ELSE partner_request_id END
+           WHERE hauler_id = $1 AND id = $2`,
+        [haulerId, part.id, deadlineMs],
+      );
+    }
+    await manager.query(
+      `UPDATE video_requests SET deadline_at = (SELECT max(deadline_at) FROM video_request_parts
+           WHERE hauler_id = $1 AND request_id = $2) WHERE hauler_id = $1 AND id = $2`,
+      key,
+    );
+    return parts.length;
+  }
+
   /**
    * Derives the state of a part from its clips, once the partner has listed all of them; a stored one may lose a clip to
    * retention. Locks its row first, because two of its clips may end at the same time. `ended` is the clip whose download
@@ -239,7 +305,7 @@ export class ClipsRepository {
   /** Derives the state of a request from its parts. Locks its row first, because two parts may end at the same time. */
   async refreshRequest(manager: EntityManager, haulerId: string, requestId: string): Promise<void> {
     const key = [haulerId, requestId];
-    const [request] = await manager.query<Pick<Part, 'status' | 'connectionId' | 'truckId' | 'cameraId'>[]>(
+    const [request] = await manager.query<(Omit<CameraKey, 'haulerId'> & Pick<Part, 'status'>)[]>(
       `SELECT status, connection_id AS "connectionId", truck_id AS "truckId", camera_id AS "cameraId"
        FROM video_requests WHERE hauler_id = $1 AND id = $2 FOR UPDATE`,
       key,

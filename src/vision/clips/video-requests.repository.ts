@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { OrderVideoRequest } from '../../contracts/admin/video-request.dto.js';
 import { isWithin } from '../holds/held.sql.js';
 import type { Range } from '../range.js';
+import type { CameraKey } from '../truck.js';
 import { DataSource, type EntityManager } from 'typeorm';
 import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
@@ -10,7 +11,6 @@ import { type ListPage, listPage } from '../../database/list-page.js';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
-import type { CameraRange } from './clip-matching.rules.js';
 import type { RequestState } from './clip-requests.rules.js';
 
 /** What is needed of a request beside its answer, which has all columns of `find`. */
@@ -29,10 +29,8 @@ export interface PartRow {
   readonly recording_ids: string[];
 }
 
-export interface NewRequest extends CameraRange {
+export interface NewRequest extends CameraKey, Range {
   readonly id: string;
-  readonly haulerId: string;
-  readonly connectionId: string;
   readonly customerId: string;
   readonly deadlineMs: number;
 }
@@ -72,11 +70,7 @@ export class VideoRequestsRepository {
     return row?.id;
   }
 
-  insert(request: NewRequest, ranges: readonly Range[]): Promise<void> {
-    return inTransaction(this.dataSource, (manager) => this.insertIn(manager, request, ranges));
-  }
-
-  async insertIn(manager: EntityManager, request: NewRequest, ranges: readonly Range[]): Promise<void> {
+  async insert(manager: EntityManager, request: NewRequest, ranges: readonly Range[]): Promise<void> {
     const { haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id, startTime, endTime } = request;
     const common = [haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id];
     await manager.query(
@@ -100,8 +94,7 @@ export class VideoRequestsRepository {
     );
   }
 
-  /** Runs `work` in one transaction. */
-  inTransaction(work: (manager: EntityManager) => Promise<void>): Promise<void> {
+  inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return inTransaction(this.dataSource, work);
   }
 

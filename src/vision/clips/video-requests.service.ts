@@ -18,7 +18,12 @@ import { apiError, invalid } from '../../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
 import type { NamedExchangeRow } from '../../exchanges/exchanges.repository.js';
 import { WorkService } from '../../work/work.service.js';
-import { SUBMIT_CLIPS, unknownConnection, VisionConnections } from '../client/vision-connections.repository.js';
+import {
+  SUBMIT_CLIPS,
+  unknownConnection,
+  type VisionConnection,
+  VisionConnections,
+} from '../client/vision-connections.repository.js';
 import { rangeViolations, splitRange } from './clip-requests.rules.js';
 import { type ClipEvent, type PartRow, type RequestRow, VideoRequestsRepository } from './video-requests.repository.js';
 
@@ -38,16 +43,12 @@ export class VideoRequests {
 
   /** Stores the request with all its parts; a job sends them to the partner. 400 with every violation. */
   async order(request: OrderVideoRequest): Promise<OrderedVideoRequest> {
-    const clipMinutes = this.env.VISION_MAX_CLIP_MINUTES;
-    const violations = rangeViolations(request, clipMinutes, Date.now());
+    const violations = rangeViolations(request, this.env.VISION_MAX_CLIP_MINUTES, Date.now());
     const connection = await this.connections.find(request.connectionId);
     if (connection === undefined) violations.push(unknownConnection());
     if (violations.length > 0 || connection === undefined) throw invalid(violations);
-    const { haulerId, customerId } = connection;
-    await this.refuseErased(haulerId, request);
-    const id = uuidv7();
-    const deadlineMs = this.env.VISION_REQUEST_DEADLINE;
-    await this.requests.insert({ ...request, id, haulerId, customerId, deadlineMs }, splitRange(request, clipMinutes));
+    await this.refuseErased(connection.haulerId, request);
+    const id = await this.requests.inTransaction((manager) => this.insert(manager, connection, request));
     this.work.runDue(SUBMIT_CLIPS);
     return { id, status: 'submitting' };
   }
@@ -59,14 +60,12 @@ export class VideoRequests {
   ): Promise<void> {
     const connection = await this.connections.find(connectionId);
     if (connection === undefined) throw invalid([unknownConnection()]);
-    const { haulerId, customerId } = connection;
-    const common = { haulerId, connectionId, customerId, truckId, deadlineMs: this.env.VISION_REQUEST_DEADLINE };
     await this.requests.inTransaction(async (manager) => {
       for (const clip of await clipsOf(manager)) {
+        const request = { connectionId, truckId, ...clip };
         // The coverage says that its range was erased.
-        if ((await this.requests.erasureOf(haulerId, { ...common, ...clip }, manager)) !== undefined) continue;
-        const parts = splitRange(clip, this.env.VISION_MAX_CLIP_MINUTES);
-        await this.requests.insertIn(manager, { ...common, ...clip, id: uuidv7() }, parts);
+        if ((await this.requests.erasureOf(connection.haulerId, request, manager)) !== undefined) continue;
+        await this.insert(manager, connection, request);
       }
     });
     this.work.runDue(SUBMIT_CLIPS);
@@ -97,6 +96,18 @@ export class VideoRequests {
     const order: HistoryEntry = { at: createdAt, event: 'state', text: 'The video was requested.' };
     const events = await this.requests.events(haulerId, id);
     return historyPage(id, [...historyEntries(events, calls, parts.length > 1), order], query);
+  }
+
+  /** Returns the id of the request. */
+  private async insert(
+    manager: EntityManager,
+    { haulerId, customerId }: VisionConnection,
+    request: OrderVideoRequest,
+  ): Promise<string> {
+    const [id, deadlineMs] = [uuidv7(), this.env.VISION_REQUEST_DEADLINE];
+    const ranges = splitRange(request, this.env.VISION_MAX_CLIP_MINUTES);
+    await this.requests.insert(manager, { ...request, id, haulerId, customerId, deadlineMs }, ranges);
+    return id;
   }
 
   /** The partner would make a clip that is not stored. */

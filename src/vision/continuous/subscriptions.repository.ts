@@ -15,16 +15,12 @@ export interface NewSubscription {
   readonly intervalSeconds: number;
 }
 
-/** The truck, and optionally the camera, of a subscription. */
-export interface SubscribedCamera {
-  readonly truck_id: string;
-  readonly camera_id: string | null;
-}
-
 /** The subscription of a deferred window. */
-export interface CameraOfWindow extends SubscribedCamera {
-  readonly connection_id: string;
+interface OfWindow extends Pick<WindowOwner, 'connection_id'> {
   readonly enabled: boolean;
+  readonly truck_id: string;
+  /** Null: all cameras of the truck. */
+  readonly camera_id: string | null;
 }
 
 const SUBSCRIPTIONS = `
@@ -43,7 +39,7 @@ export class SubscriptionsRepository {
   }
 
   async newestTruck(connectionId: string): Promise<string | undefined> {
-    const [newest] = await this.dataSource.query<Pick<SubscribedCamera, 'truck_id'>[]>(
+    const [newest] = await this.dataSource.query<{ truck_id: string }[]>(
       `${SUBSCRIPTIONS} AND connection_id = $1 ORDER BY id DESC LIMIT 1`,
       [connectionId],
     );
@@ -95,6 +91,19 @@ export class SubscriptionsRepository {
     return row;
   }
 
+  /** When the next reading is due by a poke during this one; undefined without a poke. Locks the subscription. */
+  async pokedFor(
+    manager: EntityManager,
+    { hauler_id: haulerId, id }: WindowOwner,
+    startedAt: string,
+  ): Promise<Date | undefined> {
+    const [poked] = await manager.query<{ due_at: Date }[]>(
+      `SELECT due_at FROM video_subscriptions WHERE hauler_id = $1 AND id = $2 AND due_at > $3::timestamptz FOR UPDATE`,
+      [haulerId, id, startedAt],
+    );
+    return poked?.due_at;
+  }
+
   /** Makes the subscription due, and cancels a running reading. Returns whether the subscription exists. */
   async update(id: string, intervalSeconds: number | undefined, enabled: boolean | undefined): Promise<boolean> {
     const [, updated] = await this.dataSource.query<[unknown[], number]>(
@@ -125,8 +134,8 @@ export class SubscriptionsRepository {
   }
 
   /** Undefined for a deleted subscription. */
-  async cameraOf(haulerId: string, id: string): Promise<CameraOfWindow | undefined> {
-    const [row] = await this.dataSource.query<CameraOfWindow[]>(
+  async findByKey(haulerId: string, id: string): Promise<OfWindow | undefined> {
+    const [row] = await this.dataSource.query<OfWindow[]>(
       `SELECT connection_id, enabled, truck_id, camera_id FROM video_subscriptions
        WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
       [haulerId, id],

@@ -11,7 +11,7 @@ import { DOWNLOAD, type VisionConnection } from '../client/vision-connections.re
 import { sizeFindings, type VisionCall, VisionClient } from '../client/vision.client.js';
 import { storeCameraNames } from '../recordings/camera-names.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
-import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
+import { SubscriptionsRepository } from './subscriptions.repository.js';
 import type { Span } from '../range.js';
 
 /** Reads one window of a partner's continuous recordings. */
@@ -32,7 +32,7 @@ export class WindowReader {
    */
   async read(
     connection: VisionConnection,
-    { truck_id: truckId, camera_id: cameraId }: SubscribedCamera,
+    { truck_id: truckId, camera_id: cameraId }: { readonly truck_id: string; readonly camera_id: string | null },
     window: Span,
     signal: AbortSignal,
   ): Promise<boolean> {

@@ -1,14 +1,15 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
-import type { Next, Run } from '../../work/run.js';
+import type { Changes, Next, Run } from '../../work/run.js';
 import { READ_SUBSCRIPTIONS, READ_WINDOWS, VisionConnections } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
-import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
+import { SubscriptionsRepository } from './subscriptions.repository.js';
 import { WindowReader } from './window-reader.service.js';
-import { type SubscriptionPosition, type WindowRow, WindowsRepository } from './windows.repository.js';
+import { type WindowOwner, type WindowRow, WindowsRepository } from './windows.repository.js';
 import {
   daysOf,
   nextWindow,
@@ -19,7 +20,11 @@ import {
   shouldDefer,
 } from './windows.rules.js';
 
-interface SubscriptionRow extends SubscribedCamera, SubscriptionPosition {
+interface SubscriptionRow extends WindowOwner {
+  readonly truck_id: string;
+  readonly camera_id: string | null;
+  /** The end of the last window that was read or deferred. */
+  readonly read_until: Date;
   readonly start_time: Date;
   readonly last_read_at: Date | null;
   readonly deferred_at: Date | null;
@@ -105,9 +110,9 @@ export class WindowReadingJob implements OnModuleInit {
       if (signal.aborted || !shouldDefer(error, run.attempt))
         throw error instanceof PartnerFailure ? error.onSchedule(next.afterMs) : error;
       await this.subscriptions.inTransaction(async (manager) => {
-        await run.finish(next, { read_until: readUntil, deferred_at: now }, manager);
-        const { message } = error as Error;
-        await this.windows.defer(manager, row, [new Date(window.start), readUntil], message);
+        await this.finishReading(run, manager, next, { read_until: readUntil, deferred_at: now });
+        const { message: reason } = error as Error;
+        await this.windows.defer(manager, row, { readUntil: row.read_until, window, reason });
       });
       return 'done';
     }
@@ -116,12 +121,23 @@ export class WindowReadingJob implements OnModuleInit {
     const again = isWhole ? reread : { start: reread?.start ?? window.start, end: window.end };
     await this.subscriptions.inTransaction(async (manager) => {
       const set = { read_until: readUntil, last_read_at: now, updated_at: new Date() };
-      await run.finish(next, set, manager);
+      await this.finishReading(run, manager, next, set);
       await this.windows.recordReading(manager, row, window, now);
       if (again !== undefined) await this.windows.planDays(manager, row, daysOf(again));
     });
     if (again !== undefined) this.work.runDue(READ_WINDOWS);
     return 'done';
+  }
+
+  /** A poke says that the partner has more than what was read. */
+  private async finishReading(
+    run: Run<SubscriptionRow>,
+    manager: EntityManager,
+    next: { readonly afterMs: number },
+    set: Changes,
+  ): Promise<void> {
+    const at = next.afterMs === 0 ? undefined : await this.subscriptions.pokedFor(manager, run.row, run.startedAt);
+    await run.finish(at === undefined ? next : { at }, set, manager);
   }
 
   private rereadWindow(row: SubscriptionRow, until: number, now: number): Span | undefined {
@@ -135,20 +151,20 @@ export class WindowReadingJob implements OnModuleInit {
     const window = { start: start_time.getTime(), end: end_time.getTime() };
     const now = new Date();
     let isWhole = true;
-    const camera = await this.subscriptions.cameraOf(hauler_id, id);
-    if (camera !== undefined) {
-      const connection = await this.connections.find(camera.connection_id);
+    const subscription = await this.subscriptions.findByKey(hauler_id, id);
+    if (subscription !== undefined) {
+      const connection = await this.connections.find(subscription.connection_id);
       if (connection === undefined) {
         await run.finish('done', { reason: 'The connection was deleted.' });
         return 'done';
       }
-      if (!connection.enabled || !camera.enabled) return { afterMs: PAUSED_MS };
-      isWhole = await this.reader.read(connection, camera, window, run.signal);
+      if (!connection.enabled || !subscription.enabled) return { afterMs: PAUSED_MS };
+      isWhole = await this.reader.read(connection, subscription, window, run.signal);
     }
     const isRead = await this.subscriptions.inTransaction(async (manager) => {
       await run.hold(manager);
-      if (camera !== undefined) {
-        const owner = { hauler_id, id, connection_id: camera.connection_id };
+      if (subscription !== undefined) {
+        const owner = { hauler_id, id, connection_id: subscription.connection_id };
         await this.windows.recordReading(manager, owner, window, now);
         if (!isWhole && reread_day === null) await this.windows.planDays(manager, owner, daysOf(window));
       }

@@ -3,19 +3,11 @@ import type { EntityManager } from 'typeorm';
 import { uuidv7 } from '../../database/uuid.js';
 import type { Span } from '../range.js';
 
-interface SubscriptionKey {
+/** A subscription. */
+export interface WindowOwner {
   readonly hauler_id: string;
   readonly id: string;
-}
-
-export interface WindowOwner extends SubscriptionKey {
   readonly connection_id: string;
-}
-
-/** How far a subscription was read. */
-export interface SubscriptionPosition extends WindowOwner {
-  /** The end of the last window that was read or deferred. */
-  readonly read_until: Date;
 }
 
 export interface WindowRow {
@@ -39,11 +31,10 @@ export class WindowsRepository {
   /** Adds a failed window to the deferred one that ends where it begins, up to 24 h, or stores it as a row of its own. */
   async defer(
     manager: EntityManager,
-    subscription: SubscriptionPosition,
-    [start, end]: readonly [Date, Date],
-    reason: string,
+    { hauler_id: haulerId, id, connection_id: connectionId }: WindowOwner,
+    { readUntil, window, reason }: { readonly readUntil: Date; readonly window: Span; readonly reason: string },
   ): Promise<void> {
-    const { hauler_id: haulerId, id, connection_id: connectionId, read_until: readUntil } = subscription;
+    const [start, end] = datesOf(window);
     const [, extended] = await manager.query<[unknown[], number]>(
       `UPDATE video_windows SET end_time = $4, reason = $5
        WHERE hauler_id = $1 AND subscription_id = $2 AND end_time = $3 AND started_at IS NULL AND due_at IS NOT NULL
@@ -94,7 +85,7 @@ export class WindowsRepository {
   /** Keeps when this time was read, for the coverage, in place of earlier readings within it. */
   async recordReading(
     manager: EntityManager,
-    { hauler_id: haulerId, id }: SubscriptionKey,
+    { hauler_id: haulerId, id }: Pick<WindowOwner, 'hauler_id' | 'id'>,
     window: Span,
     at: Date,
   ): Promise<void> {

@@ -30,7 +30,7 @@ export class DownloadMetrics {
     });
     const downloads = new Gauge({
       name: 'vision_downloads',
-      help: 'Recordings that wait for their download (at most 100,000 are counted), or are being downloaded',
+      help: 'Recordings that wait for their download, or are downloaded (also while their host has sent nothing); at most 100,000 are counted',
       labelNames: ['state'],
       registers,
       collect: async () => {

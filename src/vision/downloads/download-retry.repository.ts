@@ -4,7 +4,6 @@ import type { RetryRecordings } from '../../contracts/admin/recording.dto.js';
 import { inTransaction } from '../../database/transaction.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
 import { forgetDays, type RecordedTime } from '../recordings/coverage-days.repository.js';
-import { reopenPart, reopenRequest } from '../clips/reopen.repository.js';
 
 type Revived = RecordedTime & {
   readonly id: string;
@@ -66,7 +65,7 @@ export class DownloadRetryRepository {
     );
   }
 
-  /** Returns whether parts of the request are open now: none where all are stored, or were deleted by retention. */
+  /** Returns whether anything of the request is open now: nothing where all is stored, or was deleted by retention. */
   async retryRequest(haulerId: string, requestId: string, deadlineMs: number): Promise<boolean> {
     const ofRequest =
       'hauler_id = $1 AND part_id IN (SELECT id FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2)';
@@ -77,10 +76,10 @@ export class DownloadRetryRepository {
         [haulerId, requestId],
       );
       const revived = new Set(lost.map(({ part_id: id }) => id));
-      return reopenRequest(this.parts, manager, { haulerId, requestId, revived, deadlineMs });
+      return this.parts.reopenRequest(manager, { haulerId, requestId, revived, deadlineMs });
     });
-    await this.reviveLost(ofRequest, [haulerId, requestId]);
-    return open > 0;
+    const count = await this.reviveLost(ofRequest, [haulerId, requestId]);
+    return open > 0 || count > 0;
   }
 
   /**
@@ -110,7 +109,7 @@ export class DownloadRetryRepository {
   /** The parts of revived clips, and their requests, are open again. Their days are last, as a poll locks them. */
   private async reopen(manager: EntityManager, revived: readonly Revived[]): Promise<void> {
     const parts = new Map(revived.flatMap((row) => (row.part_id === null ? [] : [[row.part_id, row.hauler_id]])));
-    for (const [partId, haulerId] of parts) await reopenPart(this.parts, manager, { haulerId, id: partId });
+    for (const [partId, haulerId] of parts) await this.parts.reopenPart(manager, haulerId, partId);
     await forgetDays(manager, revived);
   }
 }

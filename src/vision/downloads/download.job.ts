@@ -4,7 +4,7 @@ import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
-import type { Next, Run } from '../../work/run.js';
+import { type Next, RowLostError, type Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { TargetBackoff } from '../../outbound/target-backoff.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
@@ -20,7 +20,6 @@ import {
   resumeColumns,
   resumePointOf,
 } from './download.repository.js';
-import { withoutErased } from './erased-download.js';
 import { Downloader } from './downloader.js';
 import { FileHosts } from './file-hosts.js';
 import { type FetchFailure, type NextStep, nextStep } from './download.rules.js';
@@ -74,7 +73,7 @@ export class DownloadJob implements OnModuleInit {
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
       attempts: {
         max: MAX_ATTEMPTS,
-        giveUp: async (run, reason) => void (await this.end(run, run.row, 'failed', { reason, code: 'interrupted' })),
+        giveUp: async (run, reason) => void (await this.end(run, 'failed', { reason, code: 'interrupted' })),
       },
       // While hosts wait for this instance, the next files are left to others. Without the other condition each due row would be
       // started and deferred again and again while the storage is unavailable.
@@ -118,7 +117,7 @@ export class DownloadJob implements OnModuleInit {
     if (!mayBePublished(row)) return false;
     const published = await this.pauseOnStorageError(() => this.published(recordingFile(row.id)));
     if (published === undefined) return false;
-    await this.stored(run, row, published);
+    await this.stored(run, published);
     return true;
   }
 
@@ -131,7 +130,7 @@ export class DownloadJob implements OnModuleInit {
     const retryAt = new Date(Date.now() + refusal.delayMs);
     const failure = { kind: 'retryable', retryAt, madeNoProgress: false } as const;
     const step = await this.next(run, failure);
-    if (step.step !== 'retry') return this.apply(run, row, step, { reason: refusal.message, code: 'unreachable' });
+    if (step.step !== 'retry') return this.apply(run, step, { reason: refusal.message, code: 'unreachable' });
     await this.recordings.defer(run);
     throw new RetryLaterError(refusal.message, step.afterMs);
   }
@@ -146,17 +145,17 @@ export class DownloadJob implements OnModuleInit {
         url,
         name: recordingFile(row.id),
         resume: resumePointOf(row),
-        limits: { firstByteMs: await this.connections.firstByteMs(row) },
+        limits: { firstByteMs: await this.connections.firstByteMs(row.hauler_id, row.connection_id) },
         signal: run.signal,
         onReceived: (bytes) => void (received = bytes),
         onCheckpoint: (point) => run.update(resumeColumns(point)),
       });
       this.hosts.ended(row.connection_id, host);
-      return await this.stored(run, row, downloaded);
+      return await this.stored(run, downloaded);
     } catch (error) {
       this.hosts.ended(row.connection_id, host, error);
       if (run.signal.aborted) throw run.signal.reason;
-      if (error instanceof DownloadError) return this.failed(run, row, error, received);
+      if (error instanceof DownloadError) return this.failed(run, error, received);
       if (!(error instanceof StorageUnavailableError)) throw error;
       await this.recordings.defer(run);
       throw this.storagePause(error);
@@ -164,40 +163,45 @@ export class DownloadJob implements OnModuleInit {
   }
 
   private async relink(run: DownloadRun): Promise<Next> {
-    const { row } = run;
-    const listed = await this.links.find(row, run.signal);
-    if (typeof listed === 'string') return this.end(run, row, 'expired', { reason: listed, code: 'notListed' });
-    await this.recordings.finish(run, row, 'available', { afterMs: 0 }, listed);
+    const listed = await this.links.find(run.row, run.signal);
+    if (typeof listed === 'string') return this.end(run, 'expired', { reason: listed, code: 'notListed' });
+    await this.recordings.finish(run, 'available', { afterMs: 0 }, listed);
     return 'done';
   }
 
   private async stored(
     run: DownloadRun,
-    row: RecordingRow,
     { size, sha256, trailingBytes = 0 }: Published & { readonly trailingBytes?: number },
   ): Promise<Next> {
     this.storage.answered(STORAGE);
-    const finishing = this.recordings.finish(run, row, 'stored', 'done', {
+    const set = {
       size_bytes: size,
       sha256,
       stored_at: new Date(),
       link: null,
       reason: trailingBytes === 0 ? null : `The file has ${trailingBytes} bytes after its last MP4 box.`,
       ...resumeColumns(undefined),
-    });
-    await withoutErased(finishing, row, this.recordings, this.downloader.storage);
+    };
+    try {
+      await this.recordings.finish(run, 'stored', 'done', set);
+    } catch (error) {
+      // The recording may have been erased while its file was published: the file must not stay then.
+      if (error instanceof RowLostError && !(await this.recordings.exists(run.row)))
+        await this.downloader.storage.delete(recordingFile(run.row.id));
+      throw error;
+    }
     return 'done';
   }
 
-  private async failed(run: DownloadRun, row: RecordingRow, error: DownloadError, received: number): Promise<Next> {
-    const best = Number(row.received_bytes);
+  private async failed(run: DownloadRun, error: DownloadError, received: number): Promise<Next> {
+    const best = Number(run.row.received_bytes);
     const { kind, retryAt, message } = error;
     if (received > best) await run.update({ received_bytes: received });
     return this.decide(run, { kind, retryAt, madeNoProgress: received > 0 && received <= best }, message);
   }
 
   private async decide(run: DownloadRun, failure: FetchFailure, reason: string): Promise<Next> {
-    return this.apply(run, run.row, await this.next(run, failure), { reason, code: REASON_CODES[failure.kind] });
+    return this.apply(run, await this.next(run, failure), { reason, code: REASON_CODES[failure.kind] });
   }
 
   private async next({ row, attempt }: DownloadRun, failure: FetchFailure): Promise<NextStep> {
@@ -207,7 +211,7 @@ export class DownloadJob implements OnModuleInit {
     return nextStep(state, failure, Date.now());
   }
 
-  private async apply(run: DownloadRun, row: RecordingRow, step: NextStep, ending: Ending): Promise<Next> {
+  private async apply(run: DownloadRun, step: NextStep, ending: Ending): Promise<Next> {
     const { reason } = ending;
     switch (step.step) {
       case 'retry':
@@ -215,24 +219,19 @@ export class DownloadJob implements OnModuleInit {
         throw new RetryLaterError(reason, step.afterMs, true);
       case 'relink': {
         const set = { link: null, reason, fetch_by: new Date(Date.now() + step.afterMs + RELINK_DELAY_MS) };
-        await this.recordings.finish(run, row, 'available', { afterMs: step.afterMs }, set);
+        await this.recordings.finish(run, 'available', { afterMs: step.afterMs }, set);
         return 'done';
       }
       case 'end':
-        return this.end(run, row, step.status, ending);
+        return this.end(run, step.status, ending);
     }
   }
 
   /** The drafts are removed first, because no later attempt removes them. */
-  private async end(
-    run: DownloadRun,
-    row: RecordingRow,
-    status: 'failed' | 'expired',
-    { reason, code }: Ending,
-  ): Promise<Next> {
-    await this.pauseOnStorageError(() => this.downloader.storage.removeDrafts(recordingFile(row.id)));
+  private async end(run: DownloadRun, status: 'failed' | 'expired', { reason, code }: Ending): Promise<Next> {
+    await this.pauseOnStorageError(() => this.downloader.storage.removeDrafts(recordingFile(run.row.id)));
     const set = { reason, reason_code: code, link: null, ...resumeColumns(undefined) };
-    await this.recordings.finish(run, row, status, 'done', set);
+    await this.recordings.finish(run, status, 'done', set);
     return 'done';
   }
 

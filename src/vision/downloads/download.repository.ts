@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
-import { Outbox } from '../../events/outbox.js';
+import { type HappenedEvent, Outbox } from '../../events/outbox.js';
 import type { Changes, Next, Run } from '../../work/run.js';
 import { STAYING } from '../../work/due-rows.repository.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
@@ -10,8 +10,7 @@ import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import type { NamePair } from '../recordings/camera-names.rules.js';
 import { RECORDING_STATES, type RecordingState } from '../recordings/recording.rules.js';
-import { givenUp } from './given-up.js';
-import type { ResumePoint } from './download-order.js';
+import type { ResumePoint } from './downloader.js';
 
 /** The columns of a recording that its download needs. A `bigint` is text. */
 export interface RecordingRow {
@@ -134,14 +133,8 @@ export class DownloadRepository {
   }
 
   /** The last write of a run. Throws `RowLostError`, `InvalidTransitionError`. */
-  async finish(
-    run: Run<RecordingRow>,
-    row: RecordingRow,
-    status: RecordingState,
-    next: Next,
-    set: Changes = {},
-  ): Promise<void> {
-    await this.write(row, status, set, (changes, manager) => run.finish(next, changes, manager));
+  async finish(run: Run<RecordingRow>, status: RecordingState, next: Next, set: Changes): Promise<void> {
+    await this.write(run.row, status, set, (changes, manager) => run.finish(next, changes, manager));
   }
 
   /**
@@ -215,6 +208,15 @@ export async function countDownloads(database: Querying): Promise<DownloadCounts
     [],
   );
   return row;
+}
+
+/** What is announced of a continuous recording: that it is given up. */
+function givenUp(row: RecordingRow, status: RecordingState, set: Changes): HappenedEvent | undefined {
+  if (status !== 'failed' && status !== 'expired') return undefined;
+  const { hauler_id: haulerId, connection_id: connectionId, truck_id: truckId, camera_id: cameraId } = row;
+  const reason = typeof set['reason_code'] === 'string' ? set['reason_code'] : status;
+  const data = { connectionId, recordingId: row.id, truckId, cameraId, reason };
+  return { topic: 'recording.failed', haulerId, connectionId, data };
 }
 
 /** The step of a clip's download; undefined for a step that the history does not show. */

@@ -14,10 +14,9 @@ import { redactText } from '../../observability/redaction.js';
 import type { OutboundPolicy } from '../../outbound/address-guard.js';
 import type { OutboundLog } from '../../outbound/outbound-log.js';
 import type { Draft } from '../../storage/draft.js';
-import type { Storage } from '../../storage/storage.js';
+import type { DraftPoint, Published, Storage } from '../../storage/storage.js';
 import { DraftReplacedError, isStorageError, StorageUnavailableError } from '../../storage/storage-errors.js';
 import { connectionError, DownloadError, invalidMp4, statusError, tooLarge } from './download-error.js';
-import type { Downloaded, DownloadOrder, ResumePoint } from './download-order.js';
 import { type DownloadLimits, freeMemory, linkOpener, type LinkResponse, type OpenLink } from './link-request.js';
 import { TransferWatch } from './transfer-watch.js';
 
@@ -32,6 +31,31 @@ export const DOWNLOAD_LIMITS: DownloadLimits = {
 
 /** Minimum time and bytes between two checkpoints. A killed process loses the bytes since the last one. */
 const CHECKPOINT = { ms: 1_000, bytes: 1024 * 1024 };
+
+/** Where an interrupted download resumes. */
+export type ResumePoint = DraftPoint & FileIdentity;
+
+export interface DownloadOrder {
+  /** A secret, because it may be signed. No error contains it. Not needed to publish a file that was received earlier. */
+  readonly url: string | undefined;
+  /** The name in the storage, from `storageName`. */
+  readonly name: string;
+  /** From an earlier attempt. The download starts from zero without it, or if the host has another file by now. */
+  readonly resume?: ResumePoint | undefined;
+  /** Called with the point at which a later attempt can resume, or undefined if none can. */
+  readonly onCheckpoint?: (point: ResumePoint | undefined) => Promise<void>;
+  /** Called with the number of bytes so far, including earlier attempts. */
+  readonly onReceived?: (bytes: number) => void;
+  readonly signal?: AbortSignal;
+  readonly limits?: Partial<DownloadLimits>;
+}
+
+export interface Downloaded extends Published {
+  /** Bytes of earlier attempts. */
+  readonly resumedFrom: number;
+  /** Bytes after the last box of the MP4. */
+  readonly trailingBytes: number;
+}
 
 /** Downloads MP4 files to the storage (decision 47). */
 export class Downloader {

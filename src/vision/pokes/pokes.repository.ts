@@ -1,15 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import { PART, type Part } from '../clips/clips.repository.js';
-
-interface OfConnection {
-  readonly haulerId: string;
-  readonly connectionId: string;
-}
+import type { ConnectionKey } from '../truck.js';
 
 /** The parts to which the partner gave the id, or that belong to our request of this id, ended ones included. */
 export function findPokedParts(
   manager: EntityManager,
-  { haulerId, connectionId }: OfConnection,
+  { haulerId, connectionId }: ConnectionKey,
   requestId: string,
 ): Promise<Part[]> {
   return manager.query(
@@ -19,31 +15,33 @@ export function findPokedParts(
   );
 }
 
-/** Makes the polls of parts that wait for the partner due. Returns how many wait. */
+/** Makes the polls of parts that wait for the partner due, also again after a poll that runs. Returns how many wait. */
 export async function pokeParts(manager: EntityManager, haulerId: string, ids: readonly string[]): Promise<number> {
   const [, poked] = await manager.query<[unknown[], number]>(
-    `UPDATE video_request_parts SET next_poll_at = least(next_poll_at, now())
+    `UPDATE video_request_parts SET next_poll_at = now()
      WHERE hauler_id = $1 AND id = ANY ($2::uuid[]) AND status = 'processing' AND next_poll_at IS NOT NULL`,
     [haulerId, ids],
   );
   return poked;
 }
 
-/** A truck that was read less than so long ago is read again then, so that many pokes are not as many readings. */
+/** A reading begins so long after the one before, so that many pokes are not as many readings. */
 const READ_ANEW = "interval '10 seconds'";
 
 /**
- * Makes the readings of a truck due; one that waits after a failure keeps its time. Returns how many are due, undefined for an
- * unknown truck.
+ * Makes the readings of a truck due, also again after one that runs; one that waits after a failure keeps its time. Returns how
+ * many are due, undefined for an unknown truck.
  */
 export async function pokeTruck(
   manager: EntityManager,
-  { haulerId, connectionId }: OfConnection,
+  { haulerId, connectionId }: ConnectionKey,
   truckId: string,
 ): Promise<number | undefined> {
   const [rows] = await manager.query<[{ due: boolean }[], number]>(
-    `UPDATE video_subscriptions SET due_at = CASE WHEN enabled AND last_error IS NULL
-         THEN least(due_at, greatest(now(), last_read_at + ${READ_ANEW})) ELSE due_at END
+    `UPDATE video_subscriptions SET due_at = CASE
+         WHEN enabled AND started_at IS NOT NULL THEN greatest(now(), started_at + ${READ_ANEW})
+         WHEN enabled AND last_error IS NULL THEN least(due_at, greatest(now(), last_read_at + ${READ_ANEW}))
+         ELSE due_at END
      WHERE hauler_id = $1 AND connection_id = $2 AND truck_id = $3 AND deleted_at IS NULL
      RETURNING enabled AND due_at <= now() + ${READ_ANEW} AS due`,
     [haulerId, connectionId, truckId],

@@ -6,14 +6,10 @@ import { AppError, apiError, invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
 import { POLL_CLIPS, READ_SUBSCRIPTIONS } from '../client/vision-connections.repository.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
+import type { ConnectionKey } from '../truck.js';
 import { findPokedParts, pokeParts, pokeTruck } from './pokes.repository.js';
 
 const MINUTE_MS = 60_000;
-
-interface OfConnection {
-  readonly haulerId: string;
-  readonly connectionId: string;
-}
 
 /** A partner says that something is ready: its poll is due now, and nothing else happens. */
 @Injectable()
@@ -27,7 +23,7 @@ export class Pokes {
   ) {}
 
   /** Throws `notFound` for an id that the connection does not have, and `tooManyRequests`. */
-  async poke({ requestId, truckId }: Poke, connection: OfConnection): Promise<PokeResult> {
+  async poke({ requestId, truckId }: Poke, connection: ConnectionKey): Promise<PokeResult> {
     if ((requestId === undefined) === (truckId === undefined)) {
       throw invalid([{ path: 'requestId', rule: 'isOneOf', message: 'send either requestId or truckId' }]);
     }
@@ -43,7 +39,7 @@ export class Pokes {
     return { polls };
   }
 
-  private async pokeRequest(connection: OfConnection, requestId: string): Promise<number | undefined> {
+  private async pokeRequest(connection: ConnectionKey, requestId: string): Promise<number | undefined> {
     const polls = await this.clips.inTransaction(async (manager) => {
       const parts = await findPokedParts(manager, connection, requestId);
       const waiting = parts.filter(({ status }) => status === 'processing');
@@ -61,7 +57,7 @@ export class Pokes {
     return polls;
   }
 
-  private async pokeTruck(connection: OfConnection, truckId: string): Promise<number | undefined> {
+  private async pokeTruck(connection: ConnectionKey, truckId: string): Promise<number | undefined> {
     const polls = await this.clips.inTransaction((manager) => pokeTruck(manager, connection, truckId));
     this.work.runDue(READ_SUBSCRIPTIONS);
     return polls;

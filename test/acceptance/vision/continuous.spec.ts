@@ -5,7 +5,7 @@ import { json, refuses, when } from '../../support/scripted-partner.js';
 import { CONTINUOUS, element, type Element, inHours, lists, sha256, within } from '../../support/scripted-vision.js';
 import { testAtOnce } from '../support/at-once.js';
 import { type ErrorBody, paths } from '../support/hauler.js';
-import { admin, administer } from '../support/target.js';
+import { admin, administer, call } from '../support/target.js';
 import { VisionScene } from '../support/vision.js';
 
 const UNKNOWN = '0197a1c4-7c1e-7b3a-9f7e-2c5d8e4f6a10';
@@ -125,6 +125,19 @@ const stories: Record<string, () => Promise<unknown>> = {
     await vision.isRead(id);
     listed.push(chunk(vision, 0.2, { id: 'late' }));
     await vision.recordingsBecome([{ status: 'stored', partnerRecordingId: 'late' }]);
+  },
+
+  'a poke while the truck is being read is followed by another reading (decision 48)': async () => {
+    const vision = await VisionScene.create();
+    let release = (): void => undefined;
+    vision.partner.on(CONTINUOUS, when(new Promise<void>((resolve) => (release = resolve)), within([])));
+    await vision.follow({ startTime: inHours(-4), intervalSeconds: 86_400 });
+    await eventually(() => expect(queries(vision)).toHaveLength(1));
+    const headers = { 'API-KEY': vision.connectionKey };
+    const poked = await call('POST', '/partner/v1/pokes', { headers, body: { truckId: 'TRUCK-7' } });
+    expect(poked).toMatchObject({ status: 202, body: { polls: 1 } });
+    release();
+    await eventually(() => expect(queries(vision).length).toBeGreaterThan(1), 20_000);
   },
 
   'read-again lists any time again, each day once, however often it is asked (decision 48)': async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, jest, test } from '@jest/globals';
+import { issueConnectionKey } from '../../support/api-keys.js';
 import { startTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { addOpenClips, readPart, readPoll, whileLocked } from '../../support/rows.js';
 import { sampleVideo } from '../../support/sample-video.js';
-import { json, refuses, type ScriptedReply } from '../../support/scripted-partner.js';
+import { json, refuses, type ScriptedReply, when } from '../../support/scripted-partner.js';
 import { accepts, element, type Element, lists, POST, VIDEOS } from '../../support/scripted-vision.js';
 import { ageIndividualPolls, setDeadlines, spreadPolls } from '../../support/time.js';
 import { RANGE } from '../../support/video-requests.js';
@@ -118,6 +119,21 @@ describe('the time of a poll (decision 41)', () => {
     await vision.hurry();
     await eventually(() => expect(polls()).not.toHaveLength(0)).finally(() => clock.mockRestore());
   });
+});
+
+test('a poke while a clip is being polled is followed by another poll (decision 41)', async () => {
+  await twoOpen();
+  const { key } = await issueConnectionKey(vision.app, vision.connectionId);
+  let release = (): void => undefined;
+  vision.partner.on(VIDEOS, when(new Promise<void>((resolve) => (release = resolve)), listed));
+  const before = polls().length;
+  await vision.hurry();
+  await eventually(() => expect(polls()).toHaveLength(before + 1));
+  const poke = { headers: { 'API-KEY': key }, body: { requestId: 'R-rear' } };
+  expect(await vision.app.call('POST', '/partner/v1/pokes', poke)).toMatchObject({ status: 202, body: { polls: 1 } });
+  release();
+  // Well before the time of the next poll.
+  await eventually(() => expect(polls().length).toBeGreaterThan(before + 1), 3_000);
 });
 
 describe('many open requests of one customer (decision 41)', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTestApp, type TestApp } from '../../support/app.js';
-import { addLost, refuseRetry } from '../../support/rows.js';
+import { addHalfRemovedClip, addLost, refuseRetry } from '../../support/rows.js';
 import { connectVision } from '../../support/vision-partner.js';
 
 let app: TestApp;
@@ -24,4 +24,12 @@ test('lost recordings that a call could not try again are tried again by the nex
   const rest = (await retry()).body.matched;
   expect(matched + rest).toBeLessThan(2_000);
   expect((await retry()).body).toEqual({ matched: 0 });
+});
+
+test('a request is tried again while one of its clips was lost, although retention deleted the file of another (decision 54)', async () => {
+  const { id } = await connectVision(app, 'http://127.0.0.1:9');
+  const request = await addHalfRemovedClip(app, id);
+  const retried = await app.admin('POST', `/video-requests/${request}/retry`);
+  expect(retried).toMatchObject({ status: 202, body: { status: 'ready' } });
+  expect(await app.admin('POST', '/recordings/retry', { connectionId: id })).toMatchObject({ body: { matched: 0 } });
 });

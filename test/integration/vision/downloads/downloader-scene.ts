@@ -6,7 +6,7 @@ import { expect } from '@jest/globals';
 import { openStorage } from '../../../../src/storage/open-storage.js';
 import type { Storage } from '../../../../src/storage/storage.js';
 import { DownloadError } from '../../../../src/vision/downloads/download-error.js';
-import type { Downloaded, DownloadOrder } from '../../../../src/vision/downloads/download-order.js';
+import type { Downloaded, DownloadOrder } from '../../../../src/vision/downloads/downloader.js';
 import { contentOf, newName, sha256 } from '../../../shared/storage-cases.js';
 import { type FileHost, LINK_SECRET, startFileHost } from '../../../support/file-host.js';
 import { ResumedDownloads } from '../../../support/resumed-downloads.js';

@@ -1,8 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
 import { Retention } from '../recordings/retention.job.js';
 import { ClipsRepository, recordClipEvent } from './clips.repository.js';
 
-/** Changes a video request whose file retention has deleted. */
+/** Changes a video request whose clips retention has deleted, or an erasure. */
 @Injectable()
 export class RemovedClips implements OnModuleInit {
   constructor(
@@ -16,5 +17,14 @@ export class RemovedClips implements OnModuleInit {
       await recordClipEvent(manager, { haulerId, id: partId }, { kind: 'state', text: reason, recordingId });
       await this.clips.updatePartFromClips(manager, haulerId, partId);
     });
+  }
+
+  /** The part ends when none of its clips is left. */
+  async erased(manager: EntityManager, haulerId: string, partId: string, erasureId: string): Promise<void> {
+    const part = await this.clips.lockPart(manager, haulerId, partId);
+    if (part === undefined) return;
+    if (part.hasClips) return this.clips.updatePartFromClips(manager, haulerId, partId);
+    if (part.status === 'expired' || part.status === 'failed') return;
+    await this.clips.transition(manager, part, 'expired', `The footage was erased (erasure ${erasureId}).`);
   }
 }
