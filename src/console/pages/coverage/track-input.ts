@@ -116,7 +116,10 @@ export function pressTrackKey(
   const step = (to - from) / 100;
   const cursor = last ?? { track: 0, time: Math.round((from + to) / 2) };
   const move = (track: number, time: number) => {
-    const next = { track: Math.min(tracks.length - 1, Math.max(0, track)), time: Math.min(to - 1, Math.max(from, time)) };
+    const next = {
+      track: Math.min(tracks.length - 1, Math.max(0, track)),
+      time: Math.min(to - 1, Math.max(from, time)),
+    };
     setCursor(next);
     const anchor = selection?.start ?? cursor.time;
     if (event.shiftKey && time !== cursor.time) onSelect(selectionOf(view, { ...cursor, time: anchor }, next.time));
