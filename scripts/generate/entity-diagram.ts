@@ -27,6 +27,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'stored_hours',
     'coverage_days',
     'partner_camera_names',
+    'cameras',
     'ticket_footage',
     'recording_shares',
     'vision_findings',

@@ -45,6 +45,7 @@ export const TABLE_FATES: readonly TableFate[] = [
     'stored_hours',
     'coverage_days',
     'partner_camera_names',
+    'cameras',
     'vision_findings',
     'ticket_footage',
     'holds',
