@@ -40,9 +40,8 @@ export const FILL_CAMERAS = `
   WHERE (c.hauler_id, c.connection_id, c.truck_id, lower(btrim(c.name))) = (a.hauler_id, a.connection_id, a.truck_id, a.one)`;
 
 /**
- * The names by which partners call the cameras of a truck, each with the name that stands for all names of its camera, and with the time in
- * which its recordings began. It outlives them. A camera that an older instance is the first to list while both run is known from its next
- * recording.
+ * The names by which partners call the cameras of a truck, each with what all names of its camera have in common, and with the time in
+ * which its recordings began. It outlives them.
  */
 export class KnowCameras1795740000000 implements MigrationInterface {
   async up(queryRunner: QueryRunner): Promise<void> {
