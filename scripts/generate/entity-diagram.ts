@@ -24,7 +24,6 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'video_readings',
     'recordings',
     'removed_files',
-    'stored_hours',
     'coverage_days',
     'partner_camera_names',
     'cameras',

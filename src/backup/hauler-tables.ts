@@ -42,7 +42,6 @@ export const TABLE_FATES: readonly TableFate[] = [
     'video_windows',
     'video_readings',
     'recordings',
-    'stored_hours',
     'coverage_days',
     'partner_camera_names',
     'cameras',

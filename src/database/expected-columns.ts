@@ -39,7 +39,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   recording_shares:
     'created_at expires_at hauler_id id last_viewed_at max_views reason recording_id revoked_at start_time ticket_id token_hash views',
   recordings:
-    'attempts camera_id connection_id created_at customer_id deleted_at draft_bytes draft_id draft_total draft_validator due_at duration_seconds end_time expires_at fetch_by fetch_ms gaps hauler_id id last_error link part_id partner_recording_id reason reason_code received_bytes relinks sha256 size_bytes source start_time started_at status stored_at tried_since truck_id updated_at',
+    'attempts camera_id connection_id created_at customer_id deleted_at draft_bytes draft_id draft_total draft_validator due_at duration_seconds end_time expires_at fetch_by gaps hauler_id id last_error link part_id partner_recording_id reason reason_code received_bytes relinks sha256 size_bytes source start_time started_at status stored_at tried_since truck_id updated_at',
   reference_camera_names: 'camera_id customer_id name truck_id',
   reference_clips:
     'camera_id created_at customer_id end_time id recording_id request_id sha256 size_bytes start_time truck_id',
@@ -55,7 +55,6 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   sites:
     'active city connection_id country created_at deactivated_at external_id flagged_reason hauler_id id line1 name partner_updated_at state updated_at zip_code',
   storage_roots: 'root',
-  stored_hours: 'connection_id hauler_id hour recordings',
   storing_files: 'id name renewed_at',
   sync_changes: 'after before change external_id hauler_id kind name position run_id',
   sync_holds: 'connection_id external_id hauler_id kind rejected',

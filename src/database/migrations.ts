@@ -64,6 +64,7 @@ import { ListParentsOfMaterials1795737000000 } from '../../migrations/1795737000
 import { KeepRetentionByRow1795738000000 } from '../../migrations/1795738000000-keep-retention-by-row.js';
 import { RereadWithoutPlan1795739000000 } from '../../migrations/1795739000000-reread-without-plan.js';
 import { KnowCameras1795740000000 } from '../../migrations/1795740000000-know-cameras.js';
+import { CountStoredRecordings1795742000000 } from '../../migrations/1795742000000-count-stored-recordings.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -132,4 +133,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   KeepRetentionByRow1795738000000,
   RereadWithoutPlan1795739000000,
   KnowCameras1795740000000,
+  CountStoredRecordings1795742000000,
 ];

@@ -7,6 +7,10 @@ export class Semaphore {
     this.free = count;
   }
 
+  get isWaitedFor(): boolean {
+    return this.waiting.length > 0;
+  }
+
   /** Returns false instead of waiting. */
   tryAcquire(): boolean {
     if (this.free === 0) return false;

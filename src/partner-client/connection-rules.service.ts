@@ -143,6 +143,8 @@ class CheckCalls {
   readonly unproven: string[] = [];
   /** Not of the partner, such as that of the database. */
   private error: unknown;
+  /** What the rules see of an answer that is not JSON; the exchange log has it as a failure. */
+  private notJson: KitAnswer | undefined;
 
   constructor(
     private readonly client: PartnerClient,
@@ -190,8 +192,8 @@ class CheckCalls {
       return facts === undefined ? kept : rememberSiteFacts(kept, facts);
     } catch (error) {
       if (!(error instanceof PartnerFailure) || error.kind !== 'notJson') throw error;
-      this.first ??= { reachable: true, authorized: true, status, fault: error.message };
-      return { status, headers, body: Buffer.from('not JSON') };
+      this.notJson = { status, headers, body: Buffer.from('not JSON') };
+      throw error;
     }
   }
 
@@ -211,10 +213,11 @@ class CheckCalls {
       this.error ??= error;
       throw error;
     }
-    const { kind, status, message } = error;
+    const { kind, status = this.notJson?.status, message } = error;
     const reachable = !UNREACHABLE.has(kind);
     const authorized = reachable && kind !== 'unauthorized' && status !== 403;
     this.first ??= { reachable, authorized, status, fault: message };
+    if (kind === 'notJson' && this.notJson !== undefined) return this.notJson;
     if (PASSING.has(kind)) {
       if (!isFirst) this.unproven.push(`${operation} is not proven: ${message}`);
       throw new UnprovenError(message);

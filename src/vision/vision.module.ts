@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 import { WorkModule } from '../work/work.module.js';
 import { outboundPolicy } from '../outbound/address-guard.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
-import { ENV, type Env } from '../config/env.js';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import { OUTBOUND_LOG, type OutboundLog } from '../outbound/outbound-log.js';
 import { STORAGE, type Storage } from '../storage/storage.js';
 import { StorageModule } from '../storage/storage.module.js';
@@ -98,7 +98,8 @@ import { Retention } from './recordings/retention.job.js';
     {
       provide: Downloader,
       inject: [STORAGE, ENV, OUTBOUND_LOG],
-      useFactory: (storage: Storage, env: Env, log: OutboundLog) => new Downloader(storage, outboundPolicy(env), log),
+      useFactory: (storage: Storage, env: ResolvedEnv, log: OutboundLog) =>
+        new Downloader(storage, outboundPolicy(env), log, env.DOWNLOAD_CONCURRENCY),
     },
     DownloadCheck,
     DownloadJob,

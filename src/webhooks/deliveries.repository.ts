@@ -5,7 +5,6 @@ import type { EventData, SentTopic } from '../contracts/webhooks/topics.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
 import { uuidv7 } from '../database/uuid.js';
-import type { Backlog } from '../work/work-kind.js';
 
 export interface DeliveryRow {
   readonly id: string;
@@ -166,40 +165,12 @@ export async function endTest(
 const CHANNELS = { mail: "e.format = 'email'", post: "e.format <> 'email'" } as const;
 export type Channel = keyof typeof CHANNELS;
 
-/** Only of endpoints that are called: a receiver that is away may have very many due deliveries. */
-export class DeliveryBacklog implements Backlog {
-  /** An endpoint to which something is due, unless it is paused or disabled. */
-  private readonly due: string;
-  readonly mayBeDueSql: string;
-
-  constructor(
-    private readonly database: Querying,
-    channel: Channel,
-  ) {
-    this.due = `webhook_endpoints AS e CROSS JOIN LATERAL (
-        SELECT d.due_at FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.due_at <= now() ORDER BY d.due_at LIMIT 1) AS due
-      WHERE e.enabled AND ${CHANNELS[channel]} AND (e.paused_until IS NULL OR e.paused_until <= now())`;
-    this.mayBeDueSql = `SELECT true FROM ${this.due} LIMIT 1`;
-  }
-
-  async lanes(kind: string, limit: number): Promise<string[]> {
-    const rows = await this.database.query<{ lane: string }[]>(
-      `SELECT e.id::text AS lane FROM ${this.due} AND NOT EXISTS (
-         SELECT FROM lanes AS l WHERE l.kind = $1 AND l.lane = e.id::text AND l.owned_until > now())
-       ORDER BY due.due_at LIMIT $2`,
-      [kind, limit],
-    );
-    return rows.map(({ lane }) => lane);
-  }
-
-  async oldestDue(): Promise<number | null> {
-    const [row] = await this.database.query<[{ age: number | null }]>(
-      `SELECT extract(epoch FROM now() - min(due.due_at))::float8 AS age FROM ${this.due}`,
-      [],
-    );
-    return row.age;
-  }
-}
+/** Endpoints with due deliveries. Only those that are called: a receiver that is away may have very many of them. */
+export const deliveryLanes = (channel: Channel): string => `
+  SELECT e.id::text AS lane, due.due_at AS urgency, due.due_at AS waiting_since
+  FROM webhook_endpoints AS e CROSS JOIN LATERAL (
+    SELECT d.due_at FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.due_at <= now() ORDER BY d.due_at LIMIT 1) AS due
+  WHERE e.enabled AND ${CHANNELS[channel]} AND (e.paused_until IS NULL OR e.paused_until <= now())`;
 
 /** Not while the endpoint is paused or disabled. */
 export const calledEndpoints = (channel: Channel): string =>

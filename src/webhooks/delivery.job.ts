@@ -5,12 +5,13 @@ import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js
 import { DELIVERY_REASONS, type DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import { inTransaction } from '../database/transaction.js';
 import type { Next, Run } from '../work/run.js';
+import { PARTNER_LANES } from '../work/work-kind.js';
 import { WorkService } from '../work/work.service.js';
 import {
   calledEndpoints,
   type Channel,
   deferDue,
-  DeliveryBacklog,
+  deliveryLanes,
   type DeliveryRow,
   endTest,
   endTogether,
@@ -78,11 +79,9 @@ export class DeliveryJob implements OnModuleInit {
       columns: ['endpoint_id', 'hauler_id', 'topic', 'data', 'created_at'],
       where: calledEndpoints(channel),
       lane: { by: 'endpoint_id', type: 'uuid', concurrency },
-      concurrency: 16,
-      // A receiver that hangs leaves its place to others.
-      waitsAfterMs: 1_000,
+      lanes: PARTNER_LANES,
       callsPartners: true,
-      backlog: new DeliveryBacklog(this.dataSource, channel),
+      lanesSql: deliveryLanes(channel),
       attempts: {
         max: MAX_TRIES,
         giveUp: (run) => run.finish('done', { status: 'failed', reason: 'interrupted', ended_at: new Date() }),

@@ -1,54 +1,30 @@
 import { Logger } from '@nestjs/common';
 import { inBackground } from '../errors/background.js';
 import type { DueRows, Started } from './due-rows.repository.js';
-import { type LaneOwners, type OwnedLane, OWNED_MS } from './lanes.repository.js';
+import type { LaneOwners, OwnedLane } from './lanes.repository.js';
 import { LoggedStatements } from './logged-statements.js';
 import { RowRunner } from './row-runner.js';
 import { RowLostError, Run, StoppingError } from './run.js';
 import type { WorkKind } from './work-kind.js';
 
-/** Runs at once, including those that wait, for each place of the kind. */
-const MAX_RUNS_PER_PLACE = 16;
+/** Lanes that an instance claims at once. Instances that look at the same time share what is due. */
+const MAX_CLAIMED = 4;
 
-/** How long a step waits for further runs to end. */
-const GATHER_MS = 10;
+/** How long a lane is worked on while this instance works on as many lanes as it may. Others are more urgent by then. */
+const TURN_MS = 5_000;
 
-/**
- * Share of the places that an instance without a free place claims as further lanes, so that the order of the kind holds
- * for all lanes and no lane waits for another to become empty.
- */
-const LANES_WITHOUT_PLACE = 0.25;
-/** A lane that gets no place for this long is left to another instance, or to a later turn. */
-const STARVED_MS = 3_000;
-
-interface Running {
-  readonly run: Run;
-  readonly abort: AbortController;
-  readonly ended: Promise<void>;
-  isWaiting: boolean;
-}
-
-/** A lane that this instance owns. */
-interface Lane {
-  readonly owned: OwnedLane;
-  readonly runs: Set<Running>;
-  renewedAt: number;
-  usedAt: number;
-  /** The end of a run could not be written: the row can be started again only after the lane was given back. */
-  isUnsettled: boolean;
-}
-
-/** Owns lanes of one kind while they have due rows, and runs these rows up to the concurrency of the kind. */
+/** Owns lanes of one kind while they have due rows. One loop for each lane runs them, up to the limits of the kind. */
 export class LaneRunner {
-  private readonly jobs = new Set<Running>();
-  private readonly lanes = new Map<string, Lane>();
-  private stepping: Promise<void> | undefined;
-  private isStepWanted = false;
-  /** Whether there may be due lanes that nobody owns. */
+  /** The lanes that are worked on, with their loops. */
+  private readonly lanes = new Map<OwnedLane, Promise<void>>();
+  private readonly runs = new Map<Run, AbortController>();
+  private due = Promise.withResolvers<void>();
+  private searching: Promise<void> | undefined;
   private isSearchWanted = false;
-  private stopped = false;
-  private stepTimer: NodeJS.Timeout | undefined;
-  /** A failed statement never ends the loop: the lane expires, and its rows are started again. */
+  /** The last search found as many lanes as it was asked for. */
+  private isMoreDue = false;
+  private isStopping = false;
+  /** A failed statement never ends the work: the lane expires, and its rows are started again. */
   private readonly statements: LoggedStatements;
   private readonly rows: RowRunner;
 
@@ -67,172 +43,136 @@ export class LaneRunner {
 
   /** The number of rows that this instance is processing. */
   get running(): number {
-    return this.jobs.size;
+    return this.runs.size;
   }
 
   oldestDue(): Promise<number> {
     return this.dueRows.oldestDue();
   }
 
-  /**
-   * Looks for due lanes and starts what is due; never rejects. A call during another call's step waits for that step, after
-   * which the other call makes one more.
-   */
+  /** Starts due rows of the lanes, and claims lanes with due rows that nobody owns. Never rejects. */
   async tick(): Promise<void> {
-    this.isSearchWanted = true;
-    await this.step();
+    this.due.resolve();
+    this.due = Promise.withResolvers();
+    await this.search();
   }
 
-  /** Renews all lanes by one statement. Aborts the runs of lanes that were lost, and of rows that were cancelled. */
-  async renew(): Promise<void> {
-    if (this.lanes.size === 0) return;
-    const now = Date.now();
-    const lanes = [...this.lanes];
-    const names = lanes.map(([name]) => name);
-    const renewed = await this.statements.attempt('renew', () => this.owners.renew(this.kind.name, names));
-    for (const [name, lane] of lanes) {
-      if (renewed?.has(name) === true) lane.renewedAt = now;
-      else if (renewed !== undefined || Date.now() - lane.renewedAt > OWNED_MS) this.lose(name, lane);
-    }
-    const runs = [...this.jobs].map(({ run }) => run);
-    const held = await this.statements.attempt('renew', () => this.dueRows.held(runs));
-    if (held === undefined) return;
-    for (const { run, abort } of this.jobs) {
-      if (runs.includes(run) && !held.has(run) && !run.isFinished) abort.abort(new RowLostError(this.kind.name));
+  /** Aborts the runs of rows that were cancelled: their rows are no longer as they were started. */
+  async abortCancelled(): Promise<void> {
+    const runs = [...this.runs];
+    if (runs.length === 0) return;
+    const started = runs.map(([run]) => run);
+    const held = await this.statements.attempt('look for cancelled rows', () => this.dueRows.held(started));
+    for (const [run, abort] of runs) {
+      if (held?.has(run) === false && !run.isFinished) abort.abort(new RowLostError(this.kind.name));
     }
   }
 
   stop(): void {
-    this.stopped = true;
+    this.isStopping = true;
   }
 
   /** Waits `graceMs` for the runs, aborts the rest, waits `abortMs`, and releases the rows of the runs that remain. */
   async drain(graceMs: number, abortMs: number): Promise<void> {
-    this.stopped = true;
-    clearTimeout(this.stepTimer);
-    await this.stepping;
-    await this.release([...this.lanes.values()].filter(({ runs }) => runs.size === 0));
+    this.stop();
+    await this.searching;
     await this.allEnded(graceMs);
-    for (const { abort } of this.jobs) abort.abort(new StoppingError());
+    for (const abort of this.runs.values()) abort.abort(new StoppingError());
     await this.allEnded(abortMs);
     // Rows whose runs ignore the abort stay started, as those of a killed instance.
-    const remaining = [...this.jobs].map(({ run }) => this.dueRows.update(run, { attempts: run.attempt - 1 }));
+    const remaining = [...this.runs.keys()].map((run) => this.dueRows.update(run, { attempts: run.attempt - 1 }));
     await Promise.allSettled(remaining);
-    await this.release([...this.lanes.values()]);
+    await Promise.all([...this.lanes.keys()].map((lane) => this.release(lane)));
   }
 
-  private async step(): Promise<void> {
-    this.isStepWanted = true;
-    while (this.stepping === undefined && this.isStepWanted && !this.stopped) {
-      this.isStepWanted = false;
-      this.stepping = this.work().finally(() => (this.stepping = undefined));
-      await this.stepping;
-    }
-    await this.stepping;
+  private async search(): Promise<void> {
+    this.isSearchWanted = true;
+    this.searching ??= this.searches();
+    await this.searching;
   }
 
-  private async work(): Promise<void> {
-    await this.startRows();
-    while (this.isSearchWanted && !this.stopped && this.kind.canStart?.() !== false) {
+  /** Once more for rows that became due during a search. */
+  private async searches(): Promise<void> {
+    do {
       this.isSearchWanted = false;
-      const free = this.freePlaces();
-      const wanted = free > 0 ? free : Math.ceil(this.kind.concurrency * LANES_WITHOUT_PLACE);
-      const claimed = await this.statements.attempt('claim', () => this.claim(wanted));
-      await this.startRows();
-      // There may be more lanes with due rows.
-      if (claimed === wanted && this.freePlaces() > 0) this.isSearchWanted = true;
-    }
-    const starvedAt = Date.now() - STARVED_MS;
-    const isOver = ({ runs, usedAt, isUnsettled }: Lane) => runs.size === 0 && (isUnsettled || usedAt < starvedAt);
-    await this.release([...this.lanes.values()].filter(isOver));
+      await this.claim();
+    } while (this.isSearchWanted);
+    this.searching = undefined;
   }
 
-  /** Returns how many lanes were claimed. */
-  private async claim(limit: number): Promise<number> {
-    const due = await this.dueRows.lanes(limit);
-    if (due.length === 0) return 0;
-    const now = Date.now();
-    const claimed = await this.owners.claim(this.kind.name, due);
-    for (const owned of claimed) {
-      this.lanes.set(owned.lane, { owned, runs: new Set(), renewedAt: now, usedAt: now, isUnsettled: false });
-    }
-    return claimed.length;
-  }
-
-  /** Starts due rows of the lanes, and gives back the lanes without any. */
-  private async startRows(): Promise<void> {
-    const free = this.freePlaces();
-    if (free <= 0 || this.kind.canStart?.() === false) return;
-    const { concurrency } = this.kind.lane;
-    const lanes = [...this.lanes.values()].filter(({ runs, isUnsettled }) => !isUnsettled && runs.size < concurrency);
-    if (lanes.length === 0) return;
-    const rooms = lanes.map(({ owned, runs }) => ({ owned, room: concurrency - runs.size }));
-    const started = await this.statements.attempt('start', () => this.dueRows.start(this.owners.owner, rooms, free));
-    if (started === undefined) return;
-    for (const row of started) this.start(row);
-    if (started.length < free) await this.release(lanes.filter(({ runs }) => runs.size === 0));
-  }
-
-  private async release(lanes: readonly Lane[]): Promise<void> {
-    if (lanes.length === 0) return;
-    const names = lanes.map(({ owned }) => owned.lane);
-    for (const name of names) this.lanes.delete(name);
-    await this.statements.attempt('give back lanes', () => this.owners.release(this.kind.name, names));
-  }
-
-  private lose(name: string, lane: Lane): void {
-    // A lane that was given back during the renewal has no runs.
-    if (this.lanes.get(name) === lane) this.lanes.delete(name);
-    const { runs } = lane;
-    for (const { abort } of runs) abort.abort(new RowLostError(this.kind.name));
-  }
-
-  private freePlaces(): number {
-    const { concurrency } = this.kind;
-    const working = [...this.jobs].filter(({ isWaiting }) => !isWaiting).length;
-    return Math.min(concurrency - working, concurrency * MAX_RUNS_PER_PLACE - this.jobs.size);
-  }
-
-  private start(started: Started): void {
-    const abort = new AbortController();
-    const run = new Run(this.dueRows, started, abort.signal, (isWaiting) => {
-      job.isWaiting = isWaiting;
-      if (isWaiting) this.stepSoon();
+  private async claim(): Promise<void> {
+    const limit = Math.min(MAX_CLAIMED, this.kind.lanes - this.lanes.size);
+    if (limit <= 0 || !this.mayStart()) return;
+    const claimed = await this.statements.attempt('claim lanes', async () => {
+      const due = await this.dueRows.lanes(limit);
+      this.isMoreDue = due.length === limit;
+      return due.length === 0 ? [] : this.owners.claim(this.kind.name, due);
     });
-    const lane = this.lanes.get(started.lane);
-    const job: Running = {
-      run,
-      abort,
-      isWaiting: false,
-      // In a later microtask: the job must be in the sets before its end removes it.
-      ended: Promise.resolve()
-        .then(() => this.rows.perform(run))
-        .then((isSettled) => {
-          this.jobs.delete(job);
-          lane?.runs.delete(job);
-          if (lane !== undefined && !isSettled) lane.isUnsettled = true;
-          this.stepSoon();
-        }),
-    };
-    this.jobs.add(job);
-    if (lane === undefined) return abort.abort(new RowLostError(this.kind.name));
-    lane.runs.add(job);
-    lane.usedAt = Date.now();
+    for (const lane of claimed ?? []) {
+      const loop = this.workOn(lane);
+      this.lanes.set(lane, loop);
+      inBackground(loop);
+    }
   }
 
-  /** Runs often end together. One step for several of them costs the database much less than one for each. */
-  private stepSoon(): void {
-    if (this.stopped) return;
-    this.stepTimer ??= setTimeout(() => {
-      this.stepTimer = undefined;
-      inBackground(this.step());
-    }, GATHER_MS);
+  /** Until nothing of the lane is due, or its turn is over. */
+  private async workOn(lane: OwnedLane): Promise<void> {
+    const runs = new Set<Promise<unknown>>();
+    const turnEnds = Date.now() + TURN_MS;
+    // Also after a run whose end could not be written: its row can be started again only after the lane was given back.
+    let isOver = false;
+    let hasRun = false;
+    let due: Promise<void>;
+    for (;;) {
+      isOver ||= Date.now() > turnEnds && this.lanes.size >= this.kind.lanes;
+      due = this.due.promise;
+      const room = isOver || lane.loss.signal.aborted ? 0 : this.kind.lane.concurrency - runs.size;
+      const rows = await this.startRows(lane, room);
+      for (const row of rows) {
+        const run = this.perform(lane, row).then((isSettled) => {
+          isOver ||= !isSettled;
+          runs.delete(run);
+        });
+        runs.add(run);
+        hasRun = true;
+      }
+      if (runs.size === 0) break;
+      // There was room for more than was due: it is asked again when there may be more, or before the lane is given back.
+      const isExhausted = rows.length < room;
+      await Promise.race([due, ...(isExhausted ? [Promise.all(runs)] : runs)]);
+    }
+    await this.release(lane);
+    this.lanes.delete(lane);
+    // Rows that became due since the last start were not found while the lane was owned.
+    if (due !== this.due.promise || (hasRun && this.isMoreDue)) inBackground(this.search());
+  }
+
+  private async startRows(lane: OwnedLane, limit: number): Promise<Started[]> {
+    if (limit === 0 || !this.mayStart()) return [];
+    const started = this.statements.attempt('start rows', () => this.dueRows.start(this.owners.owner, lane, limit));
+    return (await started) ?? [];
+  }
+
+  /** Returns whether the end of the run was written. */
+  private async perform(lane: OwnedLane, started: Started): Promise<boolean> {
+    const abort = new AbortController();
+    const run = new Run(this.dueRows, started, AbortSignal.any([lane.loss.signal, abort.signal]));
+    this.runs.set(run, abort);
+    return this.rows.perform(run).finally(() => this.runs.delete(run));
+  }
+
+  private async release(lane: OwnedLane): Promise<void> {
+    await this.statements.attempt('give back lanes', () => this.owners.release(lane));
+  }
+
+  private mayStart(): boolean {
+    return !this.isStopping && this.kind.canStart?.() !== false;
   }
 
   private async allEnded(withinMs: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, withinMs)));
-    await Promise.race([Promise.all([...this.jobs].map((job) => job.ended)), timeout]);
+    await Promise.race([Promise.all(this.lanes.values()), timeout]);
     clearTimeout(timer);
   }
 }

@@ -24,15 +24,11 @@ export class RowRunner {
     if (run.attempt > (this.kind.attempts?.max ?? Infinity)) {
       return this.settle('give up', () => this.giveUp(run, ENDED_WITH_PROCESS));
     }
-    const { waitsAfterMs } = this.kind;
-    const timer = waitsAfterMs === undefined ? undefined : setTimeout(() => run.waits(true), waitsAfterMs);
     try {
       const next = await this.kind.run(run);
       return run.isFinished || (await this.settle('finish', () => this.conclude(run, next)));
     } catch (error) {
       return this.settle('record', () => this.record(error, run));
-    } finally {
-      clearTimeout(timer);
     }
   }
 

@@ -7,13 +7,6 @@ export type Next = 'done' | { readonly afterMs: number } | { readonly at: Date }
 /** Columns that are written with a change of the row: name to value. Objects are written as JSON. */
 export type Changes = Readonly<Record<string, unknown>>;
 
-/** Statements that run as part of a write, and only if the row was written (`written` has it then). */
-export interface Also {
-  /** Named. They insert nothing where `written` is empty. `parameter` is that of `value`. */
-  sql(this: void, parameter: string): string;
-  readonly value: unknown;
-}
-
 /** This run no longer owns its row: another instance has it, or it is no longer due. The run must write nothing more. */
 export class RowLostError extends Error {
   constructor(kind: string) {
@@ -34,7 +27,6 @@ export class StoppingError extends Error {
 export class Run<Row extends object = object> implements Started {
   readonly row: Row;
   readonly key: readonly string[];
-  readonly lane: string;
   readonly startedAt: string;
   /** From 1: the number of attempts since the row last succeeded, this one included. */
   readonly attempt: number;
@@ -45,25 +37,15 @@ export class Run<Row extends object = object> implements Started {
     started: Started,
     /** Aborted when the lane is lost (`RowLostError`) or the service stops (`StoppingError`). */
     readonly signal: AbortSignal,
-    private readonly onWaits: (isWaiting: boolean) => void = () => undefined,
   ) {
     this.row = started.row as Row;
     this.key = started.key;
-    this.lane = started.lane;
     this.startedAt = started.startedAt;
     this.attempt = started.attempt;
   }
 
   get isFinished(): boolean {
     return this.finished;
-  }
-
-  /**
-   * Says that the run waits for somebody else, such as a host that sends nothing, or that it works again. A run that waits
-   * leaves its place to another one, so that a few hosts that hang cannot stop the work with all others.
-   */
-  waits(isWaiting: boolean): void {
-    this.onWaits(isWaiting);
   }
 
   /** Writes columns of the row, which is still worked on. Throws `RowLostError`. */
@@ -85,9 +67,9 @@ export class Run<Row extends object = object> implements Started {
    * The last write of the run: sets columns and the next due time. Can be part of the caller's transaction. Throws
    * `RowLostError`.
    */
-  async finish(next: Next, set: Changes = {}, manager?: EntityManager, also?: Also): Promise<void> {
+  async finish(next: Next, set: Changes = {}, manager?: EntityManager): Promise<void> {
     this.throwIfLost();
-    await this.dueRows.finish(this, { next, set, also }, manager);
+    await this.dueRows.finish(this, next, set, manager);
     this.finished = true;
   }
 

@@ -27,14 +27,15 @@ export interface WorkKind<Row extends object = object> {
     /** Maximum number of concurrent runs of a lane. One instance owns it, so this is the limit over all instances. */
     readonly concurrency: number;
   };
-  /** Columns that order the due rows of all lanes, ascending. Default: `due_at`. */
-  readonly order?: readonly string[];
-  /** For a table that may have too many due rows to read them all at each tick. */
-  readonly backlog?: Backlog;
-  /** Maximum number of concurrent runs in this instance, without those that wait (`Run.waits`). */
-  readonly concurrency: number;
-  /** A run that takes longer counts as waiting. For kinds whose runs take long only where a partner hangs. */
-  readonly waitsAfterMs?: number;
+  /** The column that orders the due rows, ascending. Default: `due_at`. */
+  readonly order?: string;
+  /**
+   * For a table that may have too many due rows to read them all at each tick: a SELECT of the lanes with due rows. `lane` is
+   * text, the lane with the lowest `urgency` comes first, and `waiting_since` is the `due_at` of a row that nobody works on.
+   */
+  readonly lanesSql?: string;
+  /** Maximum number of lanes that this instance works on at once. Large for kinds whose runs mostly wait for others. */
+  readonly lanes: number;
   readonly backoff?: Backoff;
   /**
    * The cap on attempts and the final state behind it (decision 54). Only a recurring kind has none: its rows stay
@@ -52,15 +53,6 @@ export interface WorkKind<Row extends object = object> {
   run(run: Run<Row>): Promise<Next>;
 }
 
-export interface Backlog {
-  /** A SELECT of true if rows may be due. It runs at each tick. */
-  readonly mayBeDueSql: string;
-  /** Lanes with due rows that nobody owns (table `lanes`), at most `limit`, the most urgent first. */
-  lanes(kind: string, limit: number): Promise<string[]>;
-  /** Seconds for which the oldest row has been due without being worked on; null if there is none. */
-  oldestDue(): Promise<number | null>;
-}
-
 export interface AttemptLimit<Row extends object = object> {
   /**
    * Attempts in a row that may fail. `run.finish` and a successful run start the count again. An attempt that ended
@@ -74,6 +66,9 @@ export interface AttemptLimit<Row extends object = object> {
    */
   giveUp(run: Run<Row>, reason: string): Promise<void>;
 }
+
+/** The lanes of a kind whose runs wait for partners, which costs this instance nearly nothing. */
+export const PARTNER_LANES = 64;
 
 /** Returns a name that is safe in SQL, or throws. All names are constants, and this keeps it so. */
 export function identifier(name: string): string {

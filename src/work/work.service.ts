@@ -79,13 +79,12 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
 
   onApplicationBootstrap(): void {
     this.started = true;
-    const renew = () => this.runners.forEach((runner) => inBackground(runner.renew()));
     this.schedule.addInterval(
       TICK,
       setInterval(() => inBackground(this.tick()), TICK_MS),
     );
     // Not in the registry, which Nest clears before the last runs have ended.
-    this.renewals = setInterval(renew, RENEWAL_MS);
+    this.renewals = setInterval(() => inBackground(this.renew()), RENEWAL_MS);
     inBackground(this.tick());
   }
 
@@ -99,6 +98,11 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
       [...this.runners.values()].map((runner) => runner.drain(grace * GRACE_SHARE, grace * ABORT_SHARE)),
     );
     clearInterval(this.renewals);
+  }
+
+  private async renew(): Promise<void> {
+    await this.owners.renew();
+    await Promise.all([...this.runners.values()].map((runner) => runner.abortCancelled()));
   }
 
   private async tick(): Promise<void> {

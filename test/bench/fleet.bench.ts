@@ -160,11 +160,11 @@ async function addRecordings({ client }: BenchDatabase, count: number): Promise<
   await client.query(`DROP INDEX ${indexes.map(({ name }) => name).join(', ')}`);
   await client.query(
     `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
-       start_time, end_time, duration_seconds, status, fetch_by, size_bytes, sha256, fetch_ms, stored_at, created_at,
+       start_time, end_time, duration_seconds, status, fetch_by, size_bytes, sha256, stored_at, created_at,
        updated_at)
      SELECT c.hauler_id, ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, c.id, 'continuous', 'old-' || n,
        c.customer_id, 'TRUCK-' || n / 4 % ${TRUCKS}, (ARRAY['front', 'rear', 'left', 'right'])[n % 4 + 1], at,
-       at + interval '1 minute', 60, 'stored', at, 10240, repeat('5', 64), 5, at, at, at
+       at + interval '1 minute', 60, 'stored', at, 10240, repeat('5', 64), at, at, at
      FROM (SELECT hauler_id, id, customer_id FROM connections ORDER BY id LIMIT 1) AS c, generate_series(1, $1) AS n,
        LATERAL (SELECT date_trunc('minute', now()) - interval '1 year' + n / ${4 * TRUCKS} * interval '1 minute' AS at) AS times`,
     [count],

@@ -833,7 +833,7 @@ export const endRecording = (app: TestApp, id: string): Promise<unknown> =>
 /** The state after a process was killed between the publication of a file and the update of its row. */
 export const forgetFile = (app: TestApp, connectionId: string, link: string): Promise<unknown> =>
   app.dataSource.query(
-    `UPDATE recordings SET status = 'available', size_bytes = NULL, sha256 = NULL, stored_at = NULL, fetch_ms = NULL,
+    `UPDATE recordings SET status = 'available', size_bytes = NULL, sha256 = NULL, stored_at = NULL,
        link = $2, expires_at = now() - interval '1 minute', due_at = now(), started_at = now() - interval '1 hour'
      WHERE connection_id = $1`,
     [connectionId, link],
@@ -1090,15 +1090,6 @@ export async function partitionsOf({ dataSource }: WithRows, table: string): Pro
   const sql = 'SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = $1::regclass ORDER BY 1';
   return (await dataSource.query<{ name: string }[]>(sql, [table])).map(({ name }) => name);
 }
-
-/** The recordings of a connection that were stored in an hour. */
-export const addStoredHour = (
-  { dataSource }: WithRows,
-  haulerId: string,
-  hour: Date,
-  recordings: number,
-): Promise<unknown> =>
-  dataSource.query('INSERT INTO stored_hours VALUES ($1, $2, $3, $4)', [haulerId, randomUUID(), hour, recordings]);
 
 /** A run that has ended so. */
 export const addSyncRun = (

@@ -65,7 +65,7 @@ export class ErasureJob implements OnModuleInit {
       key: { hauler_id: 'uuid', id: 'uuid' },
       where: "status = 'running'",
       lane: { by: 'hauler_id', type: 'uuid', concurrency: 1 },
-      concurrency: 2,
+      lanes: 2,
       backoff: { firstMs: 5_000, factor: 3, maxMs: 600_000, jitter: 0.2 },
       attempts: {
         max: MAX_ATTEMPTS,

@@ -59,7 +59,7 @@ export class ClipPreparationJob implements OnModuleInit {
       key: { id: 'uuid' },
       columns: ['customer_id', 'truck_id', 'camera_id', 'start_time', 'end_time', 'status', 'sandbox'],
       lane: { by: 'id', type: 'uuid', concurrency: 1 },
-      concurrency: 2,
+      lanes: 2,
       attempts: {
         max: MAX_ATTEMPTS,
         // The reason may name folders and servers: partners see the message, admins see `last_error`.

@@ -6,19 +6,13 @@ import { inTransaction } from '../../database/transaction.js';
 import { RowLostError, type Next, type Run } from '../../work/run.js';
 import { failureSentence, logFailure } from '../../work/failure-sentence.js';
 import { WorkService } from '../../work/work.service.js';
-import type { WorkKind } from '../../work/work-kind.js';
+import { PARTNER_LANES, type WorkKind } from '../../work/work-kind.js';
 import { Metrics } from '../../observability/metrics.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
 import { lockInterval } from '../../partner-client/connections.repository.js';
 import { nextRunAfterFailureMs, nextRunMs } from './schedule.rules.js';
 import { SiteSync } from './site-sync.service.js';
 import { type RunResult, SITE_SYNC_WORK, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
-
-/** Runs of one instance at the same time. Most of them wait for their partner. */
-const CONCURRENCY = 16;
-
-/** A partner that takes longer to answer leaves its place to other partners. */
-const SLOW_PARTNER_MS = 5_000;
 
 /** A run that was interrupted so often ends as failed, because it may be the cause of the interruptions. */
 const MAX_ATTEMPTS = 3;
@@ -55,8 +49,7 @@ export class SiteSyncJob implements OnModuleInit {
     where: `interface = 'site' AND deleted_at IS NULL AND (enabled OR run_requested_at IS NOT NULL)`,
     callsPartners: true,
     lane: { by: 'id', type: 'uuid', concurrency: 1 },
-    concurrency: CONCURRENCY,
-    waitsAfterMs: SLOW_PARTNER_MS,
+    lanes: PARTNER_LANES,
     run: (due) => this.run(due),
   };
 

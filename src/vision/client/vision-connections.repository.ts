@@ -15,9 +15,6 @@ export const READ_SUBSCRIPTIONS = 'vision crawl';
 export const READ_WINDOWS = 'vision windows';
 export const DOWNLOAD = 'vision downloads';
 
-/** A partner that takes longer to answer leaves its place to other partners. */
-export const SLOW_PARTNER_MS = 5_000;
-
 /** A connection to a partner's Vision API. */
 export interface VisionConnection extends PartnerConnection {
   readonly customerId: string;

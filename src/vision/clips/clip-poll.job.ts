@@ -1,9 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
+import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
 import type { Next, Run } from '../../work/run.js';
 import { VisionFindings } from '../client/findings.repository.js';
-import { DOWNLOAD, POLL_CLIPS, SLOW_PARTNER_MS, VisionConnections } from '../client/vision-connections.repository.js';
+import { DOWNLOAD, POLL_CLIPS, VisionConnections } from '../client/vision-connections.repository.js';
 import { RecordingsRepository } from '../recordings/recordings.repository.js';
 import { tooManyClips } from './clip-matching.rules.js';
 import { ClipPollClient } from './clip-poll.client.js';
@@ -50,8 +51,7 @@ export class ClipPollJob implements OnModuleInit {
       columns: ['last_error'],
       callsPartners: true,
       lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
-      concurrency: 8,
-      waitsAfterMs: SLOW_PARTNER_MS,
+      lanes: PARTNER_LANES,
       backoff: { firstMs: 5_000, factor: 2, maxMs: 60_000, jitter: 0.2 },
       run: (run) => this.round(run),
     });

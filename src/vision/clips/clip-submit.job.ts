@@ -1,4 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
 import type { Next, Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
@@ -7,7 +8,6 @@ import { VisionFindings } from '../client/findings.repository.js';
 import { type Acknowledgement, VisionClient } from '../client/vision.client.js';
 import {
   POLL_CLIPS,
-  SLOW_PARTNER_MS,
   SUBMIT_CLIPS,
   type VisionConnection,
   VisionConnections,
@@ -43,8 +43,7 @@ export class ClipSubmitJob implements OnModuleInit {
       where: "status = 'submitting'",
       callsPartners: true,
       lane: { by: 'connection_id', type: 'uuid', concurrency: 8 },
-      concurrency: 32,
-      waitsAfterMs: SLOW_PARTNER_MS,
+      lanes: PARTNER_LANES,
       backoff: { firstMs: 1_000, factor: 3, maxMs: 60_000, jitter: 0.2 },
       attempts: { max: MAX_ATTEMPTS, giveUp: (run, reason) => this.giveUp(run, reason) },
       run: (run) => this.submit(run),

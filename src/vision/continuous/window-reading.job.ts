@@ -1,14 +1,10 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
+import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
 import type { Next, Run } from '../../work/run.js';
-import {
-  READ_SUBSCRIPTIONS,
-  READ_WINDOWS,
-  SLOW_PARTNER_MS,
-  VisionConnections,
-} from '../client/vision-connections.repository.js';
+import { READ_SUBSCRIPTIONS, READ_WINDOWS, VisionConnections } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
 import { type SubscribedCamera, SubscriptionsRepository } from './subscriptions.repository.js';
 import { WindowReader } from './window-reader.service.js';
@@ -40,8 +36,7 @@ const MAX_WINDOW_ATTEMPTS = 100;
 const LANES = {
   callsPartners: true,
   lane: { by: 'connection_id', type: 'uuid', concurrency: 2 },
-  concurrency: 8,
-  waitsAfterMs: SLOW_PARTNER_MS,
+  lanes: PARTNER_LANES,
 } as const;
 
 /**

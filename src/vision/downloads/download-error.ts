@@ -67,7 +67,7 @@ export class DownloadError extends Error {
   }
 }
 
-/** The download is retried later, although it has not failed: it leaves its place, or its host or the storage is paused. */
+/** The download is retried later, although it has not failed: its host or the storage is paused. */
 export class RetryLaterError extends Error {
   /** For the log of the jobs: a warning, not an error. */
   readonly expected = true;

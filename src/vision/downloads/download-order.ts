@@ -16,8 +16,6 @@ export interface DownloadOrder {
   readonly onCheckpoint?: (point: ResumePoint | undefined) => Promise<void>;
   /** Called with the number of bytes so far, including earlier attempts. */
   readonly onReceived?: (bytes: number) => void;
-  /** Called when the download begins or ends to wait for a host that sends nothing, or hardly anything. */
-  readonly onStalled?: (isStalled: boolean) => void;
   readonly signal?: AbortSignal;
   readonly limits?: Partial<DownloadLimits>;
 }

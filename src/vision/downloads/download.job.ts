@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
+import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
 import type { Next, Run } from '../../work/run.js';
 import { inCallContext } from '../../outbound/outbound-log.js';
@@ -9,9 +10,10 @@ import { TargetBackoff } from '../../outbound/target-backoff.js';
 import { StorageUnavailableError } from '../../storage/storage-errors.js';
 import type { Published } from '../../storage/storage.js';
 import { recordingFile } from '../recordings/recording.rules.js';
-import { DOWNLOAD, SLOW_PARTNER_MS, VisionConnections } from '../client/vision-connections.repository.js';
+import { DOWNLOAD, VisionConnections } from '../client/vision-connections.repository.js';
 import { DownloadError, REASON_CODES, retryLater, RetryLaterError } from './download-error.js';
 import {
+  DOWNLOAD_LANES,
   DownloadRepository,
   RECORDING_COLUMNS,
   type RecordingRow,
@@ -20,7 +22,7 @@ import {
 } from './download.repository.js';
 import { withoutErased } from './erased-download.js';
 import { Downloader } from './downloader.js';
-import { FileHosts, giveWay, type HostUse } from './file-hosts.js';
+import { FileHosts } from './file-hosts.js';
 import { type FetchFailure, type NextStep, nextStep } from './download.rules.js';
 import { RelinkService } from './relink.service.js';
 
@@ -43,7 +45,7 @@ const MAX_ATTEMPTS = 1_500;
 /** Fetches recordings before their links expire, the earliest expiry first (decision 47). */
 @Injectable()
 export class DownloadJob implements OnModuleInit {
-  private readonly hosts: FileHosts;
+  private readonly hosts = new FileHosts();
   /** While the storage is unavailable, this instance starts no downloads. */
   private readonly storage = new TargetBackoff(1);
   private storageReason = '';
@@ -55,9 +57,7 @@ export class DownloadJob implements OnModuleInit {
     private readonly connections: VisionConnections,
     private readonly downloader: Downloader,
     @Inject(ENV) private readonly env: ResolvedEnv,
-  ) {
-    this.hosts = new FileHosts(env.DOWNLOAD_CONCURRENCY_PER_CONNECTION);
-  }
+  ) {}
 
   onModuleInit(): void {
     this.work.register<RecordingRow>({
@@ -66,18 +66,19 @@ export class DownloadJob implements OnModuleInit {
       // With the start, so that a write finds the one partition of the recording.
       key: { hauler_id: 'uuid', id: 'uuid', start_time: 'timestamptz' },
       columns: RECORDING_COLUMNS,
-      order: ['fetch_by'],
+      order: 'fetch_by',
       callsPartners: true,
       lane: { by: 'connection_id', type: 'uuid', concurrency: this.env.DOWNLOAD_CONCURRENCY_PER_CONNECTION },
-      backlog: this.recordings,
-      concurrency: this.env.DOWNLOAD_CONCURRENCY,
+      lanesSql: DOWNLOAD_LANES,
+      lanes: PARTNER_LANES,
       backoff: { firstMs: 1_000, factor: 2, maxMs: 300_000, jitter: 0.2 },
       attempts: {
         max: MAX_ATTEMPTS,
         giveUp: async (run, reason) => void (await this.end(run, run.row, 'failed', { reason, code: 'interrupted' })),
       },
-      // Otherwise each due row would be started and deferred again and again while the storage is unavailable.
-      canStart: () => this.storage.pausedUntil(STORAGE) === undefined,
+      // While hosts wait for this instance, the next files are left to others. Without the other condition each due row would be
+      // started and deferred again and again while the storage is unavailable.
+      canStart: () => !this.downloader.isFull && this.storage.pausedUntil(STORAGE) === undefined,
       run: (run) =>
         inCallContext(
           {
@@ -115,19 +116,18 @@ export class DownloadJob implements OnModuleInit {
   private async storePublished(run: DownloadRun): Promise<boolean> {
     const { row } = run;
     if (!mayBePublished(row)) return false;
-    const startedAt = Date.now();
     const published = await this.pauseOnStorageError(() => this.published(recordingFile(row.id)));
     if (published === undefined) return false;
-    await this.stored(run, row, published, startedAt);
+    await this.stored(run, row, published);
     return true;
   }
 
-  /** Defers the download while its host is not called, or while others wait for that host. */
+  /** Defers the download while its host is not called. */
   private async downloadFrom(run: DownloadRun, url: string): Promise<Next> {
     const { row } = run;
     const host = URL.canParse(url) ? new URL(url).host : '';
     const refusal = this.hosts.refusal(row.connection_id, host);
-    if (refusal === undefined) return this.download(run, url, this.hosts.use(row.connection_id, host));
+    if (refusal === undefined) return this.download(run, url, host);
     const retryAt = new Date(Date.now() + refusal.delayMs);
     const failure = { kind: 'retryable', retryAt, madeNoProgress: false } as const;
     const step = await this.next(run, failure);
@@ -136,12 +136,10 @@ export class DownloadJob implements OnModuleInit {
     throw new RetryLaterError(refusal.message, step.afterMs);
   }
 
-  /** `use` is absent if nothing has to be fetched. */
-  private async download(run: DownloadRun, url: string | undefined, use?: HostUse): Promise<Next> {
+  /** `url` is absent if nothing has to be fetched. */
+  private async download(run: DownloadRun, url: string | undefined, host = ''): Promise<Next> {
     const { row } = run;
-    const startedAt = Date.now();
     await this.recordings.begin(run);
-    const leave = new AbortController();
     let received = 0;
     try {
       const downloaded = await this.downloader.download({
@@ -149,26 +147,15 @@ export class DownloadJob implements OnModuleInit {
         name: recordingFile(row.id),
         resume: resumePointOf(row),
         limits: { firstByteMs: await this.connections.firstByteMs(row) },
-        signal: AbortSignal.any([run.signal, leave.signal]),
-        onReceived: (bytes) => {
-          received = bytes;
-          use?.moved();
-        },
-        onStalled: (isStalled) => {
-          run.waits(isStalled);
-          if (use?.stalled(isStalled) === true) leave.abort();
-        },
+        signal: run.signal,
+        onReceived: (bytes) => void (received = bytes),
         onCheckpoint: (point) => run.update(resumeColumns(point)),
       });
-      use?.ended();
-      return await this.stored(run, row, downloaded, startedAt);
+      this.hosts.ended(row.connection_id, host);
+      return await this.stored(run, row, downloaded);
     } catch (error) {
-      use?.ended(error);
+      this.hosts.ended(row.connection_id, host, error);
       if (run.signal.aborted) throw run.signal.reason;
-      if (leave.signal.aborted) {
-        await this.recordings.defer(run);
-        throw giveWay(new URL(url ?? '').host);
-      }
       if (error instanceof DownloadError) return this.failed(run, row, error, received);
       if (!(error instanceof StorageUnavailableError)) throw error;
       await this.recordings.defer(run);
@@ -178,9 +165,7 @@ export class DownloadJob implements OnModuleInit {
 
   private async relink(run: DownloadRun): Promise<Next> {
     const { row } = run;
-    // The partner's API may hang as well.
-    const timer = setTimeout(() => run.waits(true), SLOW_PARTNER_MS);
-    const listed = await this.links.find(row, run.signal).finally(() => clearTimeout(timer));
+    const listed = await this.links.find(row, run.signal);
     if (typeof listed === 'string') return this.end(run, row, 'expired', { reason: listed, code: 'notListed' });
     await this.recordings.finish(run, row, 'available', { afterMs: 0 }, listed);
     return 'done';
@@ -190,13 +175,11 @@ export class DownloadJob implements OnModuleInit {
     run: DownloadRun,
     row: RecordingRow,
     { size, sha256, trailingBytes = 0 }: Published & { readonly trailingBytes?: number },
-    startedAt: number,
   ): Promise<Next> {
     this.storage.answered(STORAGE);
     const finishing = this.recordings.finish(run, row, 'stored', 'done', {
       size_bytes: size,
       sha256,
-      fetch_ms: Date.now() - startedAt,
       stored_at: new Date(),
       link: null,
       reason: trailingBytes === 0 ? null : `The file has ${trailingBytes} bytes after its last MP4 box.`,

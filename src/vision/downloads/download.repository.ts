@@ -4,7 +4,7 @@ import type { Querying } from '../../database/sql.js';
 import { inTransaction } from '../../database/transaction.js';
 import { Outbox } from '../../events/outbox.js';
 import type { Changes, Next, Run } from '../../work/run.js';
-import type { Backlog } from '../../work/work-kind.js';
+import { STAYING } from '../../work/due-rows.repository.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
@@ -91,15 +91,26 @@ const WAITING = `waiting (id) AS (
          SELECT (SELECT r.connection_id FROM recordings AS r WHERE r.due_at IS NOT NULL AND r.connection_id > waiting.id
            ORDER BY r.connection_id LIMIT 1) FROM waiting WHERE id IS NOT NULL)`;
 
+/**
+ * Connections with due recordings, in the order in which the links of their most urgent ones expire. The column `waiting_since`
+ * takes longest: PostgreSQL evaluates it only for a statement that reads it.
+ */
+export const DOWNLOAD_LANES = `
+  WITH RECURSIVE ${WAITING}
+  SELECT waiting.id::text AS lane, first.fetch_by AS urgency,
+    (SELECT min(r.due_at) FROM (
+      SELECT r.due_at, r.started_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at <= now()
+      ORDER BY r.fetch_by LIMIT ${AGED_ROWS}) AS r WHERE r.started_at IS NULL) AS waiting_since
+  FROM waiting CROSS JOIN LATERAL (
+    SELECT t.fetch_by FROM recordings AS t WHERE t.connection_id = waiting.id AND t.due_at <= now() AND ${STAYING}
+    ORDER BY t.fetch_by LIMIT 1) AS first`;
+
 /** A clip that is ready just before its deadline, or was revived after it, is tried for this time. */
 const MIN_CLIP_MS = 3_600_000;
 
 /** Changes the state of recordings by the table of transitions, and updates the states of their parts and requests. */
 @Injectable()
-export class DownloadRepository implements Backlog {
-  readonly mayBeDueSql =
-    'SELECT true FROM recordings WHERE due_at IS NOT NULL ORDER BY connection_id, fetch_by LIMIT 1';
-
+export class DownloadRepository {
   constructor(
     private readonly dataSource: DataSource,
     private readonly parts: ClipsRepository,
@@ -158,68 +169,28 @@ export class DownloadRepository implements Backlog {
     return pairs;
   }
 
-  /** In the order in which the links of their most urgent recordings expire. */
-  async lanes(kind: string, limit: number): Promise<string[]> {
-    const found = await this.dataSource.query<{ lane: string }[]>(
-      `WITH RECURSIVE ${WAITING}
-       SELECT waiting.id::text AS lane FROM waiting CROSS JOIN LATERAL (
-         SELECT r.fetch_by FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at <= now()
-         ORDER BY r.fetch_by LIMIT 1) AS due
-       WHERE NOT EXISTS (SELECT FROM lanes AS l
-         WHERE l.kind = $1 AND l.lane = waiting.id::text AND l.owned_until > now())
-       ORDER BY due.fetch_by, waiting.id LIMIT $2`,
-      [kind, limit],
-    );
-    return found.map(({ lane }) => lane);
-  }
-
-  /** Of the most urgent recordings of each connection. */
-  async oldestDue(): Promise<number | null> {
-    const [row] = await this.dataSource.query<[{ age: number | null }]>(
-      `WITH RECURSIVE ${WAITING}
-       SELECT extract(epoch FROM now() - min(due.due_at))::float8 AS age FROM waiting CROSS JOIN LATERAL (
-         SELECT r.due_at FROM recordings AS r
-         WHERE r.connection_id = waiting.id AND r.due_at <= now() AND r.started_at IS NULL
-         ORDER BY r.fetch_by LIMIT ${AGED_ROWS}) AS due`,
-      [],
-    );
-    return row.age;
-  }
-
   private async write(
     row: RecordingRow,
     status: RecordingState,
     set: Changes,
-    write: (changes: Changes, manager: EntityManager) => Promise<void>,
+    write: (changes: Changes, manager?: EntityManager) => Promise<void>,
   ): Promise<void> {
     if (row.status !== status) RECORDING_STATES.assertTransition(row.status, status);
     const changes = { status, updated_at: new Date(), ...set };
     const { hauler_id: haulerId, part_id: partId } = row;
     const event = partId === null ? givenUp(row, status, set) : undefined;
-    const isAnnounced = event !== undefined && (await this.outbox.wants([event.topic], [haulerId]));
+    if (partId === null && event === undefined) return write(changes);
     await inTransaction(this.dataSource, async (manager) => {
       await write(changes, manager);
-      if (event !== undefined && isAnnounced) await this.outbox.record(manager, event);
-      if (partId !== null) {
-        const step = downloadEvent(status, set);
-        if (step !== undefined) {
-          await recordClipEvent(manager, { haulerId, id: partId }, { ...step, recordingId: row.id });
-        }
-        await this.parts.updatePartFromClips(manager, haulerId, partId, row.id);
+      if (event !== undefined) await this.outbox.record(manager, event);
+      if (partId === null) return;
+      const step = downloadEvent(status, set);
+      if (step !== undefined) {
+        await recordClipEvent(manager, { haulerId, id: partId }, { ...step, recordingId: row.id });
       }
-      if (status === 'stored') await countStored(manager, row);
+      await this.parts.updatePartFromClips(manager, haulerId, partId, row.id);
     });
   }
-}
-
-/** Adds a stored file to the hour of its download. Last in its transaction: all downloads of a connection write this row. */
-async function countStored(database: Querying, row: Pick<RecordingRow, 'hauler_id' | 'connection_id'>): Promise<void> {
-  await database.query(
-    `INSERT INTO stored_hours AS h (hauler_id, connection_id, hour, recordings)
-     VALUES ($1, $2, date_trunc('hour', now(), 'UTC'), 1)
-     ON CONFLICT (hour, hauler_id, connection_id) DO UPDATE SET recordings = h.recordings + 1`,
-    [row.hauler_id, row.connection_id],
-  );
 }
 
 /** The most urgent rows, which those in work are. Counting more would take longer than the other metrics together. */

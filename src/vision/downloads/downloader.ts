@@ -9,6 +9,7 @@ import {
   strongValidator,
 } from '../../media/file-headers.js';
 import { InvalidMp4Error, Mp4BoxValidator } from '../../media/mp4-box-validator.js';
+import { Semaphore } from '../../database/semaphore.js';
 import { redactText } from '../../observability/redaction.js';
 import type { OutboundPolicy } from '../../outbound/address-guard.js';
 import type { OutboundLog } from '../../outbound/outbound-log.js';
@@ -35,18 +36,27 @@ const CHECKPOINT = { ms: 1_000, bytes: 1024 * 1024 };
 /** Downloads MP4 files to the storage (decision 47). */
 export class Downloader {
   private readonly openLink: OpenLink;
+  private readonly receiving: Semaphore;
 
   constructor(
     readonly storage: Storage,
     policy: OutboundPolicy,
     log?: OutboundLog,
+    /** Downloads that receive at once. One that waits for its host does not count. */
+    maxReceiving = Infinity,
   ) {
     this.openLink = linkOpener(policy, log);
+    this.receiving = new Semaphore(maxReceiving);
+  }
+
+  /** Downloads whose hosts send already wait until others have received their files. */
+  get isFull(): boolean {
+    return this.receiving.isWaitedFor;
   }
 
   /** Rejects with `DownloadError` or `StorageUnavailableError`. */
   download(order: DownloadOrder): Promise<Downloaded> {
-    return new Transfer(this.storage, this.openLink, order).run();
+    return new Transfer(this.storage, this.openLink, this.receiving, order).run();
   }
 }
 
@@ -59,7 +69,8 @@ class Transfer {
   #identity: FileIdentity | undefined;
   #total: number | undefined;
   #response: LinkResponse | undefined;
-  #watch: TransferWatch | undefined;
+  #isReceiving = false;
+  #isOver = false;
   #hash = createHash('sha256');
   #boxes = new Mp4BoxValidator(redactText);
   /** Nothing but the end of the connection shows the end of the file. */
@@ -71,6 +82,7 @@ class Transfer {
   constructor(
     private readonly storage: Storage,
     private readonly openLink: OpenLink,
+    private readonly receiving: Semaphore,
     private readonly order: DownloadOrder,
   ) {
     this.#limits = { ...DOWNLOAD_LIMITS, ...order.limits };
@@ -90,14 +102,30 @@ class Transfer {
       // The first failure is the one to report; the sweep removes what cannot be removed now.
       await this.#releaseDraft(failure).catch(() => undefined);
       throw failure;
+    } finally {
+      this.#isOver = true;
+      this.#stopReceiving();
     }
+  }
+
+  /** At the first bytes, and again at those after a pause: a camera that wakes up costs other downloads nothing. */
+  async #startReceiving(): Promise<void> {
+    if (this.#isReceiving) return;
+    await this.receiving.acquire(this.#signal);
+    this.#isReceiving = true;
+    // The storage may have failed meanwhile.
+    if (this.#isOver) this.#stopReceiving();
+  }
+
+  #stopReceiving(): void {
+    if (this.#isReceiving) this.receiving.release();
+    this.#isReceiving = false;
   }
 
   async #fetch(): Promise<Draft> {
     const resumed = await this.#reopen();
     // The publication failed, or the process was killed before it, so no byte is missing.
     if (resumed !== undefined && this.#length === this.#total) return resumed;
-    this.#watch = new TransferWatch(this.#limits, this.order.onStalled ?? (() => undefined));
     try {
       const answer = (this.#response = await this.#open());
       const draft =
@@ -105,7 +133,6 @@ class Transfer {
       await this.#receive(answer, draft);
       return draft;
     } finally {
-      this.#watch.stop();
       this.#response?.response.destroy();
     }
   }
@@ -175,21 +202,25 @@ class Transfer {
     draft: Draft,
     onFailure: (error: unknown) => void,
   ): AsyncGenerator<Buffer> {
-    this.#watch?.expectBody(host, (error) => response.destroy(error));
+    const watch = new TransferWatch(host, this.#limits, {
+      onStalled: () => this.#stopReceiving(),
+      onExpired: (error) => response.destroy(error),
+    });
     try {
       for await (const chunk of response as AsyncIterable<Buffer>) {
-        this.#watch?.received(chunk.length);
+        watch.received(chunk.length);
+        await this.#startReceiving();
         counted(chunk.length);
         this.#inspect(chunk, host);
         this.order.onReceived?.(this.#length);
         this.#checkpointIfDue(draft);
         yield chunk;
-        this.#watch?.waitForHost();
+        watch.waitForHost();
       }
     } catch (error) {
       onFailure(error);
     } finally {
-      this.#watch?.stop();
+      watch.stop();
     }
   }
 

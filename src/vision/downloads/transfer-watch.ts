@@ -19,39 +19,35 @@ const MAX_INTERVAL_MS = 500;
 const STALLED_BYTES_PER_SECOND = 16 * 1024;
 const STALLED_MS = 3_000;
 
+export interface TransferEvents {
+  /** The transfer waits for its host: no bytes come, or they only trickle. Repeated while that is so. */
+  readonly onStalled: () => void;
+  /** The transfer made no progress for too long, and must end. */
+  readonly onExpired: (error: DownloadError) => void;
+}
+
 /**
- * Watches the progress of a transfer at intervals. It reports that the transfer begins or ends to wait for its host: for
- * the connection, for the first byte, for more bytes, or because bytes only trickle. A body that makes no progress at all
- * is ended. Intervals in which the transfer waited for the storage do not count, because that is not the host's fault.
+ * Watches the progress of a body at intervals, from the head of its response on. Intervals in which the transfer waited for
+ * this service do not count, because that is not the host's fault.
  */
 export class TransferWatch {
   #received = 0;
   #waitsForHost = true;
-  #isStalled = false;
   #hasBegun = false;
   /** How long bytes have only trickled, and how long none has come. */
   #trickledMs = 0;
   #idleMs = 0;
   #window = { ms: 0, bytes: 0 };
-  #body: { readonly host: string; readonly expire: (error: DownloadError) => void } | undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #intervalMs: number;
 
-  /** Begins to wait for the host. */
   constructor(
+    private readonly host: string,
     private readonly limits: TransferLimits,
-    private readonly onStalled: (isStalled: boolean) => void,
+    private readonly events: TransferEvents,
   ) {
     this.#intervalMs = Math.min(MAX_INTERVAL_MS, limits.firstByteMs / 10, limits.idleMs / 10, limits.slowMs / 10);
     this.#timer = setInterval(() => this.#check(), this.#intervalMs);
-  }
-
-  /** The head of the response came: from now on the limits hold, and `expire` ends the transfer. */
-  expectBody(host: string, expire: (error: DownloadError) => void): void {
-    this.#body = { host, expire };
-    this.#hasBegun = false;
-    this.#idleMs = 0;
-    this.#window = { ms: 0, bytes: 0 };
   }
 
   /** Bytes arrived. The transfer stores them until it calls `waitForHost`. */
@@ -67,7 +63,6 @@ export class TransferWatch {
   /** No byte is missing, or the transfer failed. */
   stop(): void {
     clearInterval(this.#timer);
-    this.#report(false);
   }
 
   #check(): void {
@@ -76,8 +71,8 @@ export class TransferWatch {
     this.#received = 0;
     const trickles = this.#waitsForHost && bytes < (STALLED_BYTES_PER_SECOND * ms) / 1_000;
     this.#trickledMs = trickles ? this.#trickledMs + ms : 0;
-    this.#report(this.#trickledMs >= STALLED_MS);
-    if (this.#body === undefined || (bytes === 0 && !this.#waitsForHost)) return;
+    if (this.#trickledMs >= STALLED_MS) this.events.onStalled();
+    if (bytes === 0 && !this.#waitsForHost) return;
     this.#idleMs = bytes > 0 ? 0 : this.#idleMs + ms;
     this.#window.ms += ms;
     this.#window.bytes += bytes;
@@ -94,14 +89,8 @@ export class TransferWatch {
     this.#window = { ms: 0, bytes: 0 };
   }
 
-  #report(isStalled: boolean): void {
-    if (isStalled === this.#isStalled) return;
-    this.#isStalled = isStalled;
-    this.onStalled(isStalled);
-  }
-
   #expire(words: string): void {
     this.stop();
-    this.#body?.expire(new DownloadError('retryable', `${this.#body.host} ${words}.`));
+    this.events.onExpired(new DownloadError('retryable', `${this.host} ${words}.`));
   }
 }

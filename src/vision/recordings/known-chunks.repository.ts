@@ -25,8 +25,8 @@ export async function knownChunks(
   { haulerId, id: connectionId }: VisionConnection,
   chunks: readonly Recording[],
 ): Promise<Map<number, KnownChunk>> {
-  // Two lookups with one suitable index each, even without statistics, for which the second needs its LIMIT: with an OR PostgreSQL read all rows of the connection for each
-  // chunk (1.8 s for 3,000 chunks). The months leave out the other partitions.
+  // Two lookups with one suitable index each, even without statistics, for which the second needs its LIMIT: with an OR PostgreSQL read all
+  // rows of the connection for each chunk (1.8 s for 3,000 chunks). The months leave out the other partitions.
   const ours = `r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = listed.truck AND r.start_time >= $3 AND r.start_time < $4
           AND r.part_id IS NULL`;
   const columns = `(listed.place - 1)::integer AS place, r.id, r.start_time::text AS start, r.status, r.camera_id AS camera,

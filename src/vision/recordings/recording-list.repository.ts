@@ -89,15 +89,14 @@ export function findRecordings(database: Querying, ids: readonly string[]): Prom
   );
 }
 
-/** The files stored since an hour, by the hour in which they were stored. */
+/** The files stored since an hour, by the hour in which they were stored. Retention deletes none of the last day. */
 export function countStoredByHour(database: Querying, since: Date): Promise<{ hour: Date; count: number }[]> {
   return database.query(
-    'SELECT hour, sum(recordings)::float8 AS count FROM stored_hours WHERE hour >= $1 GROUP BY hour ORDER BY hour',
+    `SELECT date_trunc('hour', stored_at, 'UTC') AS hour, count(*)::float8 AS count
+     FROM haulers, unnest(ARRAY['on-demand', 'continuous']) AS kept (source), LATERAL (
+       SELECT stored_at FROM recordings AS r
+       WHERE (r.hauler_id, r.source) = (haulers.id, kept.source) AND r.status = 'stored' AND r.stored_at >= $1) AS stored
+     GROUP BY 1 ORDER BY 1`,
     [since],
   );
-}
-
-/** Older hours are not shown. */
-export async function deleteOldHours(database: Querying): Promise<void> {
-  await database.query("DELETE FROM stored_hours WHERE hour < now() - interval '2 days'", []);
 }

@@ -18,7 +18,6 @@ import { Metrics } from '../../observability/metrics.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { lockRemoval } from '../holds/holds.repository.js';
 import { OldRows } from './old-rows.js';
-import { deleteOldHours } from './recording-list.repository.js';
 import { monthsOfRows, recordingFile } from './recording.rules.js';
 import { findRemoved, forgetRemoved, type RemovedFile, storeRemoved } from './removed-files.repository.js';
 import {
@@ -134,7 +133,6 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
   }
 
   private async runOnce(): Promise<RetentionResult> {
-    await deleteOldHours(this.dataSource);
     await storeMissingRetentions(this.dataSource, this.env.VIDEO_RETENTION_DAYS);
     const limit = await this.limit();
     const removal = new Removal(this.storage, this.dataSource);

@@ -21,7 +21,8 @@ test('every table moves with a hauler or stays, with a reason: add a new one to 
   const columns = await query<{ table: string; column: string; type: string }>(
     `SELECT c.table_name AS table, c.column_name AS column, c.data_type AS type
        FROM information_schema.columns c JOIN pg_class t ON t.oid = format('%I', c.table_name)::regclass
-      WHERE c.table_schema = 'public' AND t.relkind IN ('r', 'p') AND NOT t.relispartition`,
+      WHERE c.table_schema = 'public' AND t.relkind IN ('r', 'p') AND NOT t.relispartition
+      ORDER BY c.table_name, c.ordinal_position`,
   );
   const tables = [...new Set(columns.map(({ table }) => table))];
   expect(TABLE_FATES.map(({ table }) => table).sort()).toEqual(tables.sort());

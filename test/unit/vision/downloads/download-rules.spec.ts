@@ -168,8 +168,8 @@ describe('a host that may send nothing for 15 s at first, then for 1 s, and at l
   ])('that %s', (_, happens, expected) => {
     const messages: string[] = [];
     const limits = { firstByteMs: 15_000, idleMs: 1_000, minBytesPerSecond: 100, slowMs: 10_000 };
-    const watchdog = new TransferWatch(limits, () => undefined);
-    watchdog.expectBody('h', ({ message }) => messages.push(message));
+    const onExpired = ({ message }: Error) => void messages.push(message);
+    const watchdog = new TransferWatch('h', limits, { onStalled: () => undefined, onExpired });
     const send = (bytes: number): void => {
       watchdog.received(bytes);
       watchdog.waitForHost();
