@@ -13,9 +13,10 @@ export interface OutboundPolicy {
   readonly connectMs?: number | undefined;
 }
 
-export const outboundPolicy = (
-  env: Pick<Env, 'OUTBOUND_ALLOW_PRIVATE'> & Partial<Pick<Env, 'OUTBOUND_NAME_SERVERS' | 'PARTNER_CONNECT_TIMEOUT'>>,
-): OutboundPolicy => ({
+export type OutboundEnv = Pick<Env, 'OUTBOUND_ALLOW_PRIVATE'> &
+  Partial<Pick<Env, 'OUTBOUND_NAME_SERVERS' | 'PARTNER_CONNECT_TIMEOUT'>>;
+
+export const outboundPolicy = (env: OutboundEnv): OutboundPolicy => ({
   allowPrivate: env.OUTBOUND_ALLOW_PRIVATE,
   nameServers: env.OUTBOUND_NAME_SERVERS,
   connectMs: env.PARTNER_CONNECT_TIMEOUT,

@@ -32,7 +32,7 @@ export function guardedAgents(
 }
 
 /** The option `lookup` of a socket, which answers as `dns.lookup` does. */
-export const lookupBy =
+const lookupBy =
   (resolve: (host: string) => Promise<readonly LookupAddress[]>): LookupFunction =>
   (hostname, options, callback) => {
     const family = options.family === 'IPv4' ? 4 : options.family === 'IPv6' ? 6 : (options.family ?? 0);

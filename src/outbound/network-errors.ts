@@ -57,9 +57,7 @@ interface Wrapped {
 
 /** Why no connection was made, by the code of an error of Node.js; undefined for any other. */
 export function networkCause(error: unknown): NetworkCause | undefined {
-  for (let cause = error as Wrapped | undefined, depth = 0; cause != null && depth < MAX_CAUSES; depth++) {
-    const { code, originalCode } = cause;
-    cause = cause.cause;
+  for (const { code, originalCode } of withCauses(error)) {
     for (const each of [originalCode, code]) {
       if (typeof each !== 'string') continue;
       const known = CAUSES[each] ?? (each.startsWith('ERR_SSL_') ? 'tls-failed' : undefined);
@@ -69,9 +67,15 @@ export function networkCause(error: unknown): NetworkCause | undefined {
   return undefined;
 }
 
+/** The error, and those that it wraps. */
+function* withCauses(error: unknown): Generator<Wrapped> {
+  let cause = error as Wrapped | undefined;
+  for (let depth = 0; cause != null && depth < MAX_CAUSES; depth++, cause = cause.cause) yield cause;
+}
+
 /** Of an error of Node.js or axios, before the response or during it (`hasResponse`). */
 export function networkFailure(error: unknown, host: string, hasResponse: boolean): NetworkFailure {
-  const refused = addressRefusedIn(error);
+  const refused = withCauses(error).find((each) => each instanceof AddressRefusedError);
   if (refused !== undefined) return { kind: 'addressRefused', message: refused.message };
   const { code } = error as { readonly code?: unknown };
   if (code === HEAD_TOO_LARGE)
@@ -89,12 +93,4 @@ function reasonOf(cause: NetworkCause | undefined, code: unknown): string {
   if (code === 'ETIMEDOUT') return 'it does not answer';
   if (cause !== undefined) return NETWORK_CAUSES[cause];
   return typeof code === 'string' ? `the connection failed (${code})` : 'the connection failed';
-}
-
-/** axios and Node.js wrap the error of the address guard. */
-function addressRefusedIn(error: unknown): AddressRefusedError | undefined {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < MAX_CAUSES; cause = cause.cause, depth++) {
-    if (cause instanceof AddressRefusedError) return cause;
-  }
-  return undefined;
 }

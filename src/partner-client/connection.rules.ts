@@ -28,7 +28,10 @@ export async function connectionViolations(
   const violations: Violation[] = [];
   const refuse = (path: string, rule: RuleName, message: string) => violations.push({ path, rule, message });
   if (given.baseUrl !== undefined) {
-    const fault = baseUrlFault(given.baseUrl) ?? (await resolvedUrlFault(given.baseUrl, policy));
+    // The text is checked, because parsing removes an empty query or fragment.
+    const fault = /[?#]/.test(given.baseUrl)
+      ? 'The address must not contain a query or a fragment.'
+      : await resolvedUrlFault(given.baseUrl, policy);
     if (fault !== undefined) refuse('baseUrl', 'isAddress', `baseUrl is refused: ${fault}`);
   }
   for (const path of ['customerId', 'firstByteTimeoutSeconds'] as const) {
@@ -55,12 +58,6 @@ export function keyViolations(savedUrl: string, { baseUrl, apiKey }: UpdateConne
 /** Compares the origins as a client writes them: lower case, punycode, without the default port. */
 export const isOtherOrigin = (savedUrl: string, baseUrl: string): boolean =>
   new URL(savedUrl).origin !== new URL(baseUrl).origin;
-
-/** The text is checked, because parsing removes an empty query or fragment. */
-function baseUrlFault(text: string): string | undefined {
-  if (text.includes('?') || text.includes('#')) return 'The address must not contain a query or a fragment.';
-  return undefined;
-}
 
 /** Without a final slash, because the paths of the contracts are appended. */
 export function normalBaseUrl(text: string): string {

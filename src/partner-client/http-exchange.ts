@@ -3,8 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { HttpService } from '@nestjs/axios';
 import { Inject, Injectable, Optional } from '@nestjs/common';
 import { AxiosError, type AxiosRequestConfig, type RawAxiosResponseHeaders } from 'axios';
-import type { ResolvedEnv } from '../config/env.js';
-import { outboundPolicy } from '../outbound/address-guard.js';
+import { type OutboundEnv, outboundPolicy } from '../outbound/address-guard.js';
 import { guardedAgents } from '../outbound/guarded-agents.js';
 import { isLenientHost } from '../outbound/lenient-hosts.js';
 import { networkFailure } from '../outbound/network-errors.js';
@@ -44,14 +43,11 @@ export interface PartnerResponse {
   readonly body: AsyncIterable<Buffer>;
 }
 
-type ExchangeEnv = Pick<ResolvedEnv, 'OUTBOUND_ALLOW_PRIVATE' | 'PARTNER_CONNECT_TIMEOUT'> &
-  Partial<Pick<ResolvedEnv, 'OUTBOUND_NAME_SERVERS'>>;
-
 /** Calls of one host under way. Further ones wait for a connection, and the time counts as the call's. */
 const MAX_SOCKETS_PER_HOST = 32;
 
 /** axios sends the request and returns the body as it arrives; limits and decompression are applied below. */
-export function httpDefaults(env: ExchangeEnv): AxiosRequestConfig {
+export function httpDefaults(env: OutboundEnv): AxiosRequestConfig {
   return {
     ...guardedAgents(outboundPolicy(env), { keepAlive: true, maxSockets: MAX_SOCKETS_PER_HOST, maxFreeSockets: 8 }),
     adapter: 'http',

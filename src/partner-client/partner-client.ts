@@ -64,12 +64,6 @@ export interface PartnerCall {
   readonly signal?: AbortSignal;
 }
 
-interface Target {
-  readonly connection: PartnerConnection;
-  readonly slots: readonly KeySlot[];
-  readonly url: string;
-}
-
 /** What the answers to one call have shown. */
 interface Answers {
   /** The scenario of the sandbox that acted on the last one. */
@@ -137,8 +131,7 @@ export class PartnerClient {
     for (let attempt = 1; ; attempt++) {
       try {
         answers.scenario = undefined;
-        const slots = await this.keys.slots(connection);
-        const result = await this.tryKeys({ connection, slots, url }, call, use, answers);
+        const result = await this.tryKeys(connection, call, url, use, answers);
         this.backoff.answered(targetOf(connection));
         return result;
       } catch (error) {
@@ -186,12 +179,14 @@ export class PartnerClient {
 
   /** On 401 the next slot is tried; the key that is accepted becomes the current one (decision 18). */
   private async tryKeys<T>(
-    { connection, slots, url }: Target,
+    connection: PartnerConnection,
     call: PartnerCall,
+    url: string,
     use: (answer: PartnerAnswer) => Promise<T>,
     answers: Answers,
   ): Promise<T> {
     const { host } = new URL(url);
+    const slots = await this.keys.slots(connection);
     const scrubber = new KeyScrubber(slots.map(({ key }) => key));
     const accept = call.accept ?? [200];
     let refused: KeySlot | undefined;

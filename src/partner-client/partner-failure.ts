@@ -1,4 +1,4 @@
-import { ownField } from '../contracts/common/json.js';
+import { jsonOrText, ownField } from '../contracts/common/json.js';
 import { storableText } from '../contracts/common/text.js';
 import { summarise, type Violation } from '../contracts/common/violation.js';
 import { type Backoff, msUntil, retryDelayMs } from '../outbound/backoff.js';
@@ -189,7 +189,7 @@ export interface StatusContext {
 /** The failure for a status that the caller does not accept. `body` is empty if it could not be read. */
 export function statusFailure(status: number, body: Buffer, context: StatusContext): PartnerFailure {
   const { host, scrubber, now } = context;
-  const parsed = parsedOrText(body);
+  const parsed = jsonOrText(body.toString('utf8'));
   const detail = errorDetail(parsed, scrubber);
   const facts: FailureFacts = { status, body: parsed, retryAt: retryAfterDate(context.retryAfter, now) };
   const failure = (kind: FailureKind, sentence: string) => new PartnerFailure(kind, sentence, facts);
@@ -214,12 +214,4 @@ export function errorDetail(body: unknown, scrubber: Scrubber): string {
     ?.replace(/\s+/g, ' ')
     .replace(/[.\s]+$/, '');
   return `${code === undefined ? '' : ` ${code}`}${message === undefined || message === '' ? '' : `: ${message}`}`;
-}
-
-function parsedOrText(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return body.toString('utf8');
-  }
 }

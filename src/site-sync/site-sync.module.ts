@@ -5,7 +5,6 @@ import { CatalogLists } from './catalog/catalog-lists.service.js';
 import { RunAttentionRepository } from './sync/run-attention.repository.js';
 import { SiteSyncJob, SyncRetention } from './sync/site-sync.job.js';
 import { SiteSync } from './sync/site-sync.service.js';
-import { SyncDatabase } from './sync/sync-database.js';
 import { SyncChangesRepository } from './sync/sync-changes.repository.js';
 import { SyncRunHistory } from './sync/sync-run-history.service.js';
 import { SyncRunsRepository } from './sync/sync-runs.repository.js';
@@ -18,7 +17,6 @@ import { SyncRunsService } from './sync/sync-runs.service.js';
     CatalogLists,
     SiteSync,
     SiteSyncJob,
-    SyncDatabase,
     SyncRetention,
     RunAttentionRepository,
     SyncChangesRepository,

@@ -4,15 +4,14 @@ import { parseStorageUrl } from '../config/storage-url.js';
 import type { Storage } from './storage.js';
 import type { KnownRoots } from './storage-root.js';
 
-export interface StorageOptions {
-  /** Where the drafts of an S3 storage are. Default: below the system's folder of temporary files. */
-  readonly spool?: string;
-  readonly roots?: KnownRoots;
-}
-
-/** Opens what `STORAGE_URL` names. Each kind is loaded only where it is used: the AWS SDK costs boot time and memory. */
-export async function openStorage(storageUrl: string, options: StorageOptions = {}): Promise<Storage> {
-  const { spool = join(tmpdir(), 'haulbridge-spool'), roots } = options;
+/**
+ * Opens what `STORAGE_URL` names. Each kind is loaded only where it is used: the AWS SDK costs boot time and memory. `spool` has the
+ * drafts of an S3 storage; by default it is below the system's folder of temporary files.
+ */
+export async function openStorage(
+  storageUrl: string,
+  { spool = join(tmpdir(), 'haulbridge-spool'), roots }: { readonly spool?: string; readonly roots?: KnownRoots } = {},
+): Promise<Storage> {
   const config = parseStorageUrl(storageUrl);
   if (config.kind === 'files') return (await import('./file-storage.js')).fileStorage(config.root, roots);
   return (await import('./s3-storage.js')).s3Storage(config, spool);

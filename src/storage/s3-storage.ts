@@ -16,8 +16,7 @@ import { PRIVATE_FOLDER } from '../config/private-modes.js';
 import { DiskSpace } from './disk-space.js';
 import { draftCalls, type DraftFolder } from './draft.js';
 import { sweepDrafts } from './file-storage.js';
-import { deleteObject, deleteObjects } from './s3-delete.js';
-import { deleteVersions } from './s3-versions.js';
+import { deleteObject, deleteObjects, deleteVersions } from './s3-delete.js';
 import {
   type Checksum,
   expectAnswer,

@@ -548,7 +548,7 @@ describe('an admin with footage', () => {
 
   task('finds out why footage is missing and whose part it is, and saves it as CSV', async (page) => {
     await linkTo(page, 'Coverage').click();
-    await page.getByLabel('Hauler').selectOption({ label: west });
+    await page.getByLabel(/^Hauler/).selectOption({ label: west });
     await part(page, 'Fleet coverage')
       .getByRole('link', { name: /^T-WEST, .*: 50% stored/ })
       .click();

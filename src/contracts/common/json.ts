@@ -69,6 +69,15 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The value, or the text itself if it is no JSON. */
+export function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
 /** V8 reports the place of some faults; the rest of its message may quote the body. */
 function placeOf(error: unknown): string {
   const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec((error as Error).message) ?? [];

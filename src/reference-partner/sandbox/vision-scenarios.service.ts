@@ -10,7 +10,6 @@ import {
 } from '../../contracts/sandbox/scenarios.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { SCENARIO_HEADER, type FaultedRequest } from '../../http/recorded-request.js';
-import { PartnerClock } from './partner-clock.js';
 import { copyCameras, findAlias, findClipScenario, findSourceTruck } from './sandbox.repository.js';
 
 /** How the links of one list are signed. */
@@ -38,7 +37,6 @@ const DEFAULT_REASON = 'The camera was switched off.';
 export class VisionScenarios {
   constructor(
     private readonly dataSource: DataSource,
-    private readonly clock: PartnerClock,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX' | 'VISION_LINK_TTL'>,
   ) {}
 
@@ -51,11 +49,6 @@ export class VisionScenarios {
     const source = await findSourceTruck(this.dataSource, customerId);
     if (source !== undefined) await copyCameras(this.dataSource, customerId, source, truckId);
     return source;
-  }
-
-  /** The time of a customer. */
-  now(customerId: string): Promise<number> {
-    return this.clock.now(customerId);
   }
 
   /** How the link of an element is signed: by the scenario of the request, else by that of its truck. */

@@ -14,7 +14,14 @@ import { PartnerClock } from '../sandbox/partner-clock.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 import { type ListedWhole, messageOf } from './clip.rules.js';
 import { trimInProcess, UntrimmedError } from './media/trim-process.js';
-import { insertClips, type NewClip, recordingsOf, videoFileName, type VideoRow } from './stored-videos.repository.js';
+import {
+  type ClipRequest,
+  insertClips,
+  type NewClip,
+  recordingsOf,
+  videoFileName,
+  type VideoRow,
+} from './stored-videos.repository.js';
 
 /** Decision 39. */
 const VIDEO_REQUEST_STATES = defineStates('a video request', {
@@ -30,13 +37,7 @@ const MAX_ATTEMPTS = 12;
 const NOTHING_RECORDED = 'Nothing was recorded in this time.';
 const STORAGE_FAILED = 'The clip could not be prepared: its storage did not work.';
 
-interface RequestRow {
-  readonly id: string;
-  readonly customer_id: string;
-  readonly truck_id: string;
-  readonly camera_id: string;
-  readonly start_time: Date;
-  readonly end_time: Date;
+interface RequestRow extends ClipRequest {
   readonly status: VideoStatus;
   readonly sandbox: ClipScenario | null;
 }
@@ -86,7 +87,7 @@ export class ClipPreparationJob implements OnModuleInit {
     const { row } = run;
     const range = { startTime: row.start_time, endTime: row.end_time };
     const source = { ...row, truck_id: row.sandbox?.sourceTruckId ?? row.truck_id };
-    const recordings = await recordingsOf(this.dataSource, source, range);
+    const recordings = await recordingsOf(this.dataSource, source);
     const clips: NewClip[] = [];
     const whole: ListedWhole[] = [];
     try {

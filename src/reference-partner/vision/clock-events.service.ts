@@ -48,16 +48,10 @@ export class ClockEvents {
   /** Milliseconds until an event. Throws `conflict` if the event is not ahead. */
   private async until(event: ClockEvent, customerId: string): Promise<number> {
     const milliseconds = await this.distance(event, customerId);
-    if (milliseconds !== null && milliseconds > MAX_SANDBOX_SECONDS * 1_000) {
-      const message = `the clock cannot advance to ${event} in one step: it is more than 24 hours ahead; use advanceSeconds`;
-      throw apiError(ADMIN_API, 'conflict', message);
-    }
-    if (milliseconds !== null && milliseconds > 0) return milliseconds;
-    throw apiError(
-      ADMIN_API,
-      'conflict',
-      `the clock cannot advance to ${event}: this customer has no such event ahead`,
-    );
+    const refused = (why: string) => apiError(ADMIN_API, 'conflict', `the clock cannot advance to ${event}${why}`);
+    if (milliseconds === null || milliseconds <= 0) throw refused(': this customer has no such event ahead');
+    if (milliseconds <= MAX_SANDBOX_SECONDS * 1_000) return milliseconds;
+    throw refused(' in one step: it is more than 24 hours ahead; use advanceSeconds');
   }
 
   private async distance(event: ClockEvent, customerId: string): Promise<number | null> {

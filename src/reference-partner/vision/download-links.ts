@@ -7,6 +7,7 @@ import { formatInstant } from '../../contracts/common/instant.js';
 import { isUuid, withoutFinalSlashes } from '../../contracts/common/text.js';
 import type { ScenarioName } from '../../contracts/sandbox/scenarios.js';
 import { VIDEO_FILES_API, VISION_API } from '../../contracts/vision/vision.api.js';
+import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
 import { type FaultedRequest, SCENARIO_HEADER } from '../../http/recorded-request.js';
@@ -26,10 +27,7 @@ const EMBEDDABLE = {
   'Content-Security-Policy': "default-src 'none'; media-src 'self'",
 };
 
-export interface DownloadLink {
-  readonly downloadUrl: string;
-  readonly expiresAt: string;
-}
+type Link = Pick<Recording, 'downloadUrl' | 'expiresAt'>;
 
 /** Download links need no API key: they are signed with HMAC-SHA256 and expire after VISION_LINK_TTL (decision 46). */
 @Injectable()
@@ -45,7 +43,7 @@ export class DownloadLinks {
     return this.env.PUBLIC_URL === undefined ? requestedOrigin(request) : withoutFinalSlashes(this.env.PUBLIC_URL);
   }
 
-  sign(origin: string, kind: VideoKind, id: string, { now, ttlMs, scenario }: LinkTerms): DownloadLink {
+  sign(origin: string, kind: VideoKind, id: string, { now, ttlMs, scenario }: LinkTerms): Link {
     const expires = Math.floor((now + (ttlMs ?? this.env.VISION_LINK_TTL)) / 1000);
     const signature = this.signature(kind, id, expires, scenario);
     const query = `expires=${expires}&signature=${signature}${scenario === undefined ? '' : `&scenario=${scenario}`}`;
@@ -69,11 +67,6 @@ export class DownloadLinks {
     return seconds * 1000;
   }
 
-  /** Throws `gone` if the link has expired. */
-  assertValid(expiresAtMs: number, now: number): void {
-    if (expiresAtMs <= now) throw apiError(VISION_API, 'gone', 'the link has expired: list the videos again');
-  }
-
   private signature(kind: VideoKind, id: string, expires: number, scenario: unknown): string {
     const suffix = typeof scenario === 'string' ? `/${scenario}` : '';
     return createHmac('sha256', this.key).update(`${kind}/${id}/${expires}${suffix}`).digest('base64url');
@@ -93,21 +86,17 @@ export class VideoFiles {
 
   async send(kind: VideoKind, id: string, request: FaultedRequest, response: Response): Promise<void> {
     const expiresAtMs = this.links.verify(kind, id, request.query);
-    const { scenario, signature } = request.query;
-    if (typeof scenario === 'string') {
-      // The signature of the link covers the scenario.
+    const { scenario: named, signature } = request.query;
+    // The signature of the link covers it.
+    const scenario = typeof named === 'string' ? named : undefined;
+    if (scenario !== undefined) {
       request.scenario = { name: scenario as ScenarioName, parameters: {} };
       response.setHeader(SCENARIO_HEADER, scenario);
     }
     const video = isUuid(id) ? await findVideo(this.dataSource, kind, id) : undefined;
     const now = video === undefined ? systemNow() : await this.clock.now(video.customer_id);
-    this.links.assertValid(expiresAtMs, now);
+    if (expiresAtMs <= now) throw apiError(VISION_API, 'gone', 'the link has expired: list the videos again');
     if (video === undefined) throw apiError(VISION_API, 'notFound', 'the file was deleted: list the videos again');
-    const link = {
-      signature: typeof signature === 'string' ? signature : '',
-      scenario: typeof scenario === 'string' ? scenario : undefined,
-      expiresInMs: expiresAtMs - now,
-    };
     const file = {
       size: video.size_bytes,
       etag: `"${video.sha256}"`,
@@ -115,6 +104,10 @@ export class VideoFiles {
       headers: EMBEDDABLE,
       open: (range: ByteRange) => this.storage.read(fileOf(kind, video), range),
     };
-    await this.files.send(request, response, file, link);
+    await this.files.send(request, response, file, {
+      signature: typeof signature === 'string' ? signature : '',
+      scenario,
+      expiresInMs: expiresAtMs - now,
+    });
   }
 }

@@ -45,27 +45,23 @@ export class ReferenceRecordings {
 
   private async store(id: string, query: HostedRecordingQuery, body: AsyncIterable<Buffer>): Promise<HostedRecording> {
     const name = videoFileName('recordings', id);
-    const { size, sha256 } = await this.storage.store(name, checked(body)).catch((error: unknown) => {
+    const stored = await this.storage.store(name, checked(body)).catch((error: unknown) => {
       throw errorCode(error) === 'ECONNRESET'
         ? apiError(ADMIN_API, 'invalid', 'the upload was interrupted: send the complete file again', { cause: error })
         : error;
     });
     try {
-      await this.insertRecording(id, query, size, sha256);
+      await inTransaction(this.dataSource, async (manager) => {
+        // Look up the camera again: the name may have moved to another camera during the upload.
+        const cameraId = await this.cameras.findOrAdd(manager, query);
+        await insertRecording(manager, id, { ...query, cameraId }, stored);
+      });
     } catch (error) {
       // The commit may have succeeded, and a row must have its file. `storage check` reports a file without a row.
       if (!isDatabaseUnavailable(error)) await this.storage.delete(name);
       throw error;
     }
-    return { id, sizeBytes: size, sha256 };
-  }
-
-  private async insertRecording(id: string, query: HostedRecordingQuery, size: number, sha256: string): Promise<void> {
-    await inTransaction(this.dataSource, async (manager) => {
-      // Look up the camera again: the name may have moved to another camera during the upload.
-      const cameraId = await this.cameras.findOrAdd(manager, query);
-      await insertRecording(manager, { ...query, id, cameraId, sizeBytes: size, sha256 });
-    });
+    return { id, sizeBytes: stored.size, sha256: stored.sha256 };
   }
 }
 

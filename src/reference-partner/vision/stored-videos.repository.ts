@@ -1,21 +1,14 @@
 import type { DataSource } from 'typeorm';
+import type { HostedRecordingQuery } from '../../contracts/admin/hosted.dto.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
 import type { Querying } from '../../database/sql.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
-import { storageName } from '../../storage/storage.js';
+import { type Published, storageName } from '../../storage/storage.js';
 import type { TruckCamera } from './cameras.repository.js';
 
 /** Recordings are uploaded; clips are cut out of them. */
 export type VideoKind = 'recordings' | 'clips';
-
-/** Folders of the storage. The folder `recordings` belongs to the platform side. */
-const VIDEO_FOLDERS: Readonly<Record<VideoKind, string>> = {
-  recordings: 'reference-recordings',
-  clips: 'reference-clips',
-};
-
-export const videoFileName = (kind: VideoKind, id: string): string => storageName(VIDEO_FOLDERS[kind], id);
 
 /** The row of a stored recording or clip. */
 export interface VideoRow {
@@ -31,29 +24,18 @@ export interface VideoRow {
   readonly recording_id?: string | null;
 }
 
-/** The file of a video. */
-export const fileOf = (kind: VideoKind, { id, recording_id: recordingId }: VideoRow): string =>
-  recordingId == null ? videoFileName(kind, id) : videoFileName('recordings', recordingId);
-
-export interface StoredVideoQuery {
+interface StoredVideoQuery {
   readonly customerId: string;
-  readonly truckId: string | undefined;
+  readonly truckId?: string;
   /** Undefined: all cameras. */
   readonly cameras: readonly TruckCamera[] | undefined;
-  readonly startTime: Instant | undefined;
-  readonly endTime: Instant | undefined;
+  readonly startTime?: Instant;
+  readonly endTime?: Instant;
   /** Of clips alone. */
-  readonly requestId?: string | undefined;
+  readonly requestId: string | undefined;
 }
 
 const COLUMNS = 'id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes::float8, sha256';
-
-interface VideoTable {
-  readonly table: string;
-  readonly columns: string;
-  /** The condition of a list. */
-  readonly listed: string;
-}
 
 /** Longest recording. A list of what overlaps a time looks back so far. */
 export const MAX_RECORDING_MS = 86_400_000;
@@ -63,32 +45,46 @@ const LISTED = `customer_id = $1 AND ($2::text IS NULL OR truck_id = $2)
   AND ($3::timestamptz IS NULL OR (start_time > $3::timestamptz - interval '24 hours' AND end_time > $3))
   AND ($4::timestamptz IS NULL OR start_time < $4)
   AND ($5::text[] IS NULL OR (truck_id, camera_id) IN (SELECT * FROM unnest($5::text[], $6::text[])))`;
-const LISTED_CLIPS = `${LISTED} AND ($7::uuid IS NULL OR request_id = $7)`;
 
-const RECORDINGS: VideoTable = { table: 'reference_recordings', columns: COLUMNS, listed: LISTED };
-const CLIPS: VideoTable = {
-  table: 'reference_clips',
-  columns: `${COLUMNS}, request_id, recording_id`,
-  listed: LISTED_CLIPS,
+interface VideoTable {
+  readonly table: string;
+  /** In the storage, whose folder `recordings` belongs to the platform side. */
+  readonly folder: string;
+  readonly columns: string;
+  /** The condition of a list. */
+  readonly listed: string;
+  /** The condition of rows with a file of their own. */
+  readonly where: string;
+}
+
+const VIDEO_TABLES: Readonly<Record<VideoKind, VideoTable>> = {
+  recordings: {
+    table: 'reference_recordings',
+    folder: 'reference-recordings',
+    columns: COLUMNS,
+    listed: LISTED,
+    where: 'true',
+  },
+  clips: {
+    table: 'reference_clips',
+    folder: 'reference-clips',
+    columns: `${COLUMNS}, request_id, recording_id`,
+    listed: `${LISTED} AND ($7::uuid IS NULL OR request_id = $7)`,
+    where: 'recording_id IS NULL',
+  },
 };
 
-const VIDEO_TABLES: Readonly<Record<VideoKind, VideoTable>> = { recordings: RECORDINGS, clips: CLIPS };
+export const videoFileName = (kind: VideoKind, id: string): string => storageName(VIDEO_TABLES[kind].folder, id);
+
+/** The file of a video. */
+export const fileOf = (kind: VideoKind, { id, recording_id: recordingId }: VideoRow): string =>
+  recordingId == null ? videoFileName(kind, id) : videoFileName('recordings', recordingId);
 
 /** The files of the reference partner in the storage, and the rows that refer to them. */
-export const referenceInventories = (dataSource: Querying): Inventory[] => [
-  inventoryOf(dataSource, {
-    table: RECORDINGS.table,
-    folder: VIDEO_FOLDERS.recordings,
-    where: 'true',
-    owner: 'customer_id',
-  }),
-  inventoryOf(dataSource, {
-    table: CLIPS.table,
-    folder: VIDEO_FOLDERS.clips,
-    where: 'recording_id IS NULL',
-    owner: 'customer_id',
-  }),
-];
+export const referenceInventories = (dataSource: Querying): Inventory[] =>
+  Object.values(VIDEO_TABLES).map(({ table, folder, where }) =>
+    inventoryOf(dataSource, { table, folder, where, owner: 'customer_id' }),
+  );
 
 /** The videos that overlap `[startTime, endTime)`, oldest first, then by id (decision 42), and how many there are. */
 export async function listVideos(
@@ -122,30 +118,19 @@ export async function findVideo(dataSource: DataSource, kind: VideoKind, id: str
   return row;
 }
 
-/** All recordings of one camera that overlap a range, oldest first. */
-export async function recordingsOf(
-  dataSource: DataSource,
-  camera: Pick<VideoRow, 'customer_id' | 'truck_id' | 'camera_id'>,
-  { startTime, endTime }: { readonly startTime: Date; readonly endTime: Date },
-): Promise<VideoRow[]> {
+/** All recordings of the camera of a request that overlap its range, oldest first. */
+export async function recordingsOf(dataSource: DataSource, request: ClipRequest): Promise<VideoRow[]> {
   return dataSource.query<VideoRow[]>(
     `SELECT ${COLUMNS} FROM reference_recordings
      WHERE (customer_id, truck_id, camera_id) = ($1, $2, $3) AND start_time >= $4::timestamptz - interval '24 hours'
        AND start_time < $5 AND end_time > $4 ORDER BY start_time, id`,
-    [camera.customer_id, camera.truck_id, camera.camera_id, startTime, endTime],
+    [request.customer_id, request.truck_id, request.camera_id, request.start_time, request.end_time],
   );
-}
-
-interface CameraStart {
-  readonly customerId: string;
-  readonly truckId: string;
-  readonly cameraId: string;
-  readonly startTime: Instant;
 }
 
 export async function hasRecordingAt(
   database: Querying,
-  { customerId, truckId, cameraId, startTime }: CameraStart,
+  { customerId, truckId, cameraId, startTime }: HostedRecordingQuery,
 ): Promise<boolean> {
   const rows = await database.query<unknown[]>(
     'SELECT 1 FROM reference_recordings WHERE (customer_id, truck_id, camera_id, start_time) = ($1, $2, $3, $4)',
@@ -154,21 +139,21 @@ export async function hasRecordingAt(
   return rows.length > 0;
 }
 
-interface NewRecording extends CameraStart {
-  readonly id: string;
-  readonly endTime: Instant;
-  readonly sizeBytes: number;
-  readonly sha256: string;
-}
-
-export async function insertRecording(database: Querying, recording: NewRecording): Promise<void> {
-  const { id, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256 } = recording;
+export async function insertRecording(
+  database: Querying,
+  id: string,
+  { customerId, truckId, cameraId, startTime, endTime }: HostedRecordingQuery,
+  { size, sha256 }: Published,
+): Promise<void> {
   await database.query(
     `INSERT INTO reference_recordings (id, customer_id, truck_id, camera_id, start_time, end_time, size_bytes, sha256)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    [id, customerId, truckId, cameraId, startTime, endTime, sizeBytes, sha256],
+    [id, customerId, truckId, cameraId, startTime, endTime, size, sha256],
   );
 }
+
+/** What the row of a request for clips has of them. */
+export type ClipRequest = Omit<VideoRow, 'size_bytes' | 'sha256' | 'recording_id'>;
 
 export interface NewClip {
   readonly id: string;
@@ -180,9 +165,7 @@ export interface NewClip {
   readonly sha256: string;
 }
 
-type Request = Pick<VideoRow, 'id' | 'customer_id' | 'truck_id' | 'camera_id'>;
-
-export async function insertClips(database: Querying, request: Request, clips: readonly NewClip[]): Promise<void> {
+export async function insertClips(database: Querying, request: ClipRequest, clips: readonly NewClip[]): Promise<void> {
   await database.query(
     `INSERT INTO reference_clips (request_id, customer_id, truck_id, camera_id, id, recording_id, start_time, end_time,
        size_bytes, sha256)

@@ -38,21 +38,15 @@ export async function findVideoRequest(database: Querying, id: string): Promise<
 }
 
 /** Newest first. */
-export async function listVideoRequests(database: Querying, query: HostedVideoRequestQuery): Promise<ListPage<object>> {
+export function listVideoRequests(database: Querying, query: HostedVideoRequestQuery): Promise<ListPage<object>> {
   const list: SqlList = {
     name: 'hosted/video-requests',
-    sql: 'SELECT id, created_at FROM reference_video_requests WHERE ($1::text IS NULL OR status = $1)',
+    sql: `SELECT ${COLUMNS} FROM reference_video_requests WHERE ($1::text IS NULL OR status = $1)`,
     parameters: [query.status ?? null],
     key: ['created_at', 'id'],
     order: 'DESC',
   };
-  const { rows: found, pagination } = await listPage<{ id: string }>(database, list, query);
-  const rows = await database.query<object[]>(
-    `SELECT ${COLUMNS} FROM reference_video_requests WHERE id = ANY ($1::uuid[])
-     ORDER BY created_at DESC, id DESC`,
-    [found.map(({ id }) => id)],
-  );
-  return { rows, pagination };
+  return listPage(database, list, query);
 }
 
 /** Makes the clips of a customer due earlier: their due time is system time, while the customer's clock moves. */

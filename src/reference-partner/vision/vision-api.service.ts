@@ -21,6 +21,7 @@ import {
 } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import type { FaultedRequest } from '../../http/recorded-request.js';
+import { PartnerClock } from '../sandbox/partner-clock.js';
 import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
 import { ReferenceCameras, type TruckCamera } from './cameras.repository.js';
 import { listVideos, type VideoKind, type VideoRow } from './stored-videos.repository.js';
@@ -45,6 +46,7 @@ export class ReferenceVisionApi {
     private readonly requests: ReferenceVideoRequests,
     private readonly links: DownloadLinks,
     private readonly scenarios: VisionScenarios,
+    private readonly clock: PartnerClock,
   ) {}
 
   async requestVideo(request: CreateVideoRequest, call: Call): Promise<CreateVideoResponse> {
@@ -84,7 +86,7 @@ export class ReferenceVisionApi {
     assertCustomer(query.customerId, call);
     const sourceTruckId = await this.scenarios.sourceTruck(query.customerId, query.truckId);
     const cameras = await this.cameras.known(query);
-    const now = await this.scenarios.now(query.customerId);
+    const now = await this.clock.now(query.customerId);
     return { cameras, sourceTruckId, links: { now, scenario: call.scenario, origin: this.links.originOf(call) } };
   }
 
@@ -95,15 +97,7 @@ export class ReferenceVisionApi {
     { scenario }: Links,
     requestId?: string,
   ) {
-    const { customerId, truckId, cameraId, startTime, endTime } = query;
-    const wanted = {
-      customerId,
-      truckId,
-      cameras: cameraId === undefined ? undefined : cameras,
-      startTime,
-      endTime,
-      requestId,
-    };
+    const wanted = { ...query, cameras: query.cameraId === undefined ? undefined : cameras, requestId };
     const page = pageRequest(query);
     const { rows, total } = await listVideos(this.dataSource, kind, wanted, shifted(page, scenario?.name));
     return { rows, pagination: paginationOf(page, shownTotal(total, scenario)) };
@@ -126,19 +120,12 @@ export class ReferenceVisionApi {
     cameras: readonly TruckCamera[],
     links: Links,
   ): Promise<VideoList> {
-    const page = pageRequest(query);
     const found = isUuid(requestId) ? await this.requests.find(requestId) : undefined;
-    const request = found !== undefined && matches(found, query, cameras) ? found : undefined;
-    const { videos, pagination } =
-      request === undefined
-        ? { videos: [], pagination: paginationOf(page, shownTotal(0, links.scenario)) }
-        : await this.listClips(query, cameras, links, request.id);
-    // JSON has no members that are undefined.
-    return {
-      videos,
-      pagination,
-      request: request && { requestId: request.id, status: request.status, message: request.message },
-    };
+    if (found === undefined || !matches(found, query, cameras)) {
+      return { videos: [], pagination: paginationOf(pageRequest(query), shownTotal(0, links.scenario)) };
+    }
+    const { id, status, message } = found;
+    return { ...(await this.listClips(query, cameras, links, id)), request: { requestId: id, status, message } };
   }
 
   private element<T extends Recording>(type: DtoClass<T>, video: VideoRow, kind: VideoKind, links: Links): T {

@@ -5,8 +5,7 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { present } from '../../contracts/common/present.js';
 import { listPage } from '../../database/list-page.js';
-import type { Kind } from '../sync/kinds.js';
-import { catalogList } from './catalog.repository.js';
+import { type CatalogKind, catalogList } from './catalog.repository.js';
 
 /** The lists of the catalog for the admin API, newest first. */
 @Injectable()
@@ -25,7 +24,11 @@ export class CatalogLists {
     return this.list(CatalogMaterial, 'materials', query);
   }
 
-  private async list<Dto extends object>(type: DtoClass<Dto>, kind: Kind, query: CatalogQuery): Promise<List<Dto>> {
+  private async list<Dto extends object>(
+    type: DtoClass<Dto>,
+    kind: CatalogKind,
+    query: CatalogQuery,
+  ): Promise<List<Dto>> {
     const { rows, pagination } = await listPage<object>(this.dataSource, catalogList(kind, query), query);
     return { data: rows.map((row) => present(type, row)), pagination };
   }

@@ -109,6 +109,8 @@ const RECORDS_OF = {
       CASE WHEN ${hasSeveralParents('materials')} THEN site_ids END AS site_ids,
       CASE WHEN ${hasSeveralParents('materials')} THEN kiosk_ids END AS kiosk_ids, material_type, measure_unit FROM materials`,
 } as const;
+export type CatalogKind = keyof typeof RECORDS_OF;
+
 const FILTER = `($1::uuid IS NULL OR hauler_id = $1) AND ($2::boolean IS NULL OR active = $2)
   AND ($3::uuid IS NULL OR connection_id = $3)`;
 
@@ -124,10 +126,7 @@ const OF_SITE = {
 } as const;
 
 /** The rows of one kind, newest first. */
-export function catalogList(
-  kind: keyof typeof RECORDS_OF,
-  { haulerId, connectionId, active, siteId }: CatalogQuery,
-): SqlList {
+export function catalogList(kind: CatalogKind, { haulerId, connectionId, active, siteId }: CatalogQuery): SqlList {
   const all = `${RECORDS_OF[kind]} WHERE ${FILTER}`;
   return {
     name: kind,

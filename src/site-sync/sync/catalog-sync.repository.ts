@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { uuidv7 } from '../../database/uuid.js';
-import { type Kind, type KindCounts, KINDS } from './kinds.js';
+import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
 import { CONTENT_COLUMNS } from './staged-records.repository.js';
 import { ChangeRecorder } from './sync-changes.repository.js';
@@ -28,7 +28,7 @@ interface OutcomeRow {
   readonly unreadable: number;
 }
 
-export const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
+const DEACTIVATE = 'active = false, deactivated_at = now(), updated_at = now()';
 
 /** `given` is the staged record, `stored` that of the catalog (decision 34). */
 const IS_STALE = 'coalesce(given.partner_updated_at < stored.partner_updated_at, false)';
@@ -261,7 +261,45 @@ export class KindRepository {
   }
 }
 
-export async function affected(manager: EntityManager, sql: string, parameters: unknown[]): Promise<number> {
+/** Whether removals wait for an admin. */
+export async function hasHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<boolean> {
+  const held = await manager.query<unknown[]>(
+    'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected LIMIT 1',
+    [owner.haulerId, owner.connectionId],
+  );
+  return held.length > 0;
+}
+
+/** Applies the removals that were held and returns their number by kind. */
+export async function applyHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<Record<Kind, number>> {
+  const removed = forEachKind(() => 0);
+  const parameters = [owner.haulerId, owner.connectionId];
+  for (const kind of KINDS) {
+    removed[kind] = await affected(
+      manager,
+      `UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
+       WHERE hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'
+         AND stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.external_id = hold.external_id
+         AND NOT hold.rejected AND stored.active`,
+      parameters,
+    );
+  }
+  await manager.query(
+    'DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected',
+    parameters,
+  );
+  return removed;
+}
+
+/** Keeps the held records. The next run that would remove them holds them again. */
+export async function rejectHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<void> {
+  await manager.query('UPDATE sync_holds SET rejected = true WHERE hauler_id = $1 AND connection_id = $2', [
+    owner.haulerId,
+    owner.connectionId,
+  ]);
+}
+
+async function affected(manager: EntityManager, sql: string, parameters: unknown[]): Promise<number> {
   const [, count] = await manager.query<[unknown[], number]>(sql, parameters);
   return count;
 }

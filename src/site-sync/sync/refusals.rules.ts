@@ -30,18 +30,9 @@ const FIELDS: Readonly<Record<string, string>> = {
   'address.zipCode': 'postal code',
 };
 
-/** A fault in short. */
-const FAULTS: Partial<Record<RuleName, (field: string) => string>> = {
+/** A fault in short. Any other is a wrong value, and its cause says why. */
+const FAULTS: Readonly<Record<string, (field: string) => string>> = {
   isDefined: (field) => `no ${field}`,
-  isEnum: (field) => `wrong ${field}`,
-  isUuid: (field) => `${field} that is no UUID`,
-  isLength: (field) => `${field} that is blank, too short or too long`,
-  isString: (field) => `${field} that is no text`,
-  isText: (field) => `${field} with invalid characters`,
-  isObject: (field) => `${field} that is no object`,
-  isBoolean: (field) => `${field} that is neither true nor false`,
-  isInstant: (field) => `${field} without an offset or a date`,
-  isPast: (field) => `${field} in the future`,
   isKnown: (field) => `unknown ${field}`,
   isUnique: () => 'id of an earlier record',
   hasParent: () => 'neither site nor kiosk',
@@ -55,15 +46,13 @@ const isRule = (rule: string): rule is RuleName => rule in RULES;
 /** `43 × wrong unit`, with cause and remedy. */
 export function toRefusedRecords({ rule, ...group }: Refusal): RefusedRecords {
   const { kind, field, count } = group;
-  const known = isRule(rule) ? rule : undefined;
   const name = FIELDS[field] ?? (field === 'id' || field === 'name' ? `${field} of a ${NOUNS[kind]}` : field);
-  const fault = (known === undefined ? undefined : FAULTS[known]) ?? ((of: string) => `invalid ${of}`);
   const ruleId = siteRuleOf(field === 'record' ? kind : `${kind}.${field}`, rule);
   return {
     ...group,
     rule,
     ...(ruleId === undefined ? {} : { ruleId }),
-    sentence: `${count.toLocaleString('en-US')} × ${fault(name)}`,
-    ...(known === undefined ? { cause: 'The record is invalid.', remedy: 'Correct it.' } : RULES[known]),
+    sentence: `${count.toLocaleString('en-US')} × ${FAULTS[rule]?.(name) ?? `wrong ${name}`}`,
+    ...(isRule(rule) ? RULES[rule] : { cause: 'The record is invalid.', remedy: 'Correct it.' }),
   };
 }

@@ -1,11 +1,14 @@
 import { ownField } from '../../contracts/common/json.js';
 import { Injectable } from '@nestjs/common';
+import { DataSource, type EntityManager } from 'typeorm';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import { GetSitesResponse } from '../../contracts/site/site.dto.js';
+import { Database } from '../../database/database.js';
+import { Semaphore } from '../../database/semaphore.js';
+import { inTransaction } from '../../database/transaction.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
-import type { EntityManager } from 'typeorm';
 import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { adoptRecords, KindRepository, lockCatalog } from './catalog-sync.repository.js';
@@ -15,7 +18,6 @@ import { mergeMaterials } from './merged-materials.repository.js';
 import { holdsRemovals, removalGuard } from './removal-guard.rules.js';
 import { checkParents, RECORD_LISTS, RecordStager, stageRecords, storeIssues } from './staged-records.repository.js';
 import { SyncChangesRepository } from './sync-changes.repository.js';
-import { SyncDatabase } from './sync-database.js';
 import { type RunResult, type StartedRun, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** A run that this process executes. */
@@ -33,12 +35,25 @@ export interface Synchronisation {
 /** A run waits for this much of its answer, or all of a smaller one, before it takes a database connection. */
 const PREFETCH_BYTES = 1_048_576;
 
+/** Answers that one instance stages and applies at the same time. */
+const MAX_TRANSACTIONS = 3;
+
+/**
+ * The statistics of PostgreSQL know neither the staged records nor what the transaction has written, so that it expects one
+ * row and may loop over all staged records for each stored one, for minutes. Every statement needs a whole
+ * answer or catalog, for which hash joins that fit into memory are right.
+ */
+const SETTINGS = { enable_nestloop: 'off', work_mem: '32MB' };
+
 /** Fetches a hauler's sites, kiosks and materials from a partner and applies them to the catalog in one transaction. */
 @Injectable()
 export class SiteSync {
+  private readonly slots = new Semaphore(MAX_TRANSACTIONS);
+
   constructor(
+    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly partners: PartnerClient,
-    private readonly database: SyncDatabase,
     private readonly runs: SyncRunsRepository,
     private readonly changes: SyncChangesRepository,
   ) {}
@@ -57,18 +72,20 @@ export class SiteSync {
       duringPause: requested,
       signal,
     };
-    const { slots } = this.database;
     await this.partners.stream(connection, call, async (answer) => {
       const result = answer.status === 404 ? await noData(answer) : undefined;
       if (result === undefined) await answer.prefetch(PREFETCH_BYTES);
-      await slots.acquire(signal);
-      await this.conclude(work, answer, result).finally(() => slots.release());
+      await this.slots.acquire(signal);
+      await this.conclude(work, answer, result).finally(() => this.slots.release());
     });
   }
 
+  /** On a connection that requests do not use. An answer is read once, so the transaction is not repeated. */
   private conclude(work: Synchronisation, answer: PartnerAnswer, result?: RunResult): Promise<void> {
-    return this.database.transaction(async (manager) =>
-      work.conclude(manager, result ?? (await this.apply(manager, work.run, answer))),
+    return inTransaction(
+      this.dataSource,
+      async (manager) => work.conclude(manager, result ?? (await this.apply(manager, work.run, answer))),
+      { lane: this.database.bulk, settings: SETTINGS, attempts: 1 },
     );
   }
 
@@ -155,27 +172,25 @@ async function stillHeld(repository: KindRepository, kind: Kind, counts: KindCou
 const hasChanges = ({ created, updated, deactivated, restored, held }: KindCounts): boolean =>
   created + updated + deactivated + restored + held > 0;
 
-/** A gateway or a wrong address also answers 404, so the run reports a 404 without the contract's error body. */
+/**
+ * A 404 of the contract means that the partner has no data of this hauler (section 7). A gateway or a wrong address also answers
+ * 404, so the run reports one without the contract's error body.
+ */
 async function noData(answer: PartnerAnswer): Promise<RunResult> {
-  const reason = await notOfContract(answer);
+  const reason = await answer.json().then(notOfContract, (error: unknown) => {
+    if (error instanceof PartnerFailure) return error.message.replace(/\.$/, '');
+    throw error;
+  });
   if (reason === undefined) return { status: 'no_data' };
   return { status: 'no_data', error: `The 404 is not the contract's, so the address may be wrong: ${reason}.` };
 }
 
-/** A 404 of the contract means that the partner has no data of this hauler (section 7). */
-async function notOfContract(answer: PartnerAnswer): Promise<string | undefined> {
-  try {
-    const body = await answer.json();
-    const error = ownField(body, 'error');
-    const isOfContract =
-      ownField(body, 'success') === false &&
-      ownField(error, 'code') === 'NOT_FOUND' &&
-      typeof ownField(error, 'message') === 'string';
-    return isOfContract
-      ? undefined
-      : 'an answer with status 404 must have the common error body, with error.code NOT_FOUND';
-  } catch (error) {
-    if (error instanceof PartnerFailure) return error.message.replace(/\.$/, '');
-    throw error;
-  }
+function notOfContract(body: unknown): string | undefined {
+  const error = ownField(body, 'error');
+  const isOfContract =
+    ownField(body, 'success') === false &&
+    ownField(error, 'code') === 'NOT_FOUND' &&
+    typeof ownField(error, 'message') === 'string';
+  if (isOfContract) return undefined;
+  return 'an answer with status 404 must have the common error body, with error.code NOT_FOUND';
 }

@@ -192,21 +192,14 @@ export class RecordStager {
   }
 
   private recordFaults(kind: Kind, record: Site | Kiosk | Material, path: string): Violation[] {
-    if (kind === 'materials' && isWithoutParent(record as Material)) {
-      return [missingParent(path)];
-    }
+    if (kind === 'materials' && isWithoutParent(record as Material)) return [missingParent(path)];
     const { updatedAt } = record;
+    if (updatedAt === undefined) return [];
     const field = fieldPath(path, 'updatedAt');
-    if (updatedAt === undefined || (updatedAt >= EARLIEST && updatedAt <= this.latest)) return [];
-    if (updatedAt < EARLIEST)
-      return [
-        {
-          path: field,
-          rule: 'isInstant',
-          message: `${field} is the first day of a calendar, not the time of a change`,
-        },
-      ];
-    return [{ path: field, rule: 'isPast', message: `${field} lies in the future` }];
+    if (updatedAt > this.latest) return [{ path: field, rule: 'isPast', message: `${field} lies in the future` }];
+    if (updatedAt >= EARLIEST) return [];
+    const message = `${field} is the first day of a calendar, not the time of a change`;
+    return [{ path: field, rule: 'isInstant', message }];
   }
 }
 

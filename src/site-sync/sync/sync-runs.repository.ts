@@ -166,20 +166,17 @@ export class SyncRunsRepository {
     }
   }
 
-  async confirm(manager: EntityManager, { hauler_id, id }: RunRow, counts: RunCounts): Promise<void> {
-    await manager.query(`UPDATE sync_runs SET status = 'succeeded', counts = $3 WHERE hauler_id = $1 AND id = $2`, [
-      hauler_id,
-      id,
-      JSON.stringify(counts),
-    ]);
-  }
-
-  async reject(manager: EntityManager, { hauler_id, id }: RunRow, note: string | null): Promise<void> {
-    await manager.query(`UPDATE sync_runs SET status = 'rejected', note = $3 WHERE hauler_id = $1 AND id = $2`, [
-      hauler_id,
-      id,
-      note,
-    ]);
+  /** The decision of an admin about a held run. */
+  async decide(
+    manager: EntityManager,
+    { hauler_id, id }: RunRow,
+    decision: { readonly status: RunStatus; readonly counts?: RunCounts; readonly note?: string | undefined },
+  ): Promise<void> {
+    const counts = decision.counts === undefined ? null : JSON.stringify(decision.counts);
+    await manager.query(
+      `UPDATE sync_runs SET status = $3, counts = coalesce($4::jsonb, counts), note = $5 WHERE hauler_id = $1 AND id = $2`,
+      [hauler_id, id, decision.status, counts, decision.note ?? null],
+    );
   }
 
   /** Deletes the issues of runs that are no longer among the newest of the connection. */

@@ -6,20 +6,20 @@ import type { List } from '../../contracts/admin/list.dto.js';
 import { SyncChange, type SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
 import { QuarantinedRecord, type QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
 import { type RequestedSyncRun, SyncRun, type SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
+import { jsonOrText } from '../../contracts/common/json.js';
 import { present } from '../../contracts/common/present.js';
 import { siteRuleOf } from '../../conformance/site/site-rules.js';
+import { BULK_TIMEOUT_MS } from '../../database/database.js';
 import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
 import { requestRun } from '../../partner-client/connections.repository.js';
 import { ConnectionsService } from '../../partner-client/connections.service.js';
-import { lockCatalog } from './catalog-sync.repository.js';
-import { applyHeldRemovals, hasHeldRemovals, rejectHeldRemovals } from './held-removals.repository.js';
+import { applyHeldRemovals, hasHeldRemovals, lockCatalog, rejectHeldRemovals } from './catalog-sync.repository.js';
 import { forEachKind, KINDS } from './kinds.js';
 import { type ChangeRow, SyncChangesRepository } from './sync-changes.repository.js';
 import { absentSentence, noticedLists } from './absent-lists.rules.js';
 import { toRefusedRecords } from './refusals.rules.js';
-import { APPLY_TIMEOUT_MS } from './sync-database.js';
 import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsRepository } from './sync-runs.repository.js';
 
 /** The administration of synchronisation runs. */
@@ -83,13 +83,13 @@ export class SyncRunsService {
   /** Applies the held removals. Throws `conflict` if the run holds none, or is not the newest of its connection. */
   async confirm(id: string): Promise<SyncRun> {
     return this.decide(id, 'succeeded', async (manager, run) => {
-      const removed = await applyHeldRemovals(manager, { haulerId: run.hauler_id, connectionId: run.connection_id });
+      const removed = await applyHeldRemovals(manager, ownerOf(run));
       const counts = forEachKind((kind) => ({
         ...run.counts[kind],
         deactivated: run.counts[kind].deactivated + removed[kind],
         held: 0,
       }));
-      await this.runs.confirm(manager, run, counts);
+      await this.runs.decide(manager, run, { status: 'succeeded', counts });
       await this.changes.confirm(manager, run.hauler_id, run.id);
     });
   }
@@ -97,8 +97,8 @@ export class SyncRunsService {
   /** Discards the held removals; `conflict` as for `confirm`. The next answer that would remove the records is held. */
   async reject(id: string, note: string | undefined): Promise<SyncRun> {
     return this.decide(id, 'rejected', async (manager, run) => {
-      await rejectHeldRemovals(manager, { haulerId: run.hauler_id, connectionId: run.connection_id });
-      await this.runs.reject(manager, run, note ?? null);
+      await rejectHeldRemovals(manager, ownerOf(run));
+      await this.runs.decide(manager, run, { status: 'rejected', note });
     });
   }
 
@@ -118,7 +118,7 @@ export class SyncRunsService {
         await this.assertHolds(manager, run);
         await apply(manager, run);
       },
-      { statementTimeoutMs: APPLY_TIMEOUT_MS },
+      { statementTimeoutMs: BULK_TIMEOUT_MS },
     );
     return this.get(id);
   }
@@ -132,9 +132,9 @@ export class SyncRunsService {
   }
 
   /** The holds of a deleted connection are discarded when another connection takes over its records. */
-  private async assertHolds(manager: EntityManager, { id, hauler_id, connection_id }: RunRow): Promise<void> {
-    if (await hasHeldRemovals(manager, { haulerId: hauler_id, connectionId: connection_id })) return;
-    const message = `the run ${id} holds no removals any more: its connection was deleted, and another connection has taken over its records`;
+  private async assertHolds(manager: EntityManager, run: RunRow): Promise<void> {
+    if (await hasHeldRemovals(manager, ownerOf(run))) return;
+    const message = `the run ${run.id} holds no removals any more: its connection was deleted, and another connection has taken over its records`;
     throw apiError(ADMIN_API, 'conflict', message);
   }
 
@@ -145,6 +145,8 @@ export class SyncRunsService {
     return row;
   }
 }
+
+const ownerOf = ({ hauler_id: haulerId, connection_id: connectionId }: RunRow) => ({ haulerId, connectionId });
 
 const toSyncRunDto = (row: RunRow): SyncRun =>
   present(SyncRun, { ...row, ...attentionOf(row), refusals: row.refusals?.map(toRefusedRecords) });
@@ -173,17 +175,8 @@ export function changedFields(row: Pick<ChangeRow, 'before' | 'after'>): string[
   return names.filter((name) => !isDeepStrictEqual(before[name], after[name])).sort();
 }
 
-/** A text that was cut is not JSON and is returned as a string. */
-function parsedRaw(raw: string): unknown {
-  try {
-    return JSON.parse(raw) as unknown;
-  } catch {
-    return raw;
-  }
-}
-
 const toQuarantinedRecord = (row: IssueRow): QuarantinedRecord => ({
   ...present(QuarantinedRecord, { ...row, ruleId: siteRuleOf(row.path, row.rule) }),
-  // The partner's JSON may be null.
-  raw: parsedRaw(row.raw),
+  // The partner's JSON may be null. A text that was cut is no JSON.
+  raw: jsonOrText(row.raw),
 });

@@ -27,9 +27,9 @@ describe('records that a run quarantines or flags (decisions 32 and 33)', () => 
       ['1 × unknown site', 'kiosks', 'SITE-043'],
 
       ['1 × neither site nor kiosk', 'materials', 'SITE-037'],
-      ['1 × name of a site that is blank, too short or too long', 'sites', 'SITE-011'],
-      ['1 × record that is no object', 'sites', 'SITE-006'],
-      ['1 × time of the change in the future', 'sites', 'SITE-019'],
+      ['1 × wrong name of a site', 'sites', 'SITE-011'],
+      ['1 × wrong record', 'sites', 'SITE-006'],
+      ['1 × wrong time of the change', 'sites', 'SITE-019'],
     ]);
     const listed = await Promise.all(
       (run.refusals ?? []).map(async ({ severity, kind, field, rule }) => {
