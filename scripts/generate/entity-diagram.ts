@@ -26,6 +26,7 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'removed_files',
     'coverage_days',
     'partner_camera_names',
+    'cameras',
     'ticket_footage',
     'recording_shares',
     'vision_findings',

@@ -44,6 +44,7 @@ export const TABLE_FATES: readonly TableFate[] = [
     'recordings',
     'coverage_days',
     'partner_camera_names',
+    'cameras',
     'vision_findings',
     'ticket_footage',
     'holds',

@@ -9,6 +9,7 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   api_keys:
     'activated_at all_customers connection_id created_at customer_id expires_at hash hauler_id id interfaces last_used_at name overlap_seconds prefix replaces_id retires_at revoked_at',
   backup_verifications: 'archive_created_at is_last verified_at',
+  cameras: 'camera connection_id first_at hauler_id last_at name truck_id',
   clip_events: 'hauler_id id kind part_id recording_id request_id text',
   connections:
     'attempts base_url created_at customer_id deleted_at due_at enabled first_byte_timeout_seconds hauler_id id interface interval_seconds last_error run_requested_at sealed_key sealed_next_key started_at updated_at',

@@ -63,6 +63,7 @@ import { ListRecordingsAsClips1795736001000 } from '../../migrations/17957360010
 import { ListParentsOfMaterials1795737000000 } from '../../migrations/1795737000000-list-parents-of-materials.js';
 import { KeepRetentionByRow1795738000000 } from '../../migrations/1795738000000-keep-retention-by-row.js';
 import { RereadWithoutPlan1795739000000 } from '../../migrations/1795739000000-reread-without-plan.js';
+import { KnowCameras1795740000000 } from '../../migrations/1795740000000-know-cameras.js';
 import { CountStoredRecordings1795742000000 } from '../../migrations/1795742000000-count-stored-recordings.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
@@ -131,5 +132,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   ListParentsOfMaterials1795737000000,
   KeepRetentionByRow1795738000000,
   RereadWithoutPlan1795739000000,
+  KnowCameras1795740000000,
   CountStoredRecordings1795742000000,
 ];

@@ -3,6 +3,8 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { randomBytes, randomUUID, createHash } from 'node:crypto';
 import { onServer } from './test-run.js';
 import { uuidv7 } from '../../src/database/uuid.js';
+import { cameraSql } from '../../src/vision/recordings/cameras.repository.js';
+import { FILL_CAMERAS } from '../../migrations/1795740000000-know-cameras.js';
 
 /**
  * Rows that the product cannot make or show, written and read for tests. With `time.ts`, the only SQL of the tests: a change of
@@ -18,12 +20,56 @@ const VIDEO_ROWS = ['recordings', 'video_request_parts', 'video_requests', 'visi
  */
 export async function deleteVideoRows(app: TestApp): Promise<void> {
   for (const table of [...VIDEO_SOURCES, ...VIDEO_ROWS]) await app.dataSource.query(`DELETE FROM ${table}`);
+  await knowCameras(app.dataSource);
 }
 
 /** Where rows are written: a service in the process of the test, or the database of another one. */
 export interface RowTarget {
   readonly dataSource: { query(sql: string, values?: unknown[]): Promise<unknown> };
 }
+
+/** What the product knows of cameras after it has listed these recordings and learned these pairs of names. */
+export const knowCameras = (database: RowTarget['dataSource']): Promise<unknown> =>
+  database.query(`DELETE FROM cameras; ${FILL_CAMERAS}`);
+
+/** Of the only truck of a connection: its recordings, its pairs, which of these names are one camera, and which recordings are within bounds. */
+export async function readCameras({ dataSource }: TestApp, connectionId: string, names: readonly string[]) {
+  const bounds = await dataSource.query<{ name: string; at: Date; isKnown: boolean }[]>(
+    `SELECT r.camera_id AS name, r.start_time AS at,
+       coalesce(r.start_time BETWEEN c.first_at AND c.last_at, false) AS "isKnown"
+     FROM recordings AS r LEFT JOIN cameras AS c ON (c.hauler_id, c.connection_id, c.truck_id, c.name)
+       = (r.hauler_id, r.connection_id, r.truck_id, r.camera_id)
+     WHERE r.connection_id = $1`,
+    [connectionId],
+  );
+  const pairs = await dataSource.query<{ requested: string; returned: string }[]>(
+    `SELECT requested_name AS requested, returned_name AS returned FROM partner_camera_names WHERE connection_id = $1
+     ORDER BY 1, 2`,
+    [connectionId],
+  );
+  const same = await dataSource.query<{ one: string; other: string; same: boolean }[]>(
+    `WITH named AS (
+       SELECT hauler_id, id AS connection_id, 'TRUCK-7' AS truck_id, camera_id
+       FROM connections, unnest($2::text[]) AS camera_id WHERE id = $1)
+     SELECT one.camera_id AS one, other.camera_id AS other, ${cameraSql('one')} = ${cameraSql('other')} AS same
+     FROM named AS one, named AS other`,
+    [connectionId, names],
+  );
+  return {
+    ...{ bounds, pairs, recorded: bounds.map(({ name, at }) => [name, at] as const) },
+    same: same.map((each) => [each.one, each.other, each.same] as const),
+  };
+}
+
+/** As the hourly deletion of old rows. */
+export const removeRecordings = async (
+  { dataSource }: TestApp,
+  connectionId: string,
+  before: string,
+): Promise<void> => {
+  await dataSource.query('DELETE FROM recordings WHERE connection_id = $1 AND start_time < $2', [connectionId, before]);
+  await dataSource.query('DELETE FROM coverage_days WHERE connection_id = $1 AND day < $2', [connectionId, before]);
+};
 
 export interface Fleet {
   readonly haulerId: string;
@@ -50,6 +96,7 @@ export async function insertChunks(on: RowTarget, fleet: Fleet, chunks: readonly
        (truck text, camera text, at timestamptz, seconds integer, status text, code text)`,
     [fleet.haulerId, fleet.connectionId, JSON.stringify(chunks)],
   );
+  await knowCameras(on.dataSource);
 }
 
 /** As after the last attempt to fetch a file. */
@@ -72,6 +119,7 @@ export async function insertCameraName(
 ): Promise<void> {
   const values = [haulerId, connectionId, truckId, requested, returned];
   await on.dataSource.query('INSERT INTO partner_camera_names VALUES ($1, $2, $3, $4, $5)', values);
+  await knowCameras(on.dataSource);
 }
 
 /** Followed trucks of a large fleet, `many 001` and so on. */
@@ -568,6 +616,7 @@ export async function addRecordings(app: TestApp, rows: readonly RecordingRow[])
      ON CONFLICT DO NOTHING`,
     [JSON.stringify(rows.map((row) => ({ source: 'continuous', ...row })))],
   );
+  await knowCameras(app.dataSource);
 }
 
 /** Names that the partner returned for requested cameras of TRUCK-7. */
@@ -582,13 +631,14 @@ export async function addCameraNames(
      ON CONFLICT DO NOTHING`,
     [haulerId, connectionId, pairs.map(({ requested }) => requested), pairs.map(({ returned }) => returned)],
   );
+  await knowCameras(app.dataSource);
 }
 
 /** So many chunks of 59.5 s of the front camera of TRUCK-7, one a minute from the start on. */
 export const addMinutes = (app: TestApp, connectionId: string, start: string, count: number): Promise<unknown> =>
   // Without the time limits of the service.
-  onServer(app.env.DATABASE_URL, (client) =>
-    client.query(
+  onServer(app.env.DATABASE_URL, async (client) => {
+    await client.query(
       `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
          start_time, end_time, duration_seconds, status, fetch_by, created_at, updated_at)
        SELECT (SELECT hauler_id FROM connections WHERE id = $1), gen_random_uuid(), $1, 'continuous', n, 'c', 'TRUCK-7',
@@ -596,14 +646,15 @@ export const addMinutes = (app: TestApp, connectionId: string, start: string, co
        FROM (SELECT n, $2::timestamptz + n * interval '1 minute' AS begins
              FROM generate_series(0, $3::integer - 1) AS n) AS series`,
       [connectionId, start, count],
-    ),
-  );
+    );
+    await knowCameras(client);
+  });
 
 /** So many lost chunks of a minute, of 20 trucks with four cameras each, in the last 30 days. */
 export const addLost = (app: TestApp, connectionId: string, count: number): Promise<unknown> =>
   // Without the time limits of the service.
-  onServer(app.env.DATABASE_URL, (client) =>
-    client.query(
+  onServer(app.env.DATABASE_URL, async (client) => {
+    await client.query(
       `INSERT INTO recordings (hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id,
          start_time, end_time, duration_seconds, status, reason, reason_code, fetch_by, created_at, updated_at)
        SELECT (SELECT hauler_id FROM connections WHERE id = $1), gen_random_uuid(), $1, 'continuous', n, 'c',
@@ -613,8 +664,9 @@ export const addLost = (app: TestApp, connectionId: string, count: number): Prom
        FROM (SELECT n, now() - interval '30 days' + n / 80 * interval '1 minute' AS begins
              FROM generate_series(0, $2::integer - 1) AS n) AS series`,
       [connectionId, count],
-    ),
-  );
+    );
+    await knowCameras(client);
+  });
 
 /** So many hours of a subscription, back from now, whose lists failed; each waits for its next attempt. */
 export const addFailedHours = (app: TestApp, subscriptionId: string, count: number): Promise<unknown> =>
@@ -671,7 +723,8 @@ export async function withoutActions<T>(app: TestApp, action: string, work: () =
 /** Also those of holds, erasures and months, which the product keeps. */
 export async function deleteKeptRows(app: TestApp): Promise<void> {
   const tables = ['holds', 'erasures', 'hauler_retention', 'removed_files', 'coverage_days', 'recording_shares'];
-  for (const table of [...tables, 'partner_camera_names']) await app.dataSource.query(`DELETE FROM ${table}`);
+  for (const table of [...tables, 'partner_camera_names', 'cameras'])
+    await app.dataSource.query(`DELETE FROM ${table}`);
 }
 
 /** Whether there is a partition of recordings for the month of this time. */
@@ -867,6 +920,7 @@ export async function insertStoredRecordings(
       ...[all.map(([truckId]) => truckId), all.map(([, days]) => days), startTime, ids],
     ],
   );
+  await knowCameras(dataSource);
   await addCoverageDays({ dataSource });
   return ids;
 }

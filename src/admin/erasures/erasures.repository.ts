@@ -4,7 +4,8 @@ import type { Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin
 import { type ListPage, listPage } from '../../database/list-page.js';
 import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
-import { isWithin, sameCamera } from '../../vision/holds/held.sql.js';
+import { isWithin } from '../../vision/holds/held.sql.js';
+import { cameraSql } from '../../vision/recordings/cameras.repository.js';
 
 /** What is erased: an account, or a range of a truck. The other columns are null. */
 export interface ErasureTarget {
@@ -80,7 +81,7 @@ export class ErasuresRepository {
            = (erasure.hauler_id, erasure.connection_id, erasure.truck_id)
        WHERE erasure.hauler_id = $1 AND erasure.id = $2
          AND (hold.start_time < erasure.end_time AND hold.end_time > erasure.start_time
-             AND (hold.camera_id IS NULL OR erasure.camera_id IS NULL OR ${sameCamera('hold', 'erasure')})
+             AND (hold.camera_id IS NULL OR erasure.camera_id IS NULL OR ${cameraSql('hold')} = ${cameraSql('erasure')})
            OR EXISTS (SELECT FROM recordings AS r WHERE ${isWithin('r', 'erasure')} AND ${isWithin('r', 'hold')}
              AND r.start_time > erasure.start_time - interval '31 days'))
        ORDER BY hold.created_at, hold.id`,

@@ -85,8 +85,6 @@ export interface FleetTruck extends Truck {
   readonly atRisk: number;
 }
 
-/** Whole partitions, so that a step from one name to the next never reads rows of another time. */
-const IN_MONTHS = 'r.start_time >= $4 AND r.start_time < $5';
 const DAY_MS = 86_400_000;
 
 const dayText = (time: number): string => new Date(time).toISOString().slice(0, 10);
@@ -164,24 +162,18 @@ export class CoverageRepository {
   }
 
   /**
-   * The trucks with a subscription, or with a recording that starts in this time or at most a day before, by name. Steps from truck to truck by an index; it does not read their recordings.
+   * The trucks with a subscription, or with a recording that starts in this time or at most a day before, by name. A camera may have paused
+   * all that time, so that one recording of it is looked for.
    */
   trucks({ haulerId, from, to }: FleetRange): Promise<FleetTruck[]> {
     return this.dataSource.query(
-      `WITH RECURSIVE known (hauler_id, connection_id, truck_id) AS (
-         SELECT hauler_id, id, (SELECT min(truck_id) FROM recordings r
-           WHERE (r.hauler_id, r.connection_id) = (connections.hauler_id, connections.id) AND ${IN_MONTHS})
-         FROM connections WHERE ($1::uuid IS NULL OR hauler_id = $1) AND interface = 'vision'
-         UNION ALL
-         SELECT hauler_id, connection_id, (SELECT min(r.truck_id) FROM recordings r
-           WHERE (r.hauler_id, r.connection_id) = (known.hauler_id, known.connection_id) AND r.truck_id > known.truck_id
-             AND ${IN_MONTHS})
-         FROM known WHERE truck_id IS NOT NULL),
-       fleet AS (
-         SELECT hauler_id, connection_id, truck_id FROM known
-         WHERE truck_id IS NOT NULL AND (SELECT true FROM recordings r
-           WHERE (r.hauler_id, r.connection_id, r.truck_id) = (known.hauler_id, known.connection_id, known.truck_id)
-             AND ${IN_MONTHS} AND r.start_time > $2::timestamptz - interval '1 day' AND r.start_time < $3 LIMIT 1)
+      `WITH fleet AS (
+         SELECT hauler_id, connection_id, truck_id FROM cameras AS c
+         WHERE ($1::uuid IS NULL OR hauler_id = $1) AND first_at < $3 AND last_at > $2::timestamptz - interval '1 day'
+           AND (SELECT true FROM recordings r
+             WHERE (r.hauler_id, r.connection_id, r.truck_id, r.camera_id) = (c.hauler_id, c.connection_id, c.truck_id, c.name)
+               AND r.start_time >= $4 AND r.start_time < $5
+               AND r.start_time > $2::timestamptz - interval '1 day' AND r.start_time < $3 LIMIT 1)
          UNION
          SELECT hauler_id, connection_id, truck_id FROM video_subscriptions
          WHERE ($1::uuid IS NULL OR hauler_id = $1) AND deleted_at IS NULL AND start_time < $3),
@@ -231,8 +223,8 @@ export class CoverageRepository {
 
   /**
    * The cameras of each truck that recorded in this time or up to 31 days before, that a subscription or a clip names, and one without a
-   * name if there is none. A settled day in this time says that a camera is present; else its recordings are looked for. In whole partitions,
-   * so that no step from one name to the next reads rows of another time. `LIMIT 1` instead of `EXISTS`, which PostgreSQL makes a join of all
+   * name if there is none. A settled day in this time says that a camera is present; else one of its recordings is looked for, because
+   * a camera may have paused all that time: in whole partitions, so that PostgreSQL plans no others. `LIMIT 1` instead of `EXISTS`, which PostgreSQL makes a join of all
    * recordings, and `OFFSET 0`, without which it asks twice.
    */
   async cameras(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<CoveredCamera[][]> {
@@ -242,17 +234,10 @@ export class CoverageRepository {
          coalesce(array_agg(name) FILTER (WHERE is_present), '{}') AS present
        FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
          JOIN connections AS c ON c.id = connection_id, LATERAL (
-         WITH RECURSIVE recorded (name) AS (
-           SELECT min(r.camera_id) FROM recordings AS r
-           WHERE (r.hauler_id, r.connection_id, r.truck_id) = (c.hauler_id, c.id, trucks.truck_id)
-             AND r.start_time >= $5 AND r.start_time < $6
-           UNION ALL
-           SELECT (SELECT min(r.camera_id) FROM recordings AS r
-             WHERE (r.hauler_id, r.connection_id, r.truck_id) = (c.hauler_id, c.id, trucks.truck_id)
-               AND r.start_time >= $5 AND r.start_time < $6 AND r.camera_id > name)
-           FROM recorded WHERE name IS NOT NULL)
          SELECT name, bool_or(is_named) AS is_named FROM (
-           SELECT name, false AS is_named FROM recorded WHERE name IS NOT NULL
+           SELECT own.name, false AS is_named FROM cameras AS own
+           WHERE (own.hauler_id, own.connection_id, own.truck_id) = (c.hauler_id, c.id, trucks.truck_id)
+             AND own.first_at < $4 AND own.last_at > $3::timestamptz - interval '31 days'
            UNION ALL
            SELECT q.camera_id, true FROM video_requests AS q
            WHERE (q.connection_id, q.truck_id) = (c.id, trucks.truck_id)
@@ -260,7 +245,7 @@ export class CoverageRepository {
            UNION ALL
            SELECT s.camera_id, true FROM video_subscriptions AS s
            WHERE (s.connection_id, s.truck_id) = (c.id, trucks.truck_id) AND s.deleted_at IS NULL AND s.camera_id IS NOT NULL
-         ) AS known GROUP BY name OFFSET 0) AS cameras, LATERAL (
+         ) AS known GROUP BY name OFFSET 0) AS names, LATERAL (
          SELECT coalesce(
            (SELECT true FROM coverage_days AS d
              WHERE (d.hauler_id, d.connection_id, d.truck_id, d.camera_id) = (c.hauler_id, c.id, trucks.truck_id, name)

@@ -29,7 +29,7 @@ export class FootageRepository {
   /** Whether the partner has sent something of the truck, or a subscription names it. */
   async knowsTruck(truck: TruckKey): Promise<boolean> {
     const [row] = await this.dataSource.query<[{ known: boolean }]>(
-      `SELECT EXISTS (SELECT FROM recordings WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+      `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_subscriptions
            WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3) AND deleted_at IS NULL) AS known`,
       truckOf(truck),

@@ -1,7 +1,8 @@
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
 import type { Querying } from '../../database/sql.js';
 import type { TruckRow } from '../truck.js';
-import { isWithin, sameCamera } from './held.sql.js';
+import { cameraSql } from '../recordings/cameras.repository.js';
+import { isWithin } from './held.sql.js';
 import type { HoldRow } from './holds.repository.js';
 
 /** What a hold holds at this moment. */
@@ -63,15 +64,14 @@ export function findMissing(
   return database.query(
     `WITH footage AS MATERIALIZED (${HELD}),
      named AS (SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id FROM footage),
-     cameras AS (
-       SELECT one.camera_id, min(other.camera_id) AS name
-       FROM named AS one JOIN named AS other ON ${sameCamera('one', 'other')} GROUP BY one.camera_id),
+     own_cameras AS (
+       SELECT camera_id, min(camera_id) OVER (PARTITION BY ${cameraSql('named')}) AS name FROM named),
      sums AS (
        SELECT name,
          coalesce(range_agg(range) FILTER (WHERE status IN ('stored', 'available')), '{}') AS held,
          coalesce(range_agg(range) FILTER (WHERE deleted_at IS NOT NULL), '{}') AS deleted,
          coalesce(range_agg(range) FILTER (WHERE status IN ('failed', 'expired') AND deleted_at IS NULL), '{}') AS lost
-       FROM footage JOIN cameras USING (camera_id) GROUP BY name
+       FROM footage JOIN own_cameras USING (camera_id) GROUP BY name
        UNION ALL
        SELECT (SELECT camera_id FROM holds WHERE hauler_id = $1 AND id = $2), '{}', '{}', '{}'
        WHERE NOT EXISTS (SELECT FROM footage)),
@@ -80,7 +80,7 @@ export function findMissing(
        FROM holds WHERE hauler_id = $1 AND id = $2),
      erasures_of AS (
        SELECT sums.name, coalesce((SELECT range_agg(erased.range) FROM (${ERASED}) AS erased
-         WHERE erased.camera_id IS NULL OR ${sameCamera('erased', 'seen')}), '{}') AS erased
+         WHERE erased.camera_id IS NULL OR ${cameraSql('erased')} = ${cameraSql('seen')}), '{}') AS erased
        FROM sums JOIN LATERAL (
          SELECT hauler_id, connection_id, truck_id, sums.name AS camera_id FROM holds WHERE hauler_id = $1 AND id = $2
        ) AS seen ON true),

@@ -106,10 +106,10 @@ export class HoldsRepository {
     return new Map(rows.map(({ id, holds }) => [id, holds]));
   }
 
-  /** Whether any recording, request or subscription of the connection names the truck. */
+  /** Whether any recording, also a former one, request or subscription of the connection names the truck. */
   async knowsTruck(haulerId: string, connectionId: string, truckId: string): Promise<boolean> {
     const [row] = await this.dataSource.query<[{ known: boolean }]>(
-      `SELECT EXISTS (SELECT FROM recordings WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+      `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_subscriptions WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_requests WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM holds WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3)) AS known`,

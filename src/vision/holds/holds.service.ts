@@ -89,10 +89,7 @@ export class Holds {
     const violations = rangeViolations(from, to);
     const haulerId = await haulerOf(this.dataSource, connectionId);
     if (haulerId === undefined) violations.push(unknownConnection());
-    else if (!(await this.holds.knowsTruck(haulerId, connectionId, truckId))) {
-      const before = this.rowsBefore();
-      violations.push(unknownTruck(before !== undefined && from < formatInstant(before) ? before : undefined));
-    }
+    else if (!(await this.holds.knowsTruck(haulerId, connectionId, truckId))) violations.push(unknownTruck());
     if (violations.length > 0 || haulerId === undefined) throw invalid(violations);
     return haulerId;
   }
@@ -123,14 +120,10 @@ export function rangeViolations(from: string, to: string): Violation[] {
 }
 
 /** A misspelt truck would hold nothing, and nobody would notice. */
-const unknownTruck = (removedBefore: Date | undefined): Violation => ({
+const unknownTruck = (): Violation => ({
   path: 'truckId',
   rule: 'isKnown',
-  message: `truckId must be a truck of which the connection has a recording, a request or a subscription${
-    removedBefore === undefined
-      ? ''
-      : `; its recordings before ${formatInstant(removedBefore).slice(0, 10)} may have been removed (VIDEO_ROWS_DAYS), and a truck of that time alone is no longer known`
-  }`,
+  message: 'truckId must be a truck of which the connection has a recording, a request or a subscription',
 });
 
 const shown = (row: HoldRow) => ({

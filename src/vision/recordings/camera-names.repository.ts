@@ -3,6 +3,7 @@ import type { Querying } from '../../database/sql.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import type { CameraKey, TruckKey } from '../truck.js';
 import { areIndexable } from '../client/indexed-names.rules.js';
+import { joinNames, lockRecordings } from './cameras.repository.js';
 import { isSameCamera, mayBeAliases, type NamePair, namesOf } from './camera-names.rules.js';
 
 /**
@@ -22,11 +23,15 @@ export async function storeCameraNames(
     .filter((name) => isOtherName(name) && areIndexable(truckId, cameraId, name))
     .sort();
   if (others.length === 0) return;
-  await manager.query(
+  await lockRecordings(manager, connectionId);
+  const learned = await manager.query<object[]>(
     `INSERT INTO partner_camera_names (hauler_id, connection_id, truck_id, requested_name, returned_name)
-     SELECT $1, $2, $3, $4, name FROM unnest($5::text[]) AS name ON CONFLICT DO NOTHING`,
+     SELECT $1, $2, $3, $4, name FROM unnest($5::text[]) AS name ON CONFLICT DO NOTHING RETURNING returned_name`,
     [haulerId, connectionId, truckId, cameraId, others],
   );
+  if (learned.length === 0) return;
+  const [pairs = []] = await namePairsOf(manager, [{ connectionId, truckId }]);
+  await joinNames(manager, { haulerId, connectionId, truckId }, pairs);
 }
 
 export type Truck = Omit<TruckKey, 'haulerId'>;

@@ -54,6 +54,10 @@ export function namesOf(camera: string, pairs: readonly NamePair[]): string[] {
   return [...new Set([camera, ...known.filter((name) => [own, alias].includes(comparableName(name)))])];
 }
 
+/** The first of a camera's names in the form in which they are compared: the same for all of them. */
+export const cameraOf = (name: string, pairs: readonly NamePair[]): string =>
+  namesOf(name, pairs).map(comparableName).sort()[0] ?? comparableName(name);
+
 /** Whether a camera has this name, by its own spelling or by what the partner returned. */
 export const isNameOf = (camera: string, name: string, pairs: readonly NamePair[]): boolean =>
   isSameCamera(camera, name) || namesOf(camera, pairs).some((known) => isSameCamera(known, name));

@@ -25,13 +25,8 @@ export async function knownChunks(
   { haulerId, id: connectionId }: VisionConnection,
   chunks: readonly Recording[],
 ): Promise<Map<number, KnownChunk>> {
-  const months = monthsOfChunks(chunks);
-  const cameras = await camerasOf(manager, haulerId, connectionId, chunks, months);
-  const pairs = chunks.flatMap(({ truckId }, place) =>
-    (cameras.get(truckId) ?? []).map((camera) => ({ place, camera })),
-  );
-  // Two lookups with one suitable index each, even without statistics: with an OR PostgreSQL read all rows of the connection for each
-  // chunk (1.8 s for 3,000 chunks). The months leave out the other partitions.
+  // Two lookups with one suitable index each, even without statistics, for which the second needs its LIMIT: with an OR PostgreSQL read all
+  // rows of the connection for each chunk (1.8 s for 3,000 chunks). The months leave out the other partitions.
   const ours = `r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = listed.truck AND r.start_time >= $3 AND r.start_time < $4
           AND r.part_id IS NULL`;
   const columns = `(listed.place - 1)::integer AS place, r.id, r.start_time::text AS start, r.status, r.camera_id AS camera,
@@ -42,46 +37,23 @@ export async function knownChunks(
          SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[])
            WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place))
        SELECT * FROM (
-         SELECT found.* FROM unnest($10::integer[], $11::text[]) AS own (place, camera) JOIN listed ON listed.place = own.place + 1,
+         SELECT found.* FROM listed JOIN cameras AS own
+           ON (own.hauler_id, own.connection_id, own.truck_id) = ($1, $2, listed.truck) AND own.first_at < listed.ends
+             AND own.last_at > listed.starts - greatest(listed.ends - listed.starts, ${LOOKBACK}),
            LATERAL (SELECT ${columns} FROM recordings r
-             WHERE ${ours} AND r.camera_id = own.camera AND r.partner_recording_id = listed.id
+             WHERE ${ours} AND r.camera_id = own.name AND r.partner_recording_id = listed.id
                AND r.start_time > listed.starts - greatest(listed.ends - listed.starts, ${LOOKBACK})
                AND r.start_time < listed.ends AND r.end_time > listed.starts
              ORDER BY same_range DESC, covered DESC LIMIT ${MAX_CANDIDATES}) AS found
          UNION ALL
          SELECT found.* FROM listed, LATERAL (SELECT ${columns} FROM recordings r
-           WHERE ${ours} AND r.camera_id = listed.camera AND r.start_time = listed.starts AND r.end_time = listed.ends) AS found
+           WHERE ${ours} AND r.camera_id = listed.camera AND r.start_time = listed.starts AND r.end_time = listed.ends LIMIT 1) AS found
        ) AS found
        ORDER BY found.same_range DESC, found.covered DESC`,
-    [
-      ...[haulerId, connectionId, ...months, ...columnsOf(chunks)],
-      ...[pairs.map(({ place }) => place), pairs.map(({ camera }) => camera)],
-    ],
+    [haulerId, connectionId, ...monthsOfChunks(chunks), ...columnsOf(chunks)],
   );
   const names = hasOtherNames(chunks, rows) ? await namesByTruck(manager, connectionId, chunks) : undefined;
   return knownByCamera(chunks, rows, names);
-}
-
-/** The cameras of each listed truck with chunks in these months, one step of the index for each. */
-async function camerasOf(
-  manager: EntityManager,
-  haulerId: string,
-  connectionId: string,
-  chunks: readonly Recording[],
-  months: readonly [Date, Date],
-): Promise<Map<string, string[]>> {
-  const next = (truck: string, after: string) =>
-    `(SELECT min(r.camera_id) FROM recordings r WHERE r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = ${truck}
-         AND r.start_time >= $3 AND r.start_time < $4 AND r.part_id IS NULL${after})`;
-  const rows = await manager.query<{ truck: string; cameras: string[] }[]>(
-    `WITH RECURSIVE cameras (truck, camera) AS (
-         SELECT truck, ${next('truck', '')} FROM unnest($5::text[]) AS truck
-         UNION ALL
-         SELECT truck, ${next('cameras.truck', ' AND r.camera_id > cameras.camera')} FROM cameras WHERE camera IS NOT NULL)
-       SELECT truck, array_agg(camera) AS cameras FROM cameras WHERE camera IS NOT NULL GROUP BY truck`,
-    [haulerId, connectionId, ...months, [...new Set(chunks.map(({ truckId }) => truckId))]],
-  );
-  return new Map(rows.map(({ truck, cameras }) => [truck, cameras]));
 }
 
 /** One array each of: the partner's id, truck, camera, start, end. */

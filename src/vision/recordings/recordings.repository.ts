@@ -8,6 +8,7 @@ import type { VisionConnection } from '../client/vision-connections.repository.j
 import type { CameraKey } from '../truck.js';
 import { storeCameraNames } from './camera-names.repository.js';
 import { comparableName } from './camera-names.rules.js';
+import { lockRecordings, noteCameras } from './cameras.repository.js';
 import { isErased } from '../holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 import { columnsOf, knownChunks, monthsOfChunks } from './known-chunks.repository.js';
@@ -41,6 +42,7 @@ export class RecordingsRepository {
   ): Promise<{ readonly added: number; readonly isWithinLimit: boolean }> {
     const distinct = new Map(clips.map((clip) => [clipKey(clip), clip]));
     const { partnerRequestId: requestId } = part;
+    await lockRecordings(manager, part.connectionId);
     const answered = [...distinct.values()].filter((clip) => requestId !== null && clip.requestId === requestId);
     await storeCameraNames(manager, part, answered);
     const stored = await manager.query<ClipRow[]>(
@@ -51,6 +53,7 @@ export class RecordingsRepository {
     for (const clip of stored) distinct.delete(clipKey(clip));
     const fresh = [...distinct.values()].slice(0, Math.max(0, MAX_CLIPS_PER_PART - stored.length));
     const added = await this.insert(manager, part.haulerId, part.connectionId, fresh, part.id);
+    await noteCameras(manager, added);
     await forgetDays(manager, added);
     return { added: fresh.length, isWithinLimit: fresh.length === distinct.size };
   }
@@ -63,7 +66,7 @@ export class RecordingsRepository {
   async addChunks(manager: EntityManager, connection: VisionConnection, chunks: readonly Recording[]): Promise<number> {
     const { haulerId, id: connectionId } = connection;
     if (chunks.length === 0) return 0;
-    await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`recordings: ${connectionId}`]);
+    await lockRecordings(manager, connectionId);
     const distinct = distinctChunks(chunks);
     const known = await knownChunks(manager, connection, distinct);
     const fresh = distinct.filter((_, i) => {
@@ -72,8 +75,10 @@ export class RecordingsRepository {
     });
     const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
     const created = await this.insert(manager, haulerId, connectionId, fresh, null);
-    await forgetDays(manager, [...revived, ...created]);
-    return revived.length + created.length;
+    const changed = [...revived, ...created];
+    await noteCameras(manager, changed);
+    await forgetDays(manager, changed);
+    return changed.length;
   }
 
   /** Returns the rows that it has changed, with the time that they have or had. */

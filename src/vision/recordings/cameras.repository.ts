@@ -1,0 +1,63 @@
+import type { EntityManager } from 'typeorm';
+import type { TruckKey } from '../truck.js';
+import { cameraOf, type NamePair } from './camera-names.rules.js';
+import type { RecordedTime } from './coverage-days.repository.js';
+
+/** Nobody else writes recordings of the connection, or names of its cameras, until the end of the transaction. */
+export const lockRecordings = (manager: EntityManager, connectionId: string): Promise<unknown> =>
+  manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`recordings: ${connectionId}`]);
+
+/** A name of a camera in the form in which names are compared. */
+const comparable = (name: string): string => `lower(btrim(${name}))`;
+
+/**
+ * What all names of a row's camera have in common, as `cameraOf` decides it: rows of one truck are of the same camera where it is equal. A
+ * name that has never been recorded or paired is a camera of its own.
+ */
+export const cameraSql = (row: string): string => `coalesce((
+  SELECT own.camera FROM cameras AS own
+  WHERE (own.hauler_id, own.connection_id, own.truck_id) = (${row}.hauler_id, ${row}.connection_id, ${row}.truck_id)
+    AND ${comparable('own.name')} = ${comparable(`${row}.camera_id`)} LIMIT 1), ${comparable(`${row}.camera_id`)})`;
+
+/**
+ * Notes the cameras of recordings that were listed or listed with another time: none begins before `first_at` or after `last_at`. That is an
+ * hour more than is known, so that a row is seldom written. The caller has locked the recordings.
+ */
+export async function noteCameras(manager: EntityManager, recordings: readonly RecordedTime[]): Promise<void> {
+  if (recordings.length === 0) return;
+  await manager.query(
+    `INSERT INTO cameras AS known (hauler_id, connection_id, truck_id, name, camera, first_at, last_at)
+     SELECT hauler_id, connection_id, truck_id, camera_id, ${cameraSql('r')}, first_at, last_at + interval '1 hour'
+     FROM (
+       SELECT hauler_id, connection_id, truck_id, camera_id, min(start_time) AS first_at, max(end_time) AS last_at
+       FROM json_to_recordset($1::json) AS r (hauler_id uuid, connection_id uuid, truck_id text, camera_id text,
+         start_time timestamptz, end_time timestamptz)
+       GROUP BY hauler_id, connection_id, truck_id, camera_id) AS r
+     ON CONFLICT (hauler_id, connection_id, truck_id, name) DO UPDATE
+       SET first_at = least(known.first_at, excluded.first_at), last_at = greatest(known.last_at, excluded.last_at)
+       WHERE known.first_at IS NULL OR excluded.first_at < known.first_at
+         OR excluded.last_at > known.last_at + interval '1 hour'`,
+    [JSON.stringify(recordings)],
+  );
+}
+
+/** Decides anew which names of a truck are one camera, after a pair was learned. The caller has locked the recordings. */
+export async function joinNames(
+  manager: EntityManager,
+  { haulerId, connectionId, truckId }: TruckKey,
+  pairs: readonly NamePair[],
+): Promise<void> {
+  const truck = [haulerId, connectionId, truckId];
+  const known = await manager.query<{ name: string }[]>(
+    'SELECT name FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3)',
+    truck,
+  );
+  const paired = pairs.flatMap(({ requested, returned }) => [requested, returned]);
+  const names = [...new Set([...known.map(({ name }) => name), ...paired])];
+  await manager.query(
+    `INSERT INTO cameras (hauler_id, connection_id, truck_id, name, camera)
+     SELECT $1, $2, $3, * FROM unnest($4::text[], $5::text[])
+     ON CONFLICT (hauler_id, connection_id, truck_id, name) DO UPDATE SET camera = excluded.camera`,
+    [...truck, names, names.map((name) => cameraOf(name, pairs))],
+  );
+}
