@@ -1,7 +1,7 @@
 import { isLockTimeout } from '../database/postgres-errors.js';
 import { inBackground } from '../errors/background.js';
 
-/** A look-up waits for a locked table as long as a caller can: the short timeout of the hot lane is for batches of pushes. */
+/** A look-up waits for a locked table as long as a caller can: the short timeout of the hot pool is for batches of pushes. */
 const MAX_LOCK_WAIT_MS = 3_500;
 
 /** Further hashes wait for the next query, so that no query takes long. */

@@ -16,7 +16,7 @@ import { recordVerification } from './verification.repository.js';
 import { requiredKey, withDatabase } from './command-database.js';
 import { createBackup } from './create-backup.js';
 import { enterSchema, lockMigrations, relationsIn } from './empty-schema.repository.js';
-import { backupLane, inOneTransaction, loadArchive } from './load-archive.js';
+import { backupPool, inOneTransaction, loadArchive } from './load-archive.js';
 import type { Progress } from './progress.js';
 import { assertRestorable, count } from './schema-rules.js';
 import { checkVideos, type VideoDifferences } from './video-check.js';
@@ -43,9 +43,9 @@ export async function backup({ to }: { readonly to: string }, context: CommandCo
   const secretsKey = requiredKey(env);
   return withPlace(to, '--to', (place) =>
     withDatabase(env, async (databaseUrl) => {
-      const lane = backupLane(databaseUrl);
+      const pool = backupPool(databaseUrl);
       try {
-        return await lane.use((session) =>
+        return await pool.use((session) =>
           session.transaction(
             async () => {
               let manifest: Manifest | undefined;
@@ -61,7 +61,7 @@ export async function backup({ to }: { readonly to: string }, context: CommandCo
           ),
         );
       } finally {
-        await lane.close();
+        await pool.close();
       }
     }),
   );
@@ -127,11 +127,11 @@ export async function verify(
       await inOneTransaction(databaseUrl, load, schema).catch((error: unknown) => {
         if (!(error instanceof VerifiedSignal)) throw error;
       });
-      const lane = backupLane(databaseUrl);
+      const pool = backupPool(databaseUrl);
       try {
-        await lane.use((session) => recordVerification(session, manifest.createdAt));
+        await pool.use((session) => recordVerification(session, manifest.createdAt));
       } finally {
-        await lane.close();
+        await pool.close();
       }
     });
     return { sentence: `verified ${summaryOf(manifest)}`, details: detailsOf(manifest) };

@@ -19,18 +19,18 @@ import {
   workVerdict,
 } from './doctor.rules.js';
 import { failureOf } from './failure-sentence.js';
-import { backupLane } from './load-archive.js';
+import { backupPool } from './load-archive.js';
 import { lastVerification } from './verification.repository.js';
 
 /** What the operator should know about the database and the storage, one line each. Changes nothing. */
 export async function doctor({ source }: CommandContext): Promise<CommandResult> {
   const env = readCommandEnv(undefined, source);
   const findings = await withDatabase(env, async (databaseUrl) => {
-    const lane = backupLane(databaseUrl);
+    const pool = backupPool(databaseUrl);
     try {
-      return await lane.use((session) => examine(session, env.STORAGE_URL));
+      return await pool.use((session) => examine(session, env.STORAGE_URL));
     } finally {
-      await lane.close();
+      await pool.close();
     }
   });
   const wrong = findings.filter(({ ok }) => !ok);

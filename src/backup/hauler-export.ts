@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CommandEnv } from '../config/command-env.js';
 import { readCommandEnv } from '../config/command-env.js';
-import type { Lane } from '../database/lane.js';
+import type { Pool } from '../database/pool.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
 import type { ArchivedHauler, Manifest } from './archive-format.js';
@@ -34,15 +34,15 @@ export async function exportHauler(options: ExportOptions, context: CommandConte
   const place = await archivePlace(options.to, '--to');
   try {
     return await withDatabase(env, (databaseUrl) =>
-      withHauler(databaseUrl, id, async (lane) => {
-        const { name, state } = await existing(lane, id);
+      withHauler(databaseUrl, id, async (pool) => {
+        const { name, state } = await existing(pool, id);
         if (state === 'moved') throw new BackupError(`the hauler ${id} has moved from here, and its data is deleted`);
         const storage = await openStorage(env.STORAGE_URL);
         const hauler = { id, name, cell: env.CELL ?? null, storage: storageFingerprint(env.STORAGE_URL) };
         try {
-          if (options.dryRun === true) return await examined(lane, hauler, storage);
-          return await locked(lane, state === 'locked', hauler.id, context, async () => {
-            const manifest = await snapshot(lane, async (session) => {
+          if (options.dryRun === true) return await examined(pool, hauler, storage);
+          return await locked(pool, state === 'locked', hauler.id, context, async () => {
+            const manifest = await snapshot(pool, async (session) => {
               let written: Manifest | undefined;
               const chunks = async function* (): AsyncGenerator<Buffer> {
                 const { progress } = context;
@@ -66,30 +66,30 @@ export async function exportHauler(options: ExportOptions, context: CommandConte
 
 /** After a failure the hauler is in use again, unless it was locked before. */
 async function locked<T>(
-  lane: Lane,
+  pool: Pool,
   wasLocked: boolean,
   id: string,
   context: CommandContext,
   work: () => Promise<T>,
 ): Promise<T> {
   try {
-    await lockHauler(lane, id, context);
+    await lockHauler(pool, id, context);
     const result = await work();
-    await lane.use((session) => storeExported(session, id));
+    await pool.use((session) => storeExported(session, id));
     return result;
   } catch (error) {
-    if (!wasLocked) await lane.use((session) => deleteMove(session, id));
+    if (!wasLocked) await pool.use((session) => deleteMove(session, id));
     throw error;
   }
 }
 
 const snapshot = <T>(
-  lane: Lane,
-  work: (session: Parameters<Parameters<Lane['use']>[0]>[0]) => Promise<T>,
-): Promise<T> => lane.use((session) => session.transaction(() => work(session), { attempts: 1, settings: SNAPSHOT }));
+  pool: Pool,
+  work: (session: Parameters<Parameters<Pool['use']>[0]>[0]) => Promise<T>,
+): Promise<T> => pool.use((session) => session.transaction(() => work(session), { attempts: 1, settings: SNAPSHOT }));
 
-async function examined(lane: Lane, hauler: Omit<ArchivedHauler, 'files'>, storage: Storage): Promise<CommandResult> {
-  return snapshot(lane, async (session) => {
+async function examined(pool: Pool, hauler: Omit<ArchivedHauler, 'files'>, storage: Storage): Promise<CommandResult> {
+  return snapshot(pool, async (session) => {
     const rows: Record<string, number> = {};
     for (const table of HAULER_TABLES) rows[table.table] = await countRows(session, table, hauler.id);
     const lost = new NameList();

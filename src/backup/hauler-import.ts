@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { CommandEnv } from '../config/command-env.js';
 import { readCommandEnv, sourceSecretsKey } from '../config/command-env.js';
-import type { Lane } from '../database/lane.js';
+import type { Pool } from '../database/pool.js';
 import { MIGRATIONS } from '../database/migrations.js';
 import { SQLSTATE, sqlState } from '../database/postgres-errors.js';
 import type { Session } from '../database/session.js';
@@ -51,7 +51,7 @@ export interface ImportOptions {
 
 interface Import {
   readonly env: CommandEnv;
-  readonly lane: Lane;
+  readonly pool: Pool;
   readonly place: ArchivePlace;
   readonly manifest: Manifest;
   readonly keys: { readonly source: Buffer; readonly target: Buffer };
@@ -72,9 +72,9 @@ export async function importHauler(options: ImportOptions, context: CommandConte
         `it is the archive of the hauler ${id} (${manifest.hauler?.name}), and not of ${options.id}`,
       );
     return withDatabase(env, (databaseUrl) =>
-      withHauler(databaseUrl, id, async (lane) => {
-        const input = { env, lane, place, manifest, keys, context };
-        await assertAbsent(lane, id);
+      withHauler(databaseUrl, id, async (pool) => {
+        const input = { env, pool, place, manifest, keys, context };
+        await assertAbsent(pool, id);
         return options.dryRun === true ? tried(input) : stored(input, id);
       }),
     );
@@ -107,8 +107,8 @@ function assertImportable(
 }
 
 /** What a release has left here gives way. */
-async function assertAbsent(lane: Lane, id: string): Promise<void> {
-  await lane.use(async (session) => {
+async function assertAbsent(pool: Pool, id: string): Promise<void> {
+  await pool.use(async (session) => {
     const found = await findHaulerState(session, id);
     if (found?.state === 'moved') return;
     if (found?.state === 'locked')
@@ -125,22 +125,22 @@ async function assertAbsent(lane: Lane, id: string): Promise<void> {
 
 /** The rows follow after all files, so that any file may be one of the import. */
 const stored = (input: Import, id: string): Promise<CommandResult> =>
-  whileAnnounced(queryingOf(input.lane), undefined, () => storedWhole(input, id));
+  whileAnnounced(queryingOf(input.pool), undefined, () => storedWhole(input, id));
 
-const queryingOf = (lane: Lane): Querying => ({
-  query: (sql, values) => lane.use((session) => session.query(sql, values)),
+const queryingOf = (pool: Pool): Querying => ({
+  query: (sql, values) => pool.use((session) => session.query(sql, values)),
 });
 
 async function storedWhole(input: Import, id: string): Promise<CommandResult> {
-  const { env, lane, place, manifest, context } = input;
-  const roots = knownRoots(queryingOf(lane));
+  const { env, pool, place, manifest, context } = input;
+  const roots = knownRoots(queryingOf(pool));
   const storage = await openStorage(env.STORAGE_URL, { roots });
   try {
     await createPartitions(input);
     context.progress.begin('stores the files');
     let lost: NameList;
     try {
-      lost = await storeFiles({ place, manifest, storage, progress: context.progress, claim: claimFor(lane, context) });
+      lost = await storeFiles({ place, manifest, storage, progress: context.progress, claim: claimFor(pool, context) });
       context.progress.begin('stores the rows');
       await inTransaction(input, async (session) => storeMove(session, id, 'imported', manifest.hauler?.cell ?? ''));
     } catch (error) {
@@ -148,7 +148,7 @@ async function storedWhole(input: Import, id: string): Promise<CommandResult> {
       throw error;
     }
     await delay(KNOWN_MS);
-    const prefixes = await lane.use((session) => keyPrefixes(session, id));
+    const prefixes = await pool.use((session) => keyPrefixes(session, id));
     return imported(input, lost, prefixes);
   } finally {
     storage.close();
@@ -156,8 +156,8 @@ async function storedWhole(input: Import, id: string): Promise<CommandResult> {
 }
 
 /** The failure of the import is the one to report; storage check finds what could not be deleted. */
-async function removed(storage: Storage, { lane, place, manifest }: Import): Promise<void> {
-  const isCommitted = await lane
+async function removed(storage: Storage, { pool, place, manifest }: Import): Promise<void> {
+  const isCommitted = await pool
     .use((session) => findHaulerState(session, manifest.hauler?.id ?? ''))
     .then((found) => found?.state === 'imported')
     .catch(() => true);
@@ -165,11 +165,11 @@ async function removed(storage: Storage, { lane, place, manifest }: Import): Pro
 }
 
 /** A file may remain of an import that was killed. One that a row names is not touched. */
-function claimFor(lane: Lane, { signal }: CommandContext) {
+function claimFor(pool: Pool, { signal }: CommandContext) {
   return async (names: readonly string[]): Promise<void> => {
     signal.throwIfAborted();
     const ids = names.map((name) => name.slice(name.lastIndexOf('/') + 1, -'.mp4'.length));
-    await lane.use(async (session) => {
+    await pool.use(async (session) => {
       for (const inventory of inventoriesOf(session)) {
         const [taken] = await inventory.existing(ids.filter((_, i) => names[i]?.startsWith(`${inventory.folder}/`)));
         if (taken !== undefined) throw new BackupError(`there is a row ${taken} in ${inventory.table} here already`);
@@ -182,8 +182,8 @@ function claimFor(lane: Lane, { signal }: CommandContext) {
  * In transactions of their own, because a new partition locks its table for a moment. Where a table has a partition of the rest,
  * the rows go there, and the service moves them.
  */
-async function createPartitions({ lane, manifest }: Import): Promise<void> {
-  await lane.use(async (session) => {
+async function createPartitions({ pool, manifest }: Import): Promise<void> {
+  await pool.use(async (session) => {
     const shapes = await tableShapes(session);
     for (const table of manifest.tables) {
       if (table.partitions.some(({ bound }) => bound === 'DEFAULT')) continue;
@@ -214,10 +214,10 @@ async function tried(input: Import): Promise<CommandResult> {
 class TriedSignal extends Error {}
 
 async function inTransaction(input: Import, end: (session: Session) => Promise<void>): Promise<void> {
-  const { lane, manifest } = input;
+  const { pool, manifest } = input;
   const id = manifest.hauler?.id ?? '';
   try {
-    await lane.use((session) =>
+    await pool.use((session) =>
       session.transaction(
         async () => {
           assertSameShape(manifest.tables, await haulerShapesIn(session));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isUuid } from '../contracts/common/text.js';
-import type { Lane } from '../database/lane.js';
+import type { Pool } from '../database/pool.js';
 import { BackupError } from './backup-error.js';
 import type { CommandContext } from './commands.js';
 import {
@@ -12,7 +12,7 @@ import {
   storeMove,
   tryLockCommands,
 } from './hauler-moves.repository.js';
-import { backupLane } from './load-archive.js';
+import { backupPool } from './load-archive.js';
 
 /**
  * After this time no instance accepts a request of a hauler that was locked, and every request that was accepted before has its
@@ -22,21 +22,21 @@ const SETTLE_MS = 10_000;
 const DRAIN_STEP_MS = 250;
 
 /** Three connections: one holds the lock of the command, one works, and one renews what is announced meanwhile. */
-export async function withHauler<T>(databaseUrl: string, id: string, work: (lane: Lane) => Promise<T>): Promise<T> {
-  const lane = backupLane(databaseUrl, 3);
+export async function withHauler<T>(databaseUrl: string, id: string, work: (pool: Pool) => Promise<T>): Promise<T> {
+  const pool = backupPool(databaseUrl, 3);
   try {
-    return await lane.use((session) =>
+    return await pool.use((session) =>
       session.transaction(
         async () => {
           if (!(await tryLockCommands(session, id)))
             throw new BackupError(`another command works on the hauler ${id}: wait until it has ended`);
-          return work(lane);
+          return work(pool);
         },
         { attempts: 1 },
       ),
     );
   } finally {
-    await lane.close();
+    await pool.close();
   }
 }
 
@@ -45,33 +45,33 @@ export function haulerId(text: string): string {
   return text.toLowerCase();
 }
 
-export async function existing(lane: Lane, id: string): Promise<HaulerState> {
-  const found = await lane.use((session) => findHaulerState(session, id));
+export async function existing(pool: Pool, id: string): Promise<HaulerState> {
+  const found = await pool.use((session) => findHaulerState(session, id));
   if (found === undefined) throw new BackupError(`there is no hauler ${id}: hauler list shows them`);
   return found;
 }
 
 /** Locks a hauler, and returns when nothing of it is written any more. `cell`: where it came from, for an undo. */
 export async function lockHauler(
-  lane: Lane,
+  pool: Pool,
   id: string,
   { progress, signal }: Pick<CommandContext, 'progress' | 'signal'>,
   cell?: string,
 ): Promise<void> {
   progress.begin('locks the hauler, and waits until every instance knows');
-  await lane.use((session) =>
+  await pool.use((session) =>
     session.transaction(async () => {
       await storeMove(session, id, 'locked', cell);
       await stopWork(session, id);
     }),
   );
   await delay(SETTLE_MS, undefined, { signal });
-  const before = await lane.use(async (session) => {
+  const before = await pool.use(async (session) => {
     // A row may have been started while the lock was stored.
     await stopWork(session, id);
     return nextTransaction(session);
   });
-  while (!(await lane.use((session) => areEnded(session, before)))) {
+  while (!(await pool.use((session) => areEnded(session, before)))) {
     progress.report('waits for a transaction that began before the lock');
     await delay(DRAIN_STEP_MS, undefined, { signal });
   }

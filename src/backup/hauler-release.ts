@@ -1,6 +1,6 @@
 import { readCommandEnv } from '../config/command-env.js';
 import { CELL_NAME } from '../config/parse.js';
-import type { Lane } from '../database/lane.js';
+import type { Pool } from '../database/pool.js';
 import { openStorage } from '../storage/open-storage.js';
 import type { Storage } from '../storage/storage.js';
 import { BackupError } from './backup-error.js';
@@ -19,17 +19,17 @@ import {
 import { routesOf } from './hauler-routes.js';
 import { count } from './schema-rules.js';
 
-type Work = (lane: Lane, hauler: HaulerState, storage: Storage) => Promise<CommandResult>;
+type Work = (pool: Pool, hauler: HaulerState, storage: Storage) => Promise<CommandResult>;
 
 function onHauler(text: string, { source }: CommandContext, work: Work): Promise<CommandResult> {
   const env = readCommandEnv(undefined, source);
   const id = haulerId(text);
   return withDatabase(env, (databaseUrl) =>
-    withHauler(databaseUrl, id, async (lane) => {
-      const hauler = await existing(lane, id);
+    withHauler(databaseUrl, id, async (pool) => {
+      const hauler = await existing(pool, id);
       const storage = await openStorage(env.STORAGE_URL);
       try {
-        return await work(lane, hauler, storage);
+        return await work(pool, hauler, storage);
       } finally {
         storage.close();
       }
@@ -39,12 +39,12 @@ function onHauler(text: string, { source }: CommandContext, work: Work): Promise
 
 /** Puts a locked hauler back into use here. */
 export const unlockHauler = ({ id }: { readonly id: string }, context: CommandContext): Promise<CommandResult> =>
-  onHauler(id, context, async (lane, { id, name, state, exportedAt, cell }) => {
+  onHauler(id, context, async (pool, { id, name, state, exportedAt, cell }) => {
     if (state === 'moved')
       throw new BackupError(`the hauler ${id} was released here: its data is deleted. Move it back instead`);
     if (state !== 'locked') throw new BackupError(`the hauler ${id} is not locked`);
     if (cell !== null) throw new BackupError(`hauler import --undo ${id} was interrupted: run it again`);
-    await lane.use((session) => deleteMove(session, id));
+    await pool.use((session) => deleteMove(session, id));
     const warning =
       exportedAt === null
         ? ''
@@ -57,17 +57,17 @@ export const releaseHauler = (
   { id, to }: { readonly id: string; readonly to?: string },
   context: CommandContext,
 ): Promise<CommandResult> =>
-  onHauler(id, context, async (lane, { id, name, state, exportedAt, cell }, storage) => {
+  onHauler(id, context, async (pool, { id, name, state, exportedAt, cell }, storage) => {
     const target = to ?? cell ?? undefined;
     if (target !== undefined && !CELL_NAME.test(target))
       throw new BackupError(`--to ${target} is not the name of a cell: 1 to 12 lower-case letters and digits`);
     if (state !== 'moved') {
       if (state !== 'locked' || exportedAt === null)
         throw new BackupError(`the hauler ${id} has no finished export: run hauler export ${id} --to … first`);
-      await lane.use((session) => storeMove(session, id, 'moved', target));
+      await pool.use((session) => storeMove(session, id, 'moved', target));
     }
-    const files = await deleteHauler(lane, id, storage, context, true);
-    const prefixes = await lane.use((session) => keyPrefixes(session, id));
+    const files = await deleteHauler(pool, id, storage, context, true);
+    const prefixes = await pool.use((session) => keyPrefixes(session, id));
     const routes = routesOf(prefixes, target);
     return {
       sentence: `released the hauler ${name}: its rows and ${count(files, 'file')} are deleted here. A request with its keys is 503 with Retry-After here, until the proxy routes it to the other cell.\n${routes.text}`,
@@ -80,18 +80,18 @@ export const undoImport = (
   { id, discard }: { readonly id: string; readonly discard?: boolean },
   context: CommandContext,
 ): Promise<CommandResult> =>
-  onHauler(id, context, async (lane, { id, name, state, since, cell }, storage) => {
+  onHauler(id, context, async (pool, { id, name, state, since, cell }, storage) => {
     // A call that was interrupted goes on.
     const isInterrupted = state === 'locked' && cell !== null;
     if (state !== 'imported' && !isInterrupted)
       throw new BackupError(`the hauler ${id} was not imported here, or was exported from here since`);
-    const stored = await lane.use((session) => storedSince(session, id, since ?? ''));
+    const stored = await pool.use((session) => storedSince(session, id, since ?? ''));
     if (stored > 0 && discard !== true && !isInterrupted)
       throw new BackupError(
         `${count(stored, 'ticket or account')} of the hauler ${id} came here since its import, and would be lost: pass --discard, or move the hauler back by hauler export`,
       );
-    await lockHauler(lane, id, context, cell ?? '');
-    const files = await deleteHauler(lane, id, storage, context, false);
+    await lockHauler(pool, id, context, cell ?? '');
+    const files = await deleteHauler(pool, id, storage, context, false);
     return {
       sentence: `removed the hauler ${name} and ${count(files, 'file')} here: hauler unlock at the source puts it back into use there`,
       details: { hauler: id, files, discarded: stored },
@@ -100,14 +100,14 @@ export const undoImport = (
 
 /** Files first: their rows name them, so that a second call finds what the first one has left. */
 async function deleteHauler(
-  lane: Lane,
+  pool: Pool,
   id: string,
   storage: Storage,
   { progress }: CommandContext,
   keeps: boolean,
 ): Promise<number> {
   let files = 0;
-  await lane.use(async (session) => {
+  await pool.use(async (session) => {
     for await (const page of videoPages(session, id)) {
       const [failure] = (await storage.deleteMany(page.map(({ name }) => name))).values();
       if (failure !== undefined) throw failure;

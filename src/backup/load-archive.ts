@@ -1,5 +1,5 @@
 import { DataSource, type EntityManager, MigrationExecutor, type QueryRunner } from 'typeorm';
-import { Lane } from '../database/lane.js';
+import { Pool } from '../database/pool.js';
 import { MIGRATIONS } from '../database/migrations.js';
 import { thisRelease } from '../database/release.js';
 import { recordRelease } from '../database/schema.repository.js';
@@ -30,8 +30,8 @@ import { copyInSql, copyOutSql, tableShapes } from './snapshot.repository.js';
 /** A restore of a large database takes hours. */
 const STATEMENT_TIMEOUT_MS = 7 * 24 * 3_600_000;
 
-export const backupLane = (databaseUrl: string, connections = 1): Lane =>
-  new Lane({
+export const backupPool = (databaseUrl: string, connections = 1): Pool =>
+  new Pool({
     databaseUrl,
     applicationName: 'haulbridge backup',
     connections,
@@ -53,7 +53,7 @@ export async function inOneTransaction<T>(
 ): Promise<T> {
   const dataSource = new DataSource({
     type: 'postgres',
-    driver: new TypeOrmDriver(backupLane(databaseUrl)),
+    driver: new TypeOrmDriver(backupPool(databaseUrl)),
     migrations: MIGRATIONS,
     installExtensions: false,
     logging: false,

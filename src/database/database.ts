@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../config/env.js';
-import { Lane, Trust } from './lane.js';
+import { Pool, Trust } from './pool.js';
 import { LOCK_TIMEOUT_MS } from './settle-batch.js';
 
 /** How long a statement of a request may take before the server cancels it. */
@@ -47,26 +47,26 @@ const BULK_IDLE_MS = 60_000;
  */
 const TEMP_BUFFERS = '64MB';
 
-/** All connections of the process to its database, in lanes that cannot use up each other's. */
+/** All connections of the process to its database, in pools that cannot use up each other's. */
 @Injectable()
 export class Database implements OnApplicationShutdown {
   /**
    * For ticket ingestion, its key look-up and the readiness check only, so that an admin list cannot delay them. Plans are
    * generic: a new plan for each batch took 190 µs instead of 35 µs.
    */
-  readonly hot: Lane;
+  readonly hot: Pool;
   /** For requests and background work. TypeORM uses it. */
-  readonly general: Lane;
+  readonly general: Pool;
   /** For long transactions and COPY. */
-  readonly bulk: Lane;
+  readonly bulk: Pool;
   /** For the log of exchanges, which must not wait for the transactions of `bulk`. */
-  readonly exchanges: Lane;
+  readonly exchanges: Pool;
 
   constructor(@Inject(ENV) env: Pick<ResolvedEnv, 'DATABASE_URL' | 'DATABASE_POOL'>) {
     const databaseUrl = env.DATABASE_URL;
     const trust = new Trust();
     const request = { databaseUrl, statementTimeoutMs: STATEMENT_TIMEOUT_MS, transactionIdleMs: TRANSACTION_IDLE_MS };
-    this.general = new Lane(
+    this.general = new Pool(
       {
         ...request,
         applicationName: 'haulbridge',
@@ -76,7 +76,7 @@ export class Database implements OnApplicationShutdown {
       },
       trust,
     );
-    this.hot = new Lane(
+    this.hot = new Pool(
       {
         ...request,
         applicationName: 'haulbridge hot path',
@@ -89,7 +89,7 @@ export class Database implements OnApplicationShutdown {
       },
       trust,
     );
-    this.bulk = new Lane(
+    this.bulk = new Pool(
       {
         databaseUrl,
         applicationName: 'haulbridge bulk',
@@ -102,7 +102,7 @@ export class Database implements OnApplicationShutdown {
       },
       trust,
     );
-    this.exchanges = new Lane(
+    this.exchanges = new Pool(
       {
         databaseUrl,
         applicationName: 'haulbridge exchanges',
@@ -117,6 +117,6 @@ export class Database implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.hot, this.general, this.bulk, this.exchanges].map((lane) => lane.close()));
+    await Promise.all([this.hot, this.general, this.bulk, this.exchanges].map((pool) => pool.close()));
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { AbstractLogger, DataSource, type Migration, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { StartupError } from '../config/startup-error.js';
-import { Lane } from './lane.js';
+import { Pool } from './pool.js';
 import { MIGRATIONS } from './migrations.js';
 import { isDatabaseUnavailable, isLockTimeout, SQLSTATE, sqlState } from './postgres-errors.js';
 import { thisRelease } from './release.js';
@@ -50,7 +50,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
   const { migrations = MIGRATIONS, release = thisRelease(), report = ignore } = options;
   const dataSource = new DataSource({
     type: 'postgres',
-    driver: new TypeOrmDriver(migrationLane(databaseUrl)),
+    driver: new TypeOrmDriver(migrationPool(databaseUrl)),
     migrations,
     installExtensions: false,
     logger: new SilentLogger(),
@@ -89,20 +89,20 @@ const ignore = () => undefined;
  * come later: the instance is not ready until then.
  */
 export async function refuseUnusable(databaseUrl: string): Promise<void> {
-  const lane = migrationLane(databaseUrl);
+  const pool = migrationPool(databaseUrl);
   try {
-    const fault = await lane.use((session) => schemaFault(session));
+    const fault = await pool.use((session) => schemaFault(session));
     if (fault !== undefined) throw new StartupError(fault);
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
   } finally {
-    await lane.close();
+    await pool.close();
   }
 }
 
 /** One connection for the lock, one for the migrations, one for questions meanwhile. */
-const migrationLane = (databaseUrl: string): Lane =>
-  new Lane({
+const migrationPool = (databaseUrl: string): Pool =>
+  new Pool({
     databaseUrl,
     applicationName: 'haulbridge migrate',
     connections: 3,

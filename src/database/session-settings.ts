@@ -32,15 +32,15 @@ const SESSION_SETTINGS: Readonly<Record<string, string>> = {
 /** A parameter of our own, by which a connection finds out whether it got the settings. */
 const MARK = 'haulbridge.session';
 
-/** Settings that a lane needs besides those of every session. */
+/** Settings that a pool needs besides those of every session. */
 export type Settings = Readonly<Record<string, string>>;
 
 /**
  * The startup parameter `options`: a connection has these settings before its first statement, and keeps them after
  * `RESET ALL` and `DISCARD ALL`. `own` are the options in DATABASE_URL, which win.
  */
-export function startupOptions(lane: Settings, own = ''): string {
-  const options = Object.entries({ ...SESSION_SETTINGS, ...lane, [MARK]: 'on' });
+export function startupOptions(pool: Settings, own = ''): string {
+  const options = Object.entries({ ...SESSION_SETTINGS, ...pool, [MARK]: 'on' });
   const text = options.map(([name, value]) => `-c ${name}=${value.replace(/[\\ ]/g, '\\$&')}`).join(' ');
   return `${text} ${own}`.trimEnd();
 }
@@ -50,8 +50,8 @@ export const beginSql = (settings: Settings = {}): string =>
   ['BEGIN', ...Object.entries(settings).map(([name, value]) => `SET LOCAL ${name} = '${value}'`)].join('; ');
 
 /** `BEGIN` for a connection that keeps no settings, because a pooler gives each transaction another session. */
-export const beginWithoutSessionSql = (lane: Settings, settings: Settings = {}): string =>
-  beginSql({ ...SETTINGS, ...lane, ...settings }).replace('BEGIN', 'BEGIN ISOLATION LEVEL READ COMMITTED');
+export const beginWithoutSessionSql = (pool: Settings, settings: Settings = {}): string =>
+  beginSql({ ...SETTINGS, ...pool, ...settings }).replace('BEGIN', 'BEGIN ISOLATION LEVEL READ COMMITTED');
 
 /**
  * Asks a new connection whether it keeps its session and whether its server takes writes. It also ends a limit of transactions,

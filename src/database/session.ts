@@ -25,7 +25,7 @@ export interface Borrowed {
   readonly statementTimeoutMs: number;
 }
 
-/** Where connections come from: a lane. */
+/** Where connections come from: a pool. */
 export interface ConnectionSource {
   /** Settings of every session. */
   readonly settings: Settings;
@@ -57,7 +57,7 @@ export interface TransactionSettings {
 /** Plain SQL and its parameters. */
 export type Statement = readonly [sql: string, parameters: unknown[]];
 
-/** One connection of a lane, for plain SQL. The only place where errors of pg are translated. */
+/** One connection of a pool, for plain SQL. The only place where errors of pg are translated. */
 export class Session {
   private isInTransaction = false;
   private isLost = false;
@@ -124,7 +124,7 @@ export class Session {
     });
   }
 
-  /** Sends `rows`, in the text format of COPY, to a statement `COPY … FROM STDIN`. For lanes that are not pipelined. */
+  /** Sends `rows`, in the text format of COPY, to a statement `COPY … FROM STDIN`. For pools that are not pipelined. */
   async copy(sql: string, rows: Iterable<string> | AsyncIterable<string | Buffer>): Promise<void> {
     const source = new WatchedRows(rows);
     await this.guard(() => pipeline(source, this.borrowed.client.query(copyFrom(sql)))).catch((error: unknown) => {
@@ -132,7 +132,7 @@ export class Session {
     });
   }
 
-  /** The output of a statement `COPY … TO STDOUT`, in its text format. For lanes that are not pipelined. */
+  /** The output of a statement `COPY … TO STDOUT`, in its text format. For pools that are not pipelined. */
   async *copyOut(sql: string): AsyncGenerator<Buffer> {
     let isComplete = false;
     try {

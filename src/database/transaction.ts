@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
-import type { Lane } from './lane.js';
+import type { Pool } from './pool.js';
 import { isLostStatement, isTransient } from './postgres-errors.js';
 import type { Session, SessionOptions, TransactionSettings } from './session.js';
 import type { TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
@@ -9,8 +9,8 @@ import type { TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
 const MAX_ATTEMPTS = 5;
 
 export interface TransactionOptions extends TransactionSettings {
-  /** Where the connection comes from; the general lane by default. */
-  readonly lane?: Lane;
+  /** Where the connection comes from; the general pool by default. */
+  readonly pool?: Pool;
 }
 
 /**
@@ -34,16 +34,16 @@ export async function inTransaction<T>(
   }
 }
 
-/** Runs `work` on one connection of the general lane. */
+/** Runs `work` on one connection of the general pool. */
 export function onConnection<T>(
   dataSource: DataSource,
   work: (session: Session) => Promise<T>,
   options?: SessionOptions,
 ): Promise<T> {
-  return driverOf(dataSource).lane.use(work, options);
+  return driverOf(dataSource).pool.use(work, options);
 }
 
-/** Sends rows to a statement `COPY … FROM STDIN`, in the transaction of `manager` on a lane that is not pipelined. */
+/** Sends rows to a statement `COPY … FROM STDIN`, in the transaction of `manager` on a pool that is not pipelined. */
 export async function copyRows(manager: EntityManager, sql: string, rows: AsyncIterable<string>): Promise<void> {
   await (await sessionOf(manager)).copy(sql, rows);
 }
@@ -61,7 +61,7 @@ async function runOnce<T>(
 ): Promise<T> {
   const runner = dataSource.createQueryRunner();
   try {
-    const connection = await connect(dataSource, runner, options.lane);
+    const connection = await connect(dataSource, runner, options.pool);
     connection.beginWith(options);
     await runner.startTransaction();
     const result = await work(runner.manager);
@@ -76,9 +76,9 @@ async function runOnce<T>(
   }
 }
 
-async function connect(dataSource: DataSource, runner: QueryRunner, lane?: Lane): Promise<TypeOrmConnection> {
+async function connect(dataSource: DataSource, runner: QueryRunner, pool?: Pool): Promise<TypeOrmConnection> {
   const take = () => runner.connect();
-  return (await (lane === undefined ? take() : driverOf(dataSource).from(lane, take))) as TypeOrmConnection;
+  return (await (pool === undefined ? take() : driverOf(dataSource).from(pool, take))) as TypeOrmConnection;
 }
 
 const driverOf = (dataSource: DataSource): TypeOrmDriver =>

@@ -1,16 +1,16 @@
 import type { QueryResult } from 'pg';
-import type { Lane } from './lane.js';
+import type { Pool } from './pool.js';
 import type { Session, TransactionSettings } from './session.js';
 
 type Connected = (error: unknown, connection?: TypeOrmConnection, release?: (error?: unknown) => void) => void;
 
-/** What TypeORM needs of pg: a pool. Its connections are sessions of a lane, so that every statement has the same rules. */
+/** What TypeORM needs of pg: a pool. Its connections are sessions of a pool, so that every statement has the same rules. */
 export class TypeOrmDriver {
   readonly Pool: new () => object;
-  private current: Lane;
+  private current: Pool;
 
-  constructor(readonly lane: Lane) {
-    this.current = lane;
+  constructor(readonly pool: Pool) {
+    this.current = pool;
     const connect = (connected: Connected) => this.connect(connected);
     this.Pool = class {
       on(): void {}
@@ -20,19 +20,19 @@ export class TypeOrmDriver {
       }
 
       end(ended: (error?: unknown) => void): void {
-        lane.close().then(() => ended(), ended);
+        pool.close().then(() => ended(), ended);
       }
     };
   }
 
-  /** Calls `connect`, which asks TypeORM for a connection, and answers it with one of `lane`. */
-  from<T>(lane: Lane, connect: () => T): T {
-    this.current = lane;
+  /** Calls `connect`, which asks TypeORM for a connection, and answers it with one of `pool`. */
+  from<T>(pool: Pool, connect: () => T): T {
+    this.current = pool;
     try {
       // TypeORM asks its pool before it returns the promise.
       return connect();
     } finally {
-      this.current = this.lane;
+      this.current = this.pool;
     }
   }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { DatabaseError } from 'pg';
 import { Database } from '../database/database.js';
-import type { Lane } from '../database/lane.js';
+import type { Pool } from '../database/pool.js';
 import type { Session } from '../database/session.js';
 import { sqlState, SQLSTATE } from '../database/postgres-errors.js';
 import { createPartition } from '../database/partitions.repository.js';
@@ -35,15 +35,15 @@ export function isRowError(error: unknown): boolean {
  */
 @Injectable()
 export class ExchangeWriter {
-  private readonly lane: Lane;
+  private readonly pool: Pool;
 
   constructor({ exchanges }: Database) {
-    this.lane = exchanges;
+    this.pool = exchanges;
   }
 
   /** What all instances have stored today. */
   bytesOfToday(): Promise<DayBytes> {
-    return this.lane.use(bytesOfToday);
+    return this.pool.use(bytesOfToday);
   }
 
   /**
@@ -52,7 +52,7 @@ export class ExchangeWriter {
    */
   async write(all: readonly ExchangeRow[], { isRepeated = false } = {}): Promise<BatchBytes> {
     try {
-      return await this.lane.use((session) => {
+      return await this.pool.use((session) => {
         const work = isRepeated ? writeMissing(session, all) : writeOn(session, all);
         return withTimeout(work, BATCH_MS, 'the exchanges could not be written in time');
       });
@@ -67,7 +67,7 @@ export class ExchangeWriter {
     for (const time of new Set(rows.map(({ id }) => timeOfUuidv7(id)))) {
       const partition = partitionOf(PARTITIONED.exchanges, time, time);
       if (partition === undefined) continue;
-      await this.lane.use((session) =>
+      await this.pool.use((session) =>
         session.transaction(() => createPartition(session, PARTITIONED.exchanges, partition)),
       );
     }

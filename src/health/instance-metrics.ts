@@ -4,7 +4,7 @@ import { Gauge } from 'prom-client';
 import { HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
 import { Database } from '../database/database.js';
-import type { ConnectionCounts } from '../database/lane.js';
+import type { ConnectionCounts } from '../database/pool.js';
 import { receivingBytes } from '../http/body-reader.js';
 import { WorkService } from '../work/work.service.js';
 import { Metrics } from '../observability/metrics.js';

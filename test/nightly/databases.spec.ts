@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { readEnv } from '../../src/config/env.js';
 import { Database } from '../../src/database/database.js';
-import { Lane } from '../../src/database/lane.js';
+import { Pool } from '../../src/database/pool.js';
 import { reasonOf } from '../../src/database/reason.js';
 import { DatabaseStage } from '../support/database-stage.js';
 import { requireLinux } from '../support/programs.js';
@@ -21,8 +21,8 @@ afterAll(async () => {
   await plain.drop();
 });
 
-const laneOf = (databaseUrl: string): Lane =>
-  new Lane({
+const poolOf = (databaseUrl: string): Pool =>
+  new Pool({
     databaseUrl,
     applicationName: 'field',
     connections: 1,
@@ -71,14 +71,14 @@ async function connected(host: string, query: string, ca?: string): Promise<stri
     SECRETS_KEY: '5a'.repeat(32),
     ...(ca === undefined ? {} : { DATABASE_CA: ca }),
   });
-  const lane = laneOf(DATABASE_URL);
+  const pool = poolOf(DATABASE_URL);
   try {
-    const [row] = await lane.use((session) => session.query<{ one: number }[]>('SELECT 1 AS one', []));
+    const [row] = await pool.use((session) => session.query<{ one: number }[]>('SELECT 1 AS one', []));
     return row?.one === 1 ? 'connected' : 'no row';
   } catch (error) {
     return reasonOf(error);
   } finally {
-    await lane.close();
+    await pool.close();
   }
 }
 

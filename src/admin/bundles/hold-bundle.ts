@@ -67,7 +67,7 @@ export class HoldBundle {
     const { range, hold } = this.facts;
     const { haulerId: hauler_id, id } = hold;
     return inTransaction(dataSource, (manager) => findBundle(manager, { hauler_id, id }, range, last, BATCH), {
-      lane: database.bulk,
+      pool: database.bulk,
     });
   }
 

@@ -61,7 +61,7 @@ export class HoldBundles {
       this.dataSource,
       async (manager) =>
         [await countBundle(manager, hold, range), (await findBundle(manager, hold, range, undefined, 1))[0]] as const,
-      { lane: this.database.bulk },
+      { pool: this.database.bulk },
     );
     if (count > MAX_BUNDLE_RECORDINGS) {
       const parts = `a bundle has at most ${MAX_BUNDLE_RECORDINGS}: get it in parts, with endsAfter and startsBefore`;

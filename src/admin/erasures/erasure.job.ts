@@ -176,6 +176,6 @@ export class ErasureJob implements OnModuleInit {
   }
 
   private bulk<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work, { lane: this.database.bulk });
+    return inTransaction(this.dataSource, work, { pool: this.database.bulk });
   }
 }

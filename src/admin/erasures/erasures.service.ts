@@ -73,7 +73,7 @@ export class Erasures {
       counted = toPreviewDto(target, counts, by, this.kept);
       throw new CountedSignal();
     };
-    await inTransaction(this.dataSource, work, { lane: this.database.bulk }).catch((error: unknown) => {
+    await inTransaction(this.dataSource, work, { pool: this.database.bulk }).catch((error: unknown) => {
       if (!(error instanceof CountedSignal)) throw error;
     });
     return counted as Erasure;

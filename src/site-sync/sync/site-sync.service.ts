@@ -85,7 +85,7 @@ export class SiteSync {
     return inTransaction(
       this.dataSource,
       async (manager) => work.conclude(manager, result ?? (await this.apply(manager, work.run, answer))),
-      { lane: this.database.bulk, settings: SETTINGS, attempts: 1 },
+      { pool: this.database.bulk, settings: SETTINGS, attempts: 1 },
     );
   }
 

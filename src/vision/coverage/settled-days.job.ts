@@ -43,7 +43,7 @@ export class SettledDays implements OnModuleDestroy, BeforeApplicationShutdown {
       do {
         if (this.isStopping) return;
         last = await inTransaction(this.dataSource, (manager) => settleDay(manager, day, last, BATCH), {
-          lane: this.database.bulk,
+          pool: this.database.bulk,
         });
       } while (last !== undefined);
     }

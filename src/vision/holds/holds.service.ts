@@ -110,7 +110,7 @@ export class Holds {
 
   /** A long range of many chunks takes longer than a request may hold a connection of the others. */
   private reading<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work, { lane: this.database.bulk });
+    return inTransaction(this.dataSource, work, { pool: this.database.bulk });
   }
 }
 

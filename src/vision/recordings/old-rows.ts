@@ -68,6 +68,6 @@ export class OldRows {
 
   /** Both statements may take longer than one of a request. */
   private inBulk<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work, { lane: this.database.bulk });
+    return inTransaction(this.dataSource, work, { pool: this.database.bulk });
   }
 }

@@ -59,7 +59,7 @@ export class RetentionSettings {
 
   /** A hauler may have more recordings than a request can count. */
   private reading<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work, { lane: this.database.bulk });
+    return inTransaction(this.dataSource, work, { pool: this.database.bulk });
   }
 }
 

@@ -21,7 +21,7 @@ const UNPREPARED_MS = 60_000;
 /** Minimum time for a statement, even if its caller waited long for the connection. */
 const MIN_STATEMENT_MS = 1000;
 
-export interface LaneOptions {
+export interface PoolOptions {
   readonly databaseUrl: string;
   /** Of the connections, as the server shows it. */
   readonly applicationName: string;
@@ -44,7 +44,7 @@ export interface LaneOptions {
   readonly connectTimeoutMs?: number;
 }
 
-/** The moment at which a server was found to refuse writes. Lanes do not use connections that are older. */
+/** The moment at which a server was found to refuse writes. Pools do not use connections that are older. */
 export class Trust {
   private since = -Infinity;
 
@@ -70,11 +70,11 @@ interface ConnectionState extends Inspection {
   readonly openedAt: number;
 }
 
-/** Of one lane; waiting are callers without a connection. */
+/** Of one pool; waiting are callers without a connection. */
 export type ConnectionCounts = Readonly<Record<'open' | 'idle' | 'waiting', number>>;
 
 /** Connections for one kind of work, so that other work cannot use them up. The only place that opens connections. */
-export class Lane implements ConnectionSource {
+export class Pool implements ConnectionSource {
   private readonly logger = new Logger('Database');
   private readonly connectTimeoutMs: number;
   private readonly states = new WeakMap<pg.ClientBase, ConnectionState>();
@@ -87,7 +87,7 @@ export class Lane implements ConnectionSource {
   private closed: Promise<void> | undefined;
 
   constructor(
-    readonly options: LaneOptions,
+    readonly options: PoolOptions,
     private readonly trust = new Trust(),
   ) {
     this.connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
