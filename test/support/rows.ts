@@ -3,7 +3,7 @@ import type { DataSource, EntityManager } from 'typeorm';
 import { randomBytes, randomUUID, createHash } from 'node:crypto';
 import { onServer } from './test-run.js';
 import { uuidv7 } from '../../src/database/uuid.js';
-import { cameraSql } from '../../src/vision/recordings/cameras.repository.js';
+import { cameraSql } from '../../src/vision/camera.sql.js';
 import { FILL_CAMERAS } from '../../migrations/1795740000000-know-cameras.js';
 
 /**

@@ -5,7 +5,7 @@ import { type ListPage, listPage } from '../../database/list-page.js';
 import { instantSql, type Querying } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
-import { cameraSql } from '../../vision/recordings/cameras.repository.js';
+import { cameraSql } from '../../vision/camera.sql.js';
 
 /** What is erased: an account, or a range of a truck. The other columns are null. */
 export interface ErasureTarget {

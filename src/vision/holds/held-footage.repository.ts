@@ -1,7 +1,7 @@
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
 import type { Querying } from '../../database/sql.js';
 import type { TruckRow } from '../truck.js';
-import { cameraSql } from '../recordings/cameras.repository.js';
+import { cameraSql } from '../camera.sql.js';
 import { isWithin } from './held.sql.js';
 import type { HoldRow } from './holds.repository.js';
 

@@ -1,4 +1,4 @@
-import { cameraSql } from '../recordings/cameras.repository.js';
+import { cameraSql } from '../camera.sql.js';
 
 /**
  * Whether footage overlaps the range of a rule of its truck: a hold, or an erasure. A rule without a camera is about all of

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { cameraSql } from '../camera.sql.js';
 import type { TruckKey } from '../truck.js';
 import { cameraOf, type NamePair } from './camera-names.rules.js';
 import type { RecordedTime } from './coverage-days.repository.js';
@@ -6,18 +7,6 @@ import type { RecordedTime } from './coverage-days.repository.js';
 /** Nobody else writes recordings of the connection, or names of its cameras, until the end of the transaction. */
 export const lockRecordings = (manager: EntityManager, connectionId: string): Promise<unknown> =>
   manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`recordings: ${connectionId}`]);
-
-/** A name of a camera in the form in which names are compared. */
-const comparable = (name: string): string => `lower(btrim(${name}))`;
-
-/**
- * What all names of a row's camera have in common, as `cameraOf` decides it: rows of one truck are of the same camera where it is equal. A
- * name that has never been recorded or paired is a camera of its own.
- */
-export const cameraSql = (row: string): string => `coalesce((
-  SELECT own.camera FROM cameras AS own
-  WHERE (own.hauler_id, own.connection_id, own.truck_id) = (${row}.hauler_id, ${row}.connection_id, ${row}.truck_id)
-    AND ${comparable('own.name')} = ${comparable(`${row}.camera_id`)} LIMIT 1), ${comparable(`${row}.camera_id`)})`;
 
 /**
  * Notes the cameras of recordings that were listed or listed with another time: none begins before `first_at` or after `last_at`. That is an
