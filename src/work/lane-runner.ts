@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { inBackground } from '../errors/background.js';
 import type { DueRows, Started } from './due-rows.repository.js';
@@ -12,6 +13,9 @@ const MAX_CLAIMED = 4;
 
 /** How long a lane is worked on while this instance works on as many lanes as it may. Others are more urgent by then. */
 const TURN_MS = 5_000;
+
+/** How long a lane waits for further runs to end. One statement starts the rows that follow all of them. */
+const GATHER_MS = 10;
 
 /** Owns lanes of one kind while they have due rows. One loop for each lane runs them, up to the limits of the kind. */
 export class LaneRunner {
@@ -140,6 +144,7 @@ export class LaneRunner {
       // There was room for more than was due: it is asked again when there may be more, or before the lane is given back.
       const isExhausted = rows.length < room;
       await Promise.race([due, ...(isExhausted ? [Promise.all(runs)] : runs)]);
+      await delay(GATHER_MS);
     }
     await this.release(lane);
     this.lanes.delete(lane);

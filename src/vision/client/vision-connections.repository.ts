@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
@@ -25,6 +26,13 @@ export interface VisionConnection extends PartnerConnection {
 /** Finds the connections to partners' Vision APIs, and makes their waiting work due when an admin changes one. */
 @Injectable()
 export class VisionConnections implements ConnectionWork {
+  /** Each download asks. */
+  private readonly firstByteTimes = new LRUCache<string, number, string>({
+    max: 1_000,
+    ttl: 5_000,
+    fetchMethod: (id, _former, { context: haulerId }) => this.readFirstByteMs(haulerId, id),
+  });
+
   constructor(
     private readonly dataSource: DataSource,
     private readonly work: WorkService,
@@ -42,8 +50,12 @@ export class VisionConnections implements ConnectionWork {
     return connection;
   }
 
-  /** Milliseconds that the hosts of its files have for the first byte, deleted connections included. */
+  /** Milliseconds that the hosts of its files have for the first byte. Read once every 5 s, deleted connections included. */
   async firstByteMs(haulerId: string, id: string): Promise<number> {
+    return (await this.firstByteTimes.fetch(id, { context: haulerId })) ?? this.env.VISION_FIRST_BYTE_TIMEOUT;
+  }
+
+  private async readFirstByteMs(haulerId: string, id: string): Promise<number> {
     const [row] = await this.dataSource.query<{ seconds: number | null }[]>(
       'SELECT first_byte_timeout_seconds AS seconds FROM connections WHERE hauler_id = $1 AND id = $2',
       [haulerId, id],
