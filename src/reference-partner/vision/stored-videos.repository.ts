@@ -7,7 +7,7 @@ import { type Inventory, inventoryOf } from '../../storage/inventory.repository.
 import { type Published, storageName } from '../../storage/storage.js';
 import type { TruckCamera } from './cameras.repository.js';
 
-/** Recordings are uploaded; clips are cut out of them. */
+/** Recordings are uploaded; clips are recordings, or trimmed from them. */
 export type VideoKind = 'recordings' | 'clips';
 
 /** The row of a stored recording or clip. */

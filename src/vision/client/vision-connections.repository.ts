@@ -100,7 +100,7 @@ export async function haulerOf(database: Querying, connectionId: string): Promis
 /** Of one statement: a connection may have more failed lists than a statement can change within its time limit. */
 const BATCH_ROWS = 10_000;
 
-/** $1 the hauler, $2 the connection. The time of the transaction tells which rows are done. */
+/** $1 the hauler, $2 the connection. Rows that are done have the time of the transaction. */
 async function makeDueNow(
   manager: EntityManager,
   table: string,

@@ -62,7 +62,10 @@ export class CoveragePieces {
   }
 
   /** Of each camera, what is known of its time besides its recordings, in pieces as `coverageOf` has them. */
-  async told(cameras: readonly TruckCamera[], range: Pick<TruckRange, 'from' | 'to'>): Promise<CameraPieces[]> {
+  async withoutRecordings(
+    cameras: readonly TruckCamera[],
+    range: Pick<TruckRange, 'from' | 'to'>,
+  ): Promise<CameraPieces[]> {
     const subscriptions = byTruck(await this.coverage.subscriptions(cameras, range));
     const clips = byTruck(await this.coverage.failedClips(cameras, range));
     const erased = byTruck(await this.coverage.erased(cameras, range));
@@ -92,12 +95,12 @@ export class CoveragePieces {
     const names = cameras.flatMap((camera) => [...camera.names]);
     const recordings = await this.coverage.recordings(query, names, MAX_RECORDINGS + 1);
     if (recordings.length > MAX_RECORDINGS) throw invalid([tooManyRecordings()]);
-    const told = await this.told(
+    const others = await this.withoutRecordings(
       cameras.map((camera) => ({ connectionId, truckId, names: [...camera.names] })),
       query,
     );
     const [from, to] = [epochMillis(query.from), epochMillis(query.to)];
-    return told.map((each, i) => () => {
+    return others.map((each, i) => () => {
       const own = recordings.filter(({ camera_id: name }) => cameras[i]?.names.has(name));
       return { ...each, pieces: coverageOf([...own.flatMap(toPieces), ...each.pieces], from, to) };
     });

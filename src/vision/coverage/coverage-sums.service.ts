@@ -11,7 +11,7 @@ import {
   type StateSeconds,
   stateSeconds,
 } from './coverage.rules.js';
-import { type CameraTime, footageSeconds, type ToldTime } from './footage-seconds.repository.js';
+import { type CameraTime, footageSeconds, type OtherTime } from './footage-seconds.repository.js';
 import { settledDays } from './settled-days.repository.js';
 
 const HOUR_MS = 3_600_000;
@@ -30,13 +30,15 @@ export class CoverageSums {
 
   /**
    * The seconds of each state by camera and bucket: from the sums of settled days, and from the recordings of all other time. So are days
-   * of which anything but a recording tells, and all days if a bucket begins at a part of an hour. `edges`: the borders of the buckets in
+   * of which more than recordings is known, and all days if a bucket begins at a part of an hour. `edges`: the borders of the buckets in
    * milliseconds since the epoch.
    */
   async of(cameras: readonly TruckCamera[], edges: readonly number[]): Promise<StateSeconds[][]> {
     const [from = 0, to = 0] = [edges[0], edges.at(-1)];
     const range = { from: instantOf(new Date(from)), to: instantOf(new Date(to)) };
-    const told = (await this.pieces.told(cameras, range)).map(({ pieces }, place) => pieces.flatMap(toToldTime(place)));
+    const others = (await this.pieces.withoutRecordings(cameras, range)).map(({ pieces }, place) =>
+      pieces.flatMap(toOtherTime(place)),
+    );
     const sums = cameras.map(() => edges.slice(1).map((): Record<FootageState, number> => ({ ...NO_FOOTAGE })));
     const add = (place: number, bucket: number, state: FootageState, seconds: number): void => {
       const own = sums[place]?.[bucket];
@@ -45,23 +47,24 @@ export class CoverageSums {
     const known = cameras.map(() => new Set<number>());
     const isWhole = edges.every((edge) => edge % HOUR_MS === 0);
     for (const { place, day, bucket, ...of } of isWhole ? await settledDays(this.dataSource, cameras, edges) : []) {
-      if (told[place]?.some((other) => other.from < day + DAY_MS && other.to > day)) continue;
+      if (others[place]?.some((other) => other.from < day + DAY_MS && other.to > day)) continue;
       known[place]?.add(day);
       for (const state of ['stored', 'expired', 'failed'] as const) add(place, bucket, state, of[state] / 1000);
     }
     const open = cameras.map((camera, place) => openTimes({ ...camera, place, from, to }, known[place]));
     for (const batch of batchesOf(open)) {
-      const others = [...new Set(batch.map(({ place }) => place))].flatMap((place) => told[place] ?? []);
-      const rows = await footageSeconds(this.dataSource, batch, others, edges);
+      const places = new Set(batch.map(({ place }) => place));
+      const ofBatch = [...places].flatMap((place) => others[place] ?? []);
+      const rows = await footageSeconds(this.dataSource, batch, ofBatch, edges);
       for (const { place, bucket, state, seconds } of rows) add(place, bucket, state, seconds);
     }
     return sums.map((own) => own.map((of, i) => stateSeconds(((edges[i + 1] ?? 0) - (edges[i] ?? 0)) / 1000, of)));
   }
 }
 
-const toToldTime =
+const toOtherTime =
   (place: number) =>
-  (piece: Piece): ToldTime[] => {
+  (piece: Piece): OtherTime[] => {
     const state = footageState(piece);
     return state === undefined ? [] : [{ place, state, from: piece.start, to: piece.end }];
   };

@@ -12,7 +12,7 @@ export interface CameraTime extends TruckCamera {
 }
 
 /** What is known of a time besides its recordings. Those of one camera do not overlap. */
-export interface ToldTime {
+export interface OtherTime {
   readonly place: number;
   readonly state: FootageState;
   readonly from: number;
@@ -38,7 +38,7 @@ const OF_CAMERA = `(r.hauler_id, r.connection_id, r.truck_id, r.camera_id)
 export function footageSeconds(
   database: Querying,
   times: readonly CameraTime[],
-  told: readonly ToldTime[],
+  others: readonly OtherTime[],
   edges: readonly number[],
 ): Promise<BucketSeconds[]> {
   return database.query(
@@ -47,9 +47,9 @@ export function footageSeconds(
        FROM json_to_recordset($1::json)
          AS asked (place integer, connection uuid, truck text, names text[], "from" timestamptz, "to" timestamptz)
          JOIN connections ON connections.id = connection, unnest(names) AS name),
-     told AS (
+     others AS (
        SELECT place, state, tstzrange("from", "to") AS time
-       FROM json_to_recordset($2::json) AS told (place integer, state text, "from" timestamptz, "to" timestamptz)),
+       FROM json_to_recordset($2::json) AS other (place integer, state text, "from" timestamptz, "to" timestamptz)),
      footage AS (
        SELECT place, r.status AS state, tstzrange(greatest(r.start_time, "from"), least(r.end_time, "to")) AS time
        FROM asked, LATERAL (SELECT start_time, end_time, status FROM recordings AS r
@@ -70,7 +70,7 @@ export function footageSeconds(
            SELECT r.status AS state, unnest(tstzmultirange(tstzrange(r.start_time, r.end_time)) - missing.gaps) AS time
            UNION ALL SELECT 'failed', unnest(missing.gaps)) AS piece
        UNION ALL
-       SELECT place, state, time FROM told WHERE state = 'expired'),
+       SELECT place, state, time FROM others WHERE state = 'expired'),
      cameras AS (
        SELECT place,
          coalesce(range_agg(time) FILTER (WHERE state = 'stored'), '{}') AS stored,
@@ -85,7 +85,7 @@ export function footageSeconds(
        UNION ALL SELECT place, 'failed', failed - expired - available - stored FROM cameras
        UNION ALL
        SELECT place, state, tstzmultirange(time) - coalesce(stored + available + expired + failed, '{}')
-       FROM told LEFT JOIN cameras USING (place) WHERE state <> 'expired')
+       FROM others LEFT JOIN cameras USING (place) WHERE state <> 'expired')
      SELECT place, bucket - 1 AS bucket, state, extract(epoch FROM sum(
        least(upper(piece), ($3::timestamptz[])[bucket + 1]) - greatest(lower(piece), ($3::timestamptz[])[bucket])))::float8 AS seconds
      FROM (
@@ -100,7 +100,7 @@ export function footageSeconds(
           ...{ from: textOf(from), to: textOf(to) },
         })),
       ),
-      JSON.stringify(told.map((each) => ({ ...each, from: textOf(each.from), to: textOf(each.to) }))),
+      JSON.stringify(others.map((each) => ({ ...each, from: textOf(each.from), to: textOf(each.to) }))),
       edges.map(textOf),
     ],
   );

@@ -14,8 +14,8 @@ export interface RecordedTime {
 export const RECORDED_TIME = 'r.hauler_id, r.connection_id, r.truck_id, r.camera_id, r.start_time, r.end_time';
 
 /**
- * The sums of the days of these recordings are not known any more. In the transaction that lists, revives or deletes them: whoever sums a
- * day up locks its row before it reads the recordings, so that either it sees this change, or this forgets what it has written. In the order
+ * The sums of the days of these recordings are not known any more. In the transaction that lists, revives or deletes them: the sum
+ * of a day locks its row before it reads the recordings, so that either it sees this change, or this forgets what it has written. In the order
  * of the key, so that two writers do not wait for each other.
  */
 export async function forgetDays(database: Querying, recordings: readonly RecordedTime[]): Promise<void> {

@@ -101,7 +101,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
     this.stopping.abort();
   }
 
-  /** The connections are closed after this, whoever has begun the run. */
+  /** The connections are closed after this, also for a run of an admin. */
   async beforeApplicationShutdown(): Promise<void> {
     await this.running;
   }

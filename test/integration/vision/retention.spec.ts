@@ -296,7 +296,7 @@ describe('a storage that needs seconds to delete many files', () => {
     expect(await objects()).toEqual([]);
   }, 30_000);
 
-  test('is awaited by a stop, whoever has begun the run', async () => {
+  test('is awaited by a stop, also a run of an admin', async () => {
     await old(await videoConnection(slow));
     const run = runRetention(slow);
     await slow.app.get(Retention, { strict: false }).beforeApplicationShutdown();

@@ -58,7 +58,7 @@ export async function trimInProcess<T>(
     signal.throwIfAborted();
     return partOf(reply, killedBy);
   })();
-  // Whoever awaits it first reports it.
+  // It is awaited below: until then a failure must not count as unhandled.
   outcome.catch(() => undefined);
   async function* bytes(): AsyncGenerator<Buffer> {
     yield* child.stdout as AsyncIterable<Buffer>;
