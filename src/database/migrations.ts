@@ -65,6 +65,8 @@ import { KeepRetentionByRow1795738000000 } from '../../migrations/1795738000000-
 import { RereadWithoutPlan1795739000000 } from '../../migrations/1795739000000-reread-without-plan.js';
 import { KnowCameras1795740000000 } from '../../migrations/1795740000000-know-cameras.js';
 import { CountStoredRecordings1795742000000 } from '../../migrations/1795742000000-count-stored-recordings.js';
+import { BuildFlowIndexes1796100000000 } from '../../migrations/1796100000000-build-flow-indexes.js';
+import { UseFlowIndexes1796100001000 } from '../../migrations/1796100001000-use-flow-indexes.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -134,4 +136,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   RereadWithoutPlan1795739000000,
   KnowCameras1795740000000,
   CountStoredRecordings1795742000000,
+  BuildFlowIndexes1796100000000,
+  UseFlowIndexes1796100001000,
 ];
