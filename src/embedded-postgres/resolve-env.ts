@@ -13,8 +13,8 @@ export interface ResolvedStart {
 /** The default of PostgreSQL, which suffices for a handful of default instances. */
 const MIN_CONNECTIONS = 100;
 
-/** Connections that one instance opens in addition to its pool: five for the hot path, three for synchronisations. */
-const OUTSIDE_POOL = 8;
+/** Connections that one instance opens in addition to its pool: eight for pushes, three for synchronisations, one for exchanges. */
+const OUTSIDE_POOL = 12;
 
 /** For commands that run beside the service, and for connections that PostgreSQL reserves. */
 const SPARE_CONNECTIONS = 13;

@@ -20,7 +20,6 @@ import { isForeignKeyViolation } from '../database/postgres-errors.js';
 import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
-import { Outbox } from '../events/outbox.js';
 import { outboundPolicy } from '../outbound/address-guard.js';
 import { sealKey } from '../partner-client/connection-keys.service.js';
 import { DeliveryJob } from './delivery.job.js';
@@ -55,7 +54,6 @@ export class WebhookEndpoints {
   constructor(
     private readonly dataSource: DataSource,
     @Inject(ENV) private readonly env: ResolvedEnv,
-    private readonly outbox: Outbox,
     private readonly job: DeliveryJob,
     private readonly deliveries: Deliveries,
   ) {}
@@ -90,7 +88,6 @@ export class WebhookEndpoints {
       sealed_secret: sealKey(this.env.SECRETS_KEY, id, secret),
     };
     await ofKnownHauler(insertEndpoint(this.dataSource, row));
-    this.outbox.forget();
     return { ...(await this.get(id, owner)), secret };
   }
 
@@ -126,7 +123,6 @@ export class WebhookEndpoints {
       await ofKnownHauler(updateEndpoint(manager, id, { url, topics, format, haulerId, enabled }));
       if (enabled === true) await makeDue(manager, id);
     });
-    this.outbox.forget();
     this.job.runDue();
     return this.get(id, owner);
   }
@@ -134,7 +130,6 @@ export class WebhookEndpoints {
   async remove(id: string, owner = OPERATOR): Promise<void> {
     await this.required(id, owner);
     await deleteEndpoint(this.dataSource, id);
-    this.outbox.forget();
     await deleteDeliveries(this.dataSource, id);
   }
 

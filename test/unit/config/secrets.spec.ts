@@ -80,10 +80,10 @@ describe('resolveEnv', () => {
 
   test.each([
     [1, 10, 100],
-    [4, 10, 100],
-    [8, 10, 157],
-    [1, 100, 121],
-    [64, 200, 13_325],
+    [3, 10, 100],
+    [8, 10, 189],
+    [1, 100, 125],
+    [64, 200, 13_581],
   ])('for %i instances of %i connections, the database allows %i', (instances, pool, connections) => {
     expect(connectionsOf({ WEB_CONCURRENCY: instances, DATABASE_POOL: pool })).toBe(connections);
   });
