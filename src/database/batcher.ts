@@ -10,6 +10,9 @@ const MIB = 1024 * 1024;
 const MAX_ENTRIES = 128;
 const MAX_BYTES = MIB / 4;
 
+/** A smaller entry goes along with large ones: it costs less than its own batch would. */
+const SMALL_BYTES = 8 * 1024;
+
 /** Entries and bytes that wait for a batch. A larger entry is refused for ever, so it is told so. */
 const MAX_WAITING = 4000;
 const MAX_WAITING_BYTES = 24 * MIB;
@@ -134,7 +137,8 @@ export class Batcher<Value, Result> {
     for (let entry = this.queue.first(); entry !== undefined; entry = this.queue.first()) {
       if (entry.since < oldest) entry.reject(this.overloaded());
       if (!entry.isOver) {
-        if (entries.length === MAX_ENTRIES || (entries.length > 0 && bytes + entry.bytes > MAX_BYTES)) break;
+        const isTooMuch = entry.bytes > SMALL_BYTES && bytes + entry.bytes > MAX_BYTES;
+        if (entries.length === MAX_ENTRIES || (entries.length > 0 && isTooMuch)) break;
         entries.push(entry);
         bytes += entry.bytes;
       }

@@ -1,5 +1,6 @@
-import { AppError } from '../errors/app-error.js';
-import { isDatabaseUnavailable, isLockTimeout } from './postgres-errors.js';
+import { AppError, unavailable } from '../errors/app-error.js';
+import { outageSentence } from './outage.js';
+import { isDatabaseUnavailable, isLockTimeout, mayHaveCommitted } from './postgres-errors.js';
 import type { Session } from './session.js';
 
 /**
@@ -61,7 +62,7 @@ export async function settleBatch<Value, Result, E extends Entry<Value, Result>>
     if (isWhole || entries.length === 1) {
       for (const entry of entries) {
         if (isLocked) entry.setApart();
-        else entry.reject(error);
+        else entry.reject(mayHaveCommitted(error) ? undecided(error) : error);
       }
       return [];
     }
@@ -70,6 +71,9 @@ export async function settleBatch<Value, Result, E extends Entry<Value, Result>>
     return [...(await settleHalf(entries.slice(0, half))), ...(await settleHalf(entries.slice(half)))];
   }
 }
+
+/** The caller may push again, which is harmless. */
+const undecided = (cause: unknown) => unavailable(`${outageSentence(cause)}; try again shortly`, { cause });
 
 /** With a lock timeout that is not the one of the connection, `work` is one transaction. */
 export function withLockTimeout<T>(
