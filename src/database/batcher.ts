@@ -132,19 +132,15 @@ export class Batcher<Value, Result> {
   /** Takes the next batch from the queue, and rejects the entries that have waited too long. */
   private take(): QueuedEntry<Value, Result>[] {
     const oldest = performance.now() - MAX_QUEUE_MS;
-    const entries: QueuedEntry<Value, Result>[] = [];
     let bytes = 0;
-    for (let entry = this.queue.first(); entry !== undefined; entry = this.queue.first()) {
+    const taken = this.queue.take(MAX_ENTRIES, (entry) => {
       if (entry.since < oldest) entry.reject(this.overloaded());
-      if (!entry.isOver) {
-        const isTooMuch = entry.bytes > SMALL_BYTES && bytes + entry.bytes > MAX_BYTES;
-        if (entries.length === MAX_ENTRIES || (entries.length > 0 && isTooMuch)) break;
-        entries.push(entry);
-        bytes += entry.bytes;
-      }
-      this.queue.shift();
-    }
-    return entries;
+      if (entry.isOver) return true;
+      if (bytes > 0 && entry.bytes > SMALL_BYTES && bytes + entry.bytes > MAX_BYTES) return false;
+      bytes += Math.max(entry.bytes, 1);
+      return true;
+    });
+    return taken.filter(({ isOver }) => !isOver);
   }
 
   private sweep(): void {

@@ -42,17 +42,28 @@ export class Turns<I extends Item> {
     return refused;
   }
 
-  /** The item whose turn it is. */
-  first(): I | undefined {
-    return firstOf(firstOf(this.haulers)?.[1])?.[1][0];
+  /**
+   * Removes and returns at most `maxItems`, in their turns. An item that does not fit keeps its turn: the haulers behind it, and
+   * the other keys of its hauler, go on with smaller ones.
+   */
+  take(maxItems: number, fits: (item: I) => boolean): I[] {
+    const taken: I[] = [];
+    // A `Map` visits an entry again that is deleted and set meanwhile.
+    for (const lines of this.haulers.values()) {
+      if (taken.length === maxItems) break;
+      for (const [item] of lines.values()) {
+        if (item === undefined || !fits(item)) continue;
+        this.endTurn(item, lines);
+        taken.push(item);
+        break;
+      }
+    }
+    return taken;
   }
 
-  /** Removes the first item. */
-  shift(): void {
-    const item = this.first();
-    if (item === undefined) return;
+  /** Removes the first item of its key, and puts key and hauler at the end. */
+  private endTurn(item: I, lines: Lines<I>): void {
     const [hauler, key] = item.owner;
-    const lines = this.haulers.get(hauler)!;
     const line = lines.get(key)!;
     line.shift();
     lines.delete(key);
@@ -80,8 +91,6 @@ export class Turns<I extends Item> {
     this.bytes += sign * bytes;
   }
 }
-
-const firstOf = <K, V>(map: ReadonlyMap<K, V> | undefined): readonly [K, V] | undefined => map?.entries().next().value;
 
 const costOf = (items: readonly Item[]): number => items.reduce((sum, { bytes }) => sum + bytes + ITEM_COST, 0);
 const costOfHauler = (lines: Lines<Item>): number => [...lines.values()].reduce((sum, line) => sum + costOf(line), 0);

@@ -14,15 +14,10 @@ function queue(maxItems = 100, maxBytes = 1_000_000) {
   const turns = new Turns<Item>(maxItems, maxBytes);
   const push = (name: string, owner: Owner, bytes?: number) =>
     turns.push(item(name, owner, bytes)).map((refused) => refused.name);
-  const takeAll = () => {
-    const names: string[] = [];
-    for (let first = turns.first(); first !== undefined; first = turns.first()) {
-      names.push(first.name);
-      turns.shift();
-    }
-    return names;
-  };
-  return { turns, push, takeAll };
+  const take = (maxItems: number, maxBytes = Infinity) =>
+    turns.take(maxItems, ({ bytes }) => bytes <= maxBytes).map(({ name }) => name);
+  const takeAll = () => take(Infinity);
+  return { turns, push, take, takeAll };
 }
 
 describe('turns', () => {
@@ -44,13 +39,24 @@ describe('turns', () => {
   });
 
   test('come last for a hauler that waits anew', () => {
-    const { turns, push, takeAll } = queue();
+    const { push, take, takeAll } = queue();
     push('a1', of('a'));
     push('b1', of('b'));
     push('b2', of('b'));
-    turns.shift();
+    expect(take(1)).toEqual(['a1']);
     push('a2', of('a'));
     expect(takeAll()).toEqual(['b1', 'a2', 'b2']);
+  });
+
+  test('are kept by an item that does not fit, while smaller ones of other haulers and keys go on', () => {
+    const { push, take, takeAll } = queue();
+    push('a1', of('a', 'large'), 100);
+    push('a2', of('a', 'small'));
+    push('b1', of('b'), 100);
+    push('c1', of('c'));
+    push('c2', of('c'));
+    expect(take(10, 50)).toEqual(['a2', 'c1', 'c2']);
+    expect(takeAll()).toEqual(['b1', 'a1']);
   });
 
   test('are counted in items and bytes until the queue is empty', () => {
@@ -59,8 +65,7 @@ describe('turns', () => {
     push('b1', of('b'), 5);
     expect([turns.size, turns.bytes]).toEqual([2, 15]);
     takeAll();
-    turns.shift();
-    expect([turns.size, turns.bytes, turns.first()]).toEqual([0, 0, undefined]);
+    expect([turns.size, turns.bytes, takeAll()]).toEqual([0, 0, []]);
   });
 });
 
