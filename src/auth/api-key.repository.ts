@@ -1,5 +1,5 @@
 import type { Querying } from '../database/sql.js';
-import type { HaulerHold } from './hauler-hold.js';
+import type { HaulerHold } from '../http/principal.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import type { PrincipalRow } from './api-key-row.js';
 

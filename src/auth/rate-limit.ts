@@ -4,7 +4,6 @@ import { rateLimit, type RateLimitRequestHandler, type Store } from 'express-rat
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { AppError } from '../errors/app-error.js';
-import type { AuthenticatedRequest } from './principal.js';
 import { SharedCounts } from './shared-counts.js';
 
 /**
@@ -26,7 +25,7 @@ export class RateLimit implements OnApplicationShutdown {
   }
 
   /** Undefined without a limit. Rejects with `tooManyRequests` beyond it. Sets headers with the remaining requests. */
-  count(request: AuthenticatedRequest, response: Response): Promise<void> | undefined {
+  count(request: Request, response: Response): Promise<void> | undefined {
     return this.limiter && passLimiter(this.limiter, request, response);
   }
 }
@@ -50,7 +49,7 @@ function limiterOf(limit: number, store: Store): RateLimitRequestHandler {
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     identifier: 'per-key',
-    keyGenerator: (request: AuthenticatedRequest) => request.principal?.keyId ?? '',
+    keyGenerator: (request: Request) => request.call.principal?.keyId ?? '',
     handler: (_request, _response, next) =>
       next(new AppError('tooManyRequests', `this key may send ${limit} requests a minute; see Retry-After`)),
     // These checks are for limits by IP address.
