@@ -27,16 +27,6 @@ export function findValidKeys(database: Querying, hashes: readonly Buffer[]): Pr
   return database.query(`${VALID_KEYS} AND hash = ANY ($1::bytea[])`, [hashes]);
 }
 
-/** The prefixes of the keys that have the name of a cell, and not of this one. */
-export async function prefixesOfOtherCells(database: Querying, cell: string | undefined): Promise<string[]> {
-  const rows = await database.query<{ prefix: string }[]>(
-    `SELECT prefix FROM api_keys
-      WHERE prefix LIKE 'hb\\_%\\_%' AND NOT starts_with(prefix, $1) AND revoked_at IS NULL`,
-    [cell === undefined ? ' ' : `hb_${cell}_`],
-  );
-  return rows.map(({ prefix }) => prefix);
-}
-
 /** The valid key with this id. */
 export async function findValidKey(database: Querying, id: string): Promise<KnownKeyRow | undefined> {
   const [row] = await database.query<KnownKeyRow[]>(`${VALID_KEYS} AND id = $1`, [id]);
