@@ -186,7 +186,7 @@ export const VARIABLES = {
     'maximum size of a JSON body (site data of the partner side: always 256 MiB)',
     '1mb',
   ),
-  RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key and minute (0: off)'),
+  RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key, minute and instance (0: off)'),
   PARTNER_CONNECT_TIMEOUT: declare(
     duration('1ms', '1d'),
     5_000,
