@@ -18,7 +18,8 @@ import { inBackground } from './errors/background.js';
 import type { HttpAdapter } from './http/express.adapter.js';
 import { urlHost } from './http/url.js';
 import { protectSecrets } from './observability/known-secrets.js';
-import { createLogger, outputOf } from './observability/logger.js';
+import { standardOutput } from './observability/log-output.js';
+import { createLogger } from './observability/logger.js';
 import { protectFiles } from './storage/private-files.js';
 import { STORAGE, type Storage } from './storage/storage.js';
 
@@ -121,19 +122,19 @@ async function warnOfMissingParts(app: INestApplication, env: ResolvedEnv, logge
 
 /** Prints the address, and with DEMO the examples to paste. A demo that cannot be seeded does not stop the service. */
 async function announce({ port }: Serving, env: ResolvedEnv, logger: Logger): Promise<void> {
-  const output = outputOf(env);
+  const output = standardOutput();
   const address = httpUrl(env.HOST, port);
   const details = { version: serviceVersion(), address, database: publicUrl(env.DATABASE_URL) };
   logger.info({ ...details, storage: publicUrl(env.STORAGE_URL) }, 'started');
   output.write(`haulbridge listens on ${address}\n`);
-  await output.flush();
+  await output.drain();
   const baseUrl = httpUrl(env.HOST === '0.0.0.0' || env.HOST === '::' ? '127.0.0.1' : env.HOST, port);
   if (env.EMBEDDED) storeServiceAddress(env.DATA_DIR, baseUrl);
   if (!env.DEMO) return;
   const [{ seedDemo }, { welcome }] = await Promise.all([import('./demo/seed.js'), import('./demo/welcome.js')]);
   try {
     output.write(welcome(env, baseUrl, await seedDemo(env, baseUrl)));
-    await output.flush();
+    await output.drain();
   } catch (error) {
     process.stderr.write(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}\n`);
   }
@@ -167,7 +168,7 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
     }
     clearTimeout(timer);
     if (cluster.isPrimary) logger.info('stopped');
-    await outputOf(env).drain();
+    await standardOutput().drain();
     process.exit(exitCode);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0, { signal }).catch(fail));
