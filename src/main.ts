@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
@@ -33,23 +32,21 @@ interface Serving {
 async function main(): Promise<void> {
   const declared = readEnv();
   const logger = createLogger(declared);
-  if (cluster.isPrimary) prepare(declared, logger);
+  prepare(declared, logger);
   const { env, stop: stopDatabase } = await resolveEnv(declared, logger);
   protectSecrets(secretTexts(env));
   try {
     if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL, { report: (sentence) => logger.warn(sentence) });
     else await refuseUnusable(env.DATABASE_URL);
-    const isSupervisor = cluster.isPrimary && env.WEB_CONCURRENCY > 1;
-    const serving = await (isSupervisor ? supervise(env, logger) : serve(env, logger));
+    const serving = await serve(env, logger);
     stopOnSignal(serving, env, logger, stopDatabase);
-    if (cluster.isPrimary) await announce(serving, env, logger);
+    await announce(serving, env, logger);
   } catch (error) {
     await stopDatabase();
     throw error;
   }
 }
 
-/** Workers inherit the umask. */
 function prepare(env: Env, logger: Logger): void {
   inBackground(
     protectFiles(env).then((failed) => {
@@ -60,9 +57,8 @@ function prepare(env: Env, logger: Logger): void {
   for (const warning of [...warnings, ...productionWarnings(env)]) logger.warn(warning);
 }
 
-/** Serves in this process. */
 async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
-  // The supervisor of several processes does not load it.
+  // A start that the configuration or the database refuses does not load it.
   const [{ createApp }, { ReadinessService }] = await Promise.all([
     import('./app.setup.js'),
     import('./health/readiness.service.js'),
@@ -90,11 +86,6 @@ async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
     await app.close();
   };
   return { port, stop };
-}
-
-async function supervise(env: ResolvedEnv, logger: Logger): Promise<Serving> {
-  const { startWorkers } = await import('./cluster.js');
-  return startWorkers(env, logger);
 }
 
 async function listen(app: INestApplication, { PORT, HOST }: ResolvedEnv): Promise<void> {
@@ -159,7 +150,7 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
   const stop = async (exitCode: number, reason: object) => {
     if (isStopping) return;
     isStopping = true;
-    if (cluster.isPrimary || exitCode !== 0) logger.info(reason, 'stopping');
+    logger.info(reason, 'stopping');
     const timer = setTimeout(() => process.exit(exitCode), env.SHUTDOWN_DRAIN + env.SHUTDOWN_GRACE);
     try {
       await serving.stop();
@@ -167,7 +158,7 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
       await stopDatabase();
     }
     clearTimeout(timer);
-    if (cluster.isPrimary) logger.info('stopped');
+    logger.info('stopped');
     await standardOutput().drain();
     process.exit(exitCode);
   };

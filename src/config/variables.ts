@@ -62,11 +62,6 @@ export const VARIABLES = {
     'names of all cells behind the proxy, separated by commas: the console switches between them',
     'none',
   ),
-  WEB_CONCURRENCY: declare(
-    integer(1, 64),
-    1,
-    'processes that share the port, each with its own database connections; `/metrics` shows the one that responds',
-  ),
   DATABASE_URL: declare(databaseUrl, undefined, 'PostgreSQL to use', 'embedded PostgreSQL under DATA_DIR'),
   DATABASE_CA: declare(
     certificateFile,
