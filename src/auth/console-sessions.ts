@@ -10,7 +10,8 @@ import { Database } from '../database/database.js';
 import { uuidv7 } from '../database/uuid.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
-import { type AdminCaller, AdminTokens } from './admin-caller.js';
+import type { AdminCaller } from '../http/principal.js';
+import { AdminTokens } from './admin-caller.js';
 import { findValidKey } from './api-key.repository.js';
 import { BatchedLookup } from './batched-lookup.js';
 import {
