@@ -23,7 +23,7 @@ export interface SessionRow extends SessionSecret {
 /** For the sign-out of a person at the identity provider. */
 export interface SessionToken {
   readonly id: string;
-  /** Sealed; in plain where the version before has begun the session. */
+  /** Sealed. */
   readonly idToken: string | null;
 }
 
