@@ -15,7 +15,7 @@ import { apiKeys, lockConnection, revokeKey } from './api-key.repository.js';
 import { expiryOf, expiryViolations, issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
-import type { KeyPrincipal } from './principal.js';
+import type { KeyPrincipal } from '../http/principal.js';
 
 /** The platform's own interfaces belong to a hauler (decision 1). */
 function needsHauler({ interfaces = [] }: Pick<IssueApiKeyRequest, 'interfaces'>): boolean {

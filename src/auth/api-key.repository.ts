@@ -1,7 +1,7 @@
 import type { ApiKeyQuery } from '../contracts/admin/api-key.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
-import type { HaulerHold } from './hauler-hold.js';
+import type { HaulerHold } from '../http/principal.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import type { PrincipalRow } from './api-key-row.js';
 

@@ -13,7 +13,7 @@ import { hashKey } from './api-key.js';
 import { storeLastUses } from './api-key.repository.js';
 import { refusalOf } from './hauler-hold.js';
 import { KeyRotation } from './key-rotation.service.js';
-import type { KeyPrincipal, Principal } from './principal.js';
+import type { KeyPrincipal, Principal } from '../http/principal.js';
 
 /** The last use of a key is stored with a precision of one minute (decision 17). */
 const PRECISION_MS = 60_000;

@@ -11,7 +11,8 @@ import { Sweep } from '../database/sweep.js';
 import { uuidv7 } from '../database/uuid.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
-import { type AdminCaller, AdminTokens } from './admin-caller.js';
+import type { AdminCaller } from '../http/principal.js';
+import { AdminTokens } from './admin-caller.js';
 import { findValidKey } from './api-key.repository.js';
 import { BatchedLookup } from './batched-lookup.js';
 import {

@@ -5,7 +5,7 @@ import { Database } from '../database/database.js';
 import { BatchedLookup } from './batched-lookup.js';
 import { findValidKeys, type KnownKeyRow } from './api-key.repository.js';
 import { keyPrincipal } from './api-key-row.js';
-import type { KeyPrincipal } from './principal.js';
+import type { KeyPrincipal } from '../http/principal.js';
 
 /** A key of this age is read again in the background. */
 const REFRESH_MS = 2000;

@@ -3,7 +3,6 @@ import type { Request, Response } from 'express';
 import { rateLimit, type RateLimitRequestHandler } from 'express-rate-limit';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { AppError } from '../errors/app-error.js';
-import type { AuthenticatedRequest } from './principal.js';
 
 /** `RATE_LIMIT_PER_MINUTE` requests per key, minute and instance (decision 15). */
 @Injectable()
@@ -15,7 +14,7 @@ export class RateLimit {
   }
 
   /** Undefined without a limit. Rejects with `tooManyRequests` beyond it. Sets headers with the remaining requests. */
-  count(request: AuthenticatedRequest, response: Response): Promise<void> | undefined {
+  count(request: Request, response: Response): Promise<void> | undefined {
     return this.limiter && passLimiter(this.limiter, request, response);
   }
 }
@@ -38,7 +37,7 @@ function limiterOf(limit: number): RateLimitRequestHandler {
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     identifier: 'per-key',
-    keyGenerator: (request: AuthenticatedRequest) => request.principal?.keyId ?? '',
+    keyGenerator: (request: Request) => request.call.principal?.keyId ?? '',
     handler: (_request, _response, next) =>
       next(new AppError('tooManyRequests', `this key may send ${limit} requests a minute; see Retry-After`)),
     // These checks are for limits by IP address.
