@@ -105,10 +105,12 @@ export async function deleteSessionById(database: Querying, id: string): Promise
   return deleted > 0;
 }
 
-export async function deleteExpiredSessions(database: Querying): Promise<void> {
+export async function deleteExpiredSessions(database: Querying, stopping: AbortSignal): Promise<void> {
   await deleteInSteps(
     database,
     `DELETE FROM console_sessions WHERE cookie_hash = ANY (ARRAY(
        SELECT cookie_hash FROM console_sessions WHERE expires_at <= now() ORDER BY expires_at LIMIT $1))`,
+    [],
+    stopping,
   );
 }

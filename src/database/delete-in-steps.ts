@@ -10,9 +10,10 @@ export async function deleteInSteps(
   database: Querying,
   sql: string,
   parameters: readonly unknown[] = [],
+  stopping?: AbortSignal,
 ): Promise<void> {
   let deleted = STEP_ROWS;
-  while (deleted === STEP_ROWS) {
+  while (deleted === STEP_ROWS && stopping?.aborted !== true) {
     [, deleted] = await database.query<[unknown[], number]>(sql, [STEP_ROWS, ...parameters]);
   }
 }

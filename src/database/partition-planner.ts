@@ -10,6 +10,7 @@ import {
   partitionOf,
   plannedPartitions,
 } from './partitions.rules.js';
+import { Sweep } from './sweep.js';
 import { inTransaction } from './transaction.js';
 
 const EVERY_MS = 3_600_000;
@@ -20,8 +21,7 @@ export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicati
   private readonly logger = new Logger('Partitions');
   /** Of each table; read again at each plan, because partitions are dropped too. */
   private readonly known = new Map<string, Set<string>>();
-  private running: Promise<void> | undefined;
-  private isStopping = false;
+  private readonly planning = new Sweep((stopping) => this.planAll(stopping));
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -29,16 +29,13 @@ export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicati
     inBackground(this.plan());
   }
 
-  /** The connections are closed after this. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.isStopping = true;
-    await this.running;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.planning.stop();
   }
 
   @Interval('partitions', EVERY_MS)
-  async plan(): Promise<void> {
-    this.running ??= this.planAll().finally(() => (this.running = undefined));
-    await this.running;
+  plan(): Promise<void> {
+    return this.planning.run();
   }
 
   /**
@@ -57,9 +54,9 @@ export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /** The partitions are some days ahead, and another attempt follows in an hour. */
-  private async planAll(): Promise<void> {
+  private async planAll(stopping: AbortSignal): Promise<void> {
     for (const table of Object.values<PartitionedTable>(PARTITIONED)) {
-      if (this.isStopping) return;
+      if (stopping.aborted) return;
       try {
         this.known.set(table.name, new Set(await partitionsOf(this.dataSource, table)));
         const now = Date.now();

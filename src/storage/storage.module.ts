@@ -1,8 +1,9 @@
 import { join } from 'node:path';
-import { Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { ENV, type Env } from '../config/env.js';
+import { Sweep } from '../database/sweep.js';
 import { openStorage } from './open-storage.js';
 import { knownRoots } from './storage-roots.repository.js';
 import { STORAGE, type Storage } from './storage.js';
@@ -13,13 +14,19 @@ const MAX_DRAFT_AGE_MS = 2 * 86_400_000;
 
 /** Removes the drafts that killed processes left. */
 @Injectable()
-export class DraftSweep {
+export class DraftSweep implements BeforeApplicationShutdown {
+  private readonly drafts = new Sweep(() => this.storage.sweep(MAX_DRAFT_AGE_MS));
+
   constructor(@Inject(STORAGE) private readonly storage: Storage) {}
 
   /** Returns how many drafts were removed. */
   @Interval('storage drafts', SWEEP_INTERVAL_MS)
   sweep(): Promise<number> {
-    return this.storage.sweep(MAX_DRAFT_AGE_MS);
+    return this.drafts.run();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.drafts.stop();
   }
 }
 

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { type TopicName, TOPIC_NAMES, topicOf } from '../contracts/webhooks/topics.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
+import { Sweep } from '../database/sweep.js';
 import { inTransaction } from '../database/transaction.js';
 import { insertDelivery } from './deliveries.repository.js';
 import { DeliveryJob } from './delivery.job.js';
@@ -27,9 +28,9 @@ const familyOf = (topic: TopicName) => topic.split('.')[0] as Family;
  * that stores both. A state needs no event of its own, so a service that was killed or away misses none that still lasts.
  */
 @Injectable()
-export class StatesJob {
+export class StatesJob implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
-  private isRunning = false;
+  private readonly announcing = new Sweep((stopping) => this.run(stopping));
 
   constructor(
     private readonly dataSource: DataSource,
@@ -39,21 +40,21 @@ export class StatesJob {
 
   @Interval('webhook states', INTERVAL_MS)
   async regularly(): Promise<void> {
-    if (this.isRunning) return;
-    this.isRunning = true;
     try {
-      await this.run();
+      await this.announcing.run();
     } catch (err) {
       if (!isDatabaseUnavailable(err)) this.logger.error({ err }, 'cannot announce states');
-    } finally {
-      this.isRunning = false;
     }
   }
 
+  beforeApplicationShutdown(): Promise<void> {
+    return this.announcing.stop();
+  }
+
   /** Does nothing while another instance does it. */
-  async run(): Promise<void> {
+  async run(stopping?: AbortSignal): Promise<void> {
     let attempts = 0;
-    while (!(await this.announce()) && attempts < MAX_AGAIN) attempts++;
+    while (stopping?.aborted !== true && !(await this.announce()) && attempts < MAX_AGAIN) attempts++;
     this.deliveries.runDue();
   }
 

@@ -1,7 +1,8 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource, type EntityManager } from 'typeorm';
 import { isDatabaseUnavailable, isTransient } from '../../database/postgres-errors.js';
+import { Sweep } from '../../database/sweep.js';
 import { inTransaction } from '../../database/transaction.js';
 import { RowLostError, type Next, type Run } from '../../work/run.js';
 import { failureSentence, logFailure } from '../../work/failure-sentence.js';
@@ -151,21 +152,21 @@ function connectionOf(row: DueConnection) {
 
 /** Ends abandoned runs and deletes old ones. Several instances may do it at the same time. */
 @Injectable()
-export class SyncRetention {
-  private isSweeping = false;
+export class SyncRetention implements BeforeApplicationShutdown {
+  /** Many runs with many changes take longer than an interval. */
+  private readonly retention = new Sweep(async (stopping) => {
+    await this.runs.endAbandoned();
+    await this.runs.deleteOld(stopping);
+  });
 
   constructor(private readonly runs: SyncRunsRepository) {}
 
   @Interval('synchronisation runs', RETENTION_INTERVAL_MS)
-  async sweep(): Promise<void> {
-    // Many runs with many changes take longer than an interval.
-    if (this.isSweeping) return;
-    this.isSweeping = true;
-    try {
-      await this.runs.endAbandoned();
-      await this.runs.deleteOld();
-    } finally {
-      this.isSweeping = false;
-    }
+  sweep(): Promise<void> {
+    return this.retention.run();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.retention.stop();
   }
 }

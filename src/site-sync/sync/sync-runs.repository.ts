@@ -240,12 +240,12 @@ export class SyncRunsRepository {
    * that a statement that deletes many runs would reach its time limit each time. A held run stays while it is the newest of
    * its connection and can be confirmed.
    */
-  async deleteOld(): Promise<void> {
+  async deleteOld(stopping?: AbortSignal): Promise<void> {
     let deleted = RETENTION_BATCH;
     while (deleted === RETENTION_BATCH) {
       const old = await this.oldest(RETENTION_BATCH);
       deleted = 0;
-      for (const run of old) deleted += await this.delete(run);
+      for (const run of old) if (stopping?.aborted !== true) deleted += await this.delete(run);
     }
   }
 

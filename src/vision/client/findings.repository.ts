@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import type { List } from '../../contracts/admin/list.dto.js';
@@ -7,6 +7,7 @@ import { VisionFinding, type VisionFindingQuery } from '../../contracts/admin/vi
 import { present } from '../../contracts/common/present.js';
 import { storableText } from '../../contracts/common/text.js';
 import { listPage, type SqlList } from '../../database/list-page.js';
+import { Sweep } from '../../database/sweep.js';
 import { redacted, redactText } from '../../observability/redaction.js';
 import { type Finding, MAX_FINDINGS } from './read-list.rules.js';
 
@@ -48,13 +49,13 @@ const findingList = ({ haulerId, connectionId, from, to }: VisionFindingQuery): 
 
 /** The faults in partners' responses (decision 38): one row for each fault, however often it occurs. */
 @Injectable()
-export class VisionFindings implements OnModuleDestroy {
-  private isStopping = false;
+export class VisionFindings implements BeforeApplicationShutdown {
+  private readonly retention = new Sweep((stopping) => this.deleteAllOld(stopping));
 
   constructor(private readonly dataSource: DataSource) {}
 
-  onModuleDestroy(): void {
-    this.isStopping = true;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.retention.stop();
   }
 
   async record({ haulerId, id }: Connection, findings: readonly Finding[]): Promise<void> {
@@ -85,15 +86,19 @@ export class VisionFindings implements OnModuleDestroy {
 
   /** Deletes old findings, also of deleted connections. Several instances may do so at once. Returns how many were deleted. */
   @Interval('vision findings', RETENTION_INTERVAL_MS)
-  async deleteOld(): Promise<number> {
+  deleteOld(): Promise<number> {
+    return this.retention.run();
+  }
+
+  private async deleteAllOld(stopping: AbortSignal): Promise<number> {
     const connections = await this.dataSource.query<Connection[]>(
       `SELECT hauler_id AS "haulerId", id FROM connections WHERE interface = 'vision'`,
     );
     let deleted = 0;
     for (const connection of connections) {
-      if (this.isStopping) break;
+      if (stopping.aborted) break;
       const oldest = await this.oldestRetained(connection);
-      for (let batch = DELETE_BATCH; batch === DELETE_BATCH && !this.isStopping; deleted += batch) {
+      for (let batch = DELETE_BATCH; batch === DELETE_BATCH && !stopping.aborted; deleted += batch) {
         batch = await this.deleteBatch(connection, oldest);
       }
     }
