@@ -8,14 +8,12 @@ import { ExchangeMetrics, type Losses, type LossReason } from './exchange-metric
 import type { ExchangeRecord } from './exchange-record.js';
 import { type ExchangeRow, toRow } from './exchange-row.js';
 import { ExchangeWriter, isRowError } from './exchange-writer.js';
-import { SpanExporter, type SpanSettings } from './span-exporter.js';
 
 const GATHER_MS = 200;
 const RETRY_MS = 500;
 /** How old the bytes of other instances may be by which the budget decides. */
 const BYTES_MS = 500;
 const SHUTDOWN_MS = 3_000;
-const SPANS_SHUTDOWN_MS = 1_000;
 /** How long a reader waits for the exchanges that are not written yet. */
 const READER_WAIT_MS = 500;
 
@@ -34,8 +32,6 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   private readonly lanes = new ExchangeLanes();
   private readonly budget: ExchangeBudget;
   private readonly metrics: ExchangeMetrics;
-  /** Undefined without a collector. */
-  private readonly spans: SpanExporter | undefined;
   private readonly undecided = new Set<() => void>();
   private writing: Promise<void> | undefined;
   /** Exchanges that were taken from the queues and are not stored yet. */
@@ -49,8 +45,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
 
   constructor(
     @Inject(ENV)
-    private readonly env: Pick<ResolvedEnv, 'EXCHANGE_LOG' | 'EXCHANGE_BODY_LIMIT' | 'EXCHANGE_MAX_BYTES_PER_DAY'> &
-      SpanSettings,
+    private readonly env: Pick<ResolvedEnv, 'EXCHANGE_LOG' | 'EXCHANGE_BODY_LIMIT' | 'EXCHANGE_MAX_BYTES_PER_DAY'>,
     private readonly writer: ExchangeWriter,
     { registry }: Metrics,
   ) {
@@ -59,7 +54,6 @@ export class ExchangeLog implements BeforeApplicationShutdown {
       storedToday: () => this.budget.storedToday,
       waiting: () => this.lanes.length + this.beingWritten,
     });
-    if (env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) this.spans = new SpanExporter(env, registry);
   }
 
   get isOn(): boolean {
@@ -88,7 +82,6 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     const admission = this.budget.admit(lane, record.address);
     if (admission === 'dropped') return this.lose(lane === 'known' ? 'day-limit' : 'no-key', 1);
     if (admission === 'line' && lane === 'known') this.metrics.dropBodies();
-    this.spans?.add(record);
     // Text waits, because thousands of waiting records would keep the garbage collector busy.
     this.lose(lane === 'known' ? 'queue-full' : 'no-key', this.lanes.push(toRow(record, admission, this.maxBodyBytes)));
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
@@ -120,7 +113,6 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     for (const record of this.undecided) record();
     this.isStopping = true;
     await Promise.race([this.flush(), delay(SHUTDOWN_MS, undefined, { ref: false })]);
-    await this.spans?.close(SPANS_SHUTDOWN_MS);
     this.isStopped = true;
     const count = this.lanes.takeAll().length + this.beingWritten;
     if (count === 0) return;
@@ -134,7 +126,6 @@ export class ExchangeLog implements BeforeApplicationShutdown {
       if (!this.lanes.hasFullBatch && this.readers.length === 0 && !this.isStopping) await this.gather();
       const rows = this.lanes.takeBatch();
       this.beingWritten = rows.length;
-      this.spans?.post();
       await this.store(rows);
       this.beingWritten = 0;
       this.releaseReaders();
