@@ -17,7 +17,6 @@ export const EXPECTED_COLUMNS: Readonly<Record<string, string>> = {
   coverage_days: 'camera_id connection_id day expired failed hauler_id stored truck_id',
   erasures:
     'account_id attempts camera_id connection_id created_at created_by due_at end_time erased finished_at hauler_id id last_error reason start_time started_at status truck_id',
-  exchange_days: 'bytes day keyless_bytes',
   exchange_hours:
     'api_key_id by_sandbox connection_id count direction error_code failure hauler_id hour interface last_id result route status',
   exchanges:

@@ -203,8 +203,5 @@ export class ExchangeHours {
       `DELETE FROM exchange_hours WHERE hour < date_trunc('day', now(), 'UTC') - make_interval(days => $1::int)`,
       [keptDays],
     );
-    await this.dataSource.query(`DELETE FROM exchange_days WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::int`, [
-      keptDays,
-    ]);
   }
 }

@@ -3,8 +3,8 @@ import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nes
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Metrics } from '../observability/metrics.js';
 import { ExchangeBudget } from './exchange-budget.js';
-import { ExchangeLanes, type Position } from './exchange-lanes.js';
 import { ExchangeMetrics, type Losses, type LossReason } from './exchange-metrics.js';
+import { ExchangeQueue } from './exchange-queue.js';
 import type { ExchangeRecord } from './exchange-record.js';
 import { type ExchangeRow, toRow } from './exchange-row.js';
 import { ExchangeWriter, isRowError } from './exchange-writer.js';
@@ -18,26 +18,27 @@ const SHUTDOWN_MS = 3_000;
 const READER_WAIT_MS = 500;
 
 interface Reader {
-  readonly position: Position;
+  /** The end of the queue when it came. */
+  readonly position: number;
   readonly done: () => void;
 }
 
 /**
  * Accepts exchanges without waiting, and writes them in batches. A batch that may not have been stored is written again until it is, or
- * until the service stops: the database decides by the ids what it has. If a queue is full, its oldest exchanges are lost and counted.
+ * until the service stops: the database decides by the ids what it has. What the queue drops is lost and counted.
  */
 @Injectable()
 export class ExchangeLog implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Exchanges');
-  private readonly lanes = new ExchangeLanes();
+  private readonly queue = new ExchangeQueue();
   private readonly budget: ExchangeBudget;
   private readonly metrics: ExchangeMetrics;
   private readonly undecided = new Set<() => void>();
   private writing: Promise<void> | undefined;
-  /** Exchanges that were taken from the queues and are not stored yet. */
+  /** Exchanges that were taken from the queue and are not stored yet. */
   private beingWritten = 0;
   private bytesReadAt = -Infinity;
-  private readers: Reader[] = [];
+  private readonly readers = new Set<Reader>();
   /** Ends the wait for a full batch. */
   private endGathering: () => void = () => undefined;
   private isStopping = false;
@@ -52,7 +53,7 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     this.budget = new ExchangeBudget(env.EXCHANGE_MAX_BYTES_PER_DAY);
     this.metrics = new ExchangeMetrics(registry, env.EXCHANGE_MAX_BYTES_PER_DAY, {
       storedToday: () => this.budget.storedToday,
-      waiting: () => this.lanes.length + this.beingWritten,
+      waiting: () => this.queue.length + this.beingWritten,
     });
   }
 
@@ -83,7 +84,11 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     if (admission === 'dropped') return this.lose(lane === 'known' ? 'day-limit' : 'no-key', 1);
     if (admission === 'line' && lane === 'known') this.metrics.dropBodies();
     // Text waits, because thousands of waiting records would keep the garbage collector busy.
-    this.lose(lane === 'known' ? 'queue-full' : 'no-key', this.lanes.push(toRow(record, admission, this.maxBodyBytes)));
+    const row = toRow(record, admission, this.maxBodyBytes);
+    if (lane !== 'known') this.budget.addKeyless(row.line.length);
+    const { known, others } = this.queue.push(row);
+    this.lose('queue-full', known);
+    this.lose('no-key', others);
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
   }
 
@@ -94,18 +99,20 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   }
 
   /** Resolves when every exchange so far is written or lost. Later ones are not waited for: on a busy service they never end. */
-  async flush(): Promise<void> {
-    const position = this.lanes.end;
-    if (this.isWritten(position)) return;
-    await new Promise<void>((done) => {
-      this.readers.push({ position, done });
-      this.endGathering();
-    });
+  flush(): Promise<void> {
+    return new Promise((done) => this.addReader({ position: this.queue.end, done }));
   }
 
   /** Lets a caller find its last call. On a service whose database is slow the call appears a moment later. */
   async flushForReader(): Promise<void> {
-    await Promise.race([this.flush(), delay(READER_WAIT_MS, undefined, { ref: false })]);
+    await new Promise<void>((done) => {
+      const reader = { position: this.queue.end, done };
+      this.addReader(reader);
+      setTimeout(() => {
+        this.readers.delete(reader);
+        done();
+      }, READER_WAIT_MS).unref();
+    });
   }
 
   /** Exchanges that are not written within `SHUTDOWN_MS` are lost, and counted. */
@@ -114,17 +121,18 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     this.isStopping = true;
     await Promise.race([this.flush(), delay(SHUTDOWN_MS, undefined, { ref: false })]);
     this.isStopped = true;
-    const count = this.lanes.takeAll().length + this.beingWritten;
+    const count = this.queue.length + this.beingWritten;
+    this.queue.clear();
     if (count === 0) return;
     this.lose('database-unavailable', count);
     this.logger.warn(`${count} exchanges were not stored before the stop`);
   }
 
   private async writeAll(): Promise<void> {
-    while (this.lanes.length > 0) {
+    while (this.queue.length > 0) {
       // Delays neither a reader nor a shutdown.
-      if (!this.lanes.hasFullBatch && this.readers.length === 0 && !this.isStopping) await this.gather();
-      const rows = this.lanes.takeBatch();
+      if (!this.queue.hasFullBatch && this.readers.size === 0 && !this.isStopping) await this.gather();
+      const rows = this.queue.takeBatch();
       this.beingWritten = rows.length;
       await this.store(rows);
       this.beingWritten = 0;
@@ -137,8 +145,9 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   private async readBytes(): Promise<void> {
     if (performance.now() - this.bytesReadAt < BYTES_MS) return;
     this.bytesReadAt = performance.now();
+    const now = Date.now();
     try {
-      this.budget.stored(await this.writer.bytesOfToday());
+      this.budget.stored(now, await this.writer.bytesOfDay(now));
     } catch {
       // The next batch finds out whether the database is away.
     }
@@ -154,21 +163,29 @@ export class ExchangeLog implements BeforeApplicationShutdown {
     });
   }
 
-  private releaseReaders(): void {
-    const done = this.readers.filter(({ position }) => this.isWritten(position));
-    this.readers = this.readers.filter((reader) => !done.includes(reader));
-    for (const reader of done) reader.done();
+  private addReader(reader: Reader): void {
+    if (this.isWritten(reader.position)) return reader.done();
+    this.readers.add(reader);
+    this.endGathering();
   }
 
-  private isWritten(position: Position): boolean {
-    return this.beingWritten === 0 && this.lanes.hasPassed(position);
+  private releaseReaders(): void {
+    for (const reader of this.readers) {
+      if (!this.isWritten(reader.position)) continue;
+      this.readers.delete(reader);
+      reader.done();
+    }
+  }
+
+  private isWritten(position: number): boolean {
+    return this.beingWritten === 0 && this.queue.hasPassed(position);
   }
 
   /** Returns when the rows are stored or lost. */
   private async store(rows: readonly ExchangeRow[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        this.budget.add(await this.writer.write(rows, { isRepeated: attempt > 1 }));
+        await this.writer.write(rows, { isRepeated: attempt > 1 });
         if (!this.isStopped) this.metrics.store(rows.length);
         return;
       } catch (error) {
