@@ -8,7 +8,6 @@ import { CreateScaleTicketRequest } from '../contracts/scale/scale.dto.js';
 import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';
 import { claimOf } from '../idempotency/idempotency-key.js';
-import { maskSecretsInData } from '../observability/known-secrets.js';
 import { TicketService } from './ticket.service.js';
 
 /** A smaller body is read in any case: the exchange log then has all of it. */
@@ -45,7 +44,7 @@ export class TicketRoomGuard implements CanActivate {
       response?.once('finish', () => {
         const { statusCode: status } = response;
         if (!REFUSED.has(status)) return;
-        const requestId = maskSecretsInData(String(response.getHeader('X-Request-Id')));
+        const requestId = String(response.getHeader('X-Request-Id'));
         const data = { requestId, exchangeId: call.exchangeId ?? null, status };
         this.outbox.writeSoon({ topic: 'ticket.refused', haulerId, data });
       });
@@ -71,7 +70,7 @@ export class ScaleController {
   async createTicket(@JsonBody() body: CreateScaleTicketRequest, @Req() call: ServedCall) {
     const { caller, response } = callContextOf(call);
     const { haulerId } = caller;
-    const requestId = maskSecretsInData(String(response.getHeader('X-Request-Id')));
+    const requestId = String(response.getHeader('X-Request-Id'));
     const origin = { exchangeId: call.exchangeId ?? null, apiKeyId: caller.keyId, requestId };
     return send(response, await this.tickets.create(body, haulerId, rawBodyOf(call), claimOf(call, haulerId), origin));
   }

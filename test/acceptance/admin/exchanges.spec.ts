@@ -170,6 +170,22 @@ describe('no secret is shown (decision 59)', () => {
     }
   });
 
+  test('a key that is sent as X-Request-Id, in a path or in a query is neither answered nor stored', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const key = await hauler.key();
+    const reply = await pushText(hauler, JSON.stringify(TICKET), { 'X-Request-Id': key });
+    const requestId = reply.headers.get('x-request-id') ?? '';
+    expect([reply.status, requestId]).toEqual([200, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    await pushText(hauler, '{"siteId":"x"}', { 'X-Request-Id': `x${key}`, 'X-Note': encodeURIComponent(`%${key}`) });
+    await call('GET', `/platform-api/v1/${key}?note=${key}`, {
+      headers: { 'PLATFORM-API-KEY': key, 'X-Request-Id': 'own-key' },
+    });
+    const stored = [...(await found({ haulerId: hauler.id }, 2)), ...(await found({ requestId: 'own-key' }))];
+    for (const { id } of stored) expect((await admin('GET', `/exchanges/${id}`)).text).not.toContain(key.slice(3));
+    const ticket = await admin('GET', `/tickets/${reply.body.disposalTicketId}/revisions`);
+    expect(ticket.text).toContain(requestId);
+  });
+
   test('a partner that echoes our key is stored without it', async () => {
     const hauler = await Hauler.create();
     const { partner, connectionId } = await hauler.siteConnection();
