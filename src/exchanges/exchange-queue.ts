@@ -98,8 +98,8 @@ export class ExchangeQueue {
     this.head = 0;
   }
 
-  private shareOf({ lane }: ExchangeRow): Share {
-    return lane === 'known' ? this.known : this.others;
+  private shareOf({ standing }: ExchangeRow): Share {
+    return standing === 'known' ? this.known : this.others;
   }
 }
 

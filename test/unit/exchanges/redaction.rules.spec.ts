@@ -2,10 +2,10 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { createKey } from '../../../src/auth/api-key.js';
 import { bodyCells } from '../../../src/exchanges/body-cells.js';
-import { BodyCapture, keptBody } from '../../../src/exchanges/body-capture.js';
 import { ExchangeQueue } from '../../../src/exchanges/exchange-queue.js';
-import type { Lane } from '../../../src/exchanges/exchange-record.js';
+import type { Standing } from '../../../src/exchanges/exchange-record.js';
 import type { ExchangeRow } from '../../../src/exchanges/exchange-row.js';
+import { BodyCapture, keptBody } from '../../../src/http/body-capture.js';
 import { redactBody, redactHeaders, redactPath } from '../../../src/exchanges/redaction.rules.js';
 import { protectSecrets } from '../../../src/observability/known-secrets.js';
 import { redacted, redactText } from '../../../src/observability/redaction.js';
@@ -241,8 +241,8 @@ test('a long hostile body is redacted in linear time', () => {
 });
 
 describe('the queue', () => {
-  const row = (lane: Lane, bytes = 100) =>
-    ({ id: '', lane, tally: [], line: 'x'.repeat(bytes) }) as unknown as ExchangeRow;
+  const row = (standing: Standing, bytes = 100) =>
+    ({ id: '', standing, tally: [], line: 'x'.repeat(bytes) }) as unknown as ExchangeRow;
   const MIB = 1024 * 1024;
 
   test('drops the oldest calls with a key beyond their bound, and counts them', () => {
@@ -258,7 +258,7 @@ describe('the queue', () => {
     queue.push(row('known'));
     for (let n = 0; n < 10; n++) queue.push(row('keyless', MIB));
     expect(queue.push(row('unverified'))).toEqual({ known: 0, others: 1 });
-    expect(queue.takeBatch()[0]?.lane).toBe('known');
+    expect(queue.takeBatch()[0]?.standing).toBe('known');
   });
 
   test('returns as many bytes as a batch may have, at least one, and knows what has passed', () => {
