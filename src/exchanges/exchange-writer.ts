@@ -8,8 +8,8 @@ import { createPartition } from '../database/partitions.repository.js';
 import { PARTITIONED, partitionOf, plannedPartitions } from '../database/partitions.rules.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { withTimeout } from '../errors/app-error.js';
-import { hoursSql } from './exchange-hours.repository.js';
 import { COLUMNS, type ExchangeRow } from './exchange-row.js';
+import { hoursSql } from './exchange-tally.sql.js';
 
 /** Beyond this the connection counts as dead. */
 const BATCH_MS = 15_000;
@@ -93,6 +93,5 @@ async function writeMissing(session: Session, all: readonly ExchangeRow[]): Prom
 async function writeOn(session: Session, rows: readonly ExchangeRow[]): Promise<void> {
   const text = rows.map(({ line }) => `${line}\n`).join('');
   // Last, because other instances wait for these rows until the commit.
-  const counts = [hoursSql(rows)].filter((sql) => sql !== '');
-  await session.copyAndCommit(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text], counts);
+  await session.copyAndCommit(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text], [hoursSql(rows)]);
 }
