@@ -4,13 +4,14 @@ import { Socket } from 'node:net';
 import type { NextFunction, RequestHandler } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../errors/app-error.js';
+import { maskSecretsInData } from '../observability/known-secrets.js';
 
 const ACCEPTED_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** Every response carries `X-Request-Id`: the caller's own if it is valid, else a new one (decision 14). */
+/** Every response carries `X-Request-Id`: the caller's own if it is valid and no secret of ours, else a new one (decisions 14, 59). */
 export const setRequestId: RequestHandler = (request, response, next) => {
   const given = request.headers['x-request-id'];
-  const isAccepted = typeof given === 'string' && ACCEPTED_REQUEST_ID.test(given);
+  const isAccepted = typeof given === 'string' && ACCEPTED_REQUEST_ID.test(given) && maskSecretsInData(given) === given;
   response.setHeader('X-Request-Id', isAccepted ? given : randomUUID());
   next();
 };
