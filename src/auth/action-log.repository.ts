@@ -7,7 +7,7 @@ import { present } from '../contracts/common/present.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import { listPage, type SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
-import { inTransaction } from '../database/transaction.js';
+import { inTransaction, sqlOf } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { unavailable } from '../errors/app-error.js';
 import { redactText } from '../observability/redaction.js';
@@ -71,7 +71,7 @@ export class ActionLog {
   @Interval('actions', RETENTION_INTERVAL_MS)
   async deleteOld(): Promise<void> {
     await deleteInSteps(
-      this.dataSource,
+      sqlOf(this.dataSource),
       `DELETE FROM actions WHERE id = ANY (ARRAY(
          SELECT id FROM actions WHERE at < now() - interval '${RETENTION}' ORDER BY at LIMIT $1))`,
     );

@@ -1,6 +1,7 @@
 import type { AdminRole } from '../contracts/common/roles.values.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import type { Querying } from '../database/sql.js';
+import { sqlOf } from '../database/transaction.js';
 import type { Person } from './admin-caller.js';
 
 /** The secret of a sign-in. Exactly one of the first two is present. */
@@ -107,7 +108,7 @@ export async function deleteSessionById(database: Querying, id: string): Promise
 
 export async function deleteExpiredSessions(database: Querying): Promise<void> {
   await deleteInSteps(
-    database,
+    sqlOf(database),
     `DELETE FROM console_sessions WHERE cookie_hash = ANY (ARRAY(
        SELECT cookie_hash FROM console_sessions WHERE expires_at <= now() ORDER BY expires_at LIMIT $1))`,
   );

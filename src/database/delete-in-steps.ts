@@ -1,4 +1,4 @@
-import type { Querying } from './sql.js';
+import type { Sql } from './sql.js';
 
 const STEP_ROWS = 1_000;
 
@@ -6,13 +6,7 @@ const STEP_ROWS = 1_000;
  * Runs a DELETE of at most `$1` rows until nothing is left. `parameters` are those from `$2` on. Each step is a transaction of its own, so that an interrupted
  * retention has made progress, and no statement reaches its time limit.
  */
-export async function deleteInSteps(
-  database: Querying,
-  sql: string,
-  parameters: readonly unknown[] = [],
-): Promise<void> {
+export async function deleteInSteps(database: Sql, text: string, parameters: readonly unknown[] = []): Promise<void> {
   let deleted = STEP_ROWS;
-  while (deleted === STEP_ROWS) {
-    [, deleted] = await database.query<[unknown[], number]>(sql, [STEP_ROWS, ...parameters]);
-  }
+  while (deleted === STEP_ROWS) deleted = await database.change(text, [STEP_ROWS, ...parameters]);
 }

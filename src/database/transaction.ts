@@ -3,7 +3,7 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Pool } from './pool.js';
 import { DatabaseConnectionError, isLostStatement, isTransient } from './postgres-errors.js';
 import type { Session, TransactionSettings } from './session.js';
-import type { Sql, StatementOptions as SessionOptions } from './sql.js';
+import type { Querying, Rows, Sql, StatementOptions as SessionOptions } from './sql.js';
 import type { TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
 
 /** Maximum number of attempts after deadlocks and serialization failures. */
@@ -88,9 +88,9 @@ const driverOf = (dataSource: DataSource): TypeOrmDriver =>
   (dataSource.options as unknown as { readonly driver: TypeOrmDriver }).driver;
 
 /** The statements of a data source, or of the transaction of a manager, for functions that take `Sql`. */
-export function sqlOf(from: DataSource | EntityManager): Sql {
+export function sqlOf(from: Querying): Sql {
   return {
-    query: (text, values = []) => from.query(text, [...values]),
+    query: <Row>(text: string, values: readonly unknown[] = []) => from.query<Rows<Row>>(text, [...values]),
     change: async (text, values = []) => (await from.query<[unknown[], number]>(text, [...values]))[1],
   };
 }

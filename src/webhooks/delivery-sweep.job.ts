@@ -1,7 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { deleteOld, deleteOldest, overfull } from './deliveries.repository.js';
 
@@ -16,7 +16,7 @@ export class DeliverySweep {
   private readonly logger = new Logger('Webhooks');
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'WEBHOOK_RETENTION_DAYS'>,
   ) {}
 
@@ -31,7 +31,7 @@ export class DeliverySweep {
 
   /** `max`: deliveries that each endpoint keeps. */
   async run(max = MAX_DELIVERIES): Promise<void> {
-    await deleteOld(this.dataSource, this.env.WEBHOOK_RETENTION_DAYS);
-    for (const { id, over } of await overfull(this.dataSource, max)) await deleteOldest(this.dataSource, id, over);
+    await deleteOld(this.database, this.env.WEBHOOK_RETENTION_DAYS);
+    for (const { id, over } of await overfull(this.database, max)) await deleteOldest(this.database, id, over);
   }
 }

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import {
   type InjectedScenario,
@@ -9,6 +8,7 @@ import {
   secondsOf,
 } from '../../contracts/sandbox/scenarios.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
+import { Database } from '../../database/database.js';
 import { SCENARIO_HEADER, type FaultedRequest } from '../../http/recorded-request.js';
 import { copyCameras, findAlias, findClipScenario, findSourceTruck } from './sandbox.repository.js';
 
@@ -36,7 +36,7 @@ const DEFAULT_REASON = 'The camera was switched off.';
 @Injectable()
 export class VisionScenarios {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX' | 'VISION_LINK_TTL'>,
   ) {}
 
@@ -46,8 +46,8 @@ export class VisionScenarios {
    */
   async sourceTruck(customerId: string, truckId: string | undefined): Promise<string | undefined> {
     if (!this.env.SANDBOX || truckId === undefined || !isMagicTruck(truckId)) return undefined;
-    const source = await findSourceTruck(this.dataSource, customerId);
-    if (source !== undefined) await copyCameras(this.dataSource, customerId, source, truckId);
+    const source = await findSourceTruck(this.database, customerId);
+    if (source !== undefined) await copyCameras(this.database, customerId, source, truckId);
     return source;
   }
 
@@ -82,7 +82,7 @@ export class VisionScenarios {
   /** Names the scenario that has acted on a list: that of a clip that is not ready, or of the truck of an element. */
   async show(call: FaultedRequest, videos: readonly Recording[], requestId?: string): Promise<void> {
     if (call.scenario !== undefined || !this.env.SANDBOX) return;
-    const clip = requestId === undefined ? undefined : await findClipScenario(this.dataSource, requestId);
+    const clip = requestId === undefined ? undefined : await findClipScenario(this.database, requestId);
     const scenario =
       clip === undefined
         ? videos.map(({ truckId }) => this.ofTruck(truckId)).find((each) => each !== undefined)
@@ -98,7 +98,7 @@ export class VisionScenarios {
   }
 
   private async aliasOf(recording: Recording): Promise<string> {
-    return (await findAlias(this.dataSource, recording)) ?? `${recording.cameraId}-1`;
+    return (await findAlias(this.database, recording)) ?? `${recording.cameraId}-1`;
   }
 }
 

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { principalOf } from '../../auth/caller.js';
 import type { AuthenticatedRequest } from '../../auth/principal.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
@@ -19,6 +18,7 @@ import {
   Video,
   type VideoList,
 } from '../../contracts/vision/vision.dto.js';
+import { Database } from '../../database/database.js';
 import { apiError } from '../../errors/app-error.js';
 import type { FaultedRequest } from '../../http/recorded-request.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
@@ -41,7 +41,7 @@ interface Links {
 @Injectable()
 export class ReferenceVisionApi {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly cameras: ReferenceCameras,
     private readonly requests: ReferenceVideoRequests,
     private readonly links: DownloadLinks,
@@ -99,7 +99,7 @@ export class ReferenceVisionApi {
   ) {
     const wanted = { ...query, cameras: query.cameraId === undefined ? undefined : cameras, requestId };
     const page = pageRequest(query);
-    const { rows, total } = await listVideos(this.dataSource, kind, wanted, shifted(page, scenario?.name));
+    const { rows, total } = await listVideos(this.database, kind, wanted, shifted(page, scenario?.name));
     return { rows, pagination: paginationOf(page, shownTotal(total, scenario)) };
   }
 

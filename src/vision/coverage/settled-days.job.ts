@@ -1,8 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { Database } from '../../database/database.js';
-import { inTransaction } from '../../database/transaction.js';
 import { type DayKey, settleDay, unsettledDays } from './settled-days.repository.js';
 
 const INTERVAL_MS = 600_000;
@@ -16,10 +14,7 @@ export class SettledDays implements OnModuleDestroy, BeforeApplicationShutdown {
   private isStopping = false;
   private running: Promise<void> | undefined;
 
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   @Interval('settled days', INTERVAL_MS)
   async settle(): Promise<void> {
@@ -38,12 +33,12 @@ export class SettledDays implements OnModuleDestroy, BeforeApplicationShutdown {
 
   private async settleAll(): Promise<void> {
     const today = new Date().toISOString().slice(0, 10);
-    for (const day of await unsettledDays(this.dataSource, today)) {
+    for (const day of await unsettledDays(this.database, today)) {
       let last: DayKey | undefined;
       do {
         if (this.isStopping) return;
-        last = await inTransaction(this.dataSource, (manager) => settleDay(manager, day, last, BATCH), {
-          pool: this.database.bulk,
+        last = await this.database.transaction((transaction) => settleDay(transaction, day, last, BATCH), {
+          pool: 'bulk',
         });
       } while (last !== undefined);
     }
