@@ -15,7 +15,7 @@ export class PartnerClock {
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX'>,
   ) {}
 
-  /** Milliseconds since the epoch. Within a transaction its manager asks: one transaction has one connection. */
+  /** Milliseconds since the epoch. `database` is the transaction, if there is one: it has one connection. */
   async now(customerId: string, database: Sql = this.database): Promise<number> {
     if (!this.env.SANDBOX) return systemNow();
     return systemNow() + (await findClockOffset(database, customerId));
