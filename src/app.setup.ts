@@ -1,6 +1,6 @@
 import { NestFactory } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Application, RequestHandler } from 'express';
+import type { Application, Request, RequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import type { ResolvedEnv } from './config/env.js';
@@ -9,12 +9,15 @@ import { outageOf, outageSentence } from './database/outage.js';
 import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
 import { AppError, unavailable } from './errors/app-error.js';
+import { Outbox } from './events/outbox.js';
 import { CommonErrorFilter, type Translate } from './errors/exception.filter.js';
 import { setHelpAddress } from './errors/help-address.js';
 import { DtoPipe } from './errors/validation.pipe.js';
 import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
 import { ExchangeLog } from './exchanges/exchange-log.service.js';
-import { captureInbound } from './exchanges/inbound-capture.js';
+import { beginExchanges, collectAnswers, recordExchanges } from './exchanges/inbound-capture.js';
+import { recordCalls } from './http/call.js';
+import { countCalls, logCalls, reportUndeclared } from './http/call-log.js';
 import { stripCellPath } from './http/cell-path.js';
 import { HttpAdapter } from './http/express.adapter.js';
 import { inSequence, refuseInvalidHost, setRequestId, setCommonHeaders, stripForwardedPorts } from './http/headers.js';
@@ -24,8 +27,8 @@ import { decodePathLiterally, parseQuery } from './http/url.js';
 import { protectSecrets } from './observability/known-secrets.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
-import { type ObservedRequest, observeRequests } from './observability/request-observer.js';
 import { continueTrace } from './outbound/trace-context.js';
+import { announceRefused } from './scale/refused-pushes.js';
 import { NotStoredError, StorageUnavailableError } from './storage/storage-errors.js';
 
 /** The interval at which a download retries after the storage has failed. */
@@ -52,16 +55,24 @@ export async function createApp(
   setBodyLimits(express, { maxBytes: env.HTTP_BODY_LIMIT, timeouts: limits });
   setFileLimits(express, limits);
   setHelpAddress(express, env.PUBLIC_URL);
+  collectAnswers(express);
+  const [metrics, exchanges] = [app.get(Metrics), app.get(ExchangeLog)];
   app.use(
     inSequence(
       ...(env.CELL === undefined ? [] : [stripCellPath(env.CELL)]),
       ...(env.TRUST_PROXY === undefined ? [] : [stripForwardedPorts]),
       setRequestId,
       continueTrace,
-      observeRequests(logger, app.get(Metrics), env),
+      recordCalls([
+        countCalls(metrics),
+        reportUndeclared(logger, metrics),
+        logCalls(logger, env),
+        recordExchanges(exchanges),
+        announceRefused(app.get(Outbox)),
+      ]),
       setCommonHeaders,
       refuseWithoutPlace(adapter),
-      captureInbound(app.get(ExchangeLog)),
+      beginExchanges(exchanges),
       discardUnreadBody,
       refuseInvalidHost,
       decodePathLiterally,
@@ -72,7 +83,7 @@ export async function createApp(
     new CommonErrorFilter(
       [databaseUnavailable, storageUnavailable(logger)],
       (request, response) => adapter.allowedMethods(request, response),
-      countUnavailable(app.get(Metrics)),
+      countUnavailable(metrics),
     ),
   );
   // No push of a ticket is matched against pages.
@@ -103,11 +114,11 @@ function databaseUnavailable(error: unknown): AppError | undefined {
 /** Counts a 503 by its cause, and names the cause in the line of the request. */
 const countUnavailable =
   ({ overloads, unavailable: answers }: Metrics) =>
-  (error: AppError, request: ObservedRequest): void => {
+  (error: AppError, { call }: Request): void => {
     if (error.overload !== undefined) overloads.inc({ reason: error.overload });
-    request.outage =
+    call.outage =
       error.overload ?? outageOf(error.cause) ?? (error.cause instanceof StorageUnavailableError ? 'storage' : 'other');
-    answers.inc({ cause: request.outage });
+    answers.inc({ cause: call.outage });
   };
 
 /** The log contains the reason. Callers learn nothing about disks and buckets. */

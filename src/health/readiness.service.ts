@@ -62,7 +62,8 @@ export class ReadinessService implements BeforeApplicationShutdown {
     const { hot, general } = this.database;
     // Admin lists that use all general connections do not make the instance unready.
     const writable = [hot, general].map(async (pool) => pool.isBusy || (await pool.takesWrites()));
-    if ((await Promise.all(writable)).includes(false)) throw unavailable('the database is read-only: it may be a standby');
+    if ((await Promise.all(writable)).includes(false))
+      throw unavailable('the database is read-only: it may be a standby');
     if (this.isSchemaChecked) return;
     if ((await pendingMigrations(hot)).length > 0) throw unavailable('migrations are missing: run npm run migrate');
     const fault = await schemaFault(hot);
@@ -72,8 +73,7 @@ export class ReadinessService implements BeforeApplicationShutdown {
 
   private async checkWriting(): Promise<void> {
     const { hot } = this.database;
-    if (await isCommitWaiting(hot))
-      throw unavailable('commits wait for a synchronous standby of the database');
+    if (await isCommitWaiting(hot)) throw unavailable('commits wait for a synchronous standby of the database');
     const isPageDue = performance.now() - this.pageWrittenAt > PAGE_INTERVAL_MS;
     if (isPageDue) {
       await this.probe(writePage);

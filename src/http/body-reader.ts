@@ -6,7 +6,7 @@ import type { Application, Request, RequestHandler } from 'express';
 import { AppError, invalid } from '../errors/app-error.js';
 import type { Lane } from '../database/fair-queue.js';
 import { BodyTurns, MAX_UNQUEUED_BYTES } from './body-turns.js';
-import type { InterruptibleRequest } from './connections.js';
+import type { Call } from './call.js';
 import { hasBody, type ServerLimits } from './http-server.js';
 import { ReceivingBudget, type Release } from './receiving-budget.js';
 
@@ -31,19 +31,9 @@ interface Budgets {
   readonly admins: ReceivingBudget;
 }
 
-/** A request whose caller a guard has identified. The admin API has no key. */
-interface KeyedRequest extends Request {
-  principal?: { readonly keyPrefix: string; readonly haulerId: string | null };
-}
-
 /** The hauler of a request, or the key that belongs to none, and the key. */
-function laneOf({ principal }: KeyedRequest): Lane {
+function laneOf({ principal }: Call): Lane {
   return [principal?.haulerId ?? principal?.keyPrefix ?? 'admin', principal?.keyPrefix ?? ''];
-}
-
-/** A request whose body had a content coding: size and SHA-256 (hex) of the body as it was sent. */
-export interface EncodedRequest extends Request {
-  wire?: { readonly sizeBytes: number; readonly sha256: string };
 }
 
 export function setBodyLimits(application: Application, limits: BodyLimits): void {
@@ -86,11 +76,10 @@ export function readBytesWithoutKey(request: Request): Buffer | Promise<Buffer> 
   const maxBytes = Math.min(MAX_BYTES_WITHOUT_KEY, bodyLimits(request).maxBytes);
   const received = readReceived(request, maxBytes);
   if (received !== undefined) return received;
-  const sender: InterruptibleRequest = request;
-  sender.mayBeClosed = true;
+  request.call.mayBeClosed = true;
   grantContinue(request);
   const reading = { maxBytes, timeoutMs: bodyLimits(request).timeouts.unreadBody };
-  return awaitBytes(request, reading).finally(() => (sender.mayBeClosed = false));
+  return awaitBytes(request, reading).finally(() => (request.call.mayBeClosed = false));
 }
 
 /** The body if it has arrived. */
@@ -99,13 +88,13 @@ function readReceived(request: Request, maxBytes: number): Buffer | undefined {
   return receivedBytes(request, maxBytes);
 }
 
-function budgetOf(request: KeyedRequest): ReceivingBudget {
+function budgetOf(request: Request): ReceivingBudget {
   const { keys, admins } = request.app.get(BUDGETS) as Budgets;
-  return request.principal === undefined ? admins : keys;
+  return request.call.principal === undefined ? admins : keys;
 }
 
 async function readInTurn(request: Request, maxBytes: number, received: Buffer | undefined) {
-  const lane = laneOf(request);
+  const lane = laneOf(request.call);
   const release: Release = await budgetOf(request).acquire(lane, received?.length ?? maxSize(request, maxBytes));
   try {
     if (received === undefined) grantContinue(request);
@@ -151,7 +140,7 @@ interface Reading {
  * Refuses a body that is too large without reading the rest, and reads it without its coding. The sender's time is that of all its
  * parts together.
  */
-async function awaitBytes(request: EncodedRequest, { maxBytes, timeoutMs }: Reading): Promise<Buffer> {
+async function awaitBytes(request: Request, { maxBytes, timeoutMs }: Reading): Promise<Buffer> {
   const coding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
   const decoder = DECODERS[coding];
   if (decoder === undefined && coding !== 'identity') throw new AppError('unsupportedMediaType', CODINGS);
@@ -171,7 +160,7 @@ async function awaitBytes(request: EncodedRequest, { maxBytes, timeoutMs }: Read
   return Buffer.concat(parts);
 }
 
-async function* measured(request: EncodedRequest, received: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* measured(request: Request, received: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const part of received) {
@@ -179,7 +168,7 @@ async function* measured(request: EncodedRequest, received: AsyncIterable<Buffer
     sizeBytes += part.length;
     yield part;
   }
-  request.wire = { sizeBytes, sha256: hash.digest('hex') };
+  request.call.wire = { sizeBytes, sha256: hash.digest('hex') };
 }
 
 export function tooLarge(maxBytes: number): AppError {

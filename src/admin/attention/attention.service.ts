@@ -1,5 +1,6 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { endingKeys, haulerNames } from '../../auth/access-lists.repository.js';
+import { endingKeys } from '../../auth/api-key.repository.js';
+import { haulerNames } from '../../auth/haulers.repository.js';
 import {
   type Attention,
   type AttentionKind,

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { lockedHaulers } from '../../auth/access-lists.repository.js';
+import { lockedHaulers } from '../../auth/haulers.repository.js';
 import { Database } from '../../database/database.js';
 import { consolePage, type Notice } from './attention.rules.js';
 import { AttentionService } from './attention.service.js';
