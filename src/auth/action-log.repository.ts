@@ -8,7 +8,7 @@ import { deleteInSteps } from '../database/delete-in-steps.js';
 import { listPage, type SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
 import { Sweep } from '../database/sweep.js';
-import { inTransaction } from '../database/transaction.js';
+import { inTransaction, sqlOf } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { unavailable } from '../errors/app-error.js';
 import { redactText } from '../observability/redaction.js';
@@ -81,7 +81,7 @@ export class ActionLog implements BeforeApplicationShutdown {
 
   private deleteOldActions(stopping: AbortSignal): Promise<void> {
     return deleteInSteps(
-      this.dataSource,
+      sqlOf(this.dataSource),
       `DELETE FROM actions WHERE id = ANY (ARRAY(
          SELECT id FROM actions WHERE at < now() - interval '${RETENTION}' ORDER BY at LIMIT $1))`,
       [],

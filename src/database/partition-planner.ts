@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { inBackground } from '../errors/background.js';
+import { Database } from './database.js';
 import { createPartition, partitionsOf, timesInRest } from './partitions.repository.js';
 import {
   type Partition,
@@ -11,7 +11,6 @@ import {
   plannedPartitions,
 } from './partitions.rules.js';
 import { Sweep } from './sweep.js';
-import { inTransaction } from './transaction.js';
 
 const EVERY_MS = 3_600_000;
 
@@ -23,7 +22,7 @@ export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicati
   private readonly known = new Map<string, Set<string>>();
   private readonly planning = new Sweep((stopping) => this.planAll(stopping));
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   onApplicationBootstrap(): void {
     inBackground(this.plan());
@@ -58,9 +57,9 @@ export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicati
     for (const table of Object.values<PartitionedTable>(PARTITIONED)) {
       if (stopping.aborted) return;
       try {
-        this.known.set(table.name, new Set(await partitionsOf(this.dataSource, table)));
+        this.known.set(table.name, new Set(await partitionsOf(this.database, table)));
         const now = Date.now();
-        const times = await timesInRest(this.dataSource, table);
+        const times = await timesInRest(this.database, table);
         for (const partition of plannedPartitions(table, now)) {
           if (this.known.get(table.name)?.has(partition.name) !== true) await this.create(table, partition);
         }
@@ -77,7 +76,7 @@ export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicati
 
   private async create(table: PartitionedTable, partition: Partition): Promise<void> {
     try {
-      await inTransaction(this.dataSource, (manager) => createPartition(manager, table, partition));
+      await this.database.transaction((transaction) => createPartition(transaction, table, partition));
       this.known.set(table.name, (this.known.get(table.name) ?? new Set()).add(partition.name));
     } catch (err) {
       this.logger.warn({ err }, `the partition ${partition.name} could not be created`);

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type BeforeApplicationShutdown, Inject, Injectable, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { ENV, type Env } from '../config/env.js';
+import { Database } from '../database/database.js';
 import { Sweep } from '../database/sweep.js';
 import { openStorage } from './open-storage.js';
 import { knownRoots } from './storage-roots.repository.js';
@@ -30,15 +30,15 @@ export class DraftSweep implements BeforeApplicationShutdown {
   }
 }
 
-/** Provides `STORAGE`; needs `ENV` and the `DataSource` from global modules. */
+/** Provides `STORAGE`; needs `ENV` and the `Database` from global modules. */
 @Module({
   providers: [
     DraftSweep,
     {
       provide: STORAGE,
-      inject: [ENV, DataSource],
-      useFactory: (env: Env, dataSource: DataSource) =>
-        openStorage(env.STORAGE_URL, { spool: join(env.DATA_DIR, 'spool'), roots: knownRoots(dataSource) }),
+      inject: [ENV, Database],
+      useFactory: (env: Env, database: Database) =>
+        openStorage(env.STORAGE_URL, { spool: join(env.DATA_DIR, 'spool'), roots: knownRoots(database) }),
     },
   ],
   exports: [STORAGE],

@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { Sweep } from '../database/sweep.js';
 import { deleteOld, deleteOldest, overfull } from './deliveries.repository.js';
@@ -18,7 +18,7 @@ export class DeliverySweep implements BeforeApplicationShutdown {
   private readonly retention = new Sweep((stopping) => this.run(MAX_DELIVERIES, stopping));
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'WEBHOOK_RETENTION_DAYS'>,
   ) {}
 
@@ -37,9 +37,9 @@ export class DeliverySweep implements BeforeApplicationShutdown {
 
   /** `max`: deliveries that each endpoint keeps. */
   async run(max: number, stopping?: AbortSignal): Promise<void> {
-    await deleteOld(this.dataSource, this.env.WEBHOOK_RETENTION_DAYS);
-    for (const { id, over } of await overfull(this.dataSource, max)) {
-      if (stopping?.aborted !== true) await deleteOldest(this.dataSource, id, over);
+    await deleteOld(this.database, this.env.WEBHOOK_RETENTION_DAYS);
+    for (const { id, over } of await overfull(this.database, max)) {
+      if (stopping?.aborted !== true) await deleteOldest(this.database, id, over);
     }
   }
 }

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { type TopicName, TOPIC_NAMES, topicOf } from '../contracts/webhooks/topics.js';
+import { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
 import { Sweep } from '../database/sweep.js';
-import { inTransaction } from '../database/transaction.js';
 import { insertDelivery } from './deliveries.repository.js';
 import { DeliveryJob } from './delivery.job.js';
 import { StateReader } from './state-reader.service.js';
@@ -33,7 +32,7 @@ export class StatesJob implements BeforeApplicationShutdown {
   private readonly announcing = new Sweep((stopping) => this.run(stopping));
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly reader: StateReader,
     private readonly deliveries: DeliveryJob,
   ) {}
@@ -60,9 +59,9 @@ export class StatesJob implements BeforeApplicationShutdown {
 
   /** Looks before the transaction, which has one connection. False if what was announced has changed since: look again. */
   private async announce(): Promise<boolean> {
-    const endpoints = await stateEndpoints(this.dataSource, STATE_TOPICS);
+    const endpoints = await stateEndpoints(this.database, STATE_TOPICS);
     if (endpoints.length === 0) return true;
-    const before = await announcedStates(this.dataSource);
+    const before = await announcedStates(this.database);
     const topics = endpoints.flatMap((endpoint) => endpoint.topics).filter((topic) => STATE_TOPICS.includes(topic));
     const families = new Set(topics.map(familyOf));
     const seen = await this.reader.read(
@@ -75,15 +74,15 @@ export class StatesJob implements BeforeApplicationShutdown {
       changes.sent.splice(MAX_SENT);
       changes.ended.splice(0);
     }
-    return inTransaction(this.dataSource, async (manager) => {
-      if (!(await lockStates(manager))) return true;
+    return this.database.transaction(async (transaction) => {
+      if (!(await lockStates(transaction))) return true;
       // Another instance has announced, or an endpoint was switched on or off.
-      if (!isDeepStrictEqual(await announcedStates(manager), before)) return false;
+      if (!isDeepStrictEqual(await announcedStates(transaction), before)) return false;
       for (const { endpointId, topic, data } of changes.sent) {
-        await insertDelivery(manager, endpointId, { topic, data });
+        await insertDelivery(transaction, endpointId, { topic, data });
       }
-      await storeStates(manager, changes.announced);
-      await deleteStates(manager, changes.ended);
+      await storeStates(transaction, changes.announced);
+      await deleteStates(transaction, changes.ended);
       return true;
     });
   }

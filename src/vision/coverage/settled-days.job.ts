@@ -1,9 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { Database } from '../../database/database.js';
 import { Sweep } from '../../database/sweep.js';
-import { inTransaction } from '../../database/transaction.js';
 import { type DayKey, settleDay, unsettledDays } from './settled-days.repository.js';
 
 const INTERVAL_MS = 600_000;
@@ -16,10 +14,7 @@ const BATCH = 200;
 export class SettledDays implements BeforeApplicationShutdown {
   private readonly settling = new Sweep((stopping) => this.settleAll(stopping));
 
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   @Interval('settled days', INTERVAL_MS)
   settle(): Promise<void> {
@@ -32,12 +27,12 @@ export class SettledDays implements BeforeApplicationShutdown {
 
   private async settleAll(stopping: AbortSignal): Promise<void> {
     const today = new Date().toISOString().slice(0, 10);
-    for (const day of await unsettledDays(this.dataSource, today)) {
+    for (const day of await unsettledDays(this.database, today)) {
       let last: DayKey | undefined;
       do {
         if (stopping.aborted) return;
-        last = await inTransaction(this.dataSource, (manager) => settleDay(manager, day, last, BATCH), {
-          pool: this.database.bulk,
+        last = await this.database.transaction((transaction) => settleDay(transaction, day, last, BATCH), {
+          pool: 'bulk',
         });
       } while (last !== undefined);
     }
