@@ -6,6 +6,7 @@ import { AppModule } from './app.module.js';
 import type { ResolvedEnv } from './config/env.js';
 import { secretTexts } from './config/secret-texts.js';
 import { outageOf, outageSentence } from './database/outage.js';
+import { signCursors } from './database/cursor.js';
 import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
 import { AppError, unavailable } from './errors/app-error.js';
@@ -41,6 +42,7 @@ export async function createApp(
   const adapter = new HttpAdapter(limits);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env), adapter, {
     // `@JsonBody()` reads bodies, after the guards.
+  signCursors(env.SECRETS_KEY);
     bodyParser: false,
     abortOnError: false,
     logger: new NestLogger(logger),

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import type { Reply } from '../support/http.js';
@@ -479,7 +479,6 @@ describe('the pages of a list', () => {
         ['1001', '1000000001', '9'.repeat(100)].map((page) => asked({ page, pageSize: 10 })),
       );
       expect(past.map(({ status, body }) => [status, (body as Page).data])).toEqual(past.map(() => [200, []]));
-      expect(errorOf(await asked({ cursor: 'no-cursor' }))[0]).toBe(400);
     },
   );
 });
@@ -504,8 +503,37 @@ describe('a list as CSV', () => {
 
   test.each(rows(tables))('%s has the columns that its document names, and a row at least', async (_, operation) => {
     const { query } = requestOf(operation, fleetOf('own'));
+
+  test.each(rows(paged))('%s refuses a cursor that the service has not made, in every form', async (_, operation) => {
+    const fleet = fleetOf('own');
+    const { query } = requestOf(operation, fleet);
+    const forms = Object.keys(operation.responses['200']?.content ?? {});
+    const cursors = ['no-cursor', ...FORGED_PARTS.map((parts) => forgedCursor(operation, query, parts))];
+    for (const cursor of cursors) {
+      const sent = forms.map((form) =>
+        ask(operation, fleet, { query: { ...query, cursor }, headers: { Accept: form } }),
+      );
+      const answers = await Promise.all(sent);
+      expect(answers.map((answer) => [errorOf(answer)[0], violationsOf(answer)])).toEqual(
+        forms.map(() => [400, ['cursor']]),
+      );
+    }
+  });
     const accept = { Accept: 'text/csv; charset=utf-8; header=present' };
     const { status, headers, text } = await ask(operation, fleetOf('own'), { query, headers: accept });
+/** What a sort key cannot have, and what it could. */
+const FORGED_PARTS = [['x'], [1, 'x'], [1, 'x', 'x'], [-1], [1, UNKNOWN_ID]];
+
+/** A cursor with a digest that anybody can compute. */
+function forgedCursor({ path }: Operation, query: Sent['query'], parts: readonly unknown[]): string {
+  const filters = Object.entries(query ?? {}).sort();
+  const scope = [path.split('/').at(-1), filters];
+  const digest = createHash('sha256')
+    .update(JSON.stringify([scope, parts]))
+    .digest('base64url');
+  return Buffer.from(JSON.stringify([digest.slice(0, 16), ...parts])).toString('base64url');
+}
+
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+-\d{4}-\d\d-\d\d\.csv"$/);
     const [head, ...body]: string[][] = parse(text, { bom: true });
