@@ -200,6 +200,28 @@ test('every operation of the documents needs a credential', () => {
   expect(OPERATIONS.length).toBeGreaterThan(120);
 });
 
+/** The path of an operation with an unknown id, and the methods of all operations that have it. */
+function methodsAt({ path }: Operation): { whole: string; methods: string[] } {
+  const whole = path.replace(/\{\w+\}/g, UNKNOWN_ID);
+  const hasIt = (each: Operation) => new RegExp(`^${each.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(whole);
+  const methods = new Set(OPERATIONS.filter(hasIt).map(({ method }) => method));
+  return { whole, methods: [...methods, ...(methods.has('GET') ? ['HEAD'] : [])].sort() };
+}
+
+test.each(rows(OPERATIONS))(
+  '%s is 405 by any other method, in any case of its path (decision 10)',
+  async (_, operation) => {
+    const { whole, methods } = methodsAt(operation);
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !methods.includes(method));
+    for (const path of [whole, `${whole}/`, whole.toUpperCase()]) {
+      const replies = await Promise.all(others.map((method) => call(method, path, {}, service)));
+      expect(replies.map(({ status, headers }) => [status, headers.get('allow')])).toEqual(
+        others.map(() => [405, methods.join(', ')]),
+      );
+    }
+  },
+);
+
 describe('without a valid credential', () => {
   const none = { Authorization: '', 'PLATFORM-API-KEY': '', 'API-KEY': '' };
   // Another one for each call, because who tries many with one beginning is soon refused with 429.
@@ -481,7 +503,36 @@ describe('the pages of a list', () => {
       expect(past.map(({ status, body }) => [status, (body as Page).data])).toEqual(past.map(() => [200, []]));
     },
   );
+
+  test.each(rows(paged))('%s refuses a cursor that the service has not made, in every form', async (_, operation) => {
+    const fleet = fleetOf('own');
+    const { query } = requestOf(operation, fleet);
+    const forms = Object.keys(operation.responses['200']?.content ?? {});
+    const cursors = ['no-cursor', ...FORGED_PARTS.map((parts) => forgedCursor(operation, query, parts))];
+    for (const cursor of cursors) {
+      const sent = forms.map((form) =>
+        ask(operation, fleet, { query: { ...query, cursor }, headers: { Accept: form } }),
+      );
+      const answers = await Promise.all(sent);
+      expect(answers.map((answer) => [errorOf(answer)[0], violationsOf(answer)])).toEqual(
+        forms.map(() => [400, ['cursor']]),
+      );
+    }
+  });
 });
+
+/** What a sort key cannot have, and what it could. */
+const FORGED_PARTS = [['x'], [1, 'x'], [1, 'x', 'x'], [-1], [1, UNKNOWN_ID]];
+
+/** A cursor with a digest that anybody can compute. */
+function forgedCursor({ path }: Operation, query: Sent['query'], parts: readonly unknown[]): string {
+  const filters = Object.entries(query ?? {}).sort();
+  const scope = [path.split('/').at(-1), filters];
+  const digest = createHash('sha256')
+    .update(JSON.stringify([scope, parts]))
+    .digest('base64url');
+  return Buffer.from(JSON.stringify([digest.slice(0, 16), ...parts])).toString('base64url');
+}
 
 /** The tree of a run counts tickets back from the moment of the call, and the days of a fleet end with it. */
 const withoutClock = (row: unknown): unknown => ({ ...(row as object), ticketsFrom: undefined, days: undefined });
@@ -503,37 +554,8 @@ describe('a list as CSV', () => {
 
   test.each(rows(tables))('%s has the columns that its document names, and a row at least', async (_, operation) => {
     const { query } = requestOf(operation, fleetOf('own'));
-
-  test.each(rows(paged))('%s refuses a cursor that the service has not made, in every form', async (_, operation) => {
-    const fleet = fleetOf('own');
-    const { query } = requestOf(operation, fleet);
-    const forms = Object.keys(operation.responses['200']?.content ?? {});
-    const cursors = ['no-cursor', ...FORGED_PARTS.map((parts) => forgedCursor(operation, query, parts))];
-    for (const cursor of cursors) {
-      const sent = forms.map((form) =>
-        ask(operation, fleet, { query: { ...query, cursor }, headers: { Accept: form } }),
-      );
-      const answers = await Promise.all(sent);
-      expect(answers.map((answer) => [errorOf(answer)[0], violationsOf(answer)])).toEqual(
-        forms.map(() => [400, ['cursor']]),
-      );
-    }
-  });
     const accept = { Accept: 'text/csv; charset=utf-8; header=present' };
     const { status, headers, text } = await ask(operation, fleetOf('own'), { query, headers: accept });
-/** What a sort key cannot have, and what it could. */
-const FORGED_PARTS = [['x'], [1, 'x'], [1, 'x', 'x'], [-1], [1, UNKNOWN_ID]];
-
-/** A cursor with a digest that anybody can compute. */
-function forgedCursor({ path }: Operation, query: Sent['query'], parts: readonly unknown[]): string {
-  const filters = Object.entries(query ?? {}).sort();
-  const scope = [path.split('/').at(-1), filters];
-  const digest = createHash('sha256')
-    .update(JSON.stringify([scope, parts]))
-    .digest('base64url');
-  return Buffer.from(JSON.stringify([digest.slice(0, 16), ...parts])).toString('base64url');
-}
-
     expect([status, headers.get('content-type')]).toEqual([200, 'text/csv; charset=utf-8; header=present']);
     expect(headers.get('content-disposition')).toMatch(/^attachment; filename="[\w-]+-\d{4}-\d\d-\d\d\.csv"$/);
     const [head, ...body]: string[][] = parse(text, { bom: true });
