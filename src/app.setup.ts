@@ -1,6 +1,6 @@
 import { DiscoveryService, NestFactory, Reflector } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Application } from 'express';
+import type { Application, Request } from 'express';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
 import { ServedRoute } from './auth/route.js';
@@ -11,25 +11,27 @@ import { outageOf, outageSentence } from './database/outage.js';
 import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
 import { AppError, unavailable } from './errors/app-error.js';
+import { Outbox } from './events/outbox.js';
 import { CommonErrorFilter, type Translate } from './errors/exception.filter.js';
 import { setHelpAddress } from './errors/help-address.js';
 import { DtoPipe } from './errors/validation.pipe.js';
 import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
 import { ExchangeLog } from './exchanges/exchange-log.service.js';
-import { captureInbound } from './exchanges/inbound-capture.js';
+import { beginExchanges, collectAnswers, recordExchanges } from './exchanges/inbound-capture.js';
+import { recordCalls, type Served } from './http/call.js';
+import { countCalls, logCalls, reportUndeclared } from './http/call-log.js';
 import { stripCellPath } from './http/cell-path.js';
 import { allowedMethods } from './http/allowed-methods.js';
 import { HttpAdapter } from './http/express.adapter.js';
 import { inSequence, refuseInvalidHost, setCommonHeaders, stripForwardedPorts } from './http/headers.js';
 import { type HttpServer, SERVER_LIMITS } from './http/http-server.js';
-import type { Served } from './http/recorded-request.js';
 import { setFileLimits } from './http/send-file.js';
 import { decodePathLiterally, parseQuery } from './http/url.js';
 import { protectSecrets } from './observability/known-secrets.js';
 import { createLogger, NestLogger } from './observability/logger.js';
 import { Metrics } from './observability/metrics.js';
-import { type ObservedRequest, observeRequests } from './observability/request-observer.js';
 import { continueTrace } from './outbound/trace-context.js';
+import { announceRefused } from './scale/refused-pushes.js';
 import { NotStoredError, StorageUnavailableError } from './storage/storage-errors.js';
 
 /** The interval at which a download retries after the storage has failed. */
@@ -57,14 +59,22 @@ export async function createApp(
   setBodyLimits(express, { maxBytes: env.HTTP_BODY_LIMIT, timeouts: limits });
   setFileLimits(express, limits);
   setHelpAddress(express, env.PUBLIC_URL);
+  collectAnswers(express);
+  const [metrics, exchanges] = [app.get(Metrics), app.get(ExchangeLog)];
   app.use(
     inSequence(
       ...(env.CELL === undefined ? [] : [stripCellPath(env.CELL)]),
       ...(env.TRUST_PROXY === undefined ? [] : [stripForwardedPorts]),
       setCommonHeaders,
       continueTrace,
-      observeRequests(logger, app.get(Metrics), env),
-      captureInbound(app.get(ExchangeLog)),
+      recordCalls([
+        countCalls(metrics),
+        reportUndeclared(logger, metrics),
+        logCalls(logger, env),
+        recordExchanges(exchanges),
+        announceRefused(app.get(Outbox)),
+      ]),
+      beginExchanges(exchanges),
       discardUnreadBody,
       refuseInvalidHost,
       decodePathLiterally,
@@ -75,10 +85,10 @@ export async function createApp(
     new CommonErrorFilter(
       [databaseUnavailable, storageUnavailable(logger)],
       allowedMethods(servedRoutes(app)),
-      countUnavailable(app.get(Metrics)),
+      countUnavailable(metrics),
     ),
   );
-  adapter.onRefused = reportRefused(app.get(Metrics), logger);
+  adapter.onRefused = reportRefused(metrics, logger);
   // No push of a ticket is matched against pages.
   adapter.registerLast = () => {
     serveDocuments(app, env);
@@ -117,11 +127,11 @@ const reportRefused =
 /** Counts a 503 by its cause, and names the cause in the line of the request. */
 const countUnavailable =
   ({ overloads, unavailable: answers }: Metrics) =>
-  (error: AppError, request: ObservedRequest): void => {
+  (error: AppError, { call }: Request): void => {
     if (error.overload !== undefined) overloads.inc({ reason: error.overload });
-    request.outage =
+    call.outage =
       error.overload ?? outageOf(error.cause) ?? (error.cause instanceof StorageUnavailableError ? 'storage' : 'other');
-    answers.inc({ cause: request.outage });
+    answers.inc({ cause: call.outage });
   };
 
 /** The log contains the reason. Callers learn nothing about disks and buckets. */

@@ -47,7 +47,6 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'write_probes',
     'backup_verifications',
     'outbound_stop',
-    'request_counts',
     'hauler_moves',
     'webhook_endpoints',
     'webhook_deliveries',

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Controller, Inject, Injectable, Query } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { hasTrigramIndex } from '../accounts/account.repository.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
@@ -25,11 +24,6 @@ const BATCH = 500;
 /** Concurrent requests to the storage: S3 answers each in tens of milliseconds. */
 const CONCURRENCY = 16;
 
-const SEARCH_ADVICE =
-  'The search of accounts finds only the beginning of a name, because the migration could not create the extension pg_trgm. ' +
-  'As a user who may create extensions, run: CREATE EXTENSION pg_trgm; then, as the owner of the table: ' +
-  'CREATE INDEX CONCURRENTLY accounts_search_idx ON accounts USING gin (search_text gin_trgm_ops);';
-
 type RowFinding = Omit<StorageFinding, 'table'>;
 
 /** Compares the storage with the tables whose rows have files. Changes nothing. */
@@ -45,7 +39,8 @@ export class Doctor {
   }
 
   async examine({ checksums = false }: StorageCheckQuery = {}): Promise<StorageCheck> {
-    const result: StorageCheck = { examined: 0, data: [], unread: [], ...(await this.advice()) };
+    const { advice } = await this.storage.check();
+    const result: StorageCheck = { examined: 0, data: [], unread: [], ...(advice === undefined ? {} : { advice }) };
     try {
       for (const inventory of this.inventories) {
         // Rows of a folder that cannot be read are then known not to be lost.
@@ -58,13 +53,6 @@ export class Doctor {
     }
     result.data.splice(MAX_STORAGE_FINDINGS);
     return result;
-  }
-
-  /** Of the database and of the storage. */
-  private async advice(): Promise<Pick<StorageCheck, 'advice'>> {
-    const [hasIndex, { advice }] = await Promise.all([hasTrigramIndex(this.dataSource), this.storage.check()]);
-    const all = [...(hasIndex ? [] : [SEARCH_ADVICE]), ...(advice === undefined ? [] : [advice])];
-    return all.length === 0 ? {} : { advice: all.join(' ') };
   }
 
   private async examineRows(inventory: Inventory, checksums: boolean, result: StorageCheck): Promise<void> {

@@ -1,7 +1,7 @@
 import type { AdminRole } from '../contracts/common/roles.values.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import type { Querying } from '../database/sql.js';
-import type { Person } from './admin-caller.js';
+import type { Person } from '../http/principal.js';
 
 /** The secret of a sign-in. Exactly one of the first two is present. */
 export interface SessionSecret {
@@ -23,7 +23,7 @@ export interface SessionRow extends SessionSecret {
 /** For the sign-out of a person at the identity provider. */
 export interface SessionToken {
   readonly id: string;
-  /** Sealed; in plain where the version before has begun the session. */
+  /** Sealed. */
   readonly idToken: string | null;
 }
 

@@ -10,7 +10,8 @@ import { Database } from '../database/database.js';
 import { uuidv7 } from '../database/uuid.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
-import { type AdminCaller, AdminTokens } from './admin-caller.js';
+import type { AdminCaller } from '../http/principal.js';
+import { AdminTokens } from './admin-caller.js';
 import { findValidKey } from './api-key.repository.js';
 import { BatchedLookup } from './batched-lookup.js';
 import {
@@ -139,8 +140,7 @@ export class ConsoleSessions {
 
   /** One that cannot be opened is left out: the provider then asks the person. */
   private openIdToken({ id, idToken }: SessionToken): string | undefined {
-    if (idToken === null) return undefined;
-    return isPlainToken(idToken) ? idToken : openText(this.secretsKey, ownerOf(id), idToken);
+    return idToken === null ? undefined : openText(this.secretsKey, ownerOf(id), idToken);
   }
 
   private secretOf(signIn: SignIn): Omit<NewSession, 'cookieHash'> {
@@ -161,8 +161,5 @@ function cookieOf(request: Pick<Request, 'headers'>, name: string): string | und
 }
 
 const ownerOf = (id: string): string => `haulbridge session ${id}`;
-
-/** The three parts of a JWT, of a session of the version before; what is sealed has two. */
-const isPlainToken = (stored: string): boolean => stored.split('.').length === 3;
 
 const hashOf = (cookie: string): string => hash('sha256', cookie, 'base64url');

@@ -62,11 +62,6 @@ export const VARIABLES = {
     'names of all cells behind the proxy, separated by commas: the console switches between them',
     'none',
   ),
-  WEB_CONCURRENCY: declare(
-    integer(1, 64),
-    1,
-    'processes that share the port, each with its own database connections; `/metrics` shows the one that responds',
-  ),
   DATABASE_URL: declare(databaseUrl, undefined, 'PostgreSQL to use', 'embedded PostgreSQL under DATA_DIR'),
   DATABASE_CA: declare(
     certificateFile,
@@ -186,7 +181,7 @@ export const VARIABLES = {
     'maximum size of a JSON body (site data of the partner side: always 256 MiB)',
     '1mb',
   ),
-  RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key and minute (0: off)'),
+  RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key, minute and instance (0: off)'),
   PARTNER_CONNECT_TIMEOUT: declare(
     duration('1ms', '1d'),
     5_000,

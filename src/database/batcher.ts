@@ -123,8 +123,6 @@ export class Batcher<Value, Result> {
       };
     const since = performance.now();
     const { overload, timeoutMs } = this.limits;
-    /** What becomes of the entry after its caller was answered. */
-    let later: PromiseWithResolvers<Result> | undefined;
     const entry: QueuedEntry<Value, Result> = {
       value,
       bytes,
@@ -137,21 +135,12 @@ export class Batcher<Value, Result> {
         entry.wasDeferred = true;
         this.deferred.add(entry);
       },
-      resolve: settle((result: Result) => {
-        resolve(result);
-        later?.resolve(result);
-      }),
-      reject: settle((error: unknown) => {
-        reject(error);
-        later?.reject(error);
-      }),
+      resolve: settle(resolve),
+      reject: settle(reject),
     };
     const timer = setTimeout(() => {
       entry.isSettled = true;
-      later = Promise.withResolvers();
-      later.promise.catch(() => undefined);
-      const message = 'the service could not answer in time; try again shortly';
-      reject(unavailable(message, { overload, later: later.promise }));
+      reject(unavailable('the service could not answer in time; try again shortly', { overload }));
     }, timeoutMs).unref();
     return entry;
   }

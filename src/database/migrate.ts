@@ -43,8 +43,8 @@ export interface MigrateOptions {
  * declares `transaction = false` (for `CREATE INDEX CONCURRENTLY`); migrations before a failed one stay applied.
  * Instances that start together wait for the first one and then find nothing to do.
  *
- * Throws `DatabaseConnectionError` if it cannot connect, and `StartupError` if the role lacks a privilege or this version
- * cannot use the database.
+ * Throws `DatabaseConnectionError` if it cannot connect, and `StartupError` if the role lacks a privilege, the server a
+ * feature, or this version cannot use the database.
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   const { migrations = MIGRATIONS, release = thisRelease(), report = ignore } = options;
@@ -72,15 +72,21 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
     await assertUsable();
     return applied;
   } catch (error) {
-    if (sqlState(error) !== SQLSTATE.insufficientPrivilege) throw error;
-    const reason = (error as Error).message;
-    throw new StartupError(`DATABASE_URL: its role lacks a privilege that the migrations need: ${reason}`, {
+    const lacking = LACKING.get(sqlState(error));
+    if (lacking === undefined) throw error;
+    throw new StartupError(`DATABASE_URL: ${lacking} that the migrations need: ${(error as Error).message}`, {
       cause: error,
     });
   } finally {
     await dataSource.destroy();
   }
 }
+
+/** What the operator has to provide, by SQLSTATE. */
+const LACKING: ReadonlyMap<string | undefined, string> = new Map([
+  [SQLSTATE.insufficientPrivilege, 'its role lacks a privilege'],
+  [SQLSTATE.featureNotSupported, 'its server lacks a feature'],
+]);
 
 const ignore = () => undefined;
 

@@ -2,6 +2,7 @@ import { QueryFailedError } from 'typeorm';
 
 /** The SQLSTATEs that this service expects, by name (PostgreSQL manual, appendix A). */
 export const SQLSTATE = {
+  featureNotSupported: '0A000',
   invalidParameterValue: '22023',
   foreignKeyViolation: '23503',
   uniqueViolation: '23505',

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Pool } from './pool.js';
-import { isLostStatement, isTransient } from './postgres-errors.js';
-import type { Session, SessionOptions, TransactionSettings } from './session.js';
+import { DatabaseConnectionError, isLostStatement, isTransient } from './postgres-errors.js';
+import type { Session, TransactionSettings } from './session.js';
+import type { Sql, StatementOptions as SessionOptions } from './sql.js';
 import type { TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
 
 /** Maximum number of attempts after deadlocks and serialization failures. */
@@ -11,6 +12,7 @@ const MAX_ATTEMPTS = 5;
 export interface TransactionOptions extends TransactionSettings {
   /** Where the connection comes from; the general pool by default. */
   readonly pool?: Pool;
+  readonly attempts?: number;
 }
 
 /**
@@ -27,7 +29,8 @@ export async function inTransaction<T>(
     try {
       return await runOnce(dataSource, work, options);
     } catch (error) {
-      const canRetry = isTransient(error) || isLostStatement(error);
+      const isUnsent = attempt === 1 && error instanceof DatabaseConnectionError && !error.mayHaveRun;
+      const canRetry = isTransient(error) || isLostStatement(error) || isUnsent;
       if (!canRetry || attempt >= (options.attempts ?? MAX_ATTEMPTS)) throw error;
       await delay(Math.random() * 10 * 2 ** attempt);
     }
@@ -83,3 +86,11 @@ async function connect(dataSource: DataSource, runner: QueryRunner, pool?: Pool)
 
 const driverOf = (dataSource: DataSource): TypeOrmDriver =>
   (dataSource.options as unknown as { readonly driver: TypeOrmDriver }).driver;
+
+/** The statements of a data source, or of the transaction of a manager, for functions that take `Sql`. */
+export function sqlOf(from: DataSource | EntityManager): Sql {
+  return {
+    query: (text, values = []) => from.query(text, [...values]),
+    change: async (text, values = []) => (await from.query<[unknown[], number]>(text, [...values]))[1],
+  };
+}

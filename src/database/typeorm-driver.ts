@@ -37,8 +37,9 @@ export class TypeOrmDriver {
   }
 
   private connect(connected: Connected): void {
-    this.current.connect().then((session) => {
-      connected(undefined, new TypeOrmConnection(session), () => session.release());
+    const { current } = this;
+    current.connect().then((session) => {
+      connected(undefined, new TypeOrmConnection(session), () => current.release(session));
     }, connected);
   }
 }

@@ -1,4 +1,4 @@
-import type { Lane } from './exchange-record.js';
+import type { Standing } from './exchange-record.js';
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -55,12 +55,12 @@ export class ExchangeBudget {
     this.bytes = { ...today, total: today.total + total, keyless: today.keyless + keyless };
   }
 
-  admit(lane: Lane, address: string): Admission {
+  admit(standing: Standing, address: string): Admission {
     const { total, keyless } = this.today();
     const share = total / this.maxBytesPerDay;
-    if (lane === 'known') return share < BODIES_SHARE ? 'whole' : share < 1 ? 'line' : 'dropped';
+    if (standing === 'known') return share < BODIES_SHARE ? 'whole' : share < 1 ? 'line' : 'dropped';
     if (share >= BODIES_SHARE || keyless >= KEYLESS_SHARE * this.maxBytesPerDay) return 'dropped';
-    return lane === 'unverified' || this.takeLine(address) ? 'line' : 'dropped';
+    return standing === 'unverified' || this.takeLine(address) ? 'line' : 'dropped';
   }
 
   private today(): DayBytes {

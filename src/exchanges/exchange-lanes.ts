@@ -1,5 +1,5 @@
 import { BoundedQueue } from './exchange-queue.js';
-import type { Lane } from './exchange-record.js';
+import type { Standing } from './exchange-record.js';
 import type { ExchangeRow } from './exchange-row.js';
 
 const MIB = 1024 * 1024;
@@ -7,14 +7,14 @@ const MIB = 1024 * 1024;
 const ROW_BYTES = 256;
 
 /** What may wait, and how much of one batch a lane may be. A lane never takes the place of another one. */
-const LIMITS: Readonly<Record<Lane, { maxRows: number; maxBytes: number; maxOfBatch: number }>> = {
+const LIMITS: Readonly<Record<Standing, { maxRows: number; maxBytes: number; maxOfBatch: number }>> = {
   known: { maxRows: 50_000, maxBytes: 24 * MIB, maxOfBatch: 1_000 },
   unverified: { maxRows: 20_000, maxBytes: 8 * MIB, maxOfBatch: 200 },
   keyless: { maxRows: 2_000, maxBytes: 2 * MIB, maxOfBatch: 50 },
 };
 
 /** The first is written first. */
-const LANES: readonly Lane[] = ['known', 'unverified', 'keyless'];
+const LANES: readonly Standing[] = ['known', 'unverified', 'keyless'];
 
 /** Their bytes are in memory three times until a slow database has received them. */
 const BATCH_BYTES = 2 * MIB;
@@ -39,7 +39,7 @@ export class ExchangeLanes {
 
   /** Returns how many older exchanges of the lane were dropped for it. */
   push(row: ExchangeRow): number {
-    return this.queueOf(row.lane).push(row, row.line.length + ROW_BYTES);
+    return this.queueOf(row.standing).push(row, row.line.length + ROW_BYTES);
   }
 
   /** The oldest exchanges, at least one if there is any. */
@@ -61,7 +61,7 @@ export class ExchangeLanes {
     return this.queues.every(({ removed }, i) => removed >= (position[i] ?? 0));
   }
 
-  private queueOf(lane: Lane): BoundedQueue<ExchangeRow> {
+  private queueOf(lane: Standing): BoundedQueue<ExchangeRow> {
     return this.queues[LANES.indexOf(lane)]!;
   }
 }

@@ -36,7 +36,6 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   private readonly metrics: ExchangeMetrics;
   /** Undefined without a collector. */
   private readonly spans: SpanExporter | undefined;
-  private readonly undecided = new Set<() => void>();
   private writing: Promise<void> | undefined;
   /** Exchanges that were taken from the queues and are not stored yet. */
   private beingWritten = 0;
@@ -82,22 +81,19 @@ export class ExchangeLog implements BeforeApplicationShutdown {
   }
 
   add(record: ExchangeRecord): void {
-    const { status, failure, replayOf, lane } = record;
+    const { status, failure, replayOf, standing } = record;
     const isFailure = status === 0 || status >= 400 || failure !== undefined;
     if (this.env.EXCHANGE_LOG === 'failures' && !isFailure && replayOf === undefined) return;
-    const admission = this.budget.admit(lane, record.address);
-    if (admission === 'dropped') return this.lose(lane === 'known' ? 'day-limit' : 'no-key', 1);
-    if (admission === 'line' && lane === 'known') this.metrics.dropBodies();
+    const admission = this.budget.admit(standing, record.address);
+    if (admission === 'dropped') return this.lose(standing === 'known' ? 'day-limit' : 'no-key', 1);
+    if (admission === 'line' && standing === 'known') this.metrics.dropBodies();
     this.spans?.add(record);
     // Text waits, because thousands of waiting records would keep the garbage collector busy.
-    this.lose(lane === 'known' ? 'queue-full' : 'no-key', this.lanes.push(toRow(record, admission, this.maxBodyBytes)));
+    this.lose(
+      standing === 'known' ? 'queue-full' : 'no-key',
+      this.lanes.push(toRow(record, admission, this.maxBodyBytes)),
+    );
     this.writing ??= this.writeAll().finally(() => (this.writing = undefined));
-  }
-
-  /** Calls `record` when the service stops. The returned function ends that, and returns false if it had ended. */
-  recordAtStop(record: () => void): () => boolean {
-    this.undecided.add(record);
-    return () => this.undecided.delete(record);
   }
 
   /** Resolves when every exchange so far is written or lost. Later ones are not waited for: on a busy service they never end. */
@@ -117,7 +113,6 @@ export class ExchangeLog implements BeforeApplicationShutdown {
 
   /** Exchanges that are not written within `SHUTDOWN_MS` are lost, and counted. */
   async beforeApplicationShutdown(): Promise<void> {
-    for (const record of this.undecided) record();
     this.isStopping = true;
     await Promise.race([this.flush(), delay(SHUTDOWN_MS, undefined, { ref: false })]);
     await this.spans?.close(SPANS_SHUTDOWN_MS);

@@ -17,6 +17,7 @@ import { isUuid } from '../contracts/common/text.js';
 import { cursorOf, filtersOf, invalidCursor, partsOf } from '../database/cursor.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
+import { ExchangeDecisions } from './exchange-decisions.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { BASE64, REDACTED_FORM, TRUNCATED } from './body-cells.js';
 import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
@@ -41,6 +42,7 @@ export class ExchangeQueries {
   constructor(
     private readonly exchanges: ExchangesRepository,
     private readonly log: ExchangeLog,
+    private readonly decisions: ExchangeDecisions,
   ) {}
 
   /** The module of tickets provides what its history contains. */
@@ -74,7 +76,8 @@ export class ExchangeQueries {
   }
 
   async get(id: string, scope?: ExchangeScope): Promise<ExchangeDetail> {
-    const row = await this.row(id);
+    const stored = await this.row(id);
+    const [row = stored] = await this.decisions.complete([stored]);
     if (scope !== undefined && !isWithin(row, scope)) throw unknownExchange(id);
     const response = bodyOf(row.response_body, row.response_form, row.response_sha256, Number(row.response_bytes));
     const request = row.in_revision
@@ -136,7 +139,7 @@ export class ExchangeQueries {
     const filter = { ...filterOf(query), ...scope, before };
     await this.log.flushForReader();
     const found = await this.exchanges.find(filter, pageSize + 1);
-    const rows = found.slice(0, pageSize);
+    const rows = await this.decisions.complete(found.slice(0, pageSize));
     const last = rows.at(-1);
     return { rows, next: found.length > pageSize && last !== undefined ? cursorOf(asked, [last.id]) : null };
   }

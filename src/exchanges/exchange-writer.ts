@@ -87,7 +87,7 @@ async function writeMissing(session: Session, all: readonly ExchangeRow[]): Prom
 /** One round trip: a reader of the log waits for it, and each further one takes a turn of a busy event loop. */
 async function writeOn(session: Session, rows: readonly ExchangeRow[]): Promise<BatchBytes> {
   const text = textOf(rows);
-  const keyless = Buffer.byteLength(textOf(rows.filter(({ lane }) => lane !== 'known')));
+  const keyless = Buffer.byteLength(textOf(rows.filter(({ standing }) => standing !== 'known')));
   const bytes = { total: Buffer.byteLength(text), keyless };
   // Last, because other instances wait for these rows until the commit.
   const counts = [hoursSql(rows), daySql(bytes)].filter((sql) => sql !== '');

@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { uuidv7 } from '../database/uuid.js';
-import { SCENARIO_HEADER } from '../http/recorded-request.js';
+import { BodyCapture, collectedBytes, keptBody } from '../http/body-capture.js';
+import { SCENARIO_HEADER } from '../http/call.js';
 import {
   callContext,
   NO_OUTBOUND_LOG,
@@ -11,7 +12,6 @@ import {
   type OutboundLog,
 } from '../outbound/outbound-log.js';
 import { currentTrace } from '../outbound/trace-context.js';
-import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { Headers } from './exchange-record.js';
 import { ExchangeLog } from './exchange-log.service.js';
 
@@ -47,7 +47,7 @@ export class OutboundCapture implements OutboundLog {
       this.log.add({
         id,
         direction: 'outbound',
-        lane: 'known',
+        standing: 'known',
         address: '',
         interface: call.interface,
         route: call.route,

@@ -1,4 +1,4 @@
-import type { Served } from './recorded-request.js';
+import type { Served } from './call.js';
 
 /** Of a route: Express ignores case and one final slash. */
 interface PathMethod {

@@ -4,7 +4,7 @@ import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import type { Application, Request, RequestHandler } from 'express';
 import { AppError, invalid } from '../errors/app-error.js';
 import { BodyTurns, MAX_UNQUEUED_BYTES } from './body-turns.js';
-import type { InterruptibleRequest } from './connections.js';
+import type { Call } from './call.js';
 import { hasBody, type ServerLimits } from './http-server.js';
 import { ReceivingBudget } from './receiving-budget.js';
 
@@ -29,18 +29,8 @@ interface Budgets {
   readonly admins: ReceivingBudget;
 }
 
-/** A request whose caller a guard has identified. The admin API has no key. */
-interface KeyedRequest extends Request {
-  principal?: { readonly keyPrefix: string; readonly haulerId: string | null };
-}
-
-/** The hauler of a request, or the key that belongs to none. */
-const callerOf = ({ principal }: KeyedRequest): string => principal?.haulerId ?? principal?.keyPrefix ?? 'admin';
-
-/** A request whose body had a content coding: size and SHA-256 (hex) of the body as it was sent. */
-export interface EncodedRequest extends Request {
-  wire?: { readonly sizeBytes: number; readonly sha256: string };
-}
+/** The hauler of a request, or the key that belongs to none. The admin API has no key. */
+const callerOf = ({ principal }: Call): string => principal?.haulerId ?? principal?.keyPrefix ?? 'admin';
 
 export function setBodyLimits(application: Application, limits: BodyLimits): void {
   const budgets: Budgets = { keys: new ReceivingBudget(), admins: new ReceivingBudget() };
@@ -82,17 +72,17 @@ export function readBytesWithoutKey(request: Request): Buffer | Promise<Buffer> 
   const maxBytes = Math.min(MAX_BYTES_WITHOUT_KEY, bodyLimits(request).maxBytes);
   const received = receivedBytes(request, maxBytes);
   if (received !== undefined) return received;
-  const sender: InterruptibleRequest = request;
-  sender.mayBeClosed = true;
+  const { call } = request;
+  call.mayBeClosed = true;
   return awaitedBytes(request, maxBytes, bodyLimits(request).timeouts.unreadBody).finally(
-    () => (sender.mayBeClosed = false),
+    () => (call.mayBeClosed = false),
   );
 }
 
-async function readInTurn(request: KeyedRequest, maxBytes: number, received: Buffer | undefined): Promise<Buffer> {
+async function readInTurn(request: Request, maxBytes: number, received: Buffer | undefined): Promise<Buffer> {
   const { keys, admins } = request.app.get(BUDGETS) as Budgets;
-  const budget = request.principal === undefined ? admins : keys;
-  const release = budget.acquire(callerOf(request), received?.length ?? maxSize(request, maxBytes));
+  const budget = request.call.principal === undefined ? admins : keys;
+  const release = budget.acquire(callerOf(request.call), received?.length ?? maxSize(request, maxBytes));
   try {
     const bytes = received ?? (await awaitedBytes(request, maxBytes, bodyLimits(request).timeouts.jsonBody));
     if (bytes.length > MAX_UNQUEUED_BYTES) await (request.app.get(TURNS) as BodyTurns).wait();
@@ -134,7 +124,7 @@ const readChunk = (request: Request) => request.read() as Buffer | null;
  * Refuses a body that is too large without reading the rest, and reads it without its coding. The sender's time is that of all its
  * parts together.
  */
-async function awaitedBytes(request: EncodedRequest, maxBytes: number, timeoutMs: number): Promise<Buffer> {
+async function awaitedBytes(request: Request, maxBytes: number, timeoutMs: number): Promise<Buffer> {
   const coding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
   const decode = DECODERS.get(coding);
   if (decode === undefined && coding !== 'identity') throw new AppError('unsupportedMediaType', CODINGS);
@@ -150,7 +140,7 @@ async function awaitedBytes(request: EncodedRequest, maxBytes: number, timeoutMs
     }
     const bytes = Buffer.concat(parts);
     if (decode === undefined) return bytes;
-    request.wire = { sizeBytes, sha256: hash('sha256', bytes) };
+    request.call.wire = { sizeBytes, sha256: hash('sha256', bytes) };
     return await decode(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
     throw error instanceof AppError ? error : unreadable(error, maxBytes);

@@ -4,22 +4,14 @@ import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../contra
 import { AppError, invalid } from '../errors/app-error.js';
 import { ReceivedBody } from '../errors/received-body.js';
 import { bodyLimits, readBytes, readBytesWithoutKey } from './body-reader.js';
+import { MAX_UNQUEUED_BYTES } from './body-turns.js';
 import { hasBody } from './http-server.js';
 import { mediaTypeOf } from './media-types.js';
-import { servedBy, type ServedRequest } from './recorded-request.js';
+import { type Call, servedBy } from './call.js';
 import { type DtoClass, fieldPlans, type Nested } from '../contracts/common/fields/field.js';
 import { joinPath } from '../contracts/common/text.js';
 
 const JSON_MEDIA_TYPE = 'application/json';
-
-/** A request whose body `@JsonBody()` has read. `rawBody` is the body as sent, without its content coding. */
-export interface BodyRequest extends Request {
-  rawBody?: string;
-  /** The same bytes if they are not UTF-8. */
-  rawBytes?: Buffer;
-  /** The parsed body. */
-  parsedBody?: unknown;
-}
 
 /**
  * The JSON body of a route; the validation pipe reads it as its DTO. A parameter decorator reads it, not a middleware, so
@@ -28,9 +20,9 @@ export interface BodyRequest extends Request {
  */
 export const JsonBody = createParamDecorator((_options: undefined, context): unknown => {
   const http = context.switchToHttp();
-  const request = http.getRequest<BodyRequest & ServedRequest>();
-  const { isBodyOptional, body, role, upload } = servedBy(request).route;
-  if (isBodyOptional === true && request.rawBody === undefined && !hasBody(request)) return {};
+  const request = http.getRequest<Request>();
+  const { isBodyOptional, body, role, upload } = servedBy(request.call).route;
+  if (isBodyOptional === true && request.call.rawBody === undefined && !hasBody(request)) return {};
   const reported = role === 'key' ? body : undefined;
   const read = role === 'anyone' ? readBytesWithoutKey : readAtMost(upload?.maxBytes);
   const text = readJsonText(request, read);
@@ -39,18 +31,17 @@ export const JsonBody = createParamDecorator((_options: undefined, context): unk
     : parsed(request, text, reported);
 });
 
-function textOf(request: BodyRequest, bytes: Buffer): string {
+function textOf(request: Request, bytes: Buffer): string {
   try {
-    return (request.rawBody = orInvalid(decodeUtf8, bytes));
+    return (request.call.rawBody = orInvalid(decodeUtf8, bytes));
   } catch (error) {
-    request.rawBytes = bytes;
+    request.call.rawBytes = bytes;
     throw error;
   }
 }
 
-function parsed(request: BodyRequest, text: string, reported?: DtoClass): ReceivedBody {
-  const { res: response } = request;
-  const value = (request.parsedBody = orInvalid(parseJson, text));
+function parsed({ call, res: response }: Request, text: string, reported?: DtoClass): ReceivedBody {
+  const value = (call.parsedBody = orInvalid(parseJson, text));
   const isReported = reported !== undefined && response !== undefined;
   return new ReceivedBody(value, text, isReported ? () => reportIgnoredFields(reported, value, response) : undefined);
 }
@@ -65,22 +56,35 @@ function orInvalid<T, R>(read: (input: T) => R, input: T): R {
 
 /** Reads the text of a body once. A caller before the route may read it: `@JsonBody()` then parses the same text. */
 export function readJsonText(
-  request: BodyRequest,
+  request: Request,
   read: (request: Request) => Buffer | Promise<Buffer> = readAtMost(),
 ): string | Promise<string> {
-  if (request.rawBody !== undefined) return request.rawBody;
+  if (request.call.rawBody !== undefined) return request.call.rawBody;
   requireJson(request.headers['content-type']);
   const bytes = read(request);
   return bytes instanceof Promise ? bytes.then((received) => textOf(request, received)) : textOf(request, bytes);
 }
 
 /** Parses a body that no route reads. A body that cannot be read or parsed is ignored. */
-export async function parseUnreadBody(request: BodyRequest): Promise<void> {
+export async function parseUnreadBody(request: Request): Promise<void> {
   if (!hasBody(request)) return;
   try {
     parsed(request, await readJsonText(request));
   } catch {
     // The response of the caller does not depend on the body.
+  }
+}
+
+/** Parses a small body that has arrived and that no route has read yet. One that cannot be parsed is ignored. */
+export function parseArrivedBody(request: Request): void {
+  const { call, complete, readableLength, headers } = request;
+  const isSmall = readableLength > 0 && readableLength <= MAX_UNQUEUED_BYTES;
+  if (!complete || !isSmall || call.rawBody !== undefined || headers['content-encoding'] !== undefined) return;
+  try {
+    const text = readJsonText(request);
+    if (typeof text === 'string') parsed(request, text);
+  } catch {
+    // Its route refuses it.
   }
 }
 
@@ -90,7 +94,7 @@ const readAtMost =
     readBytes(request, maxBytes ?? bodyLimits(request).maxBytes);
 
 /** The body that `@JsonBody()` has read: its UTF-8 encoding is the bytes that were sent. */
-export function rawBodyOf({ rawBody }: BodyRequest): string {
+export function rawBodyOf({ rawBody }: Call): string {
   if (rawBody === undefined) throw new Error('the route has to read its body with @JsonBody()');
   return rawBody;
 }

@@ -1,7 +1,8 @@
 import { Controller, Inject, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { DataSource } from 'typeorm';
 import { principalOf } from '../auth/caller.js';
-import type { AuthenticatedRequest, Principal } from '../auth/principal.js';
+import type { Principal } from '../http/principal.js';
 import { Route } from '../auth/route.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { formatInstant } from '../contracts/common/instant.js';
@@ -19,7 +20,7 @@ export class PartnerKeyController {
   ) {}
 
   @Route(PARTNER_API, 'getMe')
-  async me(@Req() call: AuthenticatedRequest) {
+  async me(@Req() { call }: Request) {
     const caller = principalOf(call);
     const { interfaces, customerId, keyPrefix, endsAt } = caller;
     return {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../http/principal.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';

@@ -1,4 +1,6 @@
 import type { DataSource, EntityManager } from 'typeorm';
+import type { Session } from '../database/session.js';
+import { onConnection, sessionOf } from '../database/transaction.js';
 import type { OwnedLane } from './lanes.repository.js';
 import { type Changes, type Next, RowLostError } from './run.js';
 import { identifier, type WorkKind } from './work-kind.js';
@@ -115,8 +117,12 @@ export class DueRows {
       return `${column} = coalesce($${at}::timestamptz, clock_timestamp() + $${delay}::float8 * interval '1 ms')`;
     });
     const sql = `UPDATE ${this.table} SET ${assignments.join(', ')} WHERE ${this.fence}`;
-    const [, written] = await (manager ?? this.dataSource).query<[unknown[], number]>(sql, values);
-    if (written === 0) throw new RowLostError(this.kind.name);
+    const write = (session: Session) => session.execute(sql, values);
+    // Without `manager` the columns of a kind are the same in each run: a fixed set of texts.
+    const { rowCount } = await (manager === undefined
+      ? onConnection(this.dataSource, write, { prepared: true })
+      : write(await sessionOf(manager)));
+    if (rowCount === 0) throw new RowLostError(this.kind.name);
   }
 
   /** Locks the row until the end of the transaction. Throws `RowLostError`. */

@@ -1037,13 +1037,6 @@ export async function lastUseOf({ dataSource }: WithRows, keyId: string): Promis
   return row?.at ?? null;
 }
 
-/** The requests of a key in its minute, of all instances. */
-export async function requestsOf({ dataSource }: WithRows, keyId: string): Promise<number> {
-  const sql = 'SELECT requests::int AS requests FROM request_counts WHERE key_id = $1';
-  const [row] = await dataSource.query<{ requests: number }[]>(sql, [keyId]);
-  return row?.requests ?? 0;
-}
-
 /** A session of a person at the identity provider, the newest one. */
 export interface SessionRow {
   readonly id: string;

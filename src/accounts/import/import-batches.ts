@@ -176,6 +176,5 @@ function takenOf(error: unknown): { accountId: string; accountNumber: string } |
   return { accountId: accountId ?? '', accountNumber: accountNumber ?? '' };
 }
 
-/** Nothing was written: the queue is full, or a row is locked. */
-const isRefusedForNow = (error: unknown): boolean =>
-  error instanceof AppError && error.kind === 'unavailable' && error.later === undefined;
+/** The queue is full, a row is locked, or there was no result in time. What was stored all the same is found by its name. */
+const isRefusedForNow = (error: unknown): boolean => error instanceof AppError && error.kind === 'unavailable';

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { endingKeys, haulerNames } from '../../auth/access-lists.repository.js';
+import { endingKeys } from '../../auth/api-key.repository.js';
+import { haulerNames } from '../../auth/haulers.repository.js';
 import {
   type Attention,
   type AttentionKind,

@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import { lockedHaulers } from '../../auth/access-lists.repository.js';
+import { lockedHaulers } from '../../auth/haulers.repository.js';
 import { consolePage, type Notice } from './attention.rules.js';
 import { AttentionService } from './attention.service.js';
 

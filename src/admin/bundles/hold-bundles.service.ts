@@ -1,10 +1,9 @@
 import { pipeline } from 'node:stream/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { DataSource } from 'typeorm';
 import { actorOf, whoOf } from '../../auth/action-log.interceptor.js';
 import { ActionLog } from '../../auth/action-log.repository.js';
-import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { BUNDLE_PROBLEMS, type HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from '../../contracts/admin/hold-bundle.dto.js';
 import { Database } from '../../database/database.js';
@@ -34,7 +33,7 @@ export class HoldBundles {
   ) {}
 
   /** Throws before the first byte. After it a failure breaks the connection, so that no client takes a part for the whole. */
-  async send(id: string, range: HoldBundleQuery, request: AuthenticatedRequest, response: Response): Promise<void> {
+  async send(id: string, range: HoldBundleQuery, request: Request, response: Response): Promise<void> {
     const row = await this.holds.find(id);
     await this.check(row, range);
     const hold = await this.holds.get(id);
@@ -71,7 +70,7 @@ export class HoldBundles {
     if (first !== undefined) await this.storage.stat(recordingFile(first.id));
   }
 
-  private record(id: string, range: HoldBundleQuery, request: AuthenticatedRequest): Promise<void> {
+  private record(id: string, range: HoldBundleQuery, request: Request): Promise<void> {
     return this.actions.require({
       ...whoOf(request),
       ...{ action: 'hold.exported', resource: `hold:${id}` },

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import {
@@ -9,7 +10,7 @@ import {
   secondsOf,
 } from '../../contracts/sandbox/scenarios.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { SCENARIO_HEADER, type FaultedRequest } from '../../http/recorded-request.js';
+import { SCENARIO_HEADER } from '../../http/call.js';
 import { copyCameras, findAlias, findClipScenario, findSourceTruck } from './sandbox.repository.js';
 
 /** How the links of one list are signed. */
@@ -80,7 +81,7 @@ export class VisionScenarios {
   }
 
   /** Names the scenario that has acted on a list: that of a clip that is not ready, or of the truck of an element. */
-  async show(call: FaultedRequest, videos: readonly Recording[], requestId?: string): Promise<void> {
+  async show({ call, res }: Request, videos: readonly Recording[], requestId?: string): Promise<void> {
     if (call.scenario !== undefined || !this.env.SANDBOX) return;
     const clip = requestId === undefined ? undefined : await findClipScenario(this.dataSource, requestId);
     const scenario =
@@ -89,7 +90,7 @@ export class VisionScenarios {
         : { name: clip as ScenarioName, parameters: {} };
     if (scenario === undefined) return;
     call.scenario = scenario;
-    call.res?.setHeader(SCENARIO_HEADER, scenario.name);
+    res?.setHeader(SCENARIO_HEADER, scenario.name);
   }
 
   private ofTruck(truckId: string): InjectedScenario | undefined {

@@ -10,7 +10,7 @@ import { VIDEO_FILES_API, VISION_API } from '../../contracts/vision/vision.api.j
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
-import { type FaultedRequest, SCENARIO_HEADER } from '../../http/recorded-request.js';
+import { SCENARIO_HEADER } from '../../http/call.js';
 import { cellPath } from '../../config/cell-path.js';
 import { requestedOrigin } from '../../http/url.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
@@ -84,13 +84,13 @@ export class VideoFiles {
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
-  async send(kind: VideoKind, id: string, request: FaultedRequest, response: Response): Promise<void> {
+  async send(kind: VideoKind, id: string, request: Request, response: Response): Promise<void> {
     const expiresAtMs = this.links.verify(kind, id, request.query);
     const { scenario: named, signature } = request.query;
     // The signature of the link covers it.
     const scenario = typeof named === 'string' ? named : undefined;
     if (scenario !== undefined) {
-      request.scenario = { name: scenario as ScenarioName, parameters: {} };
+      request.call.scenario = { name: scenario as ScenarioName, parameters: {} };
       response.setHeader(SCENARIO_HEADER, scenario);
     }
     const video = isUuid(id) ? await findVideo(this.dataSource, kind, id) : undefined;

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { createKey } from '../../../src/auth/api-key.js';
 import { bodyCells } from '../../../src/exchanges/body-cells.js';
-import { BodyCapture, keptBody } from '../../../src/exchanges/body-capture.js';
+import { BodyCapture, keptBody } from '../../../src/http/body-capture.js';
 import { BoundedQueue } from '../../../src/exchanges/exchange-queue.js';
 import { redactBody, redactHeaders, redactPath } from '../../../src/exchanges/redaction.rules.js';
 import { protectSecrets } from '../../../src/observability/known-secrets.js';
