@@ -13,7 +13,8 @@ import { fieldsOf } from '../contracts/common/fields/documented.js';
 import { present } from '../contracts/common/present.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
 import type { Reference } from '../contracts/common/references.js';
-import { cursorOf, filtersOf, partsOf } from '../database/cursor.js';
+import { isUuid } from '../contracts/common/text.js';
+import { cursorOf, filtersOf, invalidCursor, partsOf } from '../database/cursor.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
 import { ExchangeDecisions } from './exchange-decisions.service.js';
@@ -134,6 +135,7 @@ export class ExchangeQueries {
     const { cursor, pageSize = DEFAULT_PAGE_SIZE } = query;
     const asked = ['exchanges', filtersOf({ ...query, ...scope })];
     const [before] = cursor === undefined ? [] : partsOf(cursor, asked).map(String);
+    if (before !== undefined && !isUuid(before)) throw invalidCursor();
     const filter = { ...filterOf(query), ...scope, before };
     await this.log.flushForReader();
     const found = await this.exchanges.find(filter, pageSize + 1);
