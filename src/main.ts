@@ -1,5 +1,4 @@
 import 'reflect-metadata';
-import cluster from 'node:cluster';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
@@ -18,7 +17,8 @@ import { inBackground } from './errors/background.js';
 import type { HttpAdapter } from './http/express.adapter.js';
 import { urlHost } from './http/url.js';
 import { protectSecrets } from './observability/known-secrets.js';
-import { createLogger, outputOf } from './observability/logger.js';
+import { standardOutput } from './observability/log-output.js';
+import { createLogger } from './observability/logger.js';
 import { protectFiles } from './storage/private-files.js';
 import { STORAGE, type Storage } from './storage/storage.js';
 
@@ -32,23 +32,21 @@ interface Serving {
 async function main(): Promise<void> {
   const declared = readEnv();
   const logger = createLogger(declared);
-  if (cluster.isPrimary) prepare(declared, logger);
+  prepare(declared, logger);
   const { env, stop: stopDatabase } = await resolveEnv(declared, logger);
   protectSecrets(secretTexts(env));
   try {
     if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL, { report: (sentence) => logger.warn(sentence) });
     else await refuseUnusable(env.DATABASE_URL);
-    const isSupervisor = cluster.isPrimary && env.WEB_CONCURRENCY > 1;
-    const serving = await (isSupervisor ? supervise(env, logger) : serve(env, logger));
+    const serving = await serve(env, logger);
     stopOnSignal(serving, env, logger, stopDatabase);
-    if (cluster.isPrimary) await announce(serving, env, logger);
+    await announce(serving, env, logger);
   } catch (error) {
     await stopDatabase();
     throw error;
   }
 }
 
-/** Workers inherit the umask. */
 function prepare(env: Env, logger: Logger): void {
   inBackground(
     protectFiles(env).then((failed) => {
@@ -59,9 +57,8 @@ function prepare(env: Env, logger: Logger): void {
   for (const warning of [...warnings, ...productionWarnings(env)]) logger.warn(warning);
 }
 
-/** Serves in this process. */
 async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
-  // The supervisor of several processes does not load it.
+  // A start that the configuration or the database refuses does not load it.
   const [{ createApp }, { ReadinessService }] = await Promise.all([
     import('./app.setup.js'),
     import('./health/readiness.service.js'),
@@ -91,11 +88,6 @@ async function serve(env: ResolvedEnv, logger: Logger): Promise<Serving> {
   return { port, stop };
 }
 
-async function supervise(env: ResolvedEnv, logger: Logger): Promise<Serving> {
-  const { startWorkers } = await import('./cluster.js');
-  return startWorkers(env, logger);
-}
-
 async function listen(app: INestApplication, { PORT, HOST }: ResolvedEnv): Promise<void> {
   try {
     await app.listen(PORT, HOST);
@@ -121,19 +113,19 @@ async function warnOfMissingParts(app: INestApplication, env: ResolvedEnv, logge
 
 /** Prints the address, and with DEMO the examples to paste. A demo that cannot be seeded does not stop the service. */
 async function announce({ port }: Serving, env: ResolvedEnv, logger: Logger): Promise<void> {
-  const output = outputOf(env);
+  const output = standardOutput();
   const address = httpUrl(env.HOST, port);
   const details = { version: serviceVersion(), address, database: publicUrl(env.DATABASE_URL) };
   logger.info({ ...details, storage: publicUrl(env.STORAGE_URL) }, 'started');
   output.write(`haulbridge listens on ${address}\n`);
-  await output.flush();
+  await output.drain();
   const baseUrl = httpUrl(env.HOST === '0.0.0.0' || env.HOST === '::' ? '127.0.0.1' : env.HOST, port);
   if (env.EMBEDDED) storeServiceAddress(env.DATA_DIR, baseUrl);
   if (!env.DEMO) return;
   const [{ seedDemo }, { welcome }] = await Promise.all([import('./demo/seed.js'), import('./demo/welcome.js')]);
   try {
     output.write(welcome(env, baseUrl, await seedDemo(env, baseUrl)));
-    await output.flush();
+    await output.drain();
   } catch (error) {
     process.stderr.write(`The demo could not be set up: ${error instanceof Error ? error.message : String(error)}\n`);
   }
@@ -158,7 +150,7 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
   const stop = async (exitCode: number, reason: object) => {
     if (isStopping) return;
     isStopping = true;
-    if (cluster.isPrimary || exitCode !== 0) logger.info(reason, 'stopping');
+    logger.info(reason, 'stopping');
     const timer = setTimeout(() => process.exit(exitCode), env.SHUTDOWN_DRAIN + env.SHUTDOWN_GRACE);
     try {
       await serving.stop();
@@ -166,8 +158,8 @@ function stopOnSignal(serving: Serving, env: ResolvedEnv, logger: Logger, stopDa
       await stopDatabase();
     }
     clearTimeout(timer);
-    if (cluster.isPrimary) logger.info('stopped');
-    await outputOf(env).drain();
+    logger.info('stopped');
+    await standardOutput().drain();
     process.exit(exitCode);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(0, { signal }).catch(fail));

@@ -37,7 +37,6 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   operation: [
     'exchanges',
     'exchange_hours',
-    'exchange_days',
     'actions',
     'console_sessions',
     'lanes',
@@ -47,7 +46,6 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'write_probes',
     'backup_verifications',
     'outbound_stop',
-    'request_counts',
     'hauler_moves',
     'webhook_endpoints',
     'webhook_deliveries',

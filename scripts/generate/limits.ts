@@ -68,7 +68,7 @@ const sent = (): readonly Row[] => [
   ['JSON body', BODY, 'HTTP_BODY_LIMIT'],
   ['nesting of JSON', `${MAX_JSON_DEPTH} levels`],
   ['time for the headers; for a JSON body', `${period(SERVER_LIMITS.headers)}; ${period(SERVER_LIMITS.jsonBody)}`],
-  ['requests of a key in a minute, counted over all instances', 'no limit', 'RATE_LIMIT_PER_MINUTE'],
+  ['requests of a key in a minute, counted by each instance', 'no limit', 'RATE_LIMIT_PER_MINUTE'],
   [
     'materials of a ticket',
     `${of('scale', 'CreateScaleTicketRequest', 'materials').minItems} to ${number(of('scale', 'CreateScaleTicketRequest', 'materials').maxItems ?? NaN)}`,

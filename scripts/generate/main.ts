@@ -11,14 +11,12 @@ import { MigratedDatabase } from './migrated-database.js';
 import { notices } from './notices.js';
 import { openapi } from './openapi.js';
 import { rules } from './rules.js';
-import { schema } from './schema.js';
 import { webhooks } from './webhooks.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** In this order: some read what those before them have written. */
 const GENERATORS: Readonly<Record<string, Generator>> = {
-  schema,
   openapi,
   errors,
   limits,

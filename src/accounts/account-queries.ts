@@ -8,7 +8,7 @@ import { entityPage } from '../database/list-page.js';
 import { apiError } from '../errors/app-error.js';
 import { AccountEntity } from './account.entity.js';
 import { toAccountDto } from './account-row.js';
-import { accountList, hasTrigramIndex } from './account.repository.js';
+import { accountList } from './account.repository.js';
 
 /** Accounts for the admin API. */
 @Injectable()
@@ -17,8 +17,7 @@ export class AccountQueries {
 
   /** Newest first. */
   async list(query: AccountQuery): Promise<List<Account>> {
-    const hasTrigrams = query.search === undefined || (await hasTrigramIndex(this.dataSource));
-    const list = accountList(query, hasTrigrams);
+    const list = accountList(query);
     const { rows, pagination } = await entityPage(this.dataSource.manager, AccountEntity, list, query);
     return { data: rows.map(toAdminAccountDto), pagination };
   }

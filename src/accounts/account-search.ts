@@ -3,9 +3,6 @@ import { normaliseName } from './account-name.js';
 /** The length of a trigram. */
 const GRAM = 3;
 
-/** The beginning of the search text that is indexed where pg_trgm is missing. */
-const PREFIX = 200;
-
 /**
  * The text that a search reads: each value is folded like a name, with two spaces before every word. A term of one or two
  * characters is then a trigram too: the beginning of a word.
@@ -22,10 +19,6 @@ export function partPattern(term: string): string {
   const text = spread(term);
   return `%${escaped(' '.repeat(Math.max(0, GRAM - [...text].length)) + text)}%`;
 }
-
-/** The pattern of LIKE for the beginning of a name, whose search text is the first. */
-export const prefixPattern = (term: string): string =>
-  `${escaped([...`  ${spread(term)}`].slice(0, PREFIX).join(''))}%`;
 
 const escaped = (text: string): string => text.replace(/[\\%_]/g, '\\$&');
 

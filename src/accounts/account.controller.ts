@@ -1,5 +1,6 @@
 import { Controller, Req } from '@nestjs/common';
-import { type ServedCall, callContextOf } from '../auth/caller.js';
+import type { Request } from 'express';
+import { callContextOf } from '../auth/caller.js';
 import { Route } from '../auth/route.js';
 import { ACCOUNT_API } from '../contracts/account/account.api.js';
 import { CreateAccountRequest } from '../contracts/account/account.dto.js';
@@ -13,10 +14,10 @@ export class AccountController {
   constructor(private readonly accounts: AccountService) {}
 
   @Route(ACCOUNT_API, 'createAccount')
-  async createAccount(@JsonBody() body: CreateAccountRequest, @Req() call: ServedCall) {
-    const { caller, response } = callContextOf(call);
+  async createAccount(@JsonBody() body: CreateAccountRequest, @Req() request: Request) {
+    const { caller, response } = callContextOf(request);
     const { haulerId } = caller;
-    const origin = { keyId: caller.keyId, bodyBytes: rawBodyOf(call).length };
-    return send(response, await this.accounts.create(body, haulerId, claimOf(call, haulerId), origin));
+    const origin = { keyId: caller.keyId, bodyBytes: rawBodyOf(request.call).length };
+    return send(response, await this.accounts.create(body, haulerId, claimOf(request, haulerId), origin));
   }
 }

@@ -3,7 +3,7 @@ import type { AccountQuery } from '../contracts/admin/account.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
 import { insertDeliveries } from '../events/outbox.repository.js';
-import { partPattern, prefixPattern } from './account-search.js';
+import { partPattern } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
 
 export type AccountKey = Pick<AccountEntity, 'id' | 'accountNumber'>;
@@ -144,25 +144,11 @@ export async function reserveAccountNumbers(database: Querying, count: number): 
   return rows.map(({ number }) => `A-${number}`);
 }
 
-/**
- * Newest first. A search finds any part of the name, number or e-mail address; without `pg_trgm`, which makes that fast, it
- * finds the beginning of the name.
- */
-export function accountList({ haulerId, search }: AccountQuery, hasTrigrams = true): SqlList {
-  const parameters = [haulerId ?? null];
+/** Newest first. A search finds any part of the name, number or e-mail address. */
+export function accountList({ haulerId, search }: AccountQuery): SqlList {
   const list = { name: 'accounts', hasHaulers: true, key: ['id'], order: 'DESC' } as const;
   const all = 'SELECT id, hauler_id AS list_hauler FROM accounts WHERE ($1::uuid IS NULL OR hauler_id = $1)';
-  if (search === undefined) return { ...list, sql: all, parameters };
-  return hasTrigrams
-    ? { ...list, sql: `${all} AND search_text LIKE $2`, parameters: [...parameters, partPattern(search)] }
-    : { ...list, sql: `${all} AND left(search_text, 200) LIKE $2`, parameters: [...parameters, prefixPattern(search)] };
-}
-
-/** Whether the migration could create the index of the search, or somebody did later. */
-export async function hasTrigramIndex(database: Querying): Promise<boolean> {
-  const [index] = await database.query<[{ exists: boolean }]>(
-    "SELECT to_regclass('accounts_search_idx') IS NOT NULL AS exists",
-    [],
-  );
-  return index.exists;
+  const hauler = haulerId ?? null;
+  if (search === undefined) return { ...list, sql: all, parameters: [hauler] };
+  return { ...list, sql: `${all} AND search_text LIKE $2`, parameters: [hauler, partPattern(search)] };
 }

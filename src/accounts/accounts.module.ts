@@ -1,4 +1,7 @@
-import { Module } from '@nestjs/common';
+import { Module, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ExchangeDecisions } from '../exchanges/exchange-decisions.service.js';
+import { findAccountDecisions } from './account-decisions.repository.js';
 import { AccountController } from './account.controller.js';
 import { AccountHistory } from './account-history.service.js';
 import { AccountQueries } from './account-queries.js';
@@ -11,4 +14,13 @@ import { ImportBatches } from './import/import-batches.js';
   providers: [AccountService, AccountQueries, AccountHistory, AccountImports, ImportBatches],
   exports: [AccountQueries, AccountHistory, AccountImports],
 })
-export class AccountsModule {}
+export class AccountsModule implements OnModuleInit {
+  constructor(
+    private readonly decisions: ExchangeDecisions,
+    private readonly dataSource: DataSource,
+  ) {}
+
+  onModuleInit(): void {
+    this.decisions.use('createAccount', (calls) => findAccountDecisions(this.dataSource, calls));
+  }
+}

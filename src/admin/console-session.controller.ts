@@ -3,9 +3,9 @@ import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ApiKeyService } from '../auth/api-key.service.js';
 import { ConsoleSessions } from '../auth/console-sessions.js';
-import { type AdminCaller, AdminTokens } from '../auth/admin-caller.js';
+import { AdminTokens } from '../auth/admin-caller.js';
 import { GuessLimit } from '../auth/guess-limit.js';
-import type { KeyPrincipal, Principal } from '../auth/principal.js';
+import type { AdminCaller, KeyPrincipal, Principal } from '../http/principal.js';
 import { Route } from '../auth/route.js';
 import { ENV, type Env } from '../config/env.js';
 import { SessionView, SignInRequest } from '../contracts/admin/session-view.dto.js';
@@ -91,7 +91,7 @@ export class ConsoleSessionController {
     const { keyPrefix, haulerId, connectionId, customerId } = caller;
     const view = { kind: 'partner', ...service, keyPrefix, haulerId, connectionId, customerId } as const;
     if (haulerId === null || connectionId === null) return view;
-    const connection = await findConnection(this.dataSource.manager, haulerId, connectionId);
+    const connection = await findConnection(this.dataSource, haulerId, connectionId);
     return connection === undefined ? view : { ...view, connectionInterface: connection.interface };
   }
 }

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Controller, Inject, Injectable, Query } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import { hasTrigramIndex } from '../accounts/account.repository.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
@@ -11,6 +9,7 @@ import {
   StorageCheckQuery,
   type StorageFinding,
 } from '../contracts/admin/storage.dto.js';
+import { Database } from '../database/database.js';
 import { unavailable } from '../errors/app-error.js';
 import { referenceInventories } from '../reference-partner/vision/stored-videos.repository.js';
 import type { Inventory, InventoryFile } from '../storage/inventory.repository.js';
@@ -25,11 +24,6 @@ const BATCH = 500;
 /** Concurrent requests to the storage: S3 answers each in tens of milliseconds. */
 const CONCURRENCY = 16;
 
-const SEARCH_ADVICE =
-  'The search of accounts finds only the beginning of a name, because the migration could not create the extension pg_trgm. ' +
-  'As a user who may create extensions, run: CREATE EXTENSION pg_trgm; then, as the owner of the table: ' +
-  'CREATE INDEX CONCURRENTLY accounts_search_idx ON accounts USING gin (search_text gin_trgm_ops);';
-
 type RowFinding = Omit<StorageFinding, 'table'>;
 
 /** Compares the storage with the tables whose rows have files. Changes nothing. */
@@ -38,14 +32,15 @@ export class Doctor {
   private readonly inventories: readonly Inventory[];
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {
-    this.inventories = [...referenceInventories(dataSource), recordingInventory(dataSource)];
+    this.inventories = [...referenceInventories(database), recordingInventory(database)];
   }
 
   async examine({ checksums = false }: StorageCheckQuery = {}): Promise<StorageCheck> {
-    const result: StorageCheck = { examined: 0, data: [], unread: [], ...(await this.advice()) };
+    const { advice } = await this.storage.check();
+    const result: StorageCheck = { examined: 0, data: [], unread: [], ...(advice === undefined ? {} : { advice }) };
     try {
       for (const inventory of this.inventories) {
         // Rows of a folder that cannot be read are then known not to be lost.
@@ -58,13 +53,6 @@ export class Doctor {
     }
     result.data.splice(MAX_STORAGE_FINDINGS);
     return result;
-  }
-
-  /** Of the database and of the storage. */
-  private async advice(): Promise<Pick<StorageCheck, 'advice'>> {
-    const [hasIndex, { advice }] = await Promise.all([hasTrigramIndex(this.dataSource), this.storage.check()]);
-    const all = [...(hasIndex ? [] : [SEARCH_ADVICE]), ...(advice === undefined ? [] : [advice])];
-    return all.length === 0 ? {} : { advice: all.join(' ') };
   }
 
   private async examineRows(inventory: Inventory, checksums: boolean, result: StorageCheck): Promise<void> {
@@ -160,7 +148,7 @@ export class Doctor {
 
   /** The ids in the names of files that have no row, and that nobody is storing. */
   private async orphansOf(inventory: Inventory, names: readonly string[]): Promise<ReadonlySet<string>> {
-    const announced = await announcedFiles(this.dataSource);
+    const announced = await announcedFiles(this.database);
     const ids = names.filter((name) => !announced.has(name)).map(idInName);
     const expected = await inventory.expected(ids);
     return new Set(ids.filter((id) => !expected.has(id)));

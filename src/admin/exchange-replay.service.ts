@@ -5,7 +5,6 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { Application } from 'express';
 import { ApiKeyAdmin } from '../auth/api-key-admin.service.js';
 import { HaulersService } from '../auth/haulers.service.js';
-import type { Principal, ReplayedRequest } from '../auth/principal.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ReplayExchangesRequest } from '../contracts/admin/exchange-query.dto.js';
 import {
@@ -21,8 +20,9 @@ import { ExchangeLog } from '../exchanges/exchange-log.service.js';
 import { ExchangeQueries, headersIn } from '../exchanges/exchange-queries.service.js';
 import type { ExchangeListRow, FullExchangeRow } from '../exchanges/exchanges.repository.js';
 import { replayHeaders, replayRefusal } from '../exchanges/replay.rules.js';
+import { Call } from '../http/call.js';
 import { InnerServer } from '../http/inner-server.js';
-import type { RecordedRequest } from '../http/recorded-request.js';
+import type { Principal } from '../http/principal.js';
 
 /** The exchange log writes in batches. */
 const WRITTEN_WITHIN_MS = 5_000;
@@ -132,12 +132,9 @@ export class ExchangeReplay {
       ...replayHeaders(row, headersIn(row.request_headers)),
       'content-length': String(body.length),
     };
-    let request: (ReplayedRequest & RecordedRequest) | undefined;
-    const status = await server.send({ method: row.method, path: row.path, headers, body }, (received) => {
-      request = received as ReplayedRequest & RecordedRequest;
-      request.replay = { of: row.id, caller };
-    });
-    const { exchangeId } = request ?? {};
+    const call = new Call({ of: row.id, caller });
+    const status = await server.send({ method: row.method, path: row.path, headers, body }, call);
+    const { exchangeId } = call;
     if (exchangeId === undefined) throw new Error(`the replay of ${row.id} was not recorded`);
     return { exchangeId, status };
   }

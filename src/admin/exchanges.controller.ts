@@ -11,7 +11,7 @@ import { ReplayExchangeRequest } from '../contracts/admin/replay.dto.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ExchangeReasonCounts } from '../exchanges/exchange-reasons.service.js';
 import { filterNames, listAnswer } from '../http/list-answer.js';
-import { type BodyRequest, JsonBody } from '../http/json-body.js';
+import { JsonBody } from '../http/json-body.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 
 /** HTTP exchanges in both directions. */
@@ -48,7 +48,7 @@ export class ExchangesController {
   }
 
   @Route(ADMIN_API, 'replayExchanges')
-  replayMany(@JsonBody() filter: ReplayExchangesRequest, @Req() { parsedBody }: BodyRequest) {
+  replayMany(@JsonBody() filter: ReplayExchangesRequest, @Req() { call: { parsedBody } }: Request) {
     return this.replays.replayMany(filter, Object.keys(parsedBody as object));
   }
 }

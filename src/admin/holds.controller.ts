@@ -1,7 +1,6 @@
 import { Controller, Param, Query, Req, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { actorOf } from '../auth/action-log.interceptor.js';
-import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CreateHold, HoldQuery, ReleaseHold } from '../contracts/admin/hold.dto.js';
@@ -23,7 +22,7 @@ export class HoldsController {
   ) {}
 
   @Route(ADMIN_API, 'createHold')
-  create(@JsonBody() hold: CreateHold, @Req() request: AuthenticatedRequest) {
+  create(@JsonBody() hold: CreateHold, @Req() request: Request) {
     return this.holds.create(hold, actorOf(request));
   }
 
@@ -38,7 +37,7 @@ export class HoldsController {
   }
 
   @Route(ADMIN_API, 'releaseHold')
-  release(@Param() { id }: IdParam, @JsonBody() { reason }: ReleaseHold, @Req() request: AuthenticatedRequest) {
+  release(@Param() { id }: IdParam, @JsonBody() { reason }: ReleaseHold, @Req() request: Request) {
     return this.holds.release(id, reason, actorOf(request));
   }
 
@@ -46,7 +45,7 @@ export class HoldsController {
   bundle(
     @Param() { id }: IdParam,
     @Query() query: HoldBundleQuery,
-    @Req() request: AuthenticatedRequest,
+    @Req() request: Request,
     @Res() response: Response,
   ) {
     return this.bundles.send(id, query, request, response);
@@ -58,7 +57,7 @@ export class HoldsController {
   }
 
   @Route(ADMIN_API, 'setHaulerRetention')
-  setRetention(@Param() { id }: IdParam, @JsonBody() change: SetRetention, @Req() request: AuthenticatedRequest) {
+  setRetention(@Param() { id }: IdParam, @JsonBody() change: SetRetention, @Req() request: Request) {
     return this.settings.set(id, change, actorOf(request));
   }
 

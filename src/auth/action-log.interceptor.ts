@@ -1,14 +1,11 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Request } from 'express';
 import { catchError, mergeMap, type Observable, throwError } from 'rxjs';
 import { type ApiRoute, KIND_STATUS } from '../contracts/common/api-contract.js';
 import { AppError } from '../errors/app-error.js';
-import type { BodyRequest } from '../http/json-body.js';
-import { servedBy, type ServedRequest } from '../http/recorded-request.js';
+import { servedBy } from '../http/call.js';
 import { changesOf, isDryRun, resourceOf } from './action.rules.js';
 import { ActionLog, type NewAction } from './action-log.repository.js';
-import type { AuthenticatedRequest } from './principal.js';
-
-type Call = AuthenticatedRequest & BodyRequest & ServedRequest;
 
 /**
  * Stores each successful change in the action log before the response is sent. A call that failed with 5xx may have
@@ -19,8 +16,8 @@ export class ActionLogInterceptor implements NestInterceptor {
   constructor(private readonly actions: ActionLog) {}
 
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    const request = context.switchToHttp().getRequest<Call>();
-    const { route } = servedBy(request);
+    const request = context.switchToHttp().getRequest<Request>();
+    const { route } = servedBy(request.call);
     return next.handle().pipe(
       mergeMap(async (response: unknown) => {
         await this.record(request, route, response);
@@ -34,8 +31,9 @@ export class ActionLogInterceptor implements NestInterceptor {
     );
   }
 
-  private async record(request: Call, route: ApiRoute, response: unknown, error?: string): Promise<void> {
-    const { params, query, parsedBody: body, principal } = request;
+  private async record(request: Request, route: ApiRoute, response: unknown, error?: string): Promise<void> {
+    const { params, query } = request;
+    const { parsedBody: body, principal } = request.call;
     const call = { route, params, query, body, response, principal };
     if (isDryRun(call)) return;
     const changes = changesOf(call);
@@ -55,12 +53,12 @@ const isRefusal = (error: unknown): boolean => error instanceof AppError && KIND
 const messageOf = (error: unknown): string => (error instanceof AppError ? error.message : 'unexpected error');
 
 /** Who sent a call, as the action log names them. */
-export function whoOf(request: AuthenticatedRequest): Pick<NewAction, 'actor' | 'person'> {
-  const { person } = request.admin ?? {};
+export function whoOf(request: Request): Pick<NewAction, 'actor' | 'person'> {
+  const { person } = request.call.admin ?? {};
   return { actor: actorOf(request), ...(person === undefined ? {} : { person }) };
 }
 
-export function actorOf({ principal, admin, headers }: AuthenticatedRequest): string {
+export function actorOf({ call: { principal, admin }, headers }: Request): string {
   if (principal !== undefined) return `partner:${principal.keyPrefix}`;
   if (admin !== undefined && admin.actor !== 'admin') return admin.actor;
   return headers.authorization === undefined ? 'console' : 'admin';

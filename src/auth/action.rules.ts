@@ -5,7 +5,7 @@ import { withValidation } from '../contracts/common/fields/validation.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { REDACTED } from '../text/secret-names.js';
 import { redacted } from '../observability/redaction.js';
-import type { Principal } from './principal.js';
+import type { Principal } from '../http/principal.js';
 
 /** Limits of one value of a change. The DTO limits how many values there are. */
 const MAX_CHARACTERS = 1_000;

@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { type AdminRole, includesRole } from '../contracts/common/roles.values.js';
 import { apiError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
-import { type AdminCaller, AdminTokens } from './admin-caller.js';
+import type { AdminCaller } from '../http/principal.js';
+import { AdminTokens } from './admin-caller.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { GuessLimit } from './guess-limit.js';
-import { HaulerAccess, type LimitedRequest } from './hauler-access.js';
-import type { AuthenticatedRequest } from './principal.js';
-
-type Call = AuthenticatedRequest & LimitedRequest;
+import { HaulerAccess } from './hauler-access.js';
 
 /** Who calls the admin API, and whether the route is open to the role and the haulers of the caller. */
 @Injectable()
@@ -22,7 +21,7 @@ export class AdminAccess {
     private readonly haulers: HaulerAccess,
   ) {}
 
-  async check(request: Call, route: ApiRoute, needed: AdminRole): Promise<true> {
+  async check(request: Request, route: ApiRoute, needed: AdminRole): Promise<true> {
     const caller = await this.callerOf(request);
     if (caller === undefined) throw unauthorized('send the admin token as Authorization: Bearer <token>');
     if (!includesRole(caller.role, needed) && !(caller.isReadToken && route.isOpenToReadToken)) {
@@ -33,13 +32,13 @@ export class AdminAccess {
         `this needs the role ${needed}; ${caller.name} has the role ${caller.role}`,
       );
     }
-    request.admin = caller;
-    if (caller.haulers !== undefined) request.limit = await this.haulers.check(request, route, caller);
+    request.call.admin = caller;
+    if (caller.haulers !== undefined) request.call.limit = await this.haulers.check(request, route, caller);
     return true;
   }
 
   /** `Authorization: Bearer` with a token of the admin API, or a console session of a token or a person. */
-  private async callerOf(request: Call): Promise<AdminCaller | undefined> {
+  private async callerOf(request: Request): Promise<AdminCaller | undefined> {
     if (request.headers.authorization === undefined) return (await this.sessions.of(request))?.caller;
     const header = soleHeader(request, 'authorization') ?? '';
     const token = /^bearer +(.+)$/i.exec(header)?.[1] ?? '';

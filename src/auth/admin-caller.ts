@@ -1,24 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import type { Access } from '../config/access-rules.js';
 import type { ResolvedEnv } from '../config/env.js';
-
-/** A person, as the identity provider names it. */
-export interface Person {
-  readonly subject: string;
-  readonly name?: string;
-  readonly email?: string;
-}
-
-/** A caller of the admin API: a token or a person. */
-export interface AdminCaller extends Access {
-  /** As the console shows it. */
-  readonly name: string;
-  /** As the action log names it. The tokens of old have one name each for direct calls and for the console. */
-  readonly actor: string;
-  /** ADMIN_READ_TOKEN: its refusals are 401, and it may check a connection. */
-  readonly isReadToken?: true;
-  readonly person?: Person;
-}
+import type { AdminCaller } from '../http/principal.js';
 
 type TokenVariables = Pick<ResolvedEnv, 'ADMIN_TOKEN' | 'ADMIN_READ_TOKEN' | 'ADMIN_TOKENS' | 'SECRETS_KEY'>;
 

@@ -9,14 +9,13 @@ import { ENV, type ResolvedEnv } from '../config/env.js';
 import { entityPage } from '../database/list-page.js';
 import { inTransaction } from '../database/transaction.js';
 import { apiError, invalid } from '../errors/app-error.js';
-import { apiKeys } from './access-lists.repository.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
-import { lockConnection, revokeKey } from './api-key.repository.js';
+import { apiKeys, lockConnection, revokeKey } from './api-key.repository.js';
 import { expiryOf, expiryViolations, issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
-import type { KeyPrincipal } from './principal.js';
+import type { KeyPrincipal } from '../http/principal.js';
 
 /** The platform's own interfaces belong to a hauler (decision 1). */
 function needsHauler({ interfaces = [] }: Pick<IssueApiKeyRequest, 'interfaces'>): boolean {

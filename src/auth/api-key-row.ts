@@ -5,7 +5,7 @@ import { ApiKey, type IssuedApiKey } from '../contracts/admin/api-key.dto.js';
 import { uuidv7 } from '../database/uuid.js';
 import type { NewKey } from './api-key.js';
 import type { ApiKeyEntity } from './auth.entity.js';
-import type { KeyPrincipal } from './principal.js';
+import type { KeyPrincipal } from '../http/principal.js';
 
 /** The fields that the issuer sets. A successor inherits them from the key before it. */
 type KeyTerms = Pick<

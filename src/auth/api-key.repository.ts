@@ -1,5 +1,7 @@
+import type { ApiKeyQuery } from '../contracts/admin/api-key.dto.js';
+import type { SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
-import type { HaulerHold } from './hauler-hold.js';
+import type { HaulerHold } from '../http/principal.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import type { PrincipalRow } from './api-key-row.js';
 
@@ -23,16 +25,6 @@ const VALID_KEYS = `
 /** The valid keys with these hashes. */
 export function findValidKeys(database: Querying, hashes: readonly Buffer[]): Promise<KnownKeyRow[]> {
   return database.query(`${VALID_KEYS} AND hash = ANY ($1::bytea[])`, [hashes]);
-}
-
-/** The prefixes of the keys that have the name of a cell, and not of this one. */
-export async function prefixesOfOtherCells(database: Querying, cell: string | undefined): Promise<string[]> {
-  const rows = await database.query<{ prefix: string }[]>(
-    `SELECT prefix FROM api_keys
-      WHERE prefix LIKE 'hb\\_%\\_%' AND NOT starts_with(prefix, $1) AND revoked_at IS NULL`,
-    [cell === undefined ? ' ' : `hb_${cell}_`],
-  );
-  return rows.map(({ prefix }) => prefix);
 }
 
 /** The valid key with this id. */
@@ -113,6 +105,43 @@ export async function activateKey(database: Querying, id: string): Promise<false
     [id],
   );
   return { retired: retired[0]?.hash };
+}
+
+export const apiKeys = ({ haulerId, connectionId }: ApiKeyQuery): SqlList => ({
+  name: 'api-keys',
+  sql: `SELECT id, created_at, hauler_id AS list_hauler FROM api_keys
+    WHERE ($1::uuid IS NULL OR hauler_id = $1) AND ($2::uuid IS NULL OR connection_id = $2)`,
+  parameters: [haulerId ?? null, connectionId ?? null],
+  hasHaulers: true,
+  key: ['created_at', 'id'],
+  order: 'DESC',
+});
+
+/** A key that ends soon, or that was in use when it ended, and whose successor is not in use. */
+export interface EndingKey {
+  readonly id: string;
+  readonly prefix: string;
+  readonly name: string | null;
+  readonly hauler_id: string | null;
+  readonly expires_at: Date;
+  readonly has_ended: boolean;
+  /** One that has not been used. */
+  readonly has_successor: boolean;
+}
+
+/** The keys that end within 14 days, or that ended in the last 7 days and were used in the 7 days before. */
+export function endingKeys(database: Querying): Promise<EndingKey[]> {
+  return database.query(
+    `SELECT id, prefix, name, hauler_id, expires_at, expires_at <= now() AS has_ended, EXISTS (
+         SELECT FROM api_keys AS next WHERE next.replaces_id = key.id AND next.revoked_at IS NULL) AS has_successor
+     FROM api_keys AS key
+     WHERE revoked_at IS NULL AND (replaces_id IS NULL OR activated_at IS NOT NULL)
+       AND expires_at < now() + interval '14 days' AND (expires_at > now()
+         OR expires_at > now() - interval '7 days' AND last_used_at > expires_at - interval '7 days')
+       AND NOT EXISTS (
+         SELECT FROM api_keys AS next WHERE next.replaces_id = key.id AND next.revoked_at IS NULL AND next.activated_at IS NOT NULL)`,
+    [],
+  );
 }
 
 /** The first characters of keys, by their ids. */

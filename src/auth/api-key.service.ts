@@ -1,4 +1,5 @@
-import { Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/common';
+import { ENV, type ResolvedEnv } from '../config/env.js';
 import { inBackground } from '../errors/background.js';
 import { LRUCache } from 'lru-cache';
 import { DataSource } from 'typeorm';
@@ -7,13 +8,12 @@ import { isValidFor, KeyCache, type KnownKey } from './key-cache.js';
 import type { ApiContract, KeyHeader } from '../contracts/common/api-contract.js';
 import { apiError, AppError, withTimeout } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
-import { isWellFormedKey } from '../observability/key-form.js';
+import { cellOfKey, isWellFormedKey } from '../observability/key-form.js';
 import { hashKey } from './api-key.js';
 import { storeLastUses } from './api-key.repository.js';
-import { MovedKeys } from './moved-keys.js';
 import { refusalOf } from './hauler-hold.js';
 import { KeyRotation } from './key-rotation.service.js';
-import type { KeyPrincipal, Principal } from './principal.js';
+import type { KeyPrincipal, Principal } from '../http/principal.js';
 
 /** The last use of a key is stored with a precision of one minute (decision 17). */
 const PRECISION_MS = 60_000;
@@ -77,7 +77,7 @@ export class ApiKeyService {
     private readonly cache: KeyCache,
     private readonly rotation: KeyRotation,
     private readonly lastUse: LastUse,
-    private readonly moved: MovedKeys,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'CELL'>,
   ) {}
 
   /**
@@ -88,38 +88,49 @@ export class ApiKeyService {
   authenticate(request: Pick<Request, 'rawHeaders' | 'socket'>, api: ApiContract): Principal | Promise<Principal> {
     const text = soleHeader(request, api.keyHeader);
     const hash = text === undefined ? undefined : this.hashOf(text, request.socket);
-    if (hash === undefined) throw refused(api);
+    if (text === undefined || hash === undefined) throw refused(api);
     const found = this.cache.find(hash);
-    if (!(found instanceof Promise)) return this.accept(found, api);
-    return checked(found).then((key) => this.accept(key, api));
+    if (!(found instanceof Promise)) return this.accept(found, text, api);
+    return checked(found).then((key) => this.accept(key, text, api));
   }
 
   /** The caller of the partner API: a key of any interface, once, in either header. */
   async authenticatePartner(request: Pick<Request, 'rawHeaders' | 'socket'>): Promise<KeyPrincipal> {
-    const texts = PARTNER_HEADERS.flatMap((name) => soleHeader(request, name) ?? []);
-    const hash = texts.length === 1 ? this.hashOf(texts[0] ?? '', request.socket) : undefined;
-    const key = hash === undefined ? undefined : await checked(Promise.resolve(this.cache.find(hash)));
-    if (key === undefined || Date.now() >= key.principal.endsAt) throw refusedPartner();
+    const [text, second] = PARTNER_HEADERS.flatMap((name) => soleHeader(request, name) ?? []);
+    const hash = text === undefined || second !== undefined ? undefined : this.hashOf(text, request.socket);
+    if (text === undefined || hash === undefined) throw refusedPartner();
+    const key = await checked(Promise.resolve(this.cache.find(hash)));
+    if (key === undefined) throw this.refusedForeign(text) ?? refusedPartner();
+    if (Date.now() >= key.principal.endsAt) throw refusedPartner();
     return this.use(key, refusedPartner);
   }
 
-  /**
-   * The hash of a key; `undefined` for a text that has not the form of a key. Throws for a key of another cell. Most callers send
-   * one key on a connection.
-   */
+  /** The hash of a key; `undefined` for a text that has not the form of a key. Most callers send one key on a connection. */
   private hashOf(text: string, connection: object): string | undefined {
     const last = this.lastOf.get(connection);
     if (last?.text === text) return last.hash;
     if (!isWellFormedKey(text)) return undefined;
-    this.moved.refuseForeign(text);
     const hash = hashKey(text);
     this.lastOf.set(connection, { text, hash });
     return hash;
   }
 
-  private accept(key: KnownKey | undefined, api: ApiContract): Principal | Promise<Principal> {
-    if (key === undefined || !isValidFor(key, api, Date.now())) throw refused(api);
+  private accept(key: KnownKey | undefined, text: string, api: ApiContract): Principal | Promise<Principal> {
+    if (key === undefined) throw this.refusedForeign(text) ?? refused(api);
+    if (!isValidFor(key, api, Date.now())) throw refused(api);
     return this.use(key, () => refused(api));
+  }
+
+  /** The refusal of an unknown key that another cell has issued: the proxy or the caller has the wrong address. */
+  private refusedForeign(text: string): AppError | undefined {
+    const cell = cellOfKey(text);
+    const { CELL } = this.env;
+    if (cell === undefined || cell === CELL) return undefined;
+    const here = CELL === undefined ? 'this service has no cells' : `this is cell ${CELL}`;
+    return new AppError(
+      'unauthorized',
+      `the key belongs to cell ${cell}, and ${here}: check the address, or the routes of the proxy`,
+    );
   }
 
   /** The caller with the key of a console session, which a query has just found valid. */

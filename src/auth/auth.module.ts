@@ -13,7 +13,6 @@ import { GuessLimit } from './guess-limit.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache, KeyLookup } from './key-cache.js';
 import { KeyRotation } from './key-rotation.service.js';
-import { MovedKeys } from './moved-keys.js';
 import { OidcClient } from './people/oidc-client.js';
 import { People } from './people/people.js';
 import { PersonSignIn } from './people/person-sign-in.js';
@@ -55,7 +54,7 @@ const exported = [
   SessionList,
 ];
 
-const own = [AdminAccess, HaulerAccess, KeyLookup, MovedKeys, RateLimit];
+const own = [AdminAccess, HaulerAccess, KeyLookup, RateLimit];
 
 /** The guard of all routes and its services. Global, because the interceptors of routes need them. */
 @Global()

@@ -1,22 +1,18 @@
-import type { Response } from 'express';
-import type { BodyRequest } from '../http/json-body.js';
-import type { RecordedRequest, ServedRequest } from '../http/recorded-request.js';
-import type { AuthenticatedRequest, HaulerPrincipal, Principal } from './principal.js';
-
-/** The request of a Scale or Account call, as a route receives it with `@Req()`. */
-export type ServedCall = BodyRequest & AuthenticatedRequest & RecordedRequest & ServedRequest;
+import type { Request, Response } from 'express';
+import type { Call } from '../http/call.js';
+import type { HaulerPrincipal, Principal } from '../http/principal.js';
 
 /**
  * The caller of a request. Routes call this function, because the global pipes would process a parameter with its own
  * decorator on every call.
  */
-export function principalOf({ principal }: AuthenticatedRequest): Principal {
+export function principalOf({ principal }: Call): Principal {
   if (principal === undefined) throw new Error('the route needs an API key');
   return principal;
 }
 
 /** The caller, and the response that receives headers. */
-export function callContextOf({ principal, res: response }: ServedCall): {
+export function callContextOf({ call: { principal }, res: response }: Request): {
   caller: HaulerPrincipal;
   response: Response;
 } {
@@ -24,6 +20,6 @@ export function callContextOf({ principal, res: response }: ServedCall): {
   return { caller: principal, response };
 }
 
-function hasHauler(principal: AuthenticatedRequest['principal']): principal is HaulerPrincipal {
+function hasHauler(principal: Principal | undefined): principal is HaulerPrincipal {
   return typeof principal?.haulerId === 'string';
 }

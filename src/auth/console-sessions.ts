@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { CookieOptions, Request, Response } from 'express';
 import { DataSource } from 'typeorm';
@@ -7,10 +7,12 @@ import { cellPath } from '../config/cell-path.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { openText, sealText } from '../config/sealed-text.js';
 import { Database } from '../database/database.js';
+import { Sweep } from '../database/sweep.js';
 import { uuidv7 } from '../database/uuid.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
-import { type AdminCaller, AdminTokens } from './admin-caller.js';
+import type { AdminCaller } from '../http/principal.js';
+import { AdminTokens } from './admin-caller.js';
 import { findValidKey } from './api-key.repository.js';
 import { BatchedLookup } from './batched-lookup.js';
 import {
@@ -53,7 +55,8 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * token, and with a key that is revoked or has expired.
  */
 @Injectable()
-export class ConsoleSessions {
+export class ConsoleSessions implements BeforeApplicationShutdown {
+  private readonly sweep = new Sweep((stopping) => deleteExpiredSessions(this.dataSource, stopping));
   private readonly secretsKey: Buffer;
   private readonly cookieName: string;
   private readonly cookieOptions: CookieOptions;
@@ -125,8 +128,12 @@ export class ConsoleSessions {
   }
 
   @Interval('console sessions', SWEEP_INTERVAL_MS)
-  async deleteExpired(): Promise<void> {
-    await deleteExpiredSessions(this.dataSource);
+  deleteExpired(): Promise<void> {
+    return this.sweep.run();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.sweep.stop();
   }
 
   /** Ends the session of a request, if it has one, and returns its ID token. */
@@ -139,8 +146,7 @@ export class ConsoleSessions {
 
   /** One that cannot be opened is left out: the provider then asks the person. */
   private openIdToken({ id, idToken }: SessionToken): string | undefined {
-    if (idToken === null) return undefined;
-    return isPlainToken(idToken) ? idToken : openText(this.secretsKey, ownerOf(id), idToken);
+    return idToken === null ? undefined : openText(this.secretsKey, ownerOf(id), idToken);
   }
 
   private secretOf(signIn: SignIn): Omit<NewSession, 'cookieHash'> {
@@ -161,8 +167,5 @@ function cookieOf(request: Pick<Request, 'headers'>, name: string): string | und
 }
 
 const ownerOf = (id: string): string => `haulbridge session ${id}`;
-
-/** The three parts of a JWT, of a session of the version before; what is sealed has two. */
-const isPlainToken = (stored: string): boolean => stored.split('.').length === 3;
 
 const hashOf = (cookie: string): string => hash('sha256', cookie, 'base64url');

@@ -8,8 +8,8 @@ import { isUuid } from '../contracts/common/text.js';
 import type { HaulerLimit } from '../database/hauler-limit.js';
 import { apiError } from '../errors/app-error.js';
 import { hasBody } from '../http/http-server.js';
-import { type BodyRequest, readJsonText } from '../http/json-body.js';
-import type { AdminCaller } from './admin-caller.js';
+import { readJsonText } from '../http/json-body.js';
+import type { AdminCaller } from '../http/principal.js';
 import { ownerOf } from './owners.repository.js';
 
 /**
@@ -21,7 +21,7 @@ export class HaulerAccess {
   constructor(private readonly dataSource: DataSource) {}
 
   /** Throws `forbidden` for a route that concerns all haulers, or for another hauler, `notFound` for what is of another one. */
-  async check(request: BodyRequest, route: ApiRoute, { haulers = [], name }: AdminCaller): Promise<HaulerLimit> {
+  async check(request: Request, route: ApiRoute, { haulers = [], name }: AdminCaller): Promise<HaulerLimit> {
     if (route.isPerHauler !== true) {
       throw apiError(ADMIN_API, 'forbidden', `this concerns all haulers; ${name} is limited to some of them`);
     }
@@ -56,16 +56,11 @@ export class HaulerAccess {
 }
 
 /** The handler reads the same text again, and refuses one that is no JSON. */
-async function bodyOf(request: BodyRequest): Promise<unknown> {
+async function bodyOf(request: Request): Promise<unknown> {
   const text = await readJsonText(request);
   try {
     return parseJson(text);
   } catch {
     return undefined;
   }
-}
-
-/** A request of a caller that is limited to haulers. */
-export interface LimitedRequest extends Request {
-  limit?: HaulerLimit;
 }

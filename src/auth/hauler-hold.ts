@@ -1,8 +1,6 @@
 import type { AppError } from '../errors/app-error.js';
 import { unavailable } from '../errors/app-error.js';
-
-/** Why a hauler is not served here: it moves to another cell, or has moved there. */
-export type HaulerHold = 'locked' | 'moved';
+import type { HaulerHold } from '../http/principal.js';
 
 const RETRY_SECONDS: Readonly<Record<HaulerHold, number>> = { locked: 5, moved: 30 };
 const SENTENCES: Readonly<Record<HaulerHold, string>> = {

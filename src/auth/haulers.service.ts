@@ -11,7 +11,7 @@ import { isUniqueViolation } from '../database/postgres-errors.js';
 import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
-import { haulerMoves, type HaulerMoveRow, HAULERS } from './access-lists.repository.js';
+import { haulerMoves, type HaulerMoveRow, HAULERS } from './haulers.repository.js';
 import { HaulerEntity } from './auth.entity.js';
 import { refusalOf } from './hauler-hold.js';
 import { storeMissingRetentions } from './retention-defaults.repository.js';

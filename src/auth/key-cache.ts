@@ -5,7 +5,7 @@ import { Database } from '../database/database.js';
 import { BatchedLookup } from './batched-lookup.js';
 import { findValidKeys, type KnownKeyRow } from './api-key.repository.js';
 import { keyPrincipal } from './api-key-row.js';
-import type { KeyPrincipal } from './principal.js';
+import type { KeyPrincipal } from '../http/principal.js';
 
 /** A key of this age is read again in the background. */
 const REFRESH_MS = 2000;
@@ -19,9 +19,8 @@ const MAX_KEYS = 10_000;
 const UNKNOWN_MS = 1000;
 
 interface Entry {
-  readonly key: KnownKey;
-  /** Start of the query, which is before the key was read. */
-  readonly requestedAt: number;
+  /** Undefined for an unknown key. */
+  readonly key: KnownKey | undefined;
 }
 
 /** The part of an issued key that the hot path needs. */
@@ -50,59 +49,47 @@ export function isValidFor({ principal }: KnownKey, api: ApiContract, now: numbe
 
 /** The keys in use, so that a request needs no database query, and the unknown keys of the last second. */
 export class KeyCache {
-  private readonly entries = new LRUCache<string, Entry>({ max: MAX_KEYS });
-  /** When the query began that did not find the key. */
-  private readonly unknown = new LRUCache<string, number>({ max: MAX_KEYS });
-  private readonly loads = new Map<string, Promise<KnownKey | undefined>>();
+  private readonly entries: LRUCache<string, Entry>;
 
   constructor(
-    private readonly load: (hash: string) => Promise<KnownKey | undefined>,
+    load: (hash: string) => Promise<KnownKey | undefined>,
     /** Monotonic clock, in milliseconds. */
-    private readonly now: () => number = () => performance.now(),
-  ) {}
+    now: () => number = () => performance.now(),
+  ) {
+    this.entries = new LRUCache<string, Entry>({
+      max: MAX_KEYS,
+      ttl: MAX_AGE_MS,
+      ttlResolution: 0,
+      perf: { now },
+      // A refresh that fails leaves the entry until it is too old.
+      noDeleteOnFetchRejection: true,
+      // The result of a query during which `forget` was called may be older than the change: its requests get it, the cache does not.
+      ignoreFetchAbort: true,
+      fetchMethod: async (hash, _entry, { options }) => {
+        const requestedAt = now();
+        const key = await load(hash);
+        // The age begins with the query, which is before the key was read. 0 would be no limit.
+        options.ttl = Math.max(1, (key === undefined ? UNKNOWN_MS : MAX_AGE_MS) - (now() - requestedAt));
+        return { key };
+      },
+    });
+  }
 
   find(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {
     const entry = this.entries.get(hash);
-    const age = entry === undefined ? Infinity : this.now() - entry.requestedAt;
-    if (entry === undefined && this.isUnknown(hash)) return undefined;
-    if (entry === undefined || age >= MAX_AGE_MS) return this.read(hash);
-    // The next request retries a failed refresh. When the key is too old, a request waits for it and gets its error.
-    if (age >= REFRESH_MS) this.read(hash).catch(() => undefined);
+    if (entry === undefined) return this.entries.fetch(hash).then((found) => found?.key);
+    if (entry.key !== undefined && this.entries.getRemainingTTL(hash) <= MAX_AGE_MS - REFRESH_MS) this.refresh(hash);
     return entry.key;
   }
 
   /** Removes a key that this instance has changed. Other instances read it again when its age ends. */
   forget(hash: string): void {
     this.entries.delete(hash);
-    this.unknown.delete(hash);
-    this.loads.delete(hash);
   }
 
-  private isUnknown(hash: string): boolean {
-    return this.now() - (this.unknown.get(hash) ?? -Infinity) < UNKNOWN_MS;
-  }
-
-  private read(hash: string): Promise<KnownKey | undefined> {
-    const running = this.loads.get(hash);
-    if (running !== undefined) return running;
-    const requestedAt = this.now();
-    const load = this.load(hash)
-      .then((key) => {
-        // `forget` was called during the query, so the result may be older than the change.
-        if (this.loads.get(hash) !== load) return key;
-        if (key !== undefined) {
-          this.entries.set(hash, { key, requestedAt });
-          return key;
-        }
-        this.entries.delete(hash);
-        this.unknown.set(hash, requestedAt);
-        return undefined;
-      })
-      .finally(() => {
-        if (this.loads.get(hash) === load) this.loads.delete(hash);
-      });
-    this.loads.set(hash, load);
-    return load;
+  /** The next request retries a failed refresh. When the key is too old, a request waits for it and gets its error. */
+  private refresh(hash: string): void {
+    this.entries.fetch(hash, { forceRefresh: true }).catch(() => undefined);
   }
 }
 

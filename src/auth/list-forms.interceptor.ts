@@ -1,13 +1,13 @@
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import type { Request } from 'express';
 import type { Observable } from 'rxjs';
 import { refuseOtherForms } from '../http/list-answer.js';
-import type { ServedRequest } from '../http/recorded-request.js';
 
 /** Answers 406 where a client accepts only forms that the list does not have. */
 @Injectable()
 export class ListForms implements NestInterceptor {
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
-    refuseOtherForms(context.switchToHttp().getRequest<ServedRequest>());
+    refuseOtherForms(context.switchToHttp().getRequest<Request>());
     return next.handle();
   }
 }

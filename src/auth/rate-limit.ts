@@ -1,32 +1,20 @@
-import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { rateLimit, type RateLimitRequestHandler, type Store } from 'express-rate-limit';
-import { DataSource } from 'typeorm';
+import { rateLimit, type RateLimitRequestHandler } from 'express-rate-limit';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { AppError } from '../errors/app-error.js';
-import type { AuthenticatedRequest } from './principal.js';
-import { SharedCounts } from './shared-counts.js';
 
-/**
- * `RATE_LIMIT_PER_MINUTE` requests per key and minute (decision 15), over all instances: an instance knows of the others'
- * requests within a second.
- */
+/** `RATE_LIMIT_PER_MINUTE` requests per key, minute and instance (decision 15). */
 @Injectable()
-export class RateLimit implements OnApplicationShutdown {
+export class RateLimit {
   private readonly limiter: RateLimitRequestHandler | undefined;
-  private readonly counts: SharedCounts;
 
-  constructor(@Inject(ENV) env: Pick<ResolvedEnv, 'RATE_LIMIT_PER_MINUTE'>, dataSource: DataSource) {
-    this.counts = new SharedCounts(dataSource);
-    if (env.RATE_LIMIT_PER_MINUTE > 0) this.limiter = limiterOf(env.RATE_LIMIT_PER_MINUTE, this.counts);
-  }
-
-  async onApplicationShutdown(): Promise<void> {
-    await this.counts.flush();
+  constructor(@Inject(ENV) env: Pick<ResolvedEnv, 'RATE_LIMIT_PER_MINUTE'>) {
+    if (env.RATE_LIMIT_PER_MINUTE > 0) this.limiter = limiterOf(env.RATE_LIMIT_PER_MINUTE);
   }
 
   /** Undefined without a limit. Rejects with `tooManyRequests` beyond it. Sets headers with the remaining requests. */
-  count(request: AuthenticatedRequest, response: Response): Promise<void> | undefined {
+  count(request: Request, response: Response): Promise<void> | undefined {
     return this.limiter && passLimiter(this.limiter, request, response);
   }
 }
@@ -41,16 +29,15 @@ function passLimiter(limiter: RateLimitRequestHandler, request: Request, respons
   });
 }
 
-function limiterOf(limit: number, store: Store): RateLimitRequestHandler {
+function limiterOf(limit: number): RateLimitRequestHandler {
   return rateLimit({
     windowMs: 60_000,
     limit,
-    store,
     // The structured fields of the draft: RateLimit-Policy and RateLimit. A refusal also has Retry-After.
     standardHeaders: 'draft-8',
     legacyHeaders: false,
     identifier: 'per-key',
-    keyGenerator: (request: AuthenticatedRequest) => request.principal?.keyId ?? '',
+    keyGenerator: (request: Request) => request.call.principal?.keyId ?? '',
     handler: (_request, _response, next) =>
       next(new AppError('tooManyRequests', `this key may send ${limit} requests a minute; see Retry-After`)),
     // These checks are for limits by IP address.

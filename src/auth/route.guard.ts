@@ -1,16 +1,13 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { AdminAccess } from './admin-access.js';
-import type { ServedRequest } from '../http/recorded-request.js';
 import { ApiKeyService } from './api-key.service.js';
 import { ConsoleSessions } from './console-sessions.js';
 import { refusalOf } from './hauler-hold.js';
-import type { AuthenticatedRequest, Principal } from './principal.js';
+import type { Principal } from '../http/principal.js';
 import { RateLimit } from './rate-limit.js';
 import { ServedRoute } from './route.js';
-
-type Call = AuthenticatedRequest & ServedRequest;
 
 /** The first guard of every handler: allows the callers that the role of the route names. */
 @Injectable()
@@ -26,13 +23,14 @@ export class RouteGuard implements CanActivate {
   /** Returns without a promise if the key of an interface is cached, because promises cost time on the hot path. */
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
     const http = context.switchToHttp();
-    const request = http.getRequest<Call>();
+    const request = http.getRequest<Request>();
     const served = this.reflector.get(ServedRoute, context.getHandler());
-    request.served = served;
+    const { call } = request;
+    call.served = served;
     switch (served.route.role) {
       case 'key': {
-        if (request.replay !== undefined) {
-          request.principal = request.replay.caller;
+        if (call.replay !== undefined) {
+          call.principal = call.replay.caller;
           return true;
         }
         const caller = this.keys.authenticate(request, served.api);
@@ -49,18 +47,21 @@ export class RouteGuard implements CanActivate {
 
   private accept(
     caller: Principal | Promise<Principal>,
-    request: Call,
+    request: Request,
     response: Response,
   ): boolean | Promise<boolean> {
-    if (caller instanceof Promise) return caller.then((known) => this.accept(known, request, response));
-    request.principal = caller;
+    if (caller instanceof Promise) {
+      request.call.identifying = caller;
+      return caller.then((known) => this.accept(known, request, response));
+    }
+    request.call.principal = caller;
     const refusal = refusalOf(caller.hold, request.method);
     if (refusal !== undefined) throw refusal;
     return this.rateLimit.count(request, response)?.then(() => true) ?? true;
   }
 
   /** Any key that this service issued, in either header or in a console session. */
-  private async partnerOf(request: Call): Promise<Principal> {
+  private async partnerOf(request: Request): Promise<Principal> {
     const { headers } = request;
     const isSent = headers['api-key'] !== undefined || headers['platform-api-key'] !== undefined;
     const key = isSent ? undefined : (await this.sessions.of(request))?.key;

@@ -9,7 +9,6 @@ const SECRET_VARIABLES = [
   'OIDC_CLIENT_SECRET',
   'SECRETS_KEY',
   'SMTP_URL',
-  'OTEL_EXPORTER_OTLP_HEADERS',
   'HAULBRIDGE_TOKEN',
   'SOURCE_SECRETS_KEY',
 ] as const;
@@ -49,10 +48,7 @@ function contentOf(path: string): string | { readonly fault: string } {
   }
 }
 
-type SecretVariable = (typeof SECRET_VARIABLES)[number];
-
 /** Empty names of files, for a process that gets these values themselves. */
-export const withoutSecretFiles = (...names: readonly SecretVariable[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(names.map((name) => [`${name}_FILE`, '']));
-
-export const WITHOUT_SECRET_FILES = withoutSecretFiles(...SECRET_VARIABLES);
+export const WITHOUT_SECRET_FILES: Readonly<Record<string, string>> = Object.fromEntries(
+  SECRET_VARIABLES.map((name) => [`${name}_FILE`, '']),
+);

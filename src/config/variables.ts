@@ -8,7 +8,6 @@ import {
   databaseUrl,
   duration,
   integer,
-  keyValues,
   key256,
   mailAddress,
   nameServers,
@@ -61,11 +60,6 @@ export const VARIABLES = {
     undefined,
     'names of all cells behind the proxy, separated by commas: the console switches between them',
     'none',
-  ),
-  WEB_CONCURRENCY: declare(
-    integer(1, 64),
-    1,
-    'processes that share the port, each with its own database connections; `/metrics` shows the one that responds',
   ),
   DATABASE_URL: declare(databaseUrl, undefined, 'PostgreSQL to use', 'embedded PostgreSQL under DATA_DIR'),
   DATABASE_CA: declare(
@@ -186,7 +180,7 @@ export const VARIABLES = {
     'maximum size of a JSON body (site data of the partner side: always 256 MiB)',
     '1mb',
   ),
-  RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key and minute (0: off)'),
+  RATE_LIMIT_PER_MINUTE: declare(integer(0, 1_000_000), 0, 'requests per API key, minute and instance (0: off)'),
   PARTNER_CONNECT_TIMEOUT: declare(
     duration('1ms', '1d'),
     5_000,
@@ -278,19 +272,5 @@ export const VARIABLES = {
     'all',
     'which requests have a line in the log: all, or those with a status from 400 on',
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: declare(
-    baseUrl,
-    undefined,
-    'collector that gets a span of each stored exchange: OTLP over HTTP as JSON, at `/v1/traces` below this address',
-    'none',
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: declare(
-    keyValues,
-    undefined,
-    'headers for the collector: `name=value` with `%` escapes, separated by commas',
-    'none',
-  ),
-  OTEL_SERVICE_NAME: declare(string, undefined, '`service.name` of the spans', 'haulbridge'),
-  OTEL_RESOURCE_ATTRIBUTES: declare(keyValues, undefined, 'further attributes of the spans, in the same form', 'none'),
   MIGRATE_ON_START: declare(boolean, true, 'apply pending migrations at the start'),
 } as const;

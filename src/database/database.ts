@@ -1,7 +1,9 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../config/env.js';
-import { Pool, Trust } from './pool.js';
+import { Pool, type PoolOptions, type TransactionOptions } from './pool.js';
+import type { Session } from './session.js';
 import { LOCK_TIMEOUT_MS } from './settle-batch.js';
+import type { Rows, Sql, StatementOptions } from './sql.js';
 
 /** How long a statement of a request may take before the server cancels it. */
 export const STATEMENT_TIMEOUT_MS = 4000;
@@ -47,15 +49,26 @@ const BULK_IDLE_MS = 60_000;
  */
 const TEMP_BUFFERS = '64MB';
 
-/** All connections of the process to its database, in pools that cannot use up each other's. */
+export interface QueryOptions extends StatementOptions {
+  readonly pool?: PoolName;
+}
+
+export interface DatabaseTransactionOptions extends TransactionOptions {
+  readonly pool?: PoolName;
+}
+
+/** The pools of the process: none can use up the connections of another. */
+export type PoolName = 'general' | 'hot' | 'bulk' | 'exchanges';
+
+/** All connections of the process to its database. A statement or transaction uses `general` unless it names another pool. */
 @Injectable()
-export class Database implements OnApplicationShutdown {
+export class Database implements Sql, OnApplicationShutdown {
   /**
    * For tickets, accounts, the look-up of keys and the readiness check only, so that an admin list cannot delay them. Plans are
    * generic: a new plan for each batch took 190 µs instead of 35 µs.
    */
   readonly hot: Pool;
-  /** For requests and background work. TypeORM uses it. */
+  /** For requests and background work. */
   readonly general: Pool;
   /** For long transactions and COPY. */
   readonly bulk: Pool;
@@ -64,59 +77,74 @@ export class Database implements OnApplicationShutdown {
 
   constructor(@Inject(ENV) env: Pick<ResolvedEnv, 'DATABASE_URL' | 'DATABASE_POOL'>) {
     const databaseUrl = env.DATABASE_URL;
-    const trust = new Trust();
-    const request = { databaseUrl, statementTimeoutMs: STATEMENT_TIMEOUT_MS, transactionIdleMs: TRANSACTION_IDLE_MS };
-    this.general = new Pool(
-      {
-        ...request,
-        applicationName: 'haulbridge',
-        connections: env.DATABASE_POOL,
-        isPipelined: true,
-        idleMs: IDLE_MS,
-      },
-      trust,
-    );
-    this.hot = new Pool(
-      {
-        ...request,
-        applicationName: 'haulbridge hot path',
-        connections: HOT_CONNECTIONS,
-        settings: { plan_cache_mode: 'force_generic_plan', lock_timeout: String(LOCK_TIMEOUT_MS) },
-        isPipelined: true,
-        isPrepared: true,
-        idleMs: IDLE_MS,
-        maxLifetimeSeconds: PLAN_LIFETIME_SECONDS,
-      },
-      trust,
-    );
-    this.bulk = new Pool(
-      {
-        databaseUrl,
-        applicationName: 'haulbridge bulk',
-        connections: BULK_CONNECTIONS,
-        statementTimeoutMs: BULK_TIMEOUT_MS,
-        transactionIdleMs: BULK_IDLE_MS,
-        startup: { temp_buffers: TEMP_BUFFERS },
-        isPipelined: false,
-        idleMs: UNUSED_MS,
-      },
-      trust,
-    );
-    this.exchanges = new Pool(
-      {
-        databaseUrl,
-        applicationName: 'haulbridge exchanges',
-        connections: 1,
-        statementTimeoutMs: EXCHANGE_TIMEOUT_MS,
-        transactionIdleMs: TRANSACTION_IDLE_MS,
-        isPipelined: false,
-        idleMs: UNUSED_MS,
-      },
-      trust,
-    );
+    const open = (options: Omit<PoolOptions, 'databaseUrl'>) =>
+      new Pool({ databaseUrl, ...options }, () => this.pools.forEach((pool) => pool.renew()));
+    const request = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, transactionIdleMs: TRANSACTION_IDLE_MS };
+    this.general = open({
+      ...request,
+      applicationName: 'haulbridge',
+      connections: env.DATABASE_POOL,
+      isPipelined: true,
+      idleMs: IDLE_MS,
+    });
+    this.hot = open({
+      ...request,
+      applicationName: 'haulbridge hot path',
+      connections: HOT_CONNECTIONS,
+      settings: { plan_cache_mode: 'force_generic_plan', lock_timeout: String(LOCK_TIMEOUT_MS) },
+      isPipelined: true,
+      isPrepared: true,
+      idleMs: IDLE_MS,
+      maxLifetimeSeconds: PLAN_LIFETIME_SECONDS,
+    });
+    this.bulk = open({
+      applicationName: 'haulbridge bulk',
+      connections: BULK_CONNECTIONS,
+      statementTimeoutMs: BULK_TIMEOUT_MS,
+      transactionIdleMs: BULK_IDLE_MS,
+      startup: { temp_buffers: TEMP_BUFFERS },
+      isPipelined: false,
+      idleMs: UNUSED_MS,
+    });
+    this.exchanges = open({
+      applicationName: 'haulbridge exchanges',
+      connections: 1,
+      statementTimeoutMs: EXCHANGE_TIMEOUT_MS,
+      transactionIdleMs: TRANSACTION_IDLE_MS,
+      isPipelined: false,
+      idleMs: UNUSED_MS,
+    });
+  }
+
+  query<Row = unknown>(
+    text: string,
+    values?: readonly unknown[],
+    { pool = 'general', ...options }: QueryOptions = {},
+  ): Promise<Rows<Row>> {
+    return this[pool].query<Row>(text, values, options);
+  }
+
+  change(
+    text: string,
+    values?: readonly unknown[],
+    { pool = 'general', ...options }: QueryOptions = {},
+  ): Promise<number> {
+    return this[pool].change(text, values, options);
+  }
+
+  /** See `Pool.transaction`. */
+  transaction<T>(
+    work: (session: Session) => Promise<T>,
+    { pool = 'general', ...options }: DatabaseTransactionOptions = {},
+  ): Promise<T> {
+    return this[pool].transaction(work, options);
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all([this.hot, this.general, this.bulk, this.exchanges].map((pool) => pool.close()));
+    await Promise.all(this.pools.map((pool) => pool.close()));
+  }
+
+  private get pools(): readonly Pool[] {
+    return [this.hot, this.general, this.bulk, this.exchanges];
   }
 }

@@ -67,6 +67,9 @@ import { KnowCameras1795740000000 } from '../../migrations/1795740000000-know-ca
 import { CountStoredRecordings1795742000000 } from '../../migrations/1795742000000-count-stored-recordings.js';
 import { BuildFlowIndexes1796100000000 } from '../../migrations/1796100000000-build-flow-indexes.js';
 import { UseFlowIndexes1796100001000 } from '../../migrations/1796100001000-use-flow-indexes.js';
+import { DropExchangeDays1796102000000 } from '../../migrations/1796102000000-drop-exchange-days.js';
+import { CountRequestsInMemory1796104000000 } from '../../migrations/1796104000000-count-requests-in-memory.js';
+import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-require-trigrams.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -138,4 +141,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CountStoredRecordings1795742000000,
   BuildFlowIndexes1796100000000,
   UseFlowIndexes1796100001000,
+  DropExchangeDays1796102000000,
+  CountRequestsInMemory1796104000000,
+  RequireTrigrams1796104001000,
 ];

@@ -1,10 +1,18 @@
-import pg from 'pg';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
+import pg from 'pg';
 import { watchCommits } from './local-commit.js';
-import { DatabaseConnectionError, SQLSTATE, sqlState } from './postgres-errors.js';
+import {
+  DatabaseConnectionError,
+  endsConnection,
+  isLostStatement,
+  isTransient,
+  SQLSTATE,
+  sqlState,
+} from './postgres-errors.js';
 import { INSPECT_SQL, type Settings, startupOptions, withoutOptions } from './session-settings.js';
-import { type Borrowed, type ConnectionSource, Session, type SessionOptions } from './session.js';
-import { waitedMs } from './waiting.js';
+import { Session, type TransactionSettings } from './session.js';
+import type { Rows, Sql, StatementOptions } from './sql.js';
 
 /** How long a request waits for a new or free connection before the database counts as unavailable (decision 13). */
 const CONNECT_TIMEOUT_MS = 3000;
@@ -12,21 +20,27 @@ const CONNECT_TIMEOUT_MS = 3000;
 /** Firewalls and balancers forget a silent connection after 4 to 6 minutes. */
 const KEEP_ALIVE_MS = 60_000;
 
-/** How long a connection whose server refuses writes is used again, for reads. */
-const READ_ONLY_LIFETIME_MS = 1000;
-
 /** How long statements are not prepared after a pooler has lost one. */
 const UNPREPARED_MS = 60_000;
 
-/** Minimum time for a statement, even if its caller waited long for the connection. */
-const MIN_STATEMENT_MS = 1000;
+/** Minimum time for a statement, even if its caller waited long for the connection: 3 s and this are less than 5 s (decision 13). */
+const MIN_STATEMENT_MS = 500;
+
+/** Attempts after deadlocks and serialization failures. */
+const MAX_ATTEMPTS = 5;
+
+/** A connection that was lost while it was idle is replaced if the caller has not waited longer than this. */
+const MAX_REPLACE_MS = 1000;
+
+/** A database that stays read-only is not connected to for each write. */
+const RENEWAL_MS = 1000;
 
 export interface PoolOptions {
   readonly databaseUrl: string;
   /** Of the connections, as the server shows it. */
   readonly applicationName: string;
   readonly connections: number;
-  /** How long a statement may take, its wait for a connection included, before the server cancels it. */
+  /** How long a statement may take, its wait for a connection included. */
   readonly statementTimeoutMs: number;
   /** How long the server waits for the next statement of a transaction. */
   readonly transactionIdleMs: number;
@@ -44,122 +58,111 @@ export interface PoolOptions {
   readonly connectTimeoutMs?: number;
 }
 
-/** The moment at which a server was found to refuse writes. Pools do not use connections that are older. */
-export class Trust {
-  private since = -Infinity;
-
-  /** At most once a second, so that a database that stays read-only is not connected to for each write. */
-  withdraw(): void {
-    const now = performance.now();
-    if (now - this.since > READ_ONLY_LIFETIME_MS) this.since = now;
-  }
-
-  includes({ openedAt, isReadOnly }: ConnectionState): boolean {
-    return openedAt > this.since && !(isReadOnly && performance.now() - openedAt > READ_ONLY_LIFETIME_MS);
-  }
+export interface TransactionOptions extends TransactionSettings {
+  /** 1 for work that cannot run again, because it reads a stream. */
+  readonly attempts?: number;
 }
 
 /** The answer of a connection to `INSPECT_SQL`. */
 interface Inspection {
   /** False behind a pooler that gives each transaction another session. */
-  readonly hasSettings: boolean;
+  readonly keepsSettings: boolean;
   readonly isReadOnly: boolean;
-}
-
-interface ConnectionState extends Inspection {
-  readonly openedAt: number;
 }
 
 /** Of one pool; waiting are callers without a connection. */
 export type ConnectionCounts = Readonly<Record<'open' | 'idle' | 'waiting', number>>;
 
 /** Connections for one kind of work, so that other work cannot use them up. The only place that opens connections. */
-export class Pool implements ConnectionSource {
+export class Pool implements Sql {
   private readonly logger = new Logger('Database');
   private readonly connectTimeoutMs: number;
-  private readonly states = new WeakMap<pg.ClientBase, ConnectionState>();
   private readonly own: ReturnType<typeof withoutOptions>;
   private pool: pg.Pool;
   private hasStartupOptions = true;
+  private keepsSettings = true;
   private retrying: Promise<boolean> | undefined;
+  private renewedAt = -Infinity;
   private unpreparedUntil = -Infinity;
   private hasReportedLostStatement = false;
   private closed: Promise<void> | undefined;
 
+  /** `onReadOnly` is called when a server refuses a write. */
   constructor(
     readonly options: PoolOptions,
-    private readonly trust = new Trust(),
+    private readonly onReadOnly: () => void = () => this.renew(),
   ) {
     this.connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
     this.own = withoutOptions(options.databaseUrl);
     this.pool = this.open();
   }
 
-  get isPipelined(): boolean {
-    return this.options.isPipelined;
+  query<Row = unknown>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<Rows<Row>> {
+    return this.attempted((session) => session.query<Row>(text, values, options));
   }
 
-  get isPrepared(): boolean {
-    return this.options.isPrepared === true;
+  change(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number> {
+    return this.attempted((session) => session.change(text, values, options));
   }
 
-  get settings(): Settings {
-    const { statementTimeoutMs, transactionIdleMs, settings } = this.options;
-    return {
-      statement_timeout: String(statementTimeoutMs),
-      idle_in_transaction_session_timeout: String(transactionIdleMs),
-      ...settings,
-    };
+  /**
+   * Runs `work` in one transaction (READ COMMITTED) and returns its result after the commit. After a deadlock or a serialization
+   * failure `work` runs again: it must have no effect outside the database. It never runs again after a lost connection, because
+   * the commit may have succeeded.
+   */
+  transaction<T>(work: (session: Session) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    let hasBegun = false;
+    const run = (session: Session) =>
+      session.inTransaction(() => {
+        hasBegun = true;
+        return work(session);
+      }, options);
+    return this.attempted(run, options.attempts, () => hasBegun);
   }
 
   /** Runs `work` on a connection that no other caller uses meanwhile. */
-  async use<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T> {
+  async use<T>(work: (session: Session) => Promise<T>, options?: StatementOptions): Promise<T> {
     const session = await this.connect(options);
     try {
       return await work(session);
     } finally {
-      session.release();
+      this.release(session);
     }
   }
 
-  /** The caller releases the session. */
-  async connect(options?: SessionOptions): Promise<Session> {
-    return new Session(await this.borrow(), this, options);
+  async connect(options?: StatementOptions): Promise<Session> {
+    const start = performance.now();
+    const client = await this.take();
+    const { keepsSettings } = this;
+    const { isPipelined, isPrepared = false } = this.options;
+    const left = this.options.statementTimeoutMs - (performance.now() - start);
+    const statementTimeoutMs = Math.max(left, MIN_STATEMENT_MS);
+    const canPrepare = performance.now() >= this.unpreparedUntil;
+    const rules = { settings: this.settings, keepsSettings, isPipelined, isPrepared, canPrepare, statementTimeoutMs };
+    return new Session(client, rules, options, () => this.take());
   }
 
-  /** A connection of the pool, without those whose server may refuse writes. Throws `DatabaseConnectionError`. */
-  async borrow(): Promise<Borrowed> {
-    const start = performance.now() - waitedMs();
-    for (;;) {
-      const client = await this.take();
-      const state = this.states.get(client);
-      if (state !== undefined && this.trust.includes(state)) {
-        const left = this.options.statementTimeoutMs - (performance.now() - start);
-        return { client, hasSettings: state.hasSettings, statementTimeoutMs: Math.max(left, MIN_STATEMENT_MS) };
-      }
-      client.release(true);
-    }
+  release(session: Session): void {
+    session.release();
+    if (session.isReadOnly) this.onReadOnly();
+    if (session.hasLostStatement) this.reportLostStatement();
   }
 
-  withdrawTrust(): void {
-    this.trust.withdraw();
-  }
-
-  get canPrepare(): boolean {
-    return performance.now() >= this.unpreparedUntil;
-  }
-
-  reportLostStatement(): void {
-    this.unpreparedUntil = performance.now() + UNPREPARED_MS;
-    if (this.hasReportedLostStatement) return;
-    this.hasReportedLostStatement = true;
-    this.logger.warn('a pooler has lost a prepared statement: statements are prepared again after a minute');
+  /**
+   * Opens connections anew, because the server of the present ones refuses writes: `DATABASE_URL` may lead to another one now. Those in
+   * use are closed when they are released.
+   */
+  renew(): void {
+    const now = performance.now();
+    if (now - this.renewedAt < RENEWAL_MS || this.closed !== undefined) return;
+    this.renewedAt = now;
+    this.replaceBy(this.open());
   }
 
   /** Asks a connection whether its server takes writes. */
   async takesWrites(): Promise<boolean> {
-    const [state] = await this.use((session) => session.query<Inspection[]>(INSPECT_SQL, []));
-    if (state?.isReadOnly === true) this.trust.withdraw();
+    const [state] = await this.query<Inspection>(INSPECT_SQL, []);
+    if (state?.isReadOnly === true) this.onReadOnly();
     return state?.isReadOnly === false;
   }
 
@@ -178,13 +181,52 @@ export class Pool implements ConnectionSource {
     await this.closed;
   }
 
+  /**
+   * Tries again what had no effect: a deadlock, a serialization failure, a prepared statement that a pooler has lost, and once a
+   * connection that was lost before a transaction had begun.
+   */
+  private async attempted<T>(
+    work: (session: Session) => Promise<T>,
+    attempts = MAX_ATTEMPTS,
+    hasBegun = () => true,
+  ): Promise<T> {
+    const start = performance.now();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.use(work);
+      } catch (error) {
+        const canReplace = !hasBegun() && attempt === 1 && performance.now() - start < MAX_REPLACE_MS;
+        if (canReplace && endsConnection(error)) continue;
+        const canRetry = isTransient(error) || isLostStatement(error);
+        if (!canRetry || attempt >= attempts) throw error;
+        await delay(Math.random() * 10 * 2 ** attempt);
+      }
+    }
+  }
+
+  private get settings(): Settings {
+    const { statementTimeoutMs, transactionIdleMs, settings } = this.options;
+    return {
+      statement_timeout: String(statementTimeoutMs),
+      idle_in_transaction_session_timeout: String(transactionIdleMs),
+      ...settings,
+    };
+  }
+
+  private reportLostStatement(): void {
+    this.unpreparedUntil = performance.now() + UNPREPARED_MS;
+    if (this.hasReportedLostStatement) return;
+    this.hasReportedLostStatement = true;
+    this.logger.warn('a pooler has lost a prepared statement: statements are prepared again after a minute');
+  }
+
   private async take(): Promise<pg.PoolClient> {
     const { pool } = this;
     try {
       return await pool.connect();
     } catch (error) {
-      if (sqlState(error) !== SQLSTATE.protocolViolation || pool.ending) throw new DatabaseConnectionError(error);
       if (pool !== this.pool) return this.take();
+      if (sqlState(error) !== SQLSTATE.protocolViolation || pool.ending) throw new DatabaseConnectionError(error);
       this.retrying ??= this.retryWithoutOptions().finally(() => (this.retrying = undefined));
       if (!(await this.retrying)) throw new DatabaseConnectionError(error);
       return this.take();
@@ -204,9 +246,15 @@ export class Pool implements ConnectionSource {
       return false;
     }
     this.hasStartupOptions = false;
-    this.pool = plain;
-    await pool.end();
+    this.replaceBy(plain);
     return true;
+  }
+
+  private replaceBy(pool: pg.Pool): void {
+    const old = this.pool;
+    this.pool = pool;
+    this.keepsSettings = true;
+    void old.end();
   }
 
   private open(hasStartupOptions = this.hasStartupOptions): pg.Pool {
@@ -239,11 +287,10 @@ export class Pool implements ConnectionSource {
   }
 
   private async inspect(client: pg.ClientBase): Promise<void> {
-    const openedAt = performance.now();
     const query = { text: INSPECT_SQL, query_timeout: this.connectTimeoutMs };
     const { rows } = await client.query<Inspection>(query);
-    const [state] = rows;
-    if (state !== undefined) this.states.set(client, { openedAt, ...state });
+    // One connection behind a pooler is enough: settings that are sent once more do no harm.
+    if (rows[0]?.keepsSettings !== true) this.keepsSettings = false;
   }
 }
 

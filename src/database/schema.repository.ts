@@ -25,27 +25,6 @@ export async function recordRelease(database: Querying, release: Release): Promi
   );
 }
 
-/** A column of a table. */
-export interface SchemaColumn {
-  readonly table: string;
-  readonly column: string;
-  /** A row cannot be inserted without a value. */
-  readonly needsValue: boolean;
-}
-
-/** The columns of all tables of the current schema, without those of partitions. */
-export function findColumns(database: Querying): Promise<SchemaColumn[]> {
-  return database.query(
-    `SELECT c.relname AS "table", a.attname AS "column",
-            a.attnotnull AND NOT a.atthasdef AND a.attidentity = '' AS "needsValue"
-       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-      WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-        AND a.attnum > 0 AND NOT a.attisdropped
-      ORDER BY 1, a.attname`,
-    [],
-  );
-}
-
 /** Other sessions with a transaction that has been open for a while, oldest first: `pg_dump (process 12, 40 s)`. */
 export async function findOpenTransactions(database: Querying): Promise<string[]> {
   const rows = await database.query<{ name: string; pid: number; seconds: number }[]>(

@@ -57,7 +57,7 @@ export const beginWithoutSessionSql = (pool: Settings, settings: Settings = {}):
  * Asks a new connection whether it keeps its session and whether its server takes writes. It also ends a limit of transactions,
  * which PostgreSQL knows since version 17, and older ones refuse as a startup option.
  */
-export const INSPECT_SQL = `SELECT coalesce(current_setting('${MARK}', true), '') = 'on' AS "hasSettings",
+export const INSPECT_SQL = `SELECT coalesce(current_setting('${MARK}', true), '') = 'on' AS "keepsSettings",
   CASE WHEN current_setting('transaction_timeout', true) <> '0' AND current_setting('${MARK}', true) = 'on'
     THEN set_config('transaction_timeout', '0', false) END,
   pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS "isReadOnly"`;

@@ -4,8 +4,9 @@ import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { expectReplicated } from './local-commit.js';
 import { asDatabaseError, endsConnection, isLostStatement, isReadOnlyServer, isTransient } from './postgres-errors.js';
-import { nameOf, sendAll, type TimedQuery, WatchedRows } from './statement.js';
 import { beginSql, beginWithoutSessionSql, type Settings } from './session-settings.js';
+import type { Rows, Sql, StatementOptions } from './sql.js';
+import { nameOf, sendAll, type TimedQuery, WatchedRows } from './statement.js';
 
 /** The client waits this much longer than the server's timeout; after that the connection counts as dead. */
 const RESPONSE_MARGIN_MS = 500;
@@ -13,36 +14,19 @@ const RESPONSE_MARGIN_MS = 500;
 /** Maximum number of attempts after deadlocks and serialization failures. */
 const MAX_ATTEMPTS = 5;
 
-/** A lost connection is replaced once before a transaction begins, if the caller has not waited longer than this. */
-const MAX_REPLACE_MS = 1000;
-
-/** A connection in use. */
-export interface Borrowed {
-  readonly client: pg.PoolClient;
-  /** False behind a pooler that gives each transaction another session. */
-  readonly hasSettings: boolean;
-  /** How long its statements may take. */
-  readonly statementTimeoutMs: number;
-}
-
-/** Where connections come from: a pool. */
-export interface ConnectionSource {
-  /** Settings of every session. */
+/** How the sessions of a pool run statements. */
+export interface SessionRules {
+  /** Of every session. */
   readonly settings: Settings;
+  /** False behind a pooler that gives each transaction another session: then each transaction gets the settings. */
+  readonly keepsSettings: boolean;
   readonly isPipelined: boolean;
-  /** Whether sessions prepare their statements by default. */
+  /** Prepare statements by default. */
   readonly isPrepared: boolean;
+  /** A pooler may have lost prepared statements. */
   readonly canPrepare: boolean;
-  borrow(): Promise<Borrowed>;
-  /** A server has refused a write. */
-  withdrawTrust(): void;
-  /** A pooler has run a prepared statement in another session than the one that prepared it. */
-  reportLostStatement(): void;
-}
-
-export interface SessionOptions {
-  /** Prepare statements. The SQL must then be one of a fixed set of texts, because each stays prepared. */
-  readonly prepared?: boolean;
+  /** How long a statement may take, unless its transaction says otherwise. */
+  readonly statementTimeoutMs: number;
 }
 
 export interface TransactionSettings {
@@ -50,66 +34,169 @@ export interface TransactionSettings {
   readonly settings?: Settings;
   /** Milliseconds that each statement of this transaction may take; for work without a waiting caller. */
   readonly statementTimeoutMs?: number;
-  /** 1 for work that cannot run again, because it reads a stream. */
-  readonly attempts?: number;
 }
 
 /** Plain SQL and its parameters. */
 export type Statement = readonly [sql: string, parameters: unknown[]];
 
-/** One connection of a pool, for plain SQL. The only place where errors of pg are translated. */
-export class Session {
+/** One connection in use. The only place that sends statements and translates errors of pg. */
+export class Session implements Sql {
+  /** Its server has refused a write. */
+  isReadOnly = false;
+  /** A pooler has run a prepared statement in another session than the one that prepared it. */
+  hasLostStatement = false;
   private isInTransaction = false;
   private isLost = false;
-  private isReadOnly = false;
-  private isReleased = false;
-  private running = 0;
   private isBare = false;
-  private statementTimeoutMs: number;
+  private running = 0;
+  private timeoutMs: number;
 
   constructor(
-    private borrowed: Borrowed,
-    private readonly source: ConnectionSource,
-    private readonly options: SessionOptions = {},
+    private client: pg.PoolClient,
+    private readonly rules: SessionRules,
+    private readonly options: StatementOptions = {},
+    private readonly reconnect?: () => Promise<pg.PoolClient>,
   ) {
-    this.statementTimeoutMs = borrowed.statementTimeoutMs;
+    this.timeoutMs = rules.statementTimeoutMs;
   }
 
-  /** Returns the rows. */
-  async query<Rows>(text: string, values: unknown[]): Promise<Rows> {
-    return (await this.execute(text, values)).rows as Rows;
+  async query<Row = unknown>(
+    text: string,
+    values?: readonly unknown[],
+    options?: StatementOptions,
+  ): Promise<Rows<Row>> {
+    return (await this.run(text, values, options)).rows as Rows<Row>;
   }
 
-  /**
-   * Returns the result of pg. Outside of a transaction the statement runs again after a deadlock or a serialization failure,
-   * and without its prepared form if a pooler has lost that: nothing was written.
-   */
+  async change(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number> {
+    return (await this.run(text, values, options)).rowCount ?? 0;
+  }
+
+  /** Returns the result of pg. */
+  run(
+    text: string,
+    values?: readonly unknown[],
+    { prepared = this.options.prepared ?? this.rules.isPrepared }: StatementOptions = {},
+  ): Promise<pg.QueryResult> {
+    const { keepsSettings, canPrepare } = this.rules;
+    const isPrepared = prepared && keepsSettings && canPrepare && values !== undefined;
+    const query = { ...this.timed(text), values: values as unknown[], name: isPrepared ? nameOf(text) : undefined };
+    const isAlone = !keepsSettings && !this.isInTransaction && !this.isBare;
+    return this.guard(() => (isAlone ? this.sendWithSettings(query) : this.client.query(query)));
+  }
+
+  /** Sends `rows`, in the text format of COPY, to a statement `COPY … FROM STDIN`. For pools that are not pipelined. */
+  async copyIn(text: string, rows: Iterable<string> | AsyncIterable<string | Buffer>): Promise<void> {
+    const source = new WatchedRows(rows);
+    await this.guard(() => pipeline(source, this.client.query(copyFrom(text)))).catch((error: unknown) => {
+      throw source.error ?? error;
+    });
+  }
+
+  /** The output of a statement `COPY … TO STDOUT`, in its text format. For pools that are not pipelined. */
+  async *copyOut(text: string): AsyncGenerator<Buffer> {
+    let isComplete = false;
+    try {
+      yield* this.client.query(copyTo(text)) as AsyncIterable<Buffer>;
+      isComplete = true;
+    } catch (cause) {
+      throw this.failure(cause);
+    } finally {
+      // The rest of the output is on the connection.
+      if (!isComplete) this.isLost = true;
+    }
+  }
+
+  /** `copyIn`, and then statements without parameters, as one transaction in one round trip. */
+  async copyAndCommit(text: string, rows: Iterable<string>, then: readonly string[]): Promise<void> {
+    this.isInTransaction = true;
+    try {
+      await this.copyIn([this.beginSql(), text, ...then, 'COMMIT'].join('; '), rows);
+      this.endTransaction();
+    } catch (error) {
+      // The first error is the one to report.
+      await this.rollback().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Runs `work` in a transaction (READ COMMITTED) and returns its result after the commit. */
+  async inTransaction<T>(work: () => Promise<T>, settings?: TransactionSettings): Promise<T> {
+    await this.begin(settings);
+    try {
+      const result = await work();
+      await this.commit();
+      return result;
+    } catch (error) {
+      // The first error is the one to report.
+      await this.rollback().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Puts no statement of `work` into a transaction, for `CREATE INDEX CONCURRENTLY`. A pooler may leave out the settings. */
+  async withoutTransaction<T>(work: () => Promise<T>): Promise<T> {
+    this.isBare = true;
+    return work().finally(() => (this.isBare = false));
+  }
+
+  /** Gives the connection back to its pool, which closes it if it cannot be used again. */
+  release(): void {
+    // A pooler closes the connection to its server if the client leaves within a transaction.
+    if (this.isReadOnly && !this.rules.keepsSettings) this.client.query('BEGIN').catch(() => undefined);
+    this.client.release(this.isLost || this.isInTransaction || this.running > 0);
+  }
+
+  async begin({ settings, statementTimeoutMs }: TransactionSettings = {}): Promise<void> {
+    const own =
+      statementTimeoutMs === undefined
+        ? settings
+        : { ...settings, statement_timeout: String(Math.round(statementTimeoutMs)) };
+    await this.send(this.beginSql(own));
+    this.isInTransaction = true;
+    this.timeoutMs = statementTimeoutMs ?? this.rules.statementTimeoutMs;
+  }
+
+  async commit(): Promise<void> {
+    await this.send('COMMIT');
+    this.endTransaction();
+  }
+
+  async rollback(): Promise<void> {
+    // A lost connection has nothing to roll back. If the server refuses writes, the connection is closed instead: then a
+    // pooler closes its own to that server too.
+    if (this.isLost) return;
+    await this.send('ROLLBACK');
+    this.endTransaction();
+  }
+
+  /** `run`, which outside of a transaction runs again after a deadlock or a serialization failure. */
   async execute(text: string, values?: unknown[]): Promise<pg.QueryResult> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.send(text, values);
+        return await this.run(text, values);
       } catch (error) {
         const canRetry = isTransient(error) || isLostStatement(error);
         if (this.isInTransaction || !canRetry || attempt >= MAX_ATTEMPTS) throw error;
-        if (isTransient(error)) await pause(attempt);
+        await delay(Math.random() * 10 * 2 ** attempt);
       }
     }
   }
 
-  /**
-   * Runs `work` in a transaction (READ COMMITTED), or in the current one, and returns its result after the commit. After a
-   * deadlock or a serialization failure `work` runs again: it must have no effect outside the database. It never runs again
-   * after a lost connection, because the commit may have succeeded.
-   */
-  async transaction<T>(work: () => Promise<T>, settings: TransactionSettings = {}): Promise<T> {
+  /** Runs `work` in a transaction, or in the current one. After a deadlock or a serialization failure it runs again. */
+  async transaction<T>(work: () => Promise<T>, settings: TransactionSettings & { attempts?: number } = {}): Promise<T> {
     if (this.isInTransaction) return work();
+    let hasBegun = false;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.runTransaction(work, settings);
+        return await this.inTransaction(() => {
+          hasBegun = true;
+          return work();
+        }, settings);
       } catch (error) {
-        const canRetry = isTransient(error) || isLostStatement(error);
+        const canRetry = isTransient(error) || isLostStatement(error) || (!hasBegun && attempt === 1);
         if (!canRetry || attempt >= (settings.attempts ?? MAX_ATTEMPTS)) throw error;
-        await pause(attempt);
+        await delay(Math.random() * 10 * 2 ** attempt);
         if (this.isLost) await this.replace();
       }
     }
@@ -124,142 +211,48 @@ export class Session {
     });
   }
 
-  /** Sends `rows`, in the text format of COPY, to a statement `COPY … FROM STDIN`. For pools that are not pipelined. */
-  async copy(sql: string, rows: Iterable<string> | AsyncIterable<string | Buffer>): Promise<void> {
-    const source = new WatchedRows(rows);
-    await this.guard(() => pipeline(source, this.borrowed.client.query(copyFrom(sql)))).catch((error: unknown) => {
-      throw source.error ?? error;
-    });
+  copy(text: string, rows: Iterable<string> | AsyncIterable<string | Buffer>): Promise<void> {
+    return this.copyIn(text, rows);
   }
 
-  /** The output of a statement `COPY … TO STDOUT`, in its text format. For pools that are not pipelined. */
-  async *copyOut(sql: string): AsyncGenerator<Buffer> {
-    let isComplete = false;
-    try {
-      yield* this.borrowed.client.query(copyTo(sql)) as AsyncIterable<Buffer>;
-      isComplete = true;
-    } catch (cause) {
-      throw this.failure(cause);
-    } finally {
-      // The rest of the output is on the connection.
-      if (!isComplete) this.isLost = true;
-    }
-  }
-
-  /** `copy`, and then statements without parameters, as one transaction in one round trip. */
-  async copyAndCommit(sql: string, rows: Iterable<string>, then: readonly string[]): Promise<void> {
-    const begin = this.borrowed.hasSettings ? 'BEGIN' : beginWithoutSessionSql(this.source.settings);
-    this.isInTransaction = true;
-    try {
-      await this.copy([begin, sql, ...then, 'COMMIT'].join('; '), rows);
-      this.endTransaction();
-    } catch (error) {
-      // The first error is the one to report.
-      await this.rollback().catch(() => undefined);
-      throw error;
-    }
-  }
-
-  /** Begins a transaction. A connection that was lost while it was idle is replaced. */
-  async begin({ settings, statementTimeoutMs }: TransactionSettings = {}): Promise<void> {
-    const start = performance.now();
-    const all =
-      statementTimeoutMs === undefined
-        ? settings
-        : { ...settings, statement_timeout: String(Math.round(statementTimeoutMs)) };
-    try {
-      await this.sendBegin(all);
-    } catch (error) {
-      if (!this.isLost || performance.now() - start > MAX_REPLACE_MS) throw error;
-      await this.replace();
-      await this.sendBegin(all);
-    }
-    this.isInTransaction = true;
-    this.statementTimeoutMs = statementTimeoutMs ?? this.borrowed.statementTimeoutMs;
-  }
-
-  async commit(): Promise<void> {
-    await this.guard(() => this.borrowed.client.query(this.config('COMMIT')));
+  private async replace(): Promise<void> {
+    if (this.reconnect === undefined) return;
+    this.client.release(true);
+    this.client = await this.reconnect();
+    this.isLost = this.isReadOnly = false;
     this.endTransaction();
-  }
-
-  async rollback(): Promise<void> {
-    // A lost connection has nothing to roll back. If the server refuses writes, the connection is closed instead: then a
-    // pooler closes its own to that server too.
-    if (this.isLost) return;
-    await this.guard(() => this.borrowed.client.query(this.config('ROLLBACK')));
-    this.endTransaction();
-  }
-
-  /** Puts no statement of `work` into a transaction, for `CREATE INDEX CONCURRENTLY`. A pooler may leave out the settings. */
-  async withoutTransaction<T>(work: () => Promise<T>): Promise<T> {
-    this.isBare = true;
-    return work().finally(() => (this.isBare = false));
-  }
-
-  /** The connection is closed if it cannot be used again. */
-  release(): void {
-    // A connection that was lost, and that could not be replaced.
-    if (this.isReleased) return;
-    const { client, hasSettings } = this.borrowed;
-    // A pooler closes the connection to its server if the client leaves within a transaction.
-    if (this.isReadOnly && !hasSettings) client.query('BEGIN').catch(() => undefined);
-    client.release(this.isLost || this.isInTransaction || this.running > 0);
-  }
-
-  private async runTransaction<T>(work: () => Promise<T>, settings: TransactionSettings): Promise<T> {
-    await this.begin(settings);
-    try {
-      const result = await work();
-      await this.commit();
-      return result;
-    } catch (error) {
-      // The first error is the one to report.
-      await this.rollback().catch(() => undefined);
-      throw error;
-    }
   }
 
   private endTransaction(): void {
     this.isInTransaction = false;
-    this.statementTimeoutMs = this.borrowed.statementTimeoutMs;
+    this.timeoutMs = this.rules.statementTimeoutMs;
   }
 
-  private async sendBegin(settings: Settings | undefined): Promise<void> {
-    const { hasSettings, client } = this.borrowed;
-    const sql = hasSettings ? beginSql(settings) : beginWithoutSessionSql(this.source.settings, settings);
-    await this.guard(() => client.query(this.config(sql)));
+  private beginSql(own?: Settings): string {
+    const { keepsSettings, settings } = this.rules;
+    return keepsSettings ? beginSql(own) : beginWithoutSessionSql(settings, own);
   }
 
-  private send(text: string, values: unknown[] | undefined): Promise<pg.QueryResult> {
-    const { hasSettings, client } = this.borrowed;
-    const isPrepared =
-      (this.options.prepared ?? this.source.isPrepared) &&
-      hasSettings &&
-      this.source.canPrepare &&
-      values !== undefined;
-    const config = this.config(text, values, isPrepared ? nameOf(text) : undefined);
-    const needsTransaction = !hasSettings && !this.isInTransaction && !this.isBare;
-    return this.guard(() => (needsTransaction ? this.sendWithSettings(config) : client.query(config)));
+  private send(text: string): Promise<pg.QueryResult> {
+    return this.guard(() => this.client.query(this.timed(text)));
   }
 
   /** A statement of its own behind a pooler: a transaction in one round trip. */
-  private async sendWithSettings(config: TimedQuery): Promise<pg.QueryResult> {
-    const { client } = this.borrowed;
-    const begin = this.config(beginWithoutSessionSql(this.source.settings));
-    const [, result] = await sendAll(client, [begin, config, this.config('COMMIT')], this.source.isPipelined);
+  private async sendWithSettings(query: TimedQuery): Promise<pg.QueryResult> {
+    const queries = [this.timed(this.beginSql()), query, this.timed('COMMIT')];
+    const [, result] = await sendAll(this.client, queries, this.rules.isPipelined);
     return result as pg.QueryResult;
   }
 
-  private config(text: string, values?: unknown[], name?: string): TimedQuery {
-    return { text, values, name, query_timeout: this.statementTimeoutMs + RESPONSE_MARGIN_MS };
+  private timed(text: string): TimedQuery {
+    return { text, query_timeout: this.timeoutMs + RESPONSE_MARGIN_MS };
   }
 
   private async guard<T>(run: () => Promise<T>): Promise<T> {
     this.running++;
     try {
       const result = await run();
-      expectReplicated(this.borrowed.client);
+      expectReplicated(this.client);
       return result;
     } catch (cause) {
       throw this.failure(cause);
@@ -271,22 +264,8 @@ export class Session {
   private failure(cause: unknown): unknown {
     const error = asDatabaseError(cause);
     if (endsConnection(error)) this.isLost = true;
-    if (isReadOnlyServer(error)) {
-      this.isReadOnly = true;
-      this.source.withdrawTrust();
-    }
-    if (isLostStatement(error)) this.source.reportLostStatement();
+    if (isReadOnlyServer(error)) this.isReadOnly = true;
+    if (isLostStatement(error)) this.hasLostStatement = true;
     return error;
   }
-
-  private async replace(): Promise<void> {
-    this.borrowed.client.release(true);
-    this.isReleased = true;
-    this.borrowed = await this.source.borrow();
-    this.isReleased = false;
-    this.isLost = this.isReadOnly = false;
-    this.endTransaction();
-  }
 }
-
-const pause = (attempt: number) => delay(Math.random() * 10 * 2 ** attempt);

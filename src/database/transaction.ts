@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Pool } from './pool.js';
-import { isLostStatement, isTransient } from './postgres-errors.js';
-import type { Session, SessionOptions, TransactionSettings } from './session.js';
+import { endsConnection, isLostStatement, isTransient } from './postgres-errors.js';
+import type { Session, TransactionSettings } from './session.js';
+import type { Querying, Rows, Sql, StatementOptions as SessionOptions } from './sql.js';
 import type { TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
 
 /** Maximum number of attempts after deadlocks and serialization failures. */
@@ -11,6 +12,7 @@ const MAX_ATTEMPTS = 5;
 export interface TransactionOptions extends TransactionSettings {
   /** Where the connection comes from; the general pool by default. */
   readonly pool?: Pool;
+  readonly attempts?: number;
 }
 
 /**
@@ -23,11 +25,20 @@ export async function inTransaction<T>(
   work: (manager: EntityManager) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
+  let hasBegun = false;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await runOnce(dataSource, work, options);
+      return await runOnce(
+        dataSource,
+        (manager) => {
+          hasBegun = true;
+          return work(manager);
+        },
+        options,
+      );
     } catch (error) {
-      const canRetry = isTransient(error) || isLostStatement(error);
+      const canReplace = attempt === 1 && !hasBegun && endsConnection(error);
+      const canRetry = isTransient(error) || isLostStatement(error) || canReplace;
       if (!canRetry || attempt >= (options.attempts ?? MAX_ATTEMPTS)) throw error;
       await delay(Math.random() * 10 * 2 ** attempt);
     }
@@ -83,3 +94,11 @@ async function connect(dataSource: DataSource, runner: QueryRunner, pool?: Pool)
 
 const driverOf = (dataSource: DataSource): TypeOrmDriver =>
   (dataSource.options as unknown as { readonly driver: TypeOrmDriver }).driver;
+
+/** The statements of a data source, or of the transaction of a manager, for functions that take `Sql`. */
+export function sqlOf(from: Querying): Sql {
+  return {
+    query: <Row>(text: string, values: readonly unknown[] = []) => from.query<Rows<Row>>(text, [...values]),
+    change: async (text, values = []) => (await from.query<[unknown[], number]>(text, [...values]))[1],
+  };
+}

@@ -13,15 +13,18 @@ export interface ResolvedStart {
 /** The default of PostgreSQL, which suffices for a handful of default instances. */
 const MIN_CONNECTIONS = 100;
 
-/** Connections that one instance opens in addition to its pool: eight for pushes, three for synchronisations, one for exchanges. */
+/**
+ * Connections that an instance opens in addition to `DATABASE_POOL`: eight for the hot path, three for synchronisations, one for
+ * the exchange log.
+ */
 const OUTSIDE_POOL = 12;
 
 /** For commands that run beside the service, and for connections that PostgreSQL reserves. */
 const SPARE_CONNECTIONS = 13;
 
-/** The `max_connections` of the embedded database: all connections that the instances may open, and some spare. */
-export const connectionsOf = (env: Pick<Env, 'WEB_CONCURRENCY' | 'DATABASE_POOL'>): number =>
-  Math.max(MIN_CONNECTIONS, env.WEB_CONCURRENCY * (env.DATABASE_POOL + OUTSIDE_POOL) + SPARE_CONNECTIONS);
+/** The `max_connections` of the embedded database: all connections that its instance may open, and some spare. */
+export const connectionsOf = ({ DATABASE_POOL }: Pick<Env, 'DATABASE_POOL'>): number =>
+  Math.max(MIN_CONNECTIONS, DATABASE_POOL + OUTSIDE_POOL + SPARE_CONNECTIONS);
 
 const embeddedFolder = ({ DATA_DIR }: Env): string => join(DATA_DIR, 'postgres');
 

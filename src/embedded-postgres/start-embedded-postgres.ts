@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import pg from 'pg';
 import { findBinaries } from './binaries.js';
-import { DATABASE_USER, openCluster } from './cluster.js';
+import { DATABASE_USER, openDataFolder } from './data-folder.js';
 import { lockFolder } from './folder-lock.js';
 import { chooseOwner } from './owner.js';
 import { stopOrphan } from './postmaster.js';
@@ -47,7 +47,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     if (orphan !== undefined) log.info(`stopped the PostgreSQL of an earlier run (process ${orphan})`);
     const owner = chooseOwner(folder);
     const binaries = findBinaries(owner);
-    const password = await openCluster(folder, binaries, owner, durable);
+    const password = await openDataFolder(folder, binaries, owner, durable);
     const settings = {
       listen_addresses: '127.0.0.1',
       unix_socket_directories: '',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StartupError } from '../config/startup-error.js';
-import { DATABASE_USER, passwordOf } from './cluster.js';
+import { DATABASE_USER, passwordOf } from './data-folder.js';
 import { FolderInUseError } from './folder-lock.js';
 import { readPostmaster } from './postmaster.js';
 import {

@@ -7,8 +7,6 @@ export interface AppErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
   readonly overload?: Overload | undefined;
-  /** The work that goes on after its caller was answered. */
-  readonly later?: Promise<unknown> | undefined;
 }
 
 /** The limits that an instance may reach, as the metrics name them. */
@@ -23,7 +21,6 @@ export class AppError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly overload: Overload | undefined;
-  readonly later: Promise<unknown> | undefined;
 
   constructor(
     readonly kind: ErrorKind,
@@ -35,7 +32,6 @@ export class AppError extends Error {
     this.details = options.details;
     this.headers = options.headers ?? {};
     this.overload = options.overload;
-    this.later = options.later;
   }
 }
 
@@ -77,13 +73,11 @@ export function unavailable(
     cause,
     retryAfterSeconds = 1,
     overload,
-    later,
   }: Omit<AppErrorOptions, 'details' | 'headers'> & { readonly retryAfterSeconds?: number } = {},
 ): AppError {
   return new AppError('unavailable', message, {
     cause,
     overload,
-    later,
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 }
@@ -91,7 +85,7 @@ export function unavailable(
 /** Rejects with `unavailable` when `work` takes longer than `timeoutMs`. */
 export function withTimeout<T>(work: Promise<T>, timeoutMs: number, message: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(unavailable(message, { later: work })), timeoutMs);
+    const timer = setTimeout(() => reject(unavailable(message)), timeoutMs);
     work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -15,13 +15,8 @@ import { helpAddressOf } from './help-address.js';
 /** Translates an error of a lower layer, such as a lost database; `undefined` for an unexpected error. */
 export type Translate = (error: unknown, request: Request) => AppError | undefined;
 
-/** A request whose work goes on after its error was sent: the exchange log waits for it. */
-interface UndecidedRequest extends Request {
-  later?: Promise<unknown>;
-}
-
 /** The methods of a path; none if the method of the request is one of them. */
-export type AllowedMethods = (request: Request, response: Response) => readonly string[];
+export type AllowedMethods = (method: string, path: string) => readonly string[];
 
 /** Headers of a file that a lower layer may have set before it failed. */
 const CONTENT_HEADERS = ['Content-Type', 'Content-Length', 'ETag', 'Accept-Ranges'];
@@ -49,9 +44,8 @@ export class CommonErrorFilter implements ExceptionFilter {
   }
 
   reply(exception: unknown, request: Request, response: Response): void {
-    const error = this.expected(exception, request, response) ?? this.unexpected(exception, request, response);
+    const error = this.expected(exception, request) ?? this.unexpected(exception, request, response);
     if (error.kind === 'unavailable') this.countUnavailable(error, request);
-    if (error.later !== undefined) (request as UndecidedRequest).later = error.later;
     if (response.headersSent) {
       // Closing the connection shows the caller that the response is incomplete.
       response.destroy();
@@ -65,13 +59,13 @@ export class CommonErrorFilter implements ExceptionFilter {
     else sendAndClose(request, response, JSON.stringify(body));
   }
 
-  private expected(exception: unknown, request: Request, response: Response): AppError | undefined {
+  private expected(exception: unknown, request: Request): AppError | undefined {
     if (exception instanceof AppError) return exception;
     for (const translate of this.translations) {
       const error = translate(exception, request);
       if (error !== undefined) return error;
     }
-    if (exception instanceof NotFoundException) return this.unknownRoute(request, response);
+    if (exception instanceof NotFoundException) return this.unknownRoute(request);
     if (exception instanceof HttpException) {
       const kind = kindOfRefusal(exception.getStatus());
       return kind === undefined ? undefined : new AppError(kind, exception.message);
@@ -79,8 +73,8 @@ export class CommonErrorFilter implements ExceptionFilter {
     return undefined;
   }
 
-  private unknownRoute(request: Request, response: Response): AppError {
-    const methods = this.allowedMethods(request, response).join(', ');
+  private unknownRoute(request: Request): AppError {
+    const methods = this.allowedMethods(request.method, request.path).join(', ');
     const [path] = request.originalUrl.split('?', 1);
     if (methods === '') return new AppError('notFound', `no route for ${request.method} ${path}`);
     return new AppError('methodNotAllowed', `${request.method} is not supported: ${path} supports ${methods}`, {
@@ -105,11 +99,6 @@ function kindOfRefusal(status: number): ErrorKind | undefined {
   return kind === 'unavailable' ? kind : undefined;
 }
 
-/** As in `src/http`: the connection may be closed for another. */
-interface InterruptibleRequest extends Request {
-  mayBeClosed?: boolean;
-}
-
 /** Whether the rest of the body is small, and the caller is sending it. */
 function canDiscardBody({ complete, headers }: Request, kind: ErrorKind): boolean {
   if (complete) return true;
@@ -122,10 +111,10 @@ function canDiscardBody({ complete, headers }: Request, kind: ErrorKind): boolea
  * Sends a response to a request whose body is still arriving, and closes the connection. Closing it at once would reset
  * it, and the caller would lose the response: the body is received and discarded for a while.
  */
-function sendAndClose(request: InterruptibleRequest, response: Response, text: string): void {
+function sendAndClose(request: Request, response: Response, text: string): void {
   response.set({ Connection: 'close', 'Content-Length': String(Buffer.byteLength(text)) }).type('json');
   if (request.method !== 'HEAD') response.write(text);
-  request.mayBeClosed = true;
+  request.call.mayBeClosed = true;
   const timer = setTimeout(() => response.end(), LINGER_MS).unref();
   request.once('close', () => clearTimeout(timer));
   request.once('end', () => response.end());

@@ -6,6 +6,7 @@ import { present } from '../contracts/common/present.js';
 import { positionedPage } from '../database/list-page.js';
 import type { Reference } from '../contracts/common/references.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
+import { ExchangeDecisions } from './exchange-decisions.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { type ExchangeListRow, ExchangesRepository, type NamedExchangeRow } from './exchanges.repository.js';
 import { explain } from './explanation.rules.js';
@@ -19,12 +20,13 @@ export class ExchangeHistory {
   constructor(
     private readonly exchanges: ExchangesRepository,
     private readonly log: ExchangeLog,
+    private readonly decisions: ExchangeDecisions,
   ) {}
 
   /** The exchanges of a hauler that name one of the values, newest first, at most `MAX_HISTORY`. */
   async find(haulerId: string, references: readonly Reference[]): Promise<NamedExchangeRow[]> {
     await this.log.flushForReader();
-    return this.exchanges.naming(haulerId, references, MAX_HISTORY);
+    return this.decisions.complete(await this.exchanges.naming(haulerId, references, MAX_HISTORY));
   }
 
   /** The request bodies of a page of exchanges; a long one is left out. */

@@ -13,9 +13,11 @@ import { fieldsOf } from '../contracts/common/fields/documented.js';
 import { present } from '../contracts/common/present.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
 import type { Reference } from '../contracts/common/references.js';
-import { cursorOf, filtersOf, partsOf } from '../database/cursor.js';
+import { isUuid } from '../contracts/common/text.js';
+import { cursorOf, filtersOf, invalidCursor, partsOf } from '../database/cursor.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
+import { ExchangeDecisions } from './exchange-decisions.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
 import { BASE64, REDACTED_FORM, TRUNCATED } from './body-cells.js';
 import { type ExchangeListRow, ExchangesRepository, type FullExchangeRow } from './exchanges.repository.js';
@@ -40,6 +42,7 @@ export class ExchangeQueries {
   constructor(
     private readonly exchanges: ExchangesRepository,
     private readonly log: ExchangeLog,
+    private readonly decisions: ExchangeDecisions,
   ) {}
 
   /** The module of tickets provides what its history contains. */
@@ -63,17 +66,18 @@ export class ExchangeQueries {
     refuseUnknown(names, [...fieldsOf(PartnerExchangeQuery).keys()]);
     const { rows, next } = await this.page(query, scope);
     const answers = new Map((await this.exchanges.answers(rows.map(({ id }) => id))).map((row) => [row.id, row]));
-    const data = [];
-    for (const row of rows) {
-      const { response_headers: headers = null, response_text: text } = answers.get(row.id) ?? {};
-      const facts = await factsOf({ ...row, response_headers: headers }, this.pushes);
-      data.push({ ...toExchange(row), explanation: explain(row, text ?? undefined, facts) });
-    }
+    const answered = rows.map((row) => ({ ...row, response_headers: answers.get(row.id)?.response_headers ?? null }));
+    const facts = await factsOf(answered, this.pushes);
+    const data = rows.map((row) => {
+      const text = answers.get(row.id)?.response_text ?? undefined;
+      return { ...toExchange(row), explanation: explain(row, text, facts.get(row.id)) };
+    });
     return { data, next };
   }
 
   async get(id: string, scope?: ExchangeScope): Promise<ExchangeDetail> {
-    const row = await this.row(id);
+    const stored = await this.row(id);
+    const [row = stored] = await this.decisions.complete([stored]);
     if (scope !== undefined && !isWithin(row, scope)) throw unknownExchange(id);
     const response = bodyOf(row.response_body, row.response_form, row.response_sha256, Number(row.response_bytes));
     const request = row.in_revision
@@ -90,7 +94,7 @@ export class ExchangeQueries {
         row.response_headers === null
           ? null
           : { headers: headersIn(row.response_headers), ...(response === undefined ? {} : { body: response }) },
-      explanation: explain(row, response?.text, await factsOf(row, this.pushes)),
+      explanation: explain(row, response?.text, (await factsOf([row], this.pushes)).get(id)),
     };
   }
 
@@ -131,10 +135,11 @@ export class ExchangeQueries {
     const { cursor, pageSize = DEFAULT_PAGE_SIZE } = query;
     const asked = ['exchanges', filtersOf({ ...query, ...scope })];
     const [before] = cursor === undefined ? [] : partsOf(cursor, asked).map(String);
+    if (before !== undefined && !isUuid(before)) throw invalidCursor();
     const filter = { ...filterOf(query), ...scope, before };
     await this.log.flushForReader();
     const found = await this.exchanges.find(filter, pageSize + 1);
-    const rows = found.slice(0, pageSize);
+    const rows = await this.decisions.complete(found.slice(0, pageSize));
     const last = rows.at(-1);
     return { rows, next: found.length > pageSize && last !== undefined ? cursorOf(asked, [last.id]) : null };
   }

@@ -1,6 +1,6 @@
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
-import type { Outcome } from './inbound-outcome.js';
 import type { Reference } from '../contracts/common/references.js';
+import type { KeptBody } from '../http/body-capture.js';
 
 export type Direction = 'inbound' | 'outbound';
 
@@ -10,27 +10,17 @@ export type Direction = 'inbound' | 'outbound';
  * - `unverified`: a caller with the form of a key, which could not be checked because the service was overloaded or its database away.
  * - `keyless`: any other caller.
  */
-export type Lane = 'known' | 'unverified' | 'keyless';
+export type Standing = 'known' | 'unverified' | 'keyless';
 
 /** Headers as Node has them. */
 export type Headers = Readonly<Record<string, string | number | readonly string[] | undefined>>;
-
-/** A body as far as it is kept. */
-export interface KeptBody {
-  readonly content: string | Buffer;
-  /** Size on the wire. */
-  readonly sizeBytes: number;
-  /** SHA-256 on the wire, in hex. Absent if it can be computed from `content`. */
-  readonly sha256?: string | undefined;
-  readonly truncated: boolean;
-}
 
 /** One exchange in memory. It may contain secrets, which are redacted before it is written. */
 export interface ExchangeRecord {
   /** Contains the time at which the exchange began. */
   readonly id: string;
   readonly direction: Direction;
-  readonly lane: Lane;
+  readonly standing: Standing;
   /** Of the caller; empty for an outbound call. */
   readonly address: string;
   readonly interface: InterfaceName;
@@ -58,16 +48,14 @@ export interface ExchangeRecord {
   readonly replayOf?: string | undefined;
   /** Paths of ignored fields, as in the response header. */
   readonly ignoredFields?: string | undefined;
-  /** The part of the trace that made an outbound call. */
-  readonly parentSpanId?: string | undefined;
   readonly requestHeaders: Headers;
   readonly requestBody: KeptBody | undefined;
   /** The parsed body or query, for references. */
   readonly input: unknown;
   readonly responseHeaders: Headers | undefined;
   readonly responseBody: KeptBody | undefined;
-  /** What the service decided, if that is not what the response says. */
-  readonly outcome?: Pick<Outcome, 'status' | 'body'>;
+  /** The status of an answer that was decided and of which nothing was sent. */
+  readonly decidedStatus?: number | undefined;
   /** The request body is stored as a revision of a ticket. */
   readonly inRevision: boolean;
   readonly references: readonly Reference[];

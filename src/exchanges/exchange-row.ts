@@ -2,9 +2,11 @@ import { isJsonObject, type JsonObject } from '../contracts/common/json.js';
 import { isStorableText, storableText } from '../contracts/common/text.js';
 import { maskSecretsInData } from '../observability/known-secrets.js';
 import { bodyCells, type BodyCells, NO_BODY } from './body-cells.js';
-import { tallyOf } from './exchange-hours.repository.js';
-import type { ExchangeRecord, Headers, Lane } from './exchange-record.js';
+import type { Admission } from './exchange-budget.js';
+import type { ExchangeRecord, Headers, Standing } from './exchange-record.js';
 import { storedReferences } from './exchange-references.rules.js';
+import { tallyOf } from './exchange-tally.sql.js';
+import { keptOf } from './kept.rules.js';
 import { type LinkRule, redactHeaders, redactPath } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
 
@@ -48,35 +50,29 @@ export const COLUMNS = [
 /** A row without secrets. */
 export interface ExchangeRow {
   readonly id: string;
-  readonly lane: Lane;
-  /** The row of `exchange_hours` that counts it: `tallyOf`. */
+  readonly standing: Standing;
+  /** `tallyOf`. */
   readonly tally: string;
   /** In the text format of COPY, without the newline. */
   readonly line: string;
 }
 
-/**
- * `line` leaves out the bodies. What a caller without a key can make long is cut. `maxBytes` is `EXCHANGE_BODY_LIMIT`: bodies are cut
- * after they are redacted.
- */
-export function toRow(record: ExchangeRecord, extent: 'whole' | 'line', maxBytes: number): ExchangeRow {
+/** `maxBytes` is `EXCHANGE_BODY_LIMIT`: bodies are cut after they are redacted. */
+export function toRow(record: ExchangeRecord, extent: Exclude<Admission, 'dropped'>, maxBytes: number): ExchangeRow {
   const { id, direction, secrets } = record;
   const rule: LinkRule = direction === 'outbound' ? 'every value' : 'signature';
-  const isWhole = extent === 'whole';
-  const hasRequest = isWhole && !record.inRevision;
-  const request = hasRequest ? bodyCells(record.requestBody, { rule, secrets, maxBytes }) : NO_BODY;
+  const kept = keptOf(record, extent);
+  const request = kept.request ? bodyCells(record.requestBody, { rule, secrets, maxBytes }) : NO_BODY;
   const answer = bodyCells(record.responseBody, { rule, secrets, maxBytes });
-  // An answer without a status was not sent.
-  const response = isWhole && (record.status !== 0 || direction === 'outbound') ? answer : NO_BODY;
+  const response = kept.answer ? answer : NO_BODY;
   const output = parsed(answer);
-  const decided = record.outcome?.body ?? output;
-  const decision = decisionOf(record, output, decided);
-  const isShort = record.lane !== 'known';
+  const decision = decisionOf(record, output);
+  const isShort = kept.headers === 'short';
   const headers = (all: Headers) => {
     const json = redactHeaders(all, secrets);
     return isShort ? shortHeaders(json) : json;
   };
-  const references = storedReferences(record.haulerId, referencesOf(record.input, decided, record.references));
+  const references = storedReferences(record.haulerId, referencesOf(record.input, output, record.references));
   const mask = maskOf([record.requestId, record.ignoredFields, ...references], secrets);
   const path = redactPath(record.path, record.isLink === true ? 'every value' : 'signature', secrets);
   const line = copyLine([
@@ -112,7 +108,7 @@ export function toRow(record: ExchangeRecord, extent: 'whole' | 'line', maxBytes
     response.text,
     response.sha256,
   ]);
-  return { id, lane: record.lane, tally: tallyOf(record, decision), line };
+  return { id, standing: record.standing, tally: tallyOf(record, decision), line };
 }
 
 /** Characters of what a caller without a key chooses (decision 58). */
@@ -154,20 +150,18 @@ function parsed({ whole }: BodyCells): unknown {
 
 /** The code of an error response, and a short form of what the service decided, which may not be what it responded. */
 function decisionOf(
-  { result, status, outcome }: ExchangeRecord,
+  { result, status, decidedStatus = status }: ExchangeRecord,
   output: unknown,
-  decided: unknown,
 ): { readonly errorCode?: string | undefined; readonly result?: string | undefined } {
-  const errorCode = codeIn(errorIn(output));
-  if (result !== undefined) return { errorCode, result };
-  const error = errorIn(decided);
-  if (error === undefined) return { errorCode };
+  const error = errorIn(output);
+  const errorCode = codeIn(error);
+  if (result !== undefined || error === undefined) return { errorCode, result };
   const details = isJsonObject(error['details']) ? error['details'] : {};
   const violations = Array.isArray(details['violations']) ? (details['violations'] as unknown[]) : [];
   const rules = violations.map((each) => (isJsonObject(each) ? each['rule'] : undefined));
   const names = [...new Set([details['reason'], ...rules])].filter((name) => typeof name === 'string');
-  const reason = names.slice(0, 5).join(', ') || codeIn(error);
-  return { errorCode, result: `${outcome?.status ?? status}${reason === undefined ? '' : ` ${reason}`}`.slice(0, 300) };
+  const reason = names.slice(0, 5).join(', ') || errorCode;
+  return { errorCode, result: `${decidedStatus}${reason === undefined ? '' : ` ${reason}`}`.slice(0, 300) };
 }
 
 function errorIn(output: unknown): JsonObject | undefined {

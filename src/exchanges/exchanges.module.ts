@@ -1,5 +1,6 @@
 import { Global, Module } from '@nestjs/common';
 import { OUTBOUND_LOG } from '../outbound/outbound-log.js';
+import { ExchangeDecisions } from './exchange-decisions.service.js';
 import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangeHistory } from './exchange-history.service.js';
 import { ExchangeLog } from './exchange-log.service.js';
@@ -21,6 +22,7 @@ import { OutboundCapture } from './outbound-capture.js';
     ExchangesRepository,
     FailingCallsRepository,
     ExchangeQueries,
+    ExchangeDecisions,
     ExchangeReasonCounts,
     ExchangeHistory,
     ExchangeRetention,
@@ -29,6 +31,7 @@ import { OutboundCapture } from './outbound-capture.js';
   ],
   exports: [
     ExchangeLog,
+    ExchangeDecisions,
     ExchangeHistory,
     ExchangeHours,
     ExchangeQueries,

@@ -1,237 +1,164 @@
-import { helpAddressOf } from '../errors/help-address.js';
-import type { RequestHandler, Response } from 'express';
-import { type Operation, operationOf } from '../contracts/interfaces/operations.js';
+import type { Application, Request, RequestHandler, Response } from 'express';
+import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isUuid } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';
-import { AppError } from '../errors/app-error.js';
-import type { EncodedRequest } from '../http/body-reader.js';
-import { type BodyRequest, IGNORED_FIELDS_HEADER } from '../http/json-body.js';
-import type { FaultedRequest, RecordedRequest } from '../http/recorded-request.js';
+import { inBackground } from '../errors/background.js';
+import { BodyCapture, collectedBytes, keptBody, type KeptBody } from '../http/body-capture.js';
+import type { Call, CallSink, EndedCall } from '../http/call.js';
+import { IGNORED_FIELDS_HEADER, parseUnreadBody } from '../http/json-body.js';
+import { operationOf } from '../contracts/interfaces/operations.js';
 import { isWellFormedKey } from '../observability/key-form.js';
 import { maskSecrets } from '../observability/known-secrets.js';
-import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { ExchangeLog } from './exchange-log.service.js';
-import type { KeptBody, Lane } from './exchange-record.js';
-import { lateOutcome, type Outcome, outcomeOf } from './inbound-outcome.js';
+import type { ExchangeRecord, Standing } from './exchange-record.js';
 
-/** How long a call without an answer may stay open after its caller left. */
-const UNDECIDED_MS = 300_000;
+/** A file that is sent adds listeners beyond Node's default of 10. */
+const MAX_LISTENERS = 20;
 
-type CapturedRequest = RecordedRequest &
-  FaultedRequest &
-  BodyRequest &
-  EncodedRequest & {
-    readonly replay?: { readonly of: string };
-    readonly principal?: {
-      readonly keyId: string | null;
-      readonly keyPrefix: string;
-      readonly haulerId: string | null;
-    };
-  };
-
-/** A call while it is observed. */
-interface OpenCall {
-  readonly id: string;
-  readonly operation: Operation;
-  readonly isFile: boolean;
-  readonly request: CapturedRequest;
-  readonly response: Response;
-  readonly path: string;
-  readonly started: number;
-  readonly body: BodyCapture;
-  /** Whether the caller had left before the answer began. */
-  hasLeft: boolean;
-  /** Whether the route has answered, to whomever. */
-  isAnswered: boolean;
-  /** Called at the end of the answer, if its caller has left. */
-  answered: () => void;
-}
-
-/** Records every call of the four interfaces, also refused and interrupted ones. */
-export function captureInbound(log: ExchangeLog): RequestHandler {
-  return (request: CapturedRequest, response, next) => {
-    const operation = log.isOn ? operationOf(request.path) : undefined;
-    if (operation !== undefined) capture(operation, request, response, log);
+/** Begins the exchange of every call of the four interfaces, also of one that is refused. */
+export function beginExchanges(log: ExchangeLog): RequestHandler {
+  return ({ call, path }, response, next) => {
+    const operation = log.isOn ? operationOf(path) : undefined;
+    if (operation !== undefined) {
+      const isFile = operation.route?.file !== undefined;
+      call.operation = operation;
+      call.exchangeId = uuidv7();
+      call.answer = new BodyCapture(isFile ? 0 : collectedBytes(log.maxBodyBytes));
+      if (isFile) response.setMaxListeners(MAX_LISTENERS);
+    }
     next();
   };
 }
 
-function capture(operation: Operation, request: CapturedRequest, response: Response, log: ExchangeLog): void {
-  const isFile = operation.route?.file !== undefined;
-  const call: OpenCall = {
-    id: uuidv7(),
-    operation,
-    isFile,
-    request,
-    response,
-    path: request.originalUrl,
-    started: performance.now(),
-    body: new BodyCapture(isFile ? 0 : collectedBytes(log.maxBodyBytes)),
-    hasLeft: false,
-    isAnswered: false,
-    answered: () => undefined,
+type Write = (this: Response, chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;
+
+/** Collects the bodies of answers. Express writes every body with these two methods, also after the caller has left. */
+export function collectAnswers(application: Application): void {
+  const { response } = application as unknown as { readonly response: { write: Write; end: Write } };
+  const { write, end } = response;
+  response.write = function (chunk, encoding, callback) {
+    this.req.call.answer?.add(chunk, encoding);
+    return write.call(this, chunk, encoding, callback);
   };
-  request.exchangeId = call.id;
-  observeAnswer(call);
-  // A file that is sent adds listeners beyond Node's default of 10.
-  if (isFile) response.setMaxListeners(20);
-  response.once('close', () => {
-    if (request.later !== undefined) recordLater(call, request.later, log);
-    else if (call.isAnswered || response.headersSent || request.hasNoAnswer === true)
-      record(call, log, outcomeOf(call));
-    else recordAnswer(call, log);
-  });
-}
-
-/** The caller left. The work goes on, and the exchange has its result (decision 66). */
-function recordAnswer(call: OpenCall, log: ExchangeLog): void {
-  call.hasLeft = true;
-  call.answered = onceUntil(UNDECIDED_MS, log, () => record(call, log, outcomeOf(call)));
-}
-
-/** The answer was that the work takes too long. The work goes on, and the exchange has its result (decision 66). */
-function recordLater(call: OpenCall, later: Promise<unknown>, log: ExchangeLog): void {
-  let outcome: Outcome = outcomeOf(call);
-  const end = onceUntil(UNDECIDED_MS, log, () => record(call, log, outcome));
-  const decide = (decided: Outcome | undefined): void => {
-    outcome = decided ?? outcome;
-    end();
+  response.end = function (chunk, encoding, callback) {
+    if (this.req.method !== 'HEAD') this.req.call.answer?.add(chunk, encoding);
+    return end.call(this, chunk, encoding, callback);
   };
-  const help = helpAddressOf(call.request);
-  const follow = (work: Promise<unknown>): unknown =>
-    work.then(
-      (value) => decide(lateOutcome(value, call.path, help)),
-      (error: unknown) =>
-        error instanceof AppError && error.later !== undefined
-          ? follow(error.later)
-          : decide(lateOutcome(error, call.path, help)),
-    );
-  follow(later);
 }
 
-/** Calls `run` once: when the returned function is called, after some time, or when the service stops. */
-function onceUntil(milliseconds: number, log: ExchangeLog, run: () => void): () => void {
-  const end = (): void => {
-    clearTimeout(timer);
-    if (forget()) run();
+/** Records the exchange of a call when it has ended. */
+export function recordExchanges(log: ExchangeLog): CallSink {
+  return (ended) => {
+    const { call, request, status } = ended;
+    const add = () => {
+      const record = toRecord(ended, log);
+      if (record !== undefined) log.add(record);
+    };
+    // A caller may leave before its body is read: the exchange is found by what is in it.
+    const isUnread = status === 0 && call.principal !== undefined && call.parsedBody === undefined;
+    if (isUnread && call.exchangeId !== undefined) inBackground(parseUnreadBody(request).then(add));
+    else add();
   };
-  const forget = log.recordAtStop(end);
-  const timer = setTimeout(end, milliseconds).unref();
-  return end;
 }
 
-function record(call: OpenCall, log: ExchangeLog, outcome: Outcome): void {
-  const { operation, isFile, request, response, body, hasLeft } = call;
+/** Undefined for a call whose exchange is not recorded. */
+function toRecord(ended: EndedCall, log: ExchangeLog): ExchangeRecord | undefined {
+  const { call, request, response, status, result } = ended;
+  const { exchangeId, operation, answer, principal } = call;
+  if (exchangeId === undefined || operation === undefined || answer === undefined) return undefined;
   const route = operation.route?.operation ?? null;
-  const { principal } = request;
-  const status = response.headersSent && !hasLeft ? response.statusCode : 0;
-  const result = outcome.header;
-  const inRevision =
-    route === 'createTicket' &&
-    outcome.status === 200 &&
-    !outcome.isReplay &&
-    (result === 'created' || result === 'updated' || result === 'stale');
+  const isFile = operation.route?.file !== undefined;
+  const inRevision = isNewRevision(route, ended);
   // The text of an accepted push is not held until the exchange is written.
   const hasBody = principal !== undefined && !inRevision;
-  const requestBody = hasBody ? receivedBody(request, collectedBytes(log.maxBodyBytes)) : undefined;
-  log.add({
-    id: call.id,
+  const requestBody = hasBody ? receivedBody(call, collectedBytes(log.maxBodyBytes)) : undefined;
+  return {
+    id: exchangeId,
     direction: 'inbound',
-    lane: laneOf(call, status),
-    address: request.ip ?? '',
+    standing: standingOf(ended, isFile),
+    address: call.address ?? '',
     interface: operation.api.name,
     route,
     method: request.method,
-    path: call.path,
+    path: request.originalUrl,
     haulerId: principal?.haulerId ?? haulerIn(request, route),
     connectionId: null,
     apiKeyId: principal?.keyId ?? null,
     keyPrefix: principal?.keyId == null ? null : principal.keyPrefix,
-    requestId: textOf(response.getHeader('X-Request-Id')) ?? null,
+    requestId: call.requestId,
     status,
-    failure: !hasLeft && response.writableFinished ? undefined : 'cut-off',
-    result: resultOf(route, outcome) ?? result,
-    durationMs: Math.round((performance.now() - call.started) * 10) / 10,
+    failure: ended.isComplete ? undefined : 'cut-off',
+    result: decisionOf(route, ended) ?? result,
+    durationMs: Math.round(ended.durationMs * 10) / 10,
     requestBytes:
       requestBody?.sizeBytes ??
-      (Number(request.headers['content-length']) || (inRevision ? Buffer.byteLength(request.rawBody ?? '') : 0)),
-    responseBytes: hasLeft ? 0 : body.sizeBytes,
-    scenario: request.scenario?.name,
-    replayOf: request.replay?.of,
+      (Number(request.headers['content-length']) || (inRevision ? Buffer.byteLength(call.rawBody ?? '') : 0)),
+    responseBytes: status === 0 ? 0 : answer.sizeBytes,
+    scenario: call.scenario?.name,
+    replayOf: call.replay?.of,
     ignoredFields: textOf(response.getHeader(IGNORED_FIELDS_HEADER)),
     requestHeaders: request.headers,
     requestBody,
-    input: principal === undefined ? undefined : (request.parsedBody ?? request.query),
+    input: principal === undefined ? undefined : (call.parsedBody ?? request.query),
     responseHeaders: status === 0 ? undefined : response.getHeaders(),
-    responseBody: isFile ? undefined : body.kept(),
-    outcome,
+    responseBody: isFile ? undefined : answer.kept(),
+    decidedStatus: decidedStatus(ended),
     inRevision,
     references: keyReference(request),
     secrets: keysIn(request),
-  });
+  };
+}
+
+/** Of the answer, also of one that was written after the caller had left; 0 if nothing was decided. */
+const decidedStatus = ({ response, status }: EndedCall): number =>
+  status !== 0 || response.writableEnded ? response.statusCode : 0;
+
+const isReplay = ({ response }: EndedCall): boolean => response.getHeader(REPLAYED_HEADER) !== undefined;
+
+function isNewRevision(route: string | null, ended: EndedCall): boolean {
+  const { status, result } = ended;
+  const isKept = result === 'created' || result === 'updated' || result === 'stale';
+  return route === 'createTicket' && status === 200 && isKept && !isReplay(ended);
+}
+
+/** What `Ticket-Result` does not say. */
+function decisionOf(route: string | null, ended: EndedCall): string | undefined {
+  if (decidedStatus(ended) !== 200) return undefined;
+  if (isReplay(ended)) return 'replayed';
+  return route === 'createAccount' ? 'created' : undefined;
 }
 
 /** Without an identified caller only a link with a valid signature is accepted. A key may have been impossible to check. */
-function laneOf({ isFile, request }: OpenCall, status: number): Lane {
-  if (request.principal !== undefined || (isFile && status >= 200 && status < 400)) return 'known';
+function standingOf({ call, request, status }: EndedCall, isFile: boolean): Standing {
+  if (call.principal !== undefined || (isFile && status >= 200 && status < 400)) return 'known';
   const couldNotCheck = status === 0 || status >= 500;
   return couldNotCheck && headersWithKey(request).some(isWellFormedKey) ? 'unverified' : 'keyless';
 }
 
-type Write = (chunk?: unknown, encoding?: unknown, callback?: unknown) => unknown;
-
-/** Express writes every body with these two methods, also after the caller has left. */
-function observeAnswer(call: OpenCall): void {
-  const { response, body } = call;
-  const observed = response as unknown as { write: Write; end: Write };
-  const { write, end } = observed;
-  const isHead = response.req.method === 'HEAD';
-  observed.write = (chunk, encoding, callback) => {
-    body.add(chunk, encoding);
-    return write.call(response, chunk, encoding, callback);
-  };
-  observed.end = (chunk, encoding, callback) => {
-    if (response.destroyed && !response.headersSent) call.hasLeft = true;
-    call.isAnswered = true;
-    if (!isHead) body.add(chunk, encoding);
-    // The end may call `write`, which has been observed already.
-    observed.write = write;
-    const result = end.call(response, chunk, encoding, callback);
-    call.answered();
-    return result;
-  };
-}
-
-function receivedBody({ rawBody, rawBytes, wire }: CapturedRequest, maxBytes: number): KeptBody | undefined {
+function receivedBody({ rawBody, rawBytes, wire }: Call, maxBytes: number): KeptBody | undefined {
   const content = rawBody ?? rawBytes;
   const body = content === undefined ? undefined : keptBody(content, maxBytes);
   return body === undefined || wire === undefined ? body : { ...body, ...wire };
 }
 
-function resultOf(route: string | null, { status, isReplay }: Outcome): string | undefined {
-  if (status !== 200) return undefined;
-  if (isReplay) return 'replayed';
-  return route === 'createAccount' ? 'created' : undefined;
-}
-
 /** A key of the partner side may have no hauler; the query then names the hauler. */
-function haulerIn({ principal, query }: CapturedRequest, route: string | null): string | null {
+function haulerIn({ call: { principal }, query }: Request, route: string | null): string | null {
   const { haulerId } = query;
   const isNamed = principal !== undefined && route === 'getSites' && typeof haulerId === 'string' && isUuid(haulerId);
   return isNamed ? haulerId.toLowerCase() : null;
 }
 
-function keyReference({ headers, principal }: CapturedRequest): Reference[] {
+function keyReference({ headers, call: { principal } }: Request): Reference[] {
   const value = headers['idempotency-key'];
   return typeof value === 'string' && principal !== undefined ? [{ kind: 'idempotencyKey', value }] : [];
 }
 
 /** A caller may repeat its key in a body or a path. Keys of ours are recognised everywhere. */
-const keysIn = (request: CapturedRequest): string[] =>
+const keysIn = (request: Request): string[] =>
   headersWithKey(request).filter((key) => key.length >= 8 && maskSecrets(key) === key);
 
-const headersWithKey = ({ headers }: CapturedRequest): string[] =>
+const headersWithKey = ({ headers }: Request): string[] =>
   [headers['platform-api-key'], headers['api-key']].filter((key) => typeof key === 'string');
 
 const textOf = (header: number | string | readonly string[] | undefined): string | undefined =>

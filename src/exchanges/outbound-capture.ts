@@ -2,7 +2,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { isJsonObject } from '../contracts/common/json.js';
 import { uuidv7 } from '../database/uuid.js';
-import { SCENARIO_HEADER } from '../http/recorded-request.js';
+import { BodyCapture, collectedBytes, keptBody } from '../http/body-capture.js';
+import { SCENARIO_HEADER } from '../http/call.js';
 import {
   callContext,
   NO_OUTBOUND_LOG,
@@ -10,8 +11,6 @@ import {
   type OutboundCall,
   type OutboundLog,
 } from '../outbound/outbound-log.js';
-import { currentTrace } from '../outbound/trace-context.js';
-import { BodyCapture, collectedBytes, keptBody } from './body-capture.js';
 import type { Headers } from './exchange-record.js';
 import { ExchangeLog } from './exchange-log.service.js';
 
@@ -31,7 +30,6 @@ export class OutboundCapture implements OutboundLog {
     const id = uuidv7();
     const started = performance.now();
     const context = callContext();
-    const trace = currentTrace();
     const body = new BodyCapture(call.isFile === true ? 0 : collectedBytes(this.log.maxBodyBytes));
     let fileBytes = 0;
     let status = 0;
@@ -47,7 +45,7 @@ export class OutboundCapture implements OutboundLog {
       this.log.add({
         id,
         direction: 'outbound',
-        lane: 'known',
+        standing: 'known',
         address: '',
         interface: call.interface,
         route: call.route,
@@ -74,7 +72,6 @@ export class OutboundCapture implements OutboundLog {
         responseBody: call.isFile === true ? undefined : body.kept(),
         inRevision: false,
         references: context?.references ?? [],
-        parentSpanId: trace?.parentId,
         secrets: call.secrets ?? [],
       });
     };

@@ -1,6 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ipKeyGenerator } from 'express-rate-limit';
+import type { Call } from './call.js';
 
 export interface ConnectionLimits {
   /** Open connections of all callers. */
@@ -19,18 +20,13 @@ const IPV6_NETWORK_BITS = 64;
 /** Interval of the check for unread responses. */
 const UNREAD_CHECK_MS = 50;
 
-/** A request whose caller is unknown and has not sent the body: its connection may be closed for another. */
-export interface InterruptibleRequest extends IncomingMessage {
-  mayBeClosed?: boolean;
-}
-
 /** An open connection. It serves one request at a time, so that a response always belongs to an open connection. */
 export class Connection {
   /** The response that is being computed or sent. */
   current: ServerResponse | undefined;
-  /** The responses of the requests that were pipelined after it. */
-  readonly waiting: ServerResponse[] = [];
-  /** An error of the parser, which is answered after all requests. */
+  /** Whether it ends with that response, because a further request came meanwhile. */
+  isLast = false;
+  /** An error of the parser, which is answered after that response. */
   parseError: NodeJS.ErrnoException | undefined;
 
   /** `owner` is the network of the caller, or the socket itself for a trusted proxy. */
@@ -48,7 +44,7 @@ export class Connection {
   /** The lowest rank is closed first for another connection; undefined while the service works for this one. */
   get closingRank(): number | undefined {
     if (this.current === undefined) return this.owner === this.socket ? 1 : 0;
-    const { mayBeClosed = false } = this.current.req as InterruptibleRequest;
+    const { mayBeClosed = false } = (this.current.req as { readonly call?: Call }).call ?? {};
     return mayBeClosed || this.current.writableEnded ? 2 : undefined;
   }
 }

@@ -1,5 +1,6 @@
-import { type IncomingMessage, type RequestListener, request as httpRequest, Server } from 'node:http';
+import { type RequestListener, request as httpRequest, Server } from 'node:http';
 import { duplexPair } from 'node:stream';
+import type { Call } from './call.js';
 
 export interface InnerRequest {
   readonly method: string;
@@ -19,11 +20,10 @@ const TIMEOUT_MS = 60_000;
 export class InnerServer {
   constructor(private readonly handle: RequestListener) {}
 
-  /** Resolves when the response is complete. `mark` sees the request before its handler. */
-  async send({ method, path, headers, body }: InnerRequest, mark: (request: IncomingMessage) => void): Promise<number> {
+  /** Resolves when the response is complete. `call` is the record of the request. */
+  async send({ method, path, headers, body }: InnerRequest, call: Call): Promise<number> {
     const server = new Server((request, response) => {
-      mark(request);
-      this.handle(request, response);
+      this.handle(Object.assign(request, { call }), response);
     });
     const [ours, theirs] = duplexPair();
     server.emit('connection', theirs);

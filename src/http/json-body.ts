@@ -2,23 +2,15 @@ import { createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
+import { ReceivedBody } from '../errors/received-body.js';
 import { bodyLimits, readBytes, readBytesWithoutKey } from './body-reader.js';
 import { hasBody } from './http-server.js';
 import { mediaTypeOf } from './media-types.js';
-import { servedBy, type ServedRequest } from './recorded-request.js';
+import { type Call, servedBy } from './call.js';
 import { type DtoClass, fieldPlans, type Nested } from '../contracts/common/fields/field.js';
 import { joinPath } from '../contracts/common/text.js';
 
 const JSON_MEDIA_TYPE = 'application/json';
-
-/** A request whose body `@JsonBody()` has read. `rawBody` is the body as sent, without its content coding. */
-export interface BodyRequest extends Request {
-  rawBody?: string;
-  /** The same bytes if they are not UTF-8. */
-  rawBytes?: Buffer;
-  /** The parsed body. */
-  parsedBody?: unknown;
-}
 
 /**
  * The JSON body of a route; the validation pipe reads it as its DTO. A parameter decorator reads it, not a middleware, so
@@ -27,9 +19,9 @@ export interface BodyRequest extends Request {
  */
 export const JsonBody = createParamDecorator((_options: undefined, context): unknown => {
   const http = context.switchToHttp();
-  const request = http.getRequest<BodyRequest & ServedRequest>();
-  const { isBodyOptional, body, role, upload } = servedBy(request).route;
-  if (isBodyOptional === true && request.rawBody === undefined && !hasBody(request)) return {};
+  const request = http.getRequest<Request>();
+  const { isBodyOptional, body, role, upload } = servedBy(request.call).route;
+  if (isBodyOptional === true && request.call.rawBody === undefined && !hasBody(request)) return {};
   const reported = role === 'key' ? body : undefined;
   const read = role === 'anyone' ? readBytesWithoutKey : readAtMost(upload?.maxBytes);
   const text = readJsonText(request, read);
@@ -38,19 +30,19 @@ export const JsonBody = createParamDecorator((_options: undefined, context): unk
     : parsed(request, text, reported);
 });
 
-function textOf(request: BodyRequest, bytes: Buffer): string {
+function textOf(request: Request, bytes: Buffer): string {
   try {
-    return (request.rawBody = orInvalid(decodeUtf8, bytes));
+    return (request.call.rawBody = orInvalid(decodeUtf8, bytes));
   } catch (error) {
-    request.rawBytes = bytes;
+    request.call.rawBytes = bytes;
     throw error;
   }
 }
 
-function parsed(request: BodyRequest, text: string, type?: new () => object): unknown {
-  request.parsedBody = orInvalid(parseJson, text);
-  if (type !== undefined && request.res !== undefined) reportIgnoredFields(type, request.parsedBody, request.res);
-  return request.parsedBody;
+function parsed({ call, res: response }: Request, text: string, reported?: DtoClass): ReceivedBody {
+  const value = (call.parsedBody = orInvalid(parseJson, text));
+  const isReported = reported !== undefined && response !== undefined;
+  return new ReceivedBody(value, text, isReported ? () => reportIgnoredFields(reported, value, response) : undefined);
 }
 
 function orInvalid<T, R>(read: (input: T) => R, input: T): R {
@@ -61,19 +53,22 @@ function orInvalid<T, R>(read: (input: T) => R, input: T): R {
   }
 }
 
-/** Reads the text of a body once. A caller before the route may read it: `@JsonBody()` then parses the same text. */
+/** Reads the text of a body once. Others than the route may read it: `@JsonBody()` then parses the same text. */
 export function readJsonText(
-  request: BodyRequest,
+  request: Request,
   read: (request: Request) => Buffer | Promise<Buffer> = readAtMost(),
 ): string | Promise<string> {
-  if (request.rawBody !== undefined) return request.rawBody;
+  const { call } = request;
+  const known = call.rawBody ?? call.receiving;
+  if (known !== undefined) return known;
   requireJson(request.headers['content-type']);
   const bytes = read(request);
-  return bytes instanceof Promise ? bytes.then((received) => textOf(request, received)) : textOf(request, bytes);
+  if (!(bytes instanceof Promise)) return textOf(request, bytes);
+  return (call.receiving = bytes.then((received) => textOf(request, received)));
 }
 
-/** Parses a body that no route reads. A body that cannot be read or parsed is ignored. */
-export async function parseUnreadBody(request: BodyRequest): Promise<void> {
+/** Parses a body that perhaps no route reads. A body that cannot be read or parsed is ignored. */
+export async function parseUnreadBody(request: Request): Promise<void> {
   if (!hasBody(request)) return;
   try {
     parsed(request, await readJsonText(request));
@@ -88,7 +83,7 @@ const readAtMost =
     readBytes(request, maxBytes ?? bodyLimits(request).maxBytes);
 
 /** The body that `@JsonBody()` has read: its UTF-8 encoding is the bytes that were sent. */
-export function rawBodyOf({ rawBody }: BodyRequest): string {
+export function rawBodyOf({ rawBody }: Call): string {
   if (rawBody === undefined) throw new Error('the route has to read its body with @JsonBody()');
   return rawBody;
 }
@@ -120,30 +115,17 @@ function knownFieldsOf(type: DtoClass<object>): Fields {
 }
 
 /** Sets the header if the body has unknown fields. The body need not be valid. */
-function reportIgnoredFields(type: DtoClass<object>, body: unknown, response: Response): void {
-  if (!hasUnknown(knownFieldsOf(type), body)) return;
-  const found: string[] = [];
-  collect(knownFieldsOf(type), body, '', found);
-  const value = found.slice(0, MAX_PATHS).join(', ');
+function reportIgnoredFields(type: DtoClass, body: unknown, response: Response): void {
+  const value = ignoredFieldsOf(type, body).join(', ');
+  if (value === '') return;
   response.setHeader(IGNORED_FIELDS_HEADER, value.length <= MAX_LENGTH ? value : `${value.slice(0, MAX_LENGTH)}...`);
 }
 
-/** Most bodies have no unknown field: their paths need not be built. */
-function hasUnknown(fields: Fields, value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
-  for (const name in value) {
-    if (!fields.has(name)) return true;
-    const nested = fields.get(name);
-    if (nested === undefined) continue;
-    const inner = knownFieldsOf(nested.type);
-    const content = value[name];
-    if (!nested.isArray) {
-      if (hasUnknown(inner, content)) return true;
-    } else if (Array.isArray(content)) {
-      for (const element of content as unknown[]) if (hasUnknown(inner, element)) return true;
-    }
-  }
-  return false;
+/** The paths of the first unknown fields of a body, each with the known name that may have been meant. */
+export function ignoredFieldsOf(type: DtoClass, body: unknown): string[] {
+  const found: string[] = [];
+  collect(knownFieldsOf(type), body, '', found);
+  return found.slice(0, MAX_PATHS);
 }
 
 function collect(fields: Fields, value: unknown, path: string, found: string[]): void {

@@ -9,7 +9,7 @@ import { maskJson } from '../observability/redaction.js';
 import { csvTexts } from './csv.js';
 import { elementsOf, type PageOf, streamedTexts } from './list-stream.js';
 import { acceptedTypes } from './media-types.js';
-import { servedBy, type ServedRequest } from './recorded-request.js';
+import { servedBy } from './call.js';
 
 const JSON_TYPE = 'application/json';
 
@@ -19,7 +19,7 @@ interface ListForm {
   readonly contentType: string;
   readonly extension: string;
   isOf(route: ApiRoute): boolean;
-  texts(request: ServedRequest, elements: AsyncIterable<unknown>): AsyncIterable<string>;
+  texts(request: Request, elements: AsyncIterable<unknown>): AsyncIterable<string>;
 }
 
 const FORMS: readonly ListForm[] = [
@@ -29,7 +29,7 @@ const FORMS: readonly ListForm[] = [
     extension: 'csv',
     isOf: ({ csv }) => csv !== undefined,
     texts(request, elements) {
-      const { route } = servedBy(request);
+      const { route } = servedBy(request.call);
       const form = csvFormOf(route);
       if (form === undefined) throw new Error(`${route.operation} has no CSV`);
       return csvTexts(form, elements, hasBom(request) ? '\ufeff' : '');
@@ -48,7 +48,7 @@ type ListOf<Query, Page> = (query: Query) => Promise<Page>;
 
 /** A list as its client accepts it: a page as JSON, or every element in a streamed form. JSON wins where both are accepted. */
 export async function listAnswer<Query extends object, Found extends PageOf<unknown>>(
-  request: ServedRequest,
+  request: Request,
   query: Query,
   list: ListOf<Query, Found>,
 ): Promise<Found | StreamableFile> {
@@ -56,34 +56,34 @@ export async function listAnswer<Query extends object, Found extends PageOf<unkn
 }
 
 /** Whether the client wants the whole list, in a form that the route has. */
-export const acceptsStream = (request: ServedRequest): boolean => formOf(request) !== undefined;
+export const acceptsStream = (request: Request): boolean => formOf(request) !== undefined;
 
 /** A page of JSON would look like the whole list to a client that accepts CSV or NDJSON alone. */
-export function refuseOtherForms(request: ServedRequest): void {
+export function refuseOtherForms(request: Request): void {
   if (acceptedOf(request, FORMS) === false || acceptedOf(request, formsOf(request), JSON_TYPE) !== false) return;
   throw new AppError('notAcceptable', `this list has no such form: accept ${JSON_TYPE}, and read all pages`);
 }
 
-function formOf(request: ServedRequest): ListForm | undefined {
+function formOf(request: Request): ListForm | undefined {
   const forms = formsOf(request);
   const accepted = acceptedOf(request, forms, JSON_TYPE);
   return forms.find(({ type }) => type === accepted);
 }
 
-const formsOf = (request: ServedRequest): ListForm[] => FORMS.filter((form) => form.isOf(servedBy(request).route));
+const formsOf = (request: Request): ListForm[] => FORMS.filter((form) => form.isOf(servedBy(request.call).route));
 
-function acceptedOf(request: ServedRequest, forms: readonly ListForm[], ...others: string[]): string | false {
+function acceptedOf(request: Request, forms: readonly ListForm[], ...others: string[]): string | false {
   if (request.headers.accept !== undefined) request.headers.accept = acceptedTypes(request.headers.accept);
   return request.accepts([...others, ...forms.map(({ type }) => type)]);
 }
 
 /** The names of the filters that a client sent. */
-export const filterNames = (request: ServedRequest): string[] =>
+export const filterNames = (request: Request): string[] =>
   Object.keys(request.query).filter((name) => name !== BOM_PARAMETER || formOf(request)?.type !== CSV_TYPE);
 
 /** Every element of the list, in the form that the client accepts. */
 export async function streamedAnswer<Query extends object>(
-  request: ServedRequest,
+  request: Request,
   query: Query,
   list: ListOf<Query, PageOf<unknown>>,
 ): Promise<StreamableFile> {
@@ -110,8 +110,8 @@ function hasBom({ query }: Request): boolean {
 }
 
 /** `sync-runs-<id>-changes-2026-11-26.csv` */
-function fileName(request: ServedRequest, { extension }: ListForm): string {
-  const { api } = servedBy(request);
+function fileName(request: Request, { extension }: ListForm): string {
+  const { api } = servedBy(request.call);
   const name = request.path
     .slice(api.prefix.length)
     .replace(/[^\w-]+/g, '-')

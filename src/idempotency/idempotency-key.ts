@@ -1,9 +1,10 @@
 import { createHash, hash } from 'node:crypto';
+import type { Request } from 'express';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
 import { KEY_HEADER, KEY_REUSED, KEY_REUSED_REASON } from '../contracts/common/idempotency.js';
 import { AppError, invalid, violated } from '../errors/app-error.js';
-import { type BodyRequest, rawBodyOf } from '../http/json-body.js';
-import { servedBy, type ServedRequest } from '../http/recorded-request.js';
+import { servedBy } from '../http/call.js';
+import { rawBodyOf } from '../http/json-body.js';
 import { soleHeader } from '../http/headers.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { type Claim, claim, keep, type KeptAnswer } from './idempotency.repository.js';
@@ -17,7 +18,7 @@ const ACCEPTABLE = /^[\x21-\x7e]{1,255}$/;
 /**
  * The caller's `Idempotency-Key`, if any. Throws 400 if it is empty, too long, not visible ASCII or repeated (decision 16).
  */
-function idempotencyKeyOf(request: BodyRequest): string | undefined {
+function idempotencyKeyOf(request: Request): string | undefined {
   if (request.headers[KEY_HEADER.toLowerCase()] === undefined) return undefined;
   const key = soleHeader(request, KEY_HEADER);
   if (key !== undefined && ACCEPTABLE.test(key)) return key;
@@ -26,11 +27,11 @@ function idempotencyKeyOf(request: BodyRequest): string | undefined {
 }
 
 /** The claim of a request; undefined without an `Idempotency-Key`. `@JsonBody()` must have read the body. */
-export function claimOf(request: BodyRequest & ServedRequest, haulerId: string): Claim | undefined {
+export function claimOf(request: Request, haulerId: string): Claim | undefined {
   const key = idempotencyKeyOf(request);
   if (key === undefined) return undefined;
-  const fingerprint = createHash('sha256').update(rawBodyOf(request)).digest();
-  const { api, route } = servedBy(request);
+  const fingerprint = createHash('sha256').update(rawBodyOf(request.call)).digest();
+  const { api, route } = servedBy(request.call);
   return { haulerId, path: api.prefix + route.path, key: storable(key), fingerprint, help: helpAddressOf(request) };
 }
 

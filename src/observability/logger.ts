@@ -7,19 +7,12 @@ import { protectSecrets } from './known-secrets.js';
 import { type LogOutput, standardOutput } from './log-output.js';
 import { redactText } from './redaction.js';
 
-/** Chunks of up to 4 KiB are atomic in a pipe: the lines of several processes do not mix. */
-const CHUNK_BYTES = { oneProcess: 65_536, severalProcesses: 4_096 };
-
-export function outputOf({ WEB_CONCURRENCY }: Pick<Env, 'WEB_CONCURRENCY'>): LogOutput {
-  return standardOutput(WEB_CONCURRENCY > 1 ? CHUNK_BYTES.severalProcesses : CHUNK_BYTES.oneProcess);
-}
-
 /** Structured logs on standard output or another output, without secrets. */
 export function createLogger(env: Env, output?: Pick<LogOutput, 'write'>): Logger {
   protectSecrets(secretTexts(env));
   if (env.LOG_LEVEL === 'silent') return pino({ enabled: false });
   const hooks = { streamWrite: (line: string) => escapeControls(redactText(line)) };
-  return pino({ level: env.LOG_LEVEL, base: null, timestamp: isoTime, hooks }, output ?? outputOf(env));
+  return pino({ level: env.LOG_LEVEL, base: null, timestamp: isoTime, hooks }, output ?? standardOutput());
 }
 
 let lastTime = 0;

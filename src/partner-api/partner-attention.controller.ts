@@ -1,7 +1,7 @@
 import { Controller, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { DataSource } from 'typeorm';
 import { AttentionService } from '../admin/attention/attention.service.js';
-import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { apiError } from '../errors/app-error.js';
@@ -17,9 +17,9 @@ export class PartnerAttentionController {
   ) {}
 
   @Route(PARTNER_API, 'getOwnAttention')
-  async get(@Req() call: AuthenticatedRequest) {
+  async get(@Req() { call }: Request) {
     const { haulerId, connectionId } = connectionOf(call);
-    const connection = await findConnection(this.dataSource.manager, haulerId, connectionId);
+    const connection = await findConnection(this.dataSource, haulerId, connectionId);
     if (connection === undefined) throw apiError(PARTNER_API, 'notFound', 'the connection was deleted');
     return this.attention.ofConnection(connection);
   }

@@ -1,6 +1,6 @@
 import { Controller, Param, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { principalOf } from '../auth/caller.js';
-import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { RecordingFilters } from '../contracts/admin/recording.dto.js';
@@ -13,6 +13,7 @@ import { Poke } from '../contracts/partner/partner-webhooks.routes.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { apiError } from '../errors/app-error.js';
 import { listAnswer } from '../http/list-answer.js';
+import type { Call } from '../http/call.js';
 import { JsonBody } from '../http/json-body.js';
 import { SyncRunsService } from '../site-sync/sync/sync-runs.service.js';
 import { VisionFindings } from '../vision/client/findings.repository.js';
@@ -34,66 +35,66 @@ export class PartnerConnectionController {
   ) {}
 
   @Route(PARTNER_API, 'listOwnSyncRuns')
-  listRuns(@Query() query: SyncRunFilters, @Req() call: AuthenticatedRequest) {
+  listRuns(@Query() query: SyncRunFilters, @Req() { call }: Request) {
     return this.runs.list({ ...query, ...connectionOf(call) });
   }
 
   @Route(PARTNER_API, 'getOwnSyncRun')
-  getRun(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+  getRun(@Param() { id }: IdParam, @Req() { call }: Request) {
     return this.runs.get(id, connectionOf(call).connectionId);
   }
 
   @Route(PARTNER_API, 'listOwnSyncRunChanges')
-  listChanges(@Param() { id }: IdParam, @Query() query: SyncChangeQuery, @Req() call: AuthenticatedRequest) {
-    const { connectionId } = connectionOf(call);
-    return listAnswer(call, query, (part) => this.runs.listChanges(id, part, connectionId));
+  listChanges(@Param() { id }: IdParam, @Query() query: SyncChangeQuery, @Req() request: Request) {
+    const { connectionId } = connectionOf(request.call);
+    return listAnswer(request, query, (part) => this.runs.listChanges(id, part, connectionId));
   }
 
   @Route(PARTNER_API, 'listOwnQuarantinedRecords')
-  listQuarantine(@Param() { id }: IdParam, @Query() query: QuarantineQuery, @Req() call: AuthenticatedRequest) {
-    const { connectionId } = connectionOf(call);
-    return listAnswer(call, query, (part) => this.runs.quarantine(id, part, connectionId));
+  listQuarantine(@Param() { id }: IdParam, @Query() query: QuarantineQuery, @Req() request: Request) {
+    const { connectionId } = connectionOf(request.call);
+    return listAnswer(request, query, (part) => this.runs.quarantine(id, part, connectionId));
   }
 
   @Route(PARTNER_API, 'listOwnFindings')
-  listFindings(@Query() query: VisionFindingFilters, @Req() call: AuthenticatedRequest) {
-    return listAnswer(call, { ...query, ...connectionOf(call) }, (part) => this.findings.list(part));
+  listFindings(@Query() query: VisionFindingFilters, @Req() request: Request) {
+    return listAnswer(request, { ...query, ...connectionOf(request.call) }, (part) => this.findings.list(part));
   }
 
   @Route(PARTNER_API, 'listOwnVideoSubscriptions')
-  listSubscriptions(@Query() query: TruckFilters, @Req() call: AuthenticatedRequest) {
+  listSubscriptions(@Query() query: TruckFilters, @Req() { call }: Request) {
     return this.subscriptions.list({ ...query, ...connectionOf(call) });
   }
 
   @Route(PARTNER_API, 'listOwnUnreadWindows')
-  listUnreadWindows(@Query() query: TruckFilters, @Req() call: AuthenticatedRequest) {
+  listUnreadWindows(@Query() query: TruckFilters, @Req() { call }: Request) {
     const { haulerId, connectionId } = connectionOf(call);
     return this.subscriptions.listUnread(haulerId, connectionId, query);
   }
 
   @Route(PARTNER_API, 'listOwnRecordings')
-  listRecordings(@Query() query: RecordingFilters, @Req() call: AuthenticatedRequest) {
-    return listAnswer(call, { ...query, ...connectionOf(call) }, (part) => this.recordings.list(part));
+  listRecordings(@Query() query: RecordingFilters, @Req() request: Request) {
+    return listAnswer(request, { ...query, ...connectionOf(request.call) }, (part) => this.recordings.list(part));
   }
 
   @Route(PARTNER_API, 'getOwnRecording')
-  getRecording(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+  getRecording(@Param() { id }: IdParam, @Req() { call }: Request) {
     return this.recordings.get(id, connectionOf(call).connectionId);
   }
 
   @Route(PARTNER_API, 'retryOwnRecording')
-  retryRecording(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+  retryRecording(@Param() { id }: IdParam, @Req() { call }: Request) {
     return this.retries.retry(id, connectionOf(call).connectionId);
   }
 
   @Route(PARTNER_API, 'poke')
-  poke(@JsonBody() request: Poke, @Req() call: AuthenticatedRequest) {
+  poke(@JsonBody() request: Poke, @Req() { call }: Request) {
     return this.pokes.poke(request, connectionOf(call));
   }
 }
 
 /** The connection of a key, with its hauler. */
-export function connectionOf(call: AuthenticatedRequest): { readonly haulerId: string; readonly connectionId: string } {
+export function connectionOf(call: Call): { readonly haulerId: string; readonly connectionId: string } {
   const { haulerId, connectionId } = principalOf(call);
   if (haulerId !== null && connectionId !== null) return { haulerId, connectionId };
   throw apiError(PARTNER_API, 'notFound', 'this key is not that of a connection');

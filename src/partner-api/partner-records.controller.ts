@@ -1,8 +1,7 @@
 import { Controller, Param, Query, Req, Res } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { AccountQueries } from '../accounts/account-queries.js';
 import { principalOf } from '../auth/caller.js';
-import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { AccountFilters } from '../contracts/admin/account.dto.js';
 import { CatalogFilters } from '../contracts/admin/catalog.dto.js';
@@ -14,6 +13,7 @@ import { apiError } from '../errors/app-error.js';
 import { jsonText, streamedList } from '../http/answer.js';
 import { TicketQueries } from '../scale/ticket-queries.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
+import type { Call } from '../http/call.js';
 
 /** The handler sets headers only; Nest still sends what it returns. */
 const PASSTHROUGH = { passthrough: true };
@@ -28,12 +28,12 @@ export class PartnerRecordsController {
   ) {}
 
   @Route(PARTNER_API, 'listOwnTickets')
-  async list(@Query() query: TicketFilters, @Req() call: AuthenticatedRequest, @Res(PASSTHROUGH) response: Response) {
+  async list(@Query() query: TicketFilters, @Req() { call }: Request, @Res(PASSTHROUGH) response: Response) {
     return streamedList(response, await this.tickets.list({ ...query, haulerId: haulerOf(call, 'scale') }));
   }
 
   @Route(PARTNER_API, 'getOwnTicket')
-  async get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest, @Res(PASSTHROUGH) response: Response) {
+  async get(@Param() { id }: IdParam, @Req() { call }: Request, @Res(PASSTHROUGH) response: Response) {
     return jsonText(response, await this.tickets.ofHauler(haulerOf(call, 'scale'), id));
   }
 
@@ -41,30 +41,30 @@ export class PartnerRecordsController {
   async revisions(
     @Param() { id }: IdParam,
     @Query() query: ListQuery,
-    @Req() call: AuthenticatedRequest,
+    @Req() { call }: Request,
     @Res(PASSTHROUGH) response: Response,
   ) {
     return streamedList(response, await this.tickets.revisions(id, query, haulerOf(call, 'scale')));
   }
 
   @Route(PARTNER_API, 'listOwnAccounts')
-  listAccounts(@Query() query: AccountFilters, @Req() call: AuthenticatedRequest) {
+  listAccounts(@Query() query: AccountFilters, @Req() { call }: Request) {
     return this.accounts.list({ ...query, haulerId: haulerOf(call, 'account') });
   }
 
   @Route(PARTNER_API, 'listOwnSites')
-  listSites(@Query() query: CatalogFilters, @Req() call: AuthenticatedRequest) {
+  listSites(@Query() query: CatalogFilters, @Req() { call }: Request) {
     return this.catalog.sites({ ...query, ...catalogOf(call) });
   }
 
   @Route(PARTNER_API, 'listOwnMaterials')
-  listMaterials(@Query() query: CatalogFilters, @Req() call: AuthenticatedRequest) {
+  listMaterials(@Query() query: CatalogFilters, @Req() { call }: Request) {
     return this.catalog.materials({ ...query, ...catalogOf(call) });
   }
 }
 
 /** The whole catalog of a hauler, or what came through the connection of the key. */
-function catalogOf(call: AuthenticatedRequest) {
+function catalogOf(call: Call) {
   const { haulerId, connectionId } = principalOf(call);
   return haulerId !== null && connectionId !== null
     ? { haulerId, connectionId }
@@ -72,7 +72,7 @@ function catalogOf(call: AuthenticatedRequest) {
 }
 
 /** The hauler of a key that opens one of the interfaces. */
-function haulerOf(call: AuthenticatedRequest, ...names: readonly InterfaceName[]): string {
+function haulerOf(call: Call, ...names: readonly InterfaceName[]): string {
   const { haulerId, interfaces } = principalOf(call);
   if (haulerId !== null && names.some((name) => interfaces.has(name))) return haulerId;
   throw apiError(PARTNER_API, 'notFound', `this key does not open ${names.join(' or ')} for a hauler`);

@@ -1,7 +1,7 @@
 import { Controller, Param, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { principalOf } from '../auth/caller.js';
 import { Route } from '../auth/route.js';
-import type { AuthenticatedRequest } from '../auth/principal.js';
 import { AdvanceClockRequest, SandboxScenarioName, StartScenarioRequest } from '../contracts/admin/sandbox.dto.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
 import { JsonBody } from '../http/json-body.js';
@@ -23,21 +23,17 @@ export class PartnerScenariosController {
   }
 
   @Route(PARTNER_API, 'listOwnActiveScenarios')
-  active(@Req() call: AuthenticatedRequest) {
+  active(@Req() { call }: Request) {
     return this.partner.active(principalOf(call));
   }
 
   @Route(PARTNER_API, 'startOwnScenario')
-  start(
-    @Param() { name }: SandboxScenarioName,
-    @JsonBody() request: StartScenarioRequest,
-    @Req() call: AuthenticatedRequest,
-  ) {
+  start(@Param() { name }: SandboxScenarioName, @JsonBody() request: StartScenarioRequest, @Req() { call }: Request) {
     return this.partner.start(principalOf(call), name, request);
   }
 
   @Route(PARTNER_API, 'endOwnScenario')
-  async end(@Param() { name }: SandboxScenarioName, @Req() call: AuthenticatedRequest) {
+  async end(@Param() { name }: SandboxScenarioName, @Req() { call }: Request) {
     await this.partner.end(principalOf(call), name);
   }
 }
@@ -51,7 +47,7 @@ export class PartnerClockController {
   ) {}
 
   @Route(PARTNER_API, 'advanceOwnClock')
-  async advance(@JsonBody() request: AdvanceClockRequest, @Req() call: AuthenticatedRequest) {
+  async advance(@JsonBody() request: AdvanceClockRequest, @Req() { call }: Request) {
     return this.clock.advance(this.partner.customerOf(principalOf(call)), request);
   }
 }

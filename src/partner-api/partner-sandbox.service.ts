@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../http/principal.js';
 import type {
   ActiveSandboxScenario,
   ActiveSandboxScenarios,

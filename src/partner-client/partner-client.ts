@@ -6,7 +6,7 @@ import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import { scenarioNamed } from '../contracts/sandbox/scenarios.js';
 import { withoutFinalSlashes } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';
-import { SCENARIO_HEADER } from '../http/recorded-request.js';
+import { SCENARIO_HEADER } from '../http/call.js';
 import { Metrics } from '../observability/metrics.js';
 import { OUTBOUND_POLICY, type OutboundPolicy, urlFault } from '../outbound/address-guard.js';
 import type { Backoff } from '../outbound/backoff.js';

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import { isJsonObject } from '../contracts/common/json.js';
 import {
   type InjectedScenario,
@@ -9,7 +10,7 @@ import {
   type ScenarioRoute,
 } from '../contracts/sandbox/scenarios.js';
 import { invalid } from '../errors/app-error.js';
-import { type FaultedRequest, SCENARIO_HEADER, type ServedRequest } from '../http/recorded-request.js';
+import { type Call, SCENARIO_HEADER } from '../http/call.js';
 import { readJsonText } from '../http/json-body.js';
 import {
   type ActiveScenario,
@@ -21,15 +22,10 @@ import {
 /** Occurs in the site of every magic value: the text of most tickets need not be parsed. */
 const MAGIC_SITE = /5a4d0b0c-0000-4000-8000-/i;
 
-/** A request whose caller a guard has identified. */
-interface IdentifiedRequest extends FaultedRequest {
-  principal?: { readonly haulerId: string | null; readonly customerId: string | null };
-}
-
 type Input = Readonly<Record<string, unknown>>;
 
 /** The operation of a request; undefined outside the four interfaces. */
-export const routeOf = ({ served }: ServedRequest): ScenarioRoute | undefined =>
+export const routeOf = ({ served }: Call): ScenarioRoute | undefined =>
   served?.route.role === 'key' ? (served.route.operation as ScenarioRoute) : undefined;
 
 /** Chooses the scenario of a request: by the header, by a magic value, or by the table. */
@@ -41,10 +37,7 @@ export class ScenarioSelection {
   constructor(private readonly scenarios: ScenariosRepository) {}
 
   /** A promise only if the body has not arrived, or a scenario may be active. */
-  select(
-    route: ScenarioRoute,
-    request: IdentifiedRequest,
-  ): InjectedScenario | undefined | Promise<InjectedScenario | undefined> {
+  select(route: ScenarioRoute, request: Request): InjectedScenario | undefined | Promise<InjectedScenario | undefined> {
     const named = request.headers[SCENARIO_HEADER.toLowerCase()];
     if (named !== undefined) return { name: checkedName(String(named), route), parameters: {} };
     const input = inputOf(route, request);
@@ -52,10 +45,10 @@ export class ScenarioSelection {
     return this.choose(route, request, input);
   }
 
-  private choose(route: ScenarioRoute, request: IdentifiedRequest, input: Input) {
+  private choose(route: ScenarioRoute, request: Request, input: Input) {
     const name = magicScenario(route, input);
     if (name !== undefined) return { name, parameters: {} };
-    const subject = subjectOf(route, request, input);
+    const subject = subjectOf(route, request.call, input);
     if (subject === undefined) return undefined;
     // Only now, because a read that fails and that no caller awaits ends the process.
     const all = this.activeNow();
@@ -103,7 +96,7 @@ function actsOn({ name, routes, parameters }: ActiveScenario, route: ScenarioRou
 }
 
 /** The query, or the fields of the body. A malformed body has none: the route refuses it. */
-function inputOf(route: ScenarioRoute, request: FaultedRequest): Input | Promise<Input> {
+function inputOf(route: ScenarioRoute, request: Request): Input | Promise<Input> {
   if (route === 'createAccount') return {};
   if (route !== 'createTicket' && route !== 'requestVideo') return request.query;
   const text = readJsonText(request);
@@ -123,7 +116,7 @@ function bodyInputOf(route: ScenarioRoute, text: string): Input {
 }
 
 /** The hauler or customer that the request is about, within the limits of its key. */
-function subjectOf(route: ScenarioRoute, { principal }: IdentifiedRequest, input: Input): ScenarioSubject | undefined {
+function subjectOf(route: ScenarioRoute, { principal }: Call, input: Input): ScenarioSubject | undefined {
   const isVision = ROUTE_INTERFACES[route] === 'vision';
   const limit = (isVision ? principal?.customerId : principal?.haulerId) ?? undefined;
   const given = route === 'getSites' ? input['haulerId'] : isVision ? input['customerId'] : limit;

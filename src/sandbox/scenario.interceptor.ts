@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { NEVER, type Observable, tap } from 'rxjs';
 import { type InjectedScenario, secondsOf } from '../contracts/sandbox/scenarios.js';
 import { nameTaken } from '../contracts/account/account.api.js';
@@ -8,7 +8,7 @@ import { SCALE_API, unknownMaterial } from '../contracts/scale/scale.api.js';
 import { AppError, unexpected, violated } from '../errors/app-error.js';
 import { JSON_TYPE } from '../http/answer.js';
 import { parseUnreadBody } from '../http/json-body.js';
-import { type FaultedRequest, SCENARIO_HEADER, type ServedRequest } from '../http/recorded-request.js';
+import { SCENARIO_HEADER } from '../http/call.js';
 import { routeOf, ScenarioSelection } from './scenario-selection.js';
 
 const HTML = '<!doctype html><html><head><title>Welcome</title></head><body><h1>It works!</h1></body></html>';
@@ -19,7 +19,7 @@ const CUT_LENGTH = 4_096;
 
 /**
  * Injects the faults of HTTP into the four interfaces, after the guard has accepted the key. Scenarios that change the
- * content of a response are passed to the reference partner in `request.scenario`.
+ * content of a response are passed to the reference partner in `call.scenario`.
  */
 @Injectable()
 export class ScenarioInterceptor implements NestInterceptor {
@@ -27,9 +27,9 @@ export class ScenarioInterceptor implements NestInterceptor {
 
   /** Returns at once if no scenario can act: a promise costs a tenth of the tickets per second. */
   intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> | Promise<Observable<unknown>> {
-    const request = context.switchToHttp().getRequest<FaultedRequest & ServedRequest>();
+    const request = context.switchToHttp().getRequest<Request>();
     const response = context.switchToHttp().getResponse<Response>();
-    const route = routeOf(request);
+    const route = routeOf(request.call);
     const selected = route && this.selection.select(route, request);
     return selected === undefined ? next.handle() : inject(selected, request, response, next);
   }
@@ -37,13 +37,13 @@ export class ScenarioInterceptor implements NestInterceptor {
 
 async function inject(
   selected: InjectedScenario | Promise<InjectedScenario | undefined>,
-  request: FaultedRequest,
+  request: Request,
   response: Response,
   next: CallHandler,
 ): Promise<Observable<unknown>> {
   const scenario = await selected;
   if (scenario === undefined) return next.handle();
-  request.scenario = scenario;
+  request.call.scenario = scenario;
   response.setHeader(SCENARIO_HEADER, scenario.name);
   const error = errorOf(scenario, response);
   const breakResponse = BROKEN_RESPONSES[scenario.name];
@@ -52,7 +52,6 @@ async function inject(
   if (error !== undefined) throw error;
   if (scenario.name === 'slow-answer') await delay(secondsOf(scenario) * 1_000, undefined, { ref: false });
   if (breakResponse === undefined) return changeResponse(scenario, response, next);
-  request.hasNoAnswer = true;
   breakResponse(response, scenario);
   return NEVER;
 }

@@ -1,6 +1,9 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { ExchangeDecisions } from '../exchanges/exchange-decisions.service.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ScaleController } from './scale.controller.js';
+import { findPushDecisions } from './ticket-decisions.repository.js';
 import { TicketHistory } from './ticket-history.service.js';
 import { TicketQueries } from './ticket-queries.js';
 import { TicketService } from './ticket.service.js';
@@ -18,9 +21,12 @@ export class ScaleModule implements OnModuleInit {
   constructor(
     private readonly tickets: TicketQueries,
     private readonly exchanges: ExchangeQueries,
+    private readonly decisions: ExchangeDecisions,
+    private readonly dataSource: DataSource,
   ) {}
 
   onModuleInit(): void {
     this.exchanges.usePushes(this.tickets);
+    this.decisions.use('createTicket', (calls) => findPushDecisions(this.dataSource, calls));
   }
 }

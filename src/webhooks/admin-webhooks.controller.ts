@@ -1,5 +1,5 @@
 import { Controller, Param, Query, Req } from '@nestjs/common';
-import type { AuthenticatedRequest } from '../auth/principal.js';
+import type { Request } from 'express';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
@@ -10,6 +10,7 @@ import {
   RotateWebhookSecret,
   WebhookEndpointQuery,
 } from '../contracts/admin/webhook-endpoint.dto.js';
+import type { Call } from '../http/call.js';
 import { JsonBody } from '../http/json-body.js';
 import { Deliveries } from './deliveries.service.js';
 import { OPERATOR } from './endpoint.rules.js';
@@ -29,12 +30,12 @@ export class AdminWebhooksController {
   }
 
   @Route(ADMIN_API, 'listWebhookEndpoints')
-  list(@Query() query: WebhookEndpointQuery, @Req() call: AuthenticatedRequest) {
+  list(@Query() query: WebhookEndpointQuery, @Req() { call }: Request) {
     return this.endpoints.list(query, callerOf(call));
   }
 
   @Route(ADMIN_API, 'getWebhookEndpoint')
-  get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+  get(@Param() { id }: IdParam, @Req() { call }: Request) {
     return this.endpoints.get(id, callerOf(call));
   }
 
@@ -79,4 +80,4 @@ export class AdminWebhooksController {
   }
 }
 
-const callerOf = ({ admin }: AuthenticatedRequest) => ({ ...OPERATOR, seesSlackAddresses: admin?.role === 'admin' });
+const callerOf = ({ admin }: Call) => ({ ...OPERATOR, seesSlackAddresses: admin?.role === 'admin' });

@@ -1,5 +1,5 @@
 import { isEmail } from 'class-validator';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../http/principal.js';
 import type { WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { RuleName } from '../contracts/common/rules.js';
 import type { Violation } from '../contracts/common/violation.js';

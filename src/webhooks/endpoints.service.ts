@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
-import type { Principal } from '../auth/principal.js';
+import type { Principal } from '../http/principal.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
@@ -15,9 +14,9 @@ import {
   type WebhookEndpointQuery,
 } from '../contracts/admin/webhook-endpoint.dto.js';
 import { present } from '../contracts/common/present.js';
+import { Database } from '../database/database.js';
 import { listPage } from '../database/list-page.js';
 import { isForeignKeyViolation } from '../database/postgres-errors.js';
-import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { outboundPolicy } from '../outbound/address-guard.js';
@@ -52,7 +51,7 @@ import { newSecret } from './secrets.js';
 @Injectable()
 export class WebhookEndpoints {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(ENV) private readonly env: ResolvedEnv,
     private readonly job: DeliveryJob,
     private readonly deliveries: Deliveries,
@@ -62,7 +61,7 @@ export class WebhookEndpoints {
   async ownerOf(caller: Principal): Promise<EndpointOwner> {
     const { keyId, haulerId, connectionId } = caller;
     if (keyId === null) throw new Error('the partner API needs a key');
-    const first = await firstKeyOf(this.dataSource, keyId);
+    const first = await firstKeyOf(this.database, keyId);
     const own = { topics: topicsOf(caller), formats: ['standard', 'slack'] as const, seesSlackAddresses: false };
     return { keyId: first, haulerId, connectionId, ...own };
   }
@@ -73,7 +72,7 @@ export class WebhookEndpoints {
     const wanted = { url: request.url, topics: [...new Set(request.topics)], format, haulerId };
     await this.check(wanted, owner);
     const max = owner.keyId === null ? MAX_ENDPOINTS : MAX_OWN_ENDPOINTS;
-    if ((await countEndpoints(this.dataSource, owner.keyId)) >= max) {
+    if ((await countEndpoints(this.database, owner.keyId)) >= max) {
       throw apiError(ADMIN_API, 'conflict', `there are ${max} endpoints already: delete one`);
     }
     const id = uuidv7();
@@ -87,17 +86,13 @@ export class WebhookEndpoints {
       enabled: request.enabled ?? true,
       sealed_secret: sealKey(this.env.SECRETS_KEY, id, secret),
     };
-    await ofKnownHauler(insertEndpoint(this.dataSource, row));
+    await ofKnownHauler(insertEndpoint(this.database, row));
     return { ...(await this.get(id, owner)), secret };
   }
 
   async list(query: WebhookEndpointQuery | ListQuery, owner = OPERATOR): Promise<List<WebhookEndpoint>> {
     const haulerId = 'haulerId' in query ? query.haulerId : undefined;
-    const { rows, pagination } = await listPage<EndpointRow>(
-      this.dataSource,
-      endpointList(haulerId, owner.keyId),
-      query,
-    );
+    const { rows, pagination } = await listPage<EndpointRow>(this.database, endpointList(haulerId, owner.keyId), query);
     return { data: rows.map((row) => toEndpointDto(row, owner)), pagination };
   }
 
@@ -119,9 +114,9 @@ export class WebhookEndpoints {
       haulerId: haulerId ?? row.hauler_id,
     };
     await this.check(wanted, owner);
-    await inTransaction(this.dataSource, async (manager) => {
-      await ofKnownHauler(updateEndpoint(manager, id, { url, topics, format, haulerId, enabled }));
-      if (enabled === true) await makeDue(manager, id);
+    await this.database.transaction(async (transaction) => {
+      await ofKnownHauler(updateEndpoint(transaction, id, { url, topics, format, haulerId, enabled }));
+      if (enabled === true) await makeDue(transaction, id);
     });
     this.job.runDue();
     return this.get(id, owner);
@@ -129,8 +124,8 @@ export class WebhookEndpoints {
 
   async remove(id: string, owner = OPERATOR): Promise<void> {
     await this.required(id, owner);
-    await deleteEndpoint(this.dataSource, id);
-    await deleteDeliveries(this.dataSource, id);
+    await deleteEndpoint(this.database, id);
+    await deleteDeliveries(this.database, id);
   }
 
   async test(id: string, owner = OPERATOR): Promise<WebhookDelivery> {
@@ -142,12 +137,12 @@ export class WebhookEndpoints {
     await this.required(id, owner);
     const secret = newSecret();
     const overlap = request.overlapSeconds ?? DEFAULT_SECRET_OVERLAP_SECONDS;
-    await replaceSecret(this.dataSource, id, sealKey(this.env.SECRETS_KEY, id, secret), overlap);
+    await replaceSecret(this.database, id, sealKey(this.env.SECRETS_KEY, id, secret), overlap);
     return { ...(await this.get(id, owner)), secret };
   }
 
   private async required(id: string, { keyId }: EndpointOwner): Promise<EndpointRow> {
-    const row = await findEndpoint(this.dataSource, id, keyId);
+    const row = await findEndpoint(this.database, id, keyId);
     if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no webhook endpoint ${id}`);
     return row;
   }

@@ -1,6 +1,6 @@
 import { Controller, Param, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { principalOf } from '../auth/caller.js';
-import type { AuthenticatedRequest } from '../auth/principal.js';
 import { Route } from '../auth/route.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { WebhookDeliveryQuery } from '../contracts/admin/webhook-delivery.dto.js';
@@ -10,6 +10,7 @@ import {
   RotateWebhookSecret,
 } from '../contracts/admin/webhook-endpoint.dto.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
+import type { Call } from '../http/call.js';
 import { JsonBody } from '../http/json-body.js';
 import { Deliveries } from './deliveries.service.js';
 import { WebhookEndpoints } from './endpoints.service.js';
@@ -23,55 +24,51 @@ export class PartnerWebhooksController {
   ) {}
 
   @Route(PARTNER_API, 'createOwnWebhookEndpoint')
-  async create(@JsonBody() request: CreateOwnWebhookEndpoint, @Req() call: AuthenticatedRequest) {
+  async create(@JsonBody() request: CreateOwnWebhookEndpoint, @Req() { call }: Request) {
     return this.endpoints.create(request, await this.ownerOf(call));
   }
 
   @Route(PARTNER_API, 'listOwnWebhookEndpoints')
-  async list(@Query() query: ListQuery, @Req() call: AuthenticatedRequest) {
+  async list(@Query() query: ListQuery, @Req() { call }: Request) {
     return this.endpoints.list(query, await this.ownerOf(call));
   }
 
   @Route(PARTNER_API, 'getOwnWebhookEndpoint')
-  async get(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+  async get(@Param() { id }: IdParam, @Req() { call }: Request) {
     return this.endpoints.get(id, await this.ownerOf(call));
   }
 
   @Route(PARTNER_API, 'updateOwnWebhookEndpoint')
-  async update(
-    @Param() { id }: IdParam,
-    @JsonBody() request: ChangeOwnWebhookEndpoint,
-    @Req() call: AuthenticatedRequest,
-  ) {
+  async update(@Param() { id }: IdParam, @JsonBody() request: ChangeOwnWebhookEndpoint, @Req() { call }: Request) {
     return this.endpoints.update(id, request, await this.ownerOf(call));
   }
 
   @Route(PARTNER_API, 'deleteOwnWebhookEndpoint')
-  async remove(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+  async remove(@Param() { id }: IdParam, @Req() { call }: Request) {
     await this.endpoints.remove(id, await this.ownerOf(call));
   }
 
   @Route(PARTNER_API, 'testOwnWebhookEndpoint')
-  async test(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+  async test(@Param() { id }: IdParam, @Req() { call }: Request) {
     return this.endpoints.test(id, await this.ownerOf(call));
   }
 
   @Route(PARTNER_API, 'rotateOwnWebhookSecret')
-  async rotate(@Param() { id }: IdParam, @JsonBody() request: RotateWebhookSecret, @Req() call: AuthenticatedRequest) {
+  async rotate(@Param() { id }: IdParam, @JsonBody() request: RotateWebhookSecret, @Req() { call }: Request) {
     return this.endpoints.rotate(id, request, await this.ownerOf(call));
   }
 
   @Route(PARTNER_API, 'listOwnWebhookDeliveries')
-  async listDeliveries(@Query() query: WebhookDeliveryQuery, @Req() call: AuthenticatedRequest) {
+  async listDeliveries(@Query() query: WebhookDeliveryQuery, @Req() { call }: Request) {
     return this.deliveries.list(query, await this.ownerOf(call));
   }
 
   @Route(PARTNER_API, 'retryOwnWebhookDelivery')
-  async retry(@Param() { id }: IdParam, @Req() call: AuthenticatedRequest) {
+  async retry(@Param() { id }: IdParam, @Req() { call }: Request) {
     return this.deliveries.retry(id, await this.ownerOf(call));
   }
 
-  private ownerOf(call: AuthenticatedRequest) {
+  private ownerOf(call: Call) {
     return this.endpoints.ownerOf(principalOf(call));
   }
 }

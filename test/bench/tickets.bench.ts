@@ -38,7 +38,7 @@ interface Round {
 /**
  * New tickets a second: (a) this service with everything on, (b) a hand-written Fastify with one upsert a request, (c) a
  * hand-written Fastify that keeps the promises of this service, (d) the upsert of (b) without HTTP, and (a) once more
- * without the exchange log, and in two processes. Arguments: rounds (5), seconds of one measurement (3),
+ * without the exchange log. Arguments: rounds (5), seconds of one measurement (3),
  * the name of one to measure it alone; with `profile` as a fourth its CPU profile is left in data/bench.
  */
 export async function run([rounds = '5', seconds = '3', only = '', profile]: readonly string[]): Promise<void> {
@@ -72,7 +72,6 @@ async function contend(database: BenchDatabase, profile: boolean): Promise<Conte
   const peer = await startPeer('fastify-pg.mjs', database.url);
   const keeping = await startPeer('fastify-promises.mjs', database.url);
   const unlogged = await startService(database, { EXCHANGE_LOG: 'off' });
-  const two = await startService(database, { WEB_CONCURRENCY: '2' });
   const { next, headers } = house;
   const hash = createHash('sha256').update(String(headers['platform-api-key'])).digest();
   await database.client.query('INSERT INTO peer_keys (hash, hauler_id) VALUES ($1, $2)', [hash, house.haulerId]);
@@ -94,7 +93,6 @@ async function contend(database: BenchDatabase, profile: boolean): Promise<Conte
       run: (connections, seconds) => upsertInLoops(database.url, connections, seconds, next),
     },
     ours('a without the exchange log', unlogged),
-    ours('a in 2 processes', two),
   ];
 }
 

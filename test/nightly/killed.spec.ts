@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -186,39 +186,6 @@ describe('killed while it', () => {
       expect(new Set(sent.map((each) => each.id)).size).toBe(events);
       const tries = [...Map.groupBy(sent, (each) => each.id).values()].map(({ length }) => length);
       expect(Math.max(...tries)).toBe(2);
-    },
-    CASE_MS,
-  );
-});
-
-/** The parent of several processes behind one port (`WEB_CONCURRENCY`), and its children. */
-describe('a worker', () => {
-  const childrenOf = (pid: number | undefined): number[] =>
-    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
-  const runs = (pid: number) => existsSync(`/proc/${pid}`);
-
-  test(
-    'that is killed is replaced, service continues, and all end with their parent',
-    async () => {
-      await begin({ WEB_CONCURRENCY: '2' });
-      const { child, url } = service;
-      const [first, second] = childrenOf(child.pid);
-      if (first === undefined || second === undefined) throw new Error('there are no two workers');
-      process.kill(first, 'SIGKILL');
-      await eventually(() => expect(childrenOf(child.pid).filter((pid) => pid !== first)).toHaveLength(2));
-      expect(childrenOf(child.pid)).toContain(second);
-      await eventually(() => expect(service.output()).toContain('a worker has ended'));
-      const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/health/ready`)));
-      expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-      const used = start({ WEB_CONCURRENCY: '2', PORT: new URL(url).port });
-      await expect(used).rejects.toThrow(/EADDRINUSE[^]*\na worker ended with 1 before it listened\n$/);
-      const workers = childrenOf(child.pid);
-      await service.end('SIGKILL');
-      await eventually(() => expect(workers.filter(runs)).toEqual([]));
-      service = await start({ WEB_CONCURRENCY: '2' });
-      const others = childrenOf(service.child.pid);
-      expect(await service.end('SIGTERM')).toBe(0);
-      expect(others.filter(runs)).toEqual([]);
     },
     CASE_MS,
   );

@@ -1,40 +1,29 @@
-import { beforeEach, describe, expect, test } from '@jest/globals';
-import { LogOutput } from '../../src/observability/log-output.js';
+import { expect, test } from '@jest/globals';
 import { startTestApp } from '../support/app.js';
+import { eventually } from '../support/eventually.js';
 import { startServiceProcess } from '../support/service-process.js';
 
 const MEBIBYTE = 1024 * 1024;
 
-let chunks: string[];
-let written: (() => void)[];
-let output: LogOutput;
-beforeEach(() => {
-  chunks = [];
-  written = [];
-  const write = (chunk: string, done: () => void) => {
-    chunks.push(chunk);
-    written.push(done);
-    return true;
-  };
-  output = new LogOutput({ write: write as never }, 10);
-});
-
-/** Standard output accepts the chunk that is being written, and the next one begins. */
-async function accept(): Promise<void> {
-  written.shift()?.();
-  await new Promise((resolve) => setImmediate(resolve));
-}
-
-describe('log lines', () => {
-  test('are dropped and counted while standard output is not read, and the loss is logged', async () => {
-    const line = `${'x'.repeat(MEBIBYTE - 1)}\n`;
-    for (let i = 0; i < 20; i++) output.write(line);
-    expect(output.droppedLines).toBeGreaterThan(10);
-    const kept = 20 - output.droppedLines;
-    for (let i = 0; i < kept + 1; i++) await accept();
-    expect(chunks.filter((chunk) => chunk === line)).toHaveLength(kept);
-    expect(chunks.join('')).toContain(`"dropped":${output.droppedLines}`);
-  });
+test('lines beyond 8 MiB are lost while nobody reads standard output, and counted; requests are answered meanwhile', async () => {
+  const service = await startTestApp();
+  const { child, url, output, ended } = await startServiceProcess(service.env, { LOG_LEVEL: 'info' });
+  child.stdout?.pause();
+  const sent = 4_000;
+  for (let first = 0; first < sent; first += 50) {
+    const round = Array.from({ length: 50 }, (_, i) => fetch(`${url}/${first + i}/${'x'.repeat(4_000)}`));
+    expect((await Promise.all(round)).every(({ status }) => status === 404)).toBe(true);
+  }
+  child.stdout?.resume();
+  await eventually(() => expect(output()).toContain('"dropped":'));
+  const dropped = Number(/"dropped":(\d+)/.exec(output())?.[1]);
+  const kept = output().match(/"path":"\/\d+\/x/g)?.length;
+  expect(dropped).toBeGreaterThan(0);
+  expect(kept).toBe(sent - dropped);
+  expect(output().length).toBeGreaterThan(8 * MEBIBYTE);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  await service.close();
 });
 
 test('SIGTERM ends the service while nobody reads its standard output', async () => {

@@ -187,10 +187,6 @@ export const ageLastUse = ({ dataSource }: TestApp, keyId: string, seconds: numb
 export const expireKey = ({ dataSource }: TestApp, keyId: string): Promise<unknown> =>
   dataSource.query("UPDATE api_keys SET expires_at = now() - interval '1 second' WHERE id = $1", [keyId]);
 
-/** As when the minute of every count of requests is over. */
-export const endMinutes = ({ dataSource }: TestApp): Promise<unknown> =>
-  dataSource.query("UPDATE request_counts SET requests = 500, ends_at = now() - interval '1 second'");
-
 /** What waits at an endpoint, or at all of them, is due. */
 export const hurryDeliveries = ({ dataSource }: TestApp, endpointId: string | null = null): Promise<unknown> =>
   dataSource.query(

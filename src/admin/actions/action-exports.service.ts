@@ -1,15 +1,13 @@
 import { Injectable, type StreamableFile } from '@nestjs/common';
+import type { Request } from 'express';
 import { whoOf } from '../../auth/action-log.interceptor.js';
 import { ActionLog } from '../../auth/action-log.repository.js';
 import { changesOf } from '../../auth/action.rules.js';
-import type { AuthenticatedRequest } from '../../auth/principal.js';
 import type { Action, ActionQuery } from '../../contracts/admin/action.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { acceptsStream, listAnswer } from '../../http/list-answer.js';
-import { servedBy, type ServedRequest } from '../../http/recorded-request.js';
+import { servedBy } from '../../http/call.js';
 import { NamedActions } from './actions.service.js';
-
-export type ExportCall = AuthenticatedRequest & ServedRequest;
 
 /** The action log as a page, or as a whole, which is an action too. */
 @Injectable()
@@ -19,23 +17,23 @@ export class ActionExports {
     private readonly log: ActionLog,
   ) {}
 
-  answer(query: ActionQuery, call: ExportCall): Promise<List<Action> | StreamableFile> {
-    let isRecorded = !acceptsStream(call);
-    return listAnswer(call, query, async (part) => {
+  answer(query: ActionQuery, request: Request): Promise<List<Action> | StreamableFile> {
+    let isRecorded = !acceptsStream(request);
+    return listAnswer(request, query, async (part) => {
       const page = await this.actions.list(part);
       // After the first page, so that a refused query is none, and before anything of it is sent.
-      if (!isRecorded) await this.record(call);
+      if (!isRecorded) await this.record(request);
       isRecorded = true;
       return page;
     });
   }
 
-  private record(call: ExportCall): Promise<void> {
-    const { route } = servedBy(call);
-    const { params, query } = call;
+  private record(request: Request): Promise<void> {
+    const { route } = servedBy(request.call);
+    const { params, query } = request;
     const changes = changesOf({ route, params, query, body: undefined, response: undefined });
     return this.log.require({
-      ...whoOf(call),
+      ...whoOf(request),
       action: 'actions.exported',
       resource: route.resource,
       ...(changes === undefined ? {} : { changes }),

@@ -1,8 +1,9 @@
 import { Controller, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { Route } from '../../auth/route.js';
 import { ActionQuery } from '../../contracts/admin/action.dto.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import { ActionExports, type ExportCall } from './action-exports.service.js';
+import { ActionExports } from './action-exports.service.js';
 
 /** The changes by admins and partners, of both sides. */
 @Controller()
@@ -10,7 +11,7 @@ export class ActionsController {
   constructor(private readonly exports: ActionExports) {}
 
   @Route(ADMIN_API, 'listActions')
-  list(@Query() query: ActionQuery, @Req() call: ExportCall) {
-    return this.exports.answer(query, call);
+  list(@Query() query: ActionQuery, @Req() request: Request) {
+    return this.exports.answer(query, request);
   }
 }

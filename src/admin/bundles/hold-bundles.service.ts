@@ -1,14 +1,11 @@
 import { pipeline } from 'node:stream/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import type { Response } from 'express';
-import { DataSource } from 'typeorm';
+import type { Request, Response } from 'express';
 import { actorOf, whoOf } from '../../auth/action-log.interceptor.js';
 import { ActionLog } from '../../auth/action-log.repository.js';
-import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { BUNDLE_PROBLEMS, type HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from '../../contracts/admin/hold-bundle.dto.js';
 import { Database } from '../../database/database.js';
-import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { limitReader } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
@@ -26,7 +23,6 @@ export class HoldBundles {
   private readonly logger = new Logger(HoldBundles.name);
 
   constructor(
-    private readonly dataSource: DataSource,
     private readonly database: Database,
     private readonly holds: Holds,
     @Inject(STORAGE) private readonly storage: Storage,
@@ -34,7 +30,7 @@ export class HoldBundles {
   ) {}
 
   /** Throws before the first byte. After it a failure breaks the connection, so that no client takes a part for the whole. */
-  async send(id: string, range: HoldBundleQuery, request: AuthenticatedRequest, response: Response): Promise<void> {
+  async send(id: string, range: HoldBundleQuery, request: Request, response: Response): Promise<void> {
     const row = await this.holds.find(id);
     await this.check(row, range);
     const hold = await this.holds.get(id);
@@ -57,11 +53,13 @@ export class HoldBundles {
     const { endsAfter, startsBefore } = range;
     if (endsAfter !== undefined && startsBefore !== undefined && startsBefore <= endsAfter)
       throw invalid([{ path: 'startsBefore', rule: 'isRange', message: 'startsBefore must be after endsAfter' }]);
-    const [count, first] = await inTransaction(
-      this.dataSource,
-      async (manager) =>
-        [await countBundle(manager, hold, range), (await findBundle(manager, hold, range, undefined, 1))[0]] as const,
-      { pool: this.database.bulk },
+    const [count, first] = await this.database.transaction(
+      async (transaction) =>
+        [
+          await countBundle(transaction, hold, range),
+          (await findBundle(transaction, hold, range, undefined, 1))[0],
+        ] as const,
+      { pool: 'bulk' },
     );
     if (count > MAX_BUNDLE_RECORDINGS) {
       const parts = `a bundle has at most ${MAX_BUNDLE_RECORDINGS}: get it in parts, with endsAfter and startsBefore`;
@@ -71,7 +69,7 @@ export class HoldBundles {
     if (first !== undefined) await this.storage.stat(recordingFile(first.id));
   }
 
-  private record(id: string, range: HoldBundleQuery, request: AuthenticatedRequest): Promise<void> {
+  private record(id: string, range: HoldBundleQuery, request: Request): Promise<void> {
     return this.actions.require({
       ...whoOf(request),
       ...{ action: 'hold.exported', resource: `hold:${id}` },
@@ -82,8 +80,8 @@ export class HoldBundles {
   private async stream(facts: BundleFacts, response: Response): Promise<void> {
     const leaving = new AbortController();
     const archive = new ZipArchive(leaving.signal);
-    const { dataSource, database, storage } = this;
-    const bundle = new HoldBundle({ dataSource, database, storage }, facts, archive);
+    const { database, storage } = this;
+    const bundle = new HoldBundle({ database, storage }, facts, archive);
     const write = async () => {
       await bundle.write();
       response.addTrailers({ [BUNDLE_PROBLEMS]: String(bundle.problems.length) });

@@ -1,6 +1,6 @@
 import { Controller, Param, Query, Req } from '@nestjs/common';
+import type { Request } from 'express';
 import { actorOf } from '../../auth/action-log.interceptor.js';
-import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { Route } from '../../auth/route.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { CreateErasure, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
@@ -13,8 +13,8 @@ export class ErasuresController {
   constructor(private readonly erasures: Erasures) {}
 
   @Route(ADMIN_API, 'createErasure')
-  create(@JsonBody() request: CreateErasure, @Req() call: AuthenticatedRequest) {
-    return this.erasures.create(request, actorOf(call));
+  create(@JsonBody() erasure: CreateErasure, @Req() request: Request) {
+    return this.erasures.create(erasure, actorOf(request));
   }
 
   @Route(ADMIN_API, 'listErasures')

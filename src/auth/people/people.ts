@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { type AdminCaller, AdminTokens, type Person } from '../admin-caller.js';
+import type { AdminCaller, Person } from '../../http/principal.js';
+import { AdminTokens } from '../admin-caller.js';
 import { OidcClient } from './oidc-client.js';
 import { accessOf } from './role-mapping.rules.js';
 

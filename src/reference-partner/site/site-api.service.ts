@@ -2,14 +2,13 @@ import { pipeline, Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import { principalOf } from '../../auth/caller.js';
-import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import type { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import { type Answer, JSON_TYPE } from '../../http/answer.js';
 import { matchesEtag } from '../../http/conditional-requests.js';
-import type { FaultedRequest } from '../../http/recorded-request.js';
 import { changesSites, changeSites } from '../sandbox/site-answers.rules.js';
 import { ReferenceSiteData } from './site-data.service.js';
 
@@ -22,11 +21,11 @@ export class ReferenceSiteApi {
    * Returns the body as a stream, or 304 without a body if the caller has it. Throws `notFound` if the hauler is unknown
    * or the key is limited to another one.
    */
-  async getSites(haulerId: string, call: AuthenticatedRequest & FaultedRequest): Promise<Answer<Readable | undefined>> {
-    const { haulerId: limit } = principalOf(call);
+  async getSites(haulerId: string, request: Request): Promise<Answer<Readable | undefined>> {
+    const { haulerId: limit } = principalOf(request.call);
     const stored = limit !== null && limit !== haulerId ? undefined : await this.data.find(haulerId);
     if (stored === undefined) throw apiError(SITE_API, 'notFound', `hauler ${haulerId} has no data`);
-    const scenario = call.scenario?.name;
+    const scenario = request.call.scenario?.name;
     if (changesSites(scenario)) {
       const response = (await json(unzipped(stored.body))) as GetSitesResponse;
       const body = Buffer.from(JSON.stringify(changeSites(scenario, response)));
@@ -35,8 +34,8 @@ export class ReferenceSiteApi {
     // The tag is weak, because the compressed and the uncompressed body share it.
     const etag = `W/"${stored.digest}"`;
     const headers = { ETag: etag, Vary: 'Accept-Encoding' };
-    if (matchesEtag(call.headers['if-none-match'], etag)) return { status: 304, headers, body: undefined };
-    return call.acceptsEncodings(['gzip', 'identity']) === 'gzip'
+    if (matchesEtag(request.headers['if-none-match'], etag)) return { status: 304, headers, body: undefined };
+    return request.acceptsEncodings(['gzip', 'identity']) === 'gzip'
       ? answer(Readable.from([stored.body]), stored.body.length, { ...headers, 'Content-Encoding': 'gzip' })
       : answer(unzipped(stored.body), stored.byteLength, headers);
   }

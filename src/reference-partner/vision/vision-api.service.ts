@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import type { Request } from 'express';
 import { principalOf } from '../../auth/caller.js';
-import type { AuthenticatedRequest } from '../../auth/principal.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { type PageRequest, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
 import { present } from '../../contracts/common/present.js';
@@ -19,16 +18,15 @@ import {
   Video,
   type VideoList,
 } from '../../contracts/vision/vision.dto.js';
+import { Database } from '../../database/database.js';
 import { apiError } from '../../errors/app-error.js';
-import type { FaultedRequest } from '../../http/recorded-request.js';
+import type { Call } from '../../http/call.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
 import { clipScenario, VisionScenarios } from '../sandbox/vision-scenarios.service.js';
 import { ReferenceCameras, type TruckCamera } from './cameras.repository.js';
 import { listVideos, type VideoKind, type VideoRow } from './stored-videos.repository.js';
 import { DownloadLinks } from './download-links.js';
 import { assertOrder, ReferenceVideoRequests } from './video-requests.service.js';
-
-type Call = AuthenticatedRequest & FaultedRequest;
 
 /** The properties that all links of one list share. */
 interface Links {
@@ -41,7 +39,7 @@ interface Links {
 @Injectable()
 export class ReferenceVisionApi {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly cameras: ReferenceCameras,
     private readonly requests: ReferenceVideoRequests,
     private readonly links: DownloadLinks,
@@ -49,7 +47,7 @@ export class ReferenceVisionApi {
     private readonly clock: PartnerClock,
   ) {}
 
-  async requestVideo(request: CreateVideoRequest, call: Call): Promise<CreateVideoResponse> {
+  async requestVideo(request: CreateVideoRequest, { call }: Request): Promise<CreateVideoResponse> {
     this.requests.assertRange(request);
     assertCustomer(request.customerId, call);
     const sourceTruckId = await this.scenarios.sourceTruck(request.customerId, request.truckId);
@@ -59,35 +57,36 @@ export class ReferenceVisionApi {
   }
 
   /** Lists on-demand clips only (decision 44); with a `requestId` also the state of the request (decision 40). */
-  async listVideos(query: ListVideosQuery, call: Call): Promise<ListVideosResponse> {
-    const { cameras, links } = await this.resolve(query, call);
+  async listVideos(query: ListVideosQuery, request: Request): Promise<ListVideosResponse> {
+    const { cameras, links } = await this.resolve(query, request);
     const data = await (query.requestId === undefined
       ? this.listClips(query, cameras, links)
       : this.listByRequest(query, query.requestId, cameras, links));
-    const videos = await this.scenarios.changeElements(call.scenario, data.videos);
-    await this.scenarios.show(call, data.videos, data.request?.requestId);
+    const videos = await this.scenarios.changeElements(request.call.scenario, data.videos);
+    await this.scenarios.show(request, data.videos, data.request?.requestId);
     return { success: true, data: { ...data, videos } };
   }
 
-  async listContinuous(query: ContinuousQuery, call: Call): Promise<ContinuousResponse> {
-    const { cameras, links, sourceTruckId = query.truckId } = await this.resolve(query, call);
+  async listContinuous(query: ContinuousQuery, request: Request): Promise<ContinuousResponse> {
+    const { cameras, links, sourceTruckId = query.truckId } = await this.resolve(query, request);
     const { rows, pagination } = await this.page('recordings', { ...query, truckId: sourceTruckId }, cameras, links);
     const chunks = rows.map((video) =>
       this.element(Recording, { ...video, truck_id: query.truckId }, 'recordings', links),
     );
-    const recordings = await this.scenarios.changeElements(call.scenario, chunks);
-    await this.scenarios.show(call, chunks);
+    const recordings = await this.scenarios.changeElements(request.call.scenario, chunks);
+    await this.scenarios.show(request, chunks);
     return { success: true, data: { recordings, pagination } };
   }
 
   /** Checks the query, and resolves its cameras. */
-  private async resolve(query: ListVideosQuery | ContinuousQuery, call: Call) {
+  private async resolve(query: ListVideosQuery | ContinuousQuery, request: Request) {
+    const { scenario } = request.call;
     assertOrder(query.startTime, query.endTime);
-    assertCustomer(query.customerId, call);
+    assertCustomer(query.customerId, request.call);
     const sourceTruckId = await this.scenarios.sourceTruck(query.customerId, query.truckId);
     const cameras = await this.cameras.known(query);
     const now = await this.clock.now(query.customerId);
-    return { cameras, sourceTruckId, links: { now, scenario: call.scenario, origin: this.links.originOf(call) } };
+    return { cameras, sourceTruckId, links: { now, scenario, origin: this.links.originOf(request) } };
   }
 
   private async page(
@@ -99,7 +98,7 @@ export class ReferenceVisionApi {
   ) {
     const wanted = { ...query, cameras: query.cameraId === undefined ? undefined : cameras, requestId };
     const page = pageRequest(query);
-    const { rows, total } = await listVideos(this.dataSource, kind, wanted, shifted(page, scenario?.name));
+    const { rows, total } = await listVideos(this.database, kind, wanted, shifted(page, scenario?.name));
     return { rows, pagination: paginationOf(page, shownTotal(total, scenario)) };
   }
 
@@ -144,7 +143,7 @@ const shownTotal = (total: number, scenario: InjectedScenario | undefined): numb
   scenario?.name === 'wrong-totals' ? total * 2 + 7 : total;
 
 /** Throws `notFound` if the key is limited to another customer (decision 17). */
-function assertCustomer(customerId: string, call: AuthenticatedRequest): void {
+function assertCustomer(customerId: string, call: Call): void {
   const { customerId: limit } = principalOf(call);
   if (limit === null || limit === customerId) return;
   throw apiError(VISION_API, 'notFound', 'the customer is unknown: check customerId');

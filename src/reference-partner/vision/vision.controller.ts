@@ -1,6 +1,5 @@
 import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import type { AuthenticatedRequest } from '../../auth/principal.js';
 import { Route } from '../../auth/route.js';
 import { VIDEO_FILES_API, VISION_API } from '../../contracts/vision/vision.api.js';
 import { ContinuousQuery, CreateVideoRequest, ListVideosQuery } from '../../contracts/vision/vision.dto.js';
@@ -16,18 +15,18 @@ export class ReferenceVisionController {
   ) {}
 
   @Route(VISION_API, 'requestVideo')
-  requestVideo(@JsonBody() body: CreateVideoRequest, @Req() call: AuthenticatedRequest) {
-    return this.vision.requestVideo(body, call);
+  requestVideo(@JsonBody() body: CreateVideoRequest, @Req() request: Request) {
+    return this.vision.requestVideo(body, request);
   }
 
   @Route(VISION_API, 'listVideos')
-  listVideos(@Query() query: ListVideosQuery, @Req() call: AuthenticatedRequest) {
-    return this.vision.listVideos(query, call);
+  listVideos(@Query() query: ListVideosQuery, @Req() request: Request) {
+    return this.vision.listVideos(query, request);
   }
 
   @Route(VISION_API, 'listContinuous')
-  listContinuous(@Query() query: ContinuousQuery, @Req() call: AuthenticatedRequest) {
-    return this.vision.listContinuous(query, call);
+  listContinuous(@Query() query: ContinuousQuery, @Req() request: Request) {
+    return this.vision.listContinuous(query, request);
   }
 
   @Route(VIDEO_FILES_API, 'downloadRecording')

@@ -3,18 +3,15 @@ import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { ACCEPTED, callWithKey, statusWithKey } from '../../support/key-status.js';
-import { lastUseOf, requestsOf, whileTableIsLocked } from '../../support/rows.js';
-import { ageLastUse, endMinutes } from '../../support/time.js';
+import { lastUseOf, whileTableIsLocked } from '../../support/rows.js';
+import { ageLastUse } from '../../support/time.js';
 
-/** What two instances write of a key, and times that have passed. `acceptance/admin/keys.spec.ts` has the rest. */
+/** What instances write of a key, and times that have passed. `acceptance/admin/keys.spec.ts` has the rest. */
 let one: TestApp;
-let other: TestApp;
 beforeAll(async () => {
-  one = await startTestApp({ env: { RATE_LIMIT_PER_MINUTE: 10 } });
-  other = await startTestApp({ on: one });
+  one = await startTestApp();
 });
 afterAll(async () => {
-  await other.close();
   await one.close();
 });
 
@@ -58,29 +55,4 @@ test('a key that cannot be checked in time is 503 with Retry-After, within 5 s, 
     expect(performance.now() - start).toBeLessThan(5_000);
   });
   expect(await statusWithKey(one, key)).toBe(ACCEPTED);
-});
-
-describe('the requests of a key in a minute (decision 15)', () => {
-  test('are those of all instances together', async () => {
-    const { key, id } = await issue();
-    const isRefused = async (service: TestApp) => (await statusWithKey(service, key)) === 429;
-    for (let i = 0; i < 6; i++) expect(await isRefused(one)).toBe(false);
-    await eventually(async () => expect(await requestsOf(one, id)).toBe(6));
-    expect(await isRefused(other)).toBe(false);
-    await eventually(async () => expect(await requestsOf(one, id)).toBe(7));
-    const refused: boolean[] = [];
-    for (let i = 0; i < 5; i++) refused.push(await isRefused(other));
-    expect(refused).toEqual([false, false, false, true, true]);
-    // The first instance learns of them with its next request, within a second.
-    await eventually(async () => expect(await isRefused(one)).toBe(true));
-  });
-
-  test('begin anew when the minute has ended', async () => {
-    const { key, id } = await issue();
-    await statusWithKey(one, key);
-    await eventually(async () => expect(await requestsOf(one, id)).toBe(1));
-    await endMinutes(one);
-    expect(await statusWithKey(other, key)).not.toBe(429);
-    await eventually(async () => expect(await requestsOf(one, id)).toBe(1));
-  });
 });

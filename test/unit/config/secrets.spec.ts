@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnv } from '../../../src/config/env.js';
 import { resolveSecrets } from '../../../src/config/secrets.js';
+import { Database } from '../../../src/database/database.js';
 import { connectionsOf, resolveEnv } from '../../../src/embedded-postgres/resolve-env.js';
 
 const root = mkdtempSync(join(tmpdir(), 'secrets-'));
@@ -79,13 +80,20 @@ describe('resolveEnv', () => {
   });
 
   test.each([
-    [1, 10, 100],
-    [3, 10, 100],
-    [8, 10, 189],
-    [1, 100, 125],
-    [64, 200, 13_581],
-  ])('for %i instances of %i connections, the database allows %i', (instances, pool, connections) => {
-    expect(connectionsOf({ WEB_CONCURRENCY: instances, DATABASE_POOL: pool })).toBe(connections);
+    [2, 100],
+    [75, 100],
+    [76, 101],
+    [200, 225],
+  ])('with DATABASE_POOL=%i, the embedded database allows %i connections', (DATABASE_POOL, connections) => {
+    expect(connectionsOf({ DATABASE_POOL })).toBe(connections);
+  });
+
+  test('the embedded database allows all connections of the pools, and 13 more', async () => {
+    const database = new Database({ DATABASE_URL: 'postgresql://u:p@localhost/db', DATABASE_POOL: 200 });
+    const pools = [database.hot, database.general, database.bulk, database.exchanges];
+    const opened = pools.reduce((sum, { options }) => sum + options.connections, 0);
+    expect(connectionsOf({ DATABASE_POOL: 200 })).toBe(opened + 13);
+    await database.onApplicationShutdown();
   });
 });
 

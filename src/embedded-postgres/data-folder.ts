@@ -25,14 +25,14 @@ const PASSWORD_FILE = 'haulbridge.password';
  * Creates the data folder if it is missing, and returns the password of its only user. The folder is created under another
  * name and renamed when it is complete, so that a killed first start leaves no partial folder.
  */
-export async function openCluster(
+export async function openDataFolder(
   folder: string,
   binaries: Binaries,
   owner: Owner | undefined,
   durable: boolean,
 ): Promise<string> {
   removeDrafts(folder);
-  if (!existsSync(folder)) await createCluster(folder, binaries, owner, durable);
+  if (!existsSync(folder)) await createDataFolder(folder, binaries, owner, durable);
   const version = read(folder, 'PG_VERSION');
   if (version !== binaries.major) {
     throw new StartupError(
@@ -45,7 +45,7 @@ export async function openCluster(
 /** The password of an existing data folder. */
 export const passwordOf = (folder: string): string => read(folder, PASSWORD_FILE);
 
-async function createCluster(
+async function createDataFolder(
   folder: string,
   binaries: Binaries,
   owner: Owner | undefined,

@@ -1,7 +1,8 @@
-import type { Request } from 'express';
-import type { AdminCaller } from './admin-caller.js';
-import type { HaulerHold } from './hauler-hold.js';
+import type { Access } from '../config/access-rules.js';
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
+
+/** Why a hauler is not served here: it moves to another cell, or has moved there. */
+export type HaulerHold = 'locked' | 'moved';
 
 /** The caller, as its API key identifies it (decisions 1, 2, 17). */
 export interface Principal {
@@ -28,20 +29,20 @@ export type KeyPrincipal = Principal & { readonly keyId: string };
 /** A caller of the platform's own interfaces always belongs to a hauler. */
 export type HaulerPrincipal = Principal & { readonly haulerId: string };
 
-export interface AuthenticatedRequest extends ReplayedRequest {
-  principal?: Principal;
-  /** The caller of the admin API. */
-  admin?: AdminCaller;
+/** A person, as the identity provider names it. */
+export interface Person {
+  readonly subject: string;
+  readonly name?: string;
+  readonly email?: string;
 }
 
-/**
- * Present if an admin repeats an earlier request, which then has no key. Only `InnerServer` sets it: a header could be
- * forged.
- */
-export interface ReplayedRequest extends Request {
-  replay?: {
-    /** Id of the repeated exchange. */
-    readonly of: string;
-    readonly caller: Principal;
-  };
+/** A caller of the admin API: a token or a person. */
+export interface AdminCaller extends Access {
+  /** As the console shows it. */
+  readonly name: string;
+  /** As the action log names it. The tokens of old have one name each for direct calls and for the console. */
+  readonly actor: string;
+  /** ADMIN_READ_TOKEN: its refusals are 401, and it may check a connection. */
+  readonly isReadToken?: true;
+  readonly person?: Person;
 }

@@ -1,8 +1,17 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { KeptBody } from './exchange-record.js';
 
 /** Redaction must see more of a body than is stored: a secret may stand across the place of the cut. */
 const MARGIN_BYTES = 65_536;
+
+/** A body as far as it is kept. */
+export interface KeptBody {
+  readonly content: string | Buffer;
+  /** Size on the wire. */
+  readonly sizeBytes: number;
+  /** SHA-256 on the wire, in hex. Absent if it can be computed from `content`. */
+  readonly sha256?: string | undefined;
+  readonly truncated: boolean;
+}
 
 /** How much of a body is collected where `maxBytes` of it are stored. */
 export const collectedBytes = (maxBytes: number): number => (maxBytes === 0 ? 0 : maxBytes + MARGIN_BYTES);
