@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { DiscoveryModule } from '@nestjs/core';
 import { ScheduleModule } from '@nestjs/schedule';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { AdminModule, PartnerAdminModule, PlatformAdminModule } from './admin/admin.module.js';
@@ -20,10 +21,16 @@ import { WebhooksModule } from './webhooks/webhooks.module.js';
 
 type Modules = NonNullable<DynamicModule['imports']>;
 
-/** The modules of one side only. */
+/** The interfaces of a side. */
+const INTERFACES: Readonly<Record<Side, Modules>> = {
+  platform: [IdempotencyModule, ScaleModule, AccountsModule],
+  partner: [ReferencePartnerModule],
+};
+
+/** The other modules of one side only. */
 const SIDE_MODULES: Readonly<Record<Side, Modules>> = {
-  platform: [IdempotencyModule, ScaleModule, AccountsModule, PlatformAdminModule, PartnerRecordsModule, WebhooksModule],
-  partner: [ReferencePartnerModule, PartnerAdminModule, PartnerClockModule],
+  platform: [PlatformAdminModule, PartnerRecordsModule, WebhooksModule],
+  partner: [PartnerAdminModule, PartnerClockModule],
 };
 
 @Module({})
@@ -35,13 +42,14 @@ export class AppModule {
         ConfigModule.of(env),
         ObservabilityModule,
         DatabaseModule,
+        DiscoveryModule,
         ScheduleModule.forRoot(),
         AuthModule,
         EventsModule,
         ExchangesModule,
         SandboxModule.of(env),
         // Express matches routes in this order: the busiest come first.
-        ...[...env.SIDES].flatMap((side) => SIDE_MODULES[side]),
+        ...[INTERFACES, SIDE_MODULES].flatMap((modules) => [...env.SIDES].flatMap((side) => modules[side])),
         HealthModule,
         BackupModule,
         AdminModule,

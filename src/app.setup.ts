@@ -1,10 +1,12 @@
-import { NestFactory } from '@nestjs/core';
+import { DiscoveryService, NestFactory, Reflector } from '@nestjs/core';
 import type { NestExpressApplication } from '@nestjs/platform-express';
-import type { Application, Request, RequestHandler } from 'express';
+import type { Application, Request } from 'express';
 import type { Logger } from 'pino';
 import { AppModule } from './app.module.js';
+import { ServedRoute } from './auth/route.js';
 import type { ResolvedEnv } from './config/env.js';
 import { secretTexts } from './config/secret-texts.js';
+import { signCursors } from './database/cursor.js';
 import { outageOf, outageSentence } from './database/outage.js';
 import { serveConsole } from './docs/console-files.js';
 import { serveDocuments } from './docs/swagger.js';
@@ -16,12 +18,13 @@ import { DtoPipe } from './errors/validation.pipe.js';
 import { discardUnreadBody, setBodyLimits } from './http/body-reader.js';
 import { ExchangeLog } from './exchanges/exchange-log.service.js';
 import { beginExchanges, collectAnswers, recordExchanges } from './exchanges/inbound-capture.js';
-import { recordCalls } from './http/call.js';
+import { recordCalls, type Served } from './http/call.js';
 import { countCalls, logCalls, reportUndeclared } from './http/call-log.js';
 import { stripCellPath } from './http/cell-path.js';
+import { allowedMethods } from './http/allowed-methods.js';
 import { HttpAdapter } from './http/express.adapter.js';
-import { inSequence, refuseInvalidHost, setRequestId, setCommonHeaders, stripForwardedPorts } from './http/headers.js';
-import { SERVER_LIMITS } from './http/http-server.js';
+import { inSequence, refuseInvalidHost, setCommonHeaders, stripForwardedPorts } from './http/headers.js';
+import { type HttpServer, SERVER_LIMITS } from './http/http-server.js';
 import { setFileLimits } from './http/send-file.js';
 import { decodePathLiterally, parseQuery } from './http/url.js';
 import { protectSecrets } from './observability/known-secrets.js';
@@ -41,6 +44,7 @@ export async function createApp(
   limits = { ...SERVER_LIMITS, keepAlive: env.HTTP_KEEP_ALIVE },
 ): Promise<NestExpressApplication> {
   protectSecrets(secretTexts(env));
+  signCursors(env.SECRETS_KEY);
   const adapter = new HttpAdapter(limits);
   const app = await NestFactory.create<NestExpressApplication>(AppModule.of(env), adapter, {
     // `@JsonBody()` reads bodies, after the guards.
@@ -61,7 +65,7 @@ export async function createApp(
     inSequence(
       ...(env.CELL === undefined ? [] : [stripCellPath(env.CELL)]),
       ...(env.TRUST_PROXY === undefined ? [] : [stripForwardedPorts]),
-      setRequestId,
+      setCommonHeaders,
       continueTrace,
       recordCalls([
         countCalls(metrics),
@@ -70,8 +74,6 @@ export async function createApp(
         recordExchanges(exchanges),
         announceRefused(app.get(Outbox)),
       ]),
-      setCommonHeaders,
-      refuseWithoutPlace(adapter),
       beginExchanges(exchanges),
       discardUnreadBody,
       refuseInvalidHost,
@@ -82,10 +84,11 @@ export async function createApp(
   app.useGlobalFilters(
     new CommonErrorFilter(
       [databaseUnavailable, storageUnavailable(logger)],
-      (request, response) => adapter.allowedMethods(request, response),
+      allowedMethods(servedRoutes(app)),
       countUnavailable(metrics),
     ),
   );
+  adapter.onRefused = reportRefused(metrics, logger);
   // No push of a ticket is matched against pages.
   adapter.registerLast = () => {
     serveDocuments(app, env);
@@ -94,22 +97,32 @@ export async function createApp(
   return app;
 }
 
-/** Paths that the reserved connections serve. */
-const RESERVED_PATHS = /^\/(health|admin|metrics|console\/api)(\/|$)/;
-
-/** Refuses a request on a reserved connection, unless it is a health check or one of an administrator. */
-const refuseWithoutPlace =
-  (adapter: HttpAdapter): RequestHandler =>
-  (request, _response, next) => {
-    if (!adapter.isReserved(request) || RESERVED_PATHS.test(request.path)) next();
-    else next(unavailable('too many connections are open; try again shortly', { overload: 'connections' }));
-  };
+/** The routes of the contracts that the controllers of this service have. */
+function servedRoutes(app: NestExpressApplication): Served[] {
+  const reflector = app.get(Reflector);
+  return app
+    .get(DiscoveryService)
+    .getControllers()
+    .flatMap(({ metatype }) => Object.values(Object.getOwnPropertyDescriptors(metatype?.prototype ?? {})))
+    .map(({ value }) => value as unknown)
+    .flatMap((handler) => (typeof handler === 'function' ? (reflector.get(ServedRoute, handler) ?? []) : []));
+}
 
 function databaseUnavailable(error: unknown): AppError | undefined {
   // A deadlock or serialization failure that comes here has failed several times, or could not run again.
   if (outageOf(error) === undefined) return undefined;
   return unavailable(`${outageSentence(error)}; try again shortly`, { cause: error });
 }
+
+/** The line and the counts of a request for which there is no connection. */
+const reportRefused =
+  ({ requests, overloads, unavailable: answers }: Metrics, logger: Logger): HttpServer['onRefused'] =>
+  ({ method, path, requestId, status }) => {
+    overloads.inc({ reason: 'connections' });
+    answers.inc({ cause: 'connections' });
+    requests.observe({ method, route: 'none', status }, 0);
+    logger.info({ requestId, method, path, status, outage: 'connections' });
+  };
 
 /** Counts a 503 by its cause, and names the cause in the line of the request. */
 const countUnavailable =

@@ -1,23 +1,41 @@
-import { createHash } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { invalid } from '../errors/app-error.js';
 
 /** Where a list goes on. Each part is a value of the sort key, or a row number. */
 export type CursorParts = readonly (string | number)[];
 
-/** A cursor is valid for the list, the filters and the caller that `scope` names. It has a digest of them and of its parts. */
+/** Of this process. A process that serves lists signs with the key of all instances. */
+let key = randomBytes(32);
+
+/** Cursors are then valid for every instance with this SECRETS_KEY, also after a restart. */
+export function signCursors(secretsKey: Buffer): void {
+  key = Buffer.from(hkdfSync('sha256', secretsKey, '', 'haulbridge cursors', 32));
+}
+
+/** A cursor is valid for the list, the filters and the caller that `scope` names: it has a MAC of them and of its parts. */
 export function cursorOf(scope: unknown, parts: CursorParts): string {
-  const digest = createHash('sha256')
+  const mac = createHmac('sha256', key)
     .update(JSON.stringify([scope, parts]))
     .digest('base64url');
-  return Buffer.from(JSON.stringify([digest.slice(0, 16), ...parts])).toString('base64url');
+  return Buffer.from(JSON.stringify([mac.slice(0, 16), ...parts])).toString('base64url');
 }
 
 /** Throws `invalid` for a text that `cursorOf` did not return for this scope. */
 export function partsOf(cursor: string, scope: unknown): CursorParts {
   const parts = parsed(cursor);
-  if (parts !== undefined && cursorOf(scope, parts) === cursor) return parts;
+  if (parts === undefined || !isSame(cursorOf(scope, parts), cursor)) throw invalidCursor();
+  return parts;
+}
+
+/** Also of a cursor whose parts are no key of the list, such as that of an earlier version. */
+export function invalidCursor() {
   const message = 'cursor must be the `next` of a page with the same filters';
-  throw invalid([{ path: 'cursor', rule: 'isCursor', message }]);
+  return invalid([{ path: 'cursor', rule: 'isCursor', message }]);
+}
+
+function isSame(own: string, given: string): boolean {
+  const [one, other] = [Buffer.from(own), Buffer.from(given)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }
 
 function parsed(cursor: string): CursorParts | undefined {

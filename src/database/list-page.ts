@@ -2,8 +2,9 @@ import { type EntityManager, type EntityTarget, type FindOptionsWhere, In } from
 import type { ListPagination, ListQuery } from '../contracts/admin/list.dto.js';
 import { pageRequest } from '../contracts/common/pagination.dto.js';
 import { invalid } from '../errors/app-error.js';
-import { type CursorParts, cursorOf, filtersOf, partsOf } from './cursor.js';
+import { type CursorParts, cursorOf, filtersOf, invalidCursor, partsOf } from './cursor.js';
 import { listedHaulers, refuseLimited } from './hauler-limit.js';
+import { isUnreadableValue } from './postgres-errors.js';
 import type { Querying } from './sql.js';
 
 /** Rows are counted, and pages are numbered, up to this row. A cursor goes on without a limit. */
@@ -119,7 +120,8 @@ function startOf(query: ListQuery, scope: unknown): Start {
     throw invalid([{ path: 'cursor', rule: 'isAlone', message }]);
   }
   const [row, ...after] = partsOf(cursor, scope);
-  return { row: Number(row), after };
+  if (typeof row !== 'number') throw invalidCursor();
+  return { row, after };
 }
 
 const isTooDeep = ({ cursor }: ListQuery, { row }: Start) => cursor === undefined && row >= LAST_ROW;
@@ -144,16 +146,21 @@ async function read<Row>(
     order === 'ASC' ? '>' : '<',
     key.map((column) => `list.${column} ${order}`).join(', '),
   ];
+  if (after !== undefined && after.length !== key.length) throw invalidCursor();
   const values = key.map((_, i) => `$${parameters.length + 1 + i}`).join(', ');
   const position =
     after === undefined ? '' : `WHERE (${key.map((column) => `list.${column}`).join(', ')}) ${comparison} (${values})`;
   const offset = after === undefined ? row : 0;
   const first = armsOf(sql, `${position} ORDER BY ${orderBy} LIMIT ${limit + offset}`);
-  return database.query<Row[]>(
-    `SELECT list.*, ARRAY[${key.map((column) => `list.${column}::text`).join(', ')}] AS page_key
-     FROM (${first}) AS list ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`,
-    [...parameters, ...(after ?? [])],
-  );
+  try {
+    return await database.query<Row[]>(
+      `SELECT list.*, ARRAY[${key.map((column) => `list.${column}::text`).join(', ')}] AS page_key
+       FROM (${first}) AS list ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`,
+      [...parameters, ...(after ?? [])],
+    );
+  } catch (error) {
+    throw after !== undefined && isUnreadableValue(error) ? invalidCursor() : error;
+  }
 }
 
 /** How many rows there are, at most one more than `LAST_ROW`. */

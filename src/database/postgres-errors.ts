@@ -144,8 +144,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return state !== undefined && (UNAVAILABLE_STATES.has(state) || UNAVAILABLE_CLASSES.test(state));
 }
 
+/** Out of range, malformed time, time out of range, malformed text. */
+const UNREADABLE_VALUES: ReadonlySet<string> = new Set(['22003', '22007', '22008', '22P02']);
+
 /** True if PostgreSQL does not know a value, such as the name of a time zone. */
 export const isInvalidParameter = (error: unknown): boolean => sqlState(error) === SQLSTATE.invalidParameterValue;
+
+/** True if PostgreSQL cannot read a text as a value of its type, such as a uuid or a time. */
+export const isUnreadableValue = (error: unknown): boolean => UNREADABLE_VALUES.has(sqlState(error) ?? '');
 
 /** True if a statement waited longer than `lock_timeout`. Nothing was written. */
 export function isLockTimeout(error: unknown): boolean {

@@ -1,11 +1,10 @@
-import type { HttpServer } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
-import type { Response } from 'express';
+import type { Application } from 'express';
 import type { Env } from '../config/env.js';
 import { AppError } from '../errors/app-error.js';
 import { PAGE_HEADERS } from '../http/headers.js';
-import { isRead, serveFolder } from '../http/serve-folder.js';
+import { requireRead, serveFolder } from '../http/serve-folder.js';
 import { PUBLICATIONS } from './publications.js';
 
 /** Styles and the one script come from this service, and no form or frame has a use. */
@@ -37,10 +36,12 @@ export function serveDocuments(app: NestExpressApplication, { SIDES }: Pick<Env,
   const isServed = ({ side }: (typeof PUBLICATIONS)[number]) => side === undefined || SIDES.has(side);
   const ofOtherSide = PUBLICATIONS.filter((each) => !isServed(each)).map(({ api }) => api.name);
   const hidden = new Set(ofOtherSide.flatMap((name) => [`${name}.json`, `${name}.yaml`]));
-  // The adapter knows the methods of its routes, for a 405.
-  const adapter: HttpServer = app.getHttpAdapter();
+  const express = app.getHttpAdapter().getInstance() as Application;
   for (const path of ['/', '/docs/index.html']) {
-    adapter.get(path, (_request: unknown, response: Response) => response.redirect('/docs'));
+    express.all(path, (request, response) => {
+      requireRead(request);
+      response.redirect('/docs');
+    });
   }
   serveFolder(app, '/docs', 'docs', {
     namesOf: (path) => (hidden.has(path) ? [] : [path, `${path}.html`]),
@@ -49,7 +50,8 @@ export function serveDocuments(app: NestExpressApplication, { SIDES }: Pick<Env,
       if (!UI_PATHS.has(path)) {
         throw new AppError('notFound', `no document at ${request.path}; /docs/guides lists all of them`);
       }
-      if (isRead(request)) response.setHeaders(UI_HEADERS);
+      requireRead(request);
+      response.setHeaders(UI_HEADERS);
     },
   });
   SwaggerModule.setup('docs', app, NO_DOCUMENT, {

@@ -16,7 +16,7 @@ import { helpAddressOf } from './help-address.js';
 export type Translate = (error: unknown, request: Request) => AppError | undefined;
 
 /** The methods of a path; none if the method of the request is one of them. */
-export type AllowedMethods = (request: Request, response: Response) => readonly string[];
+export type AllowedMethods = (method: string, path: string) => readonly string[];
 
 /** Headers of a file that a lower layer may have set before it failed. */
 const CONTENT_HEADERS = ['Content-Type', 'Content-Length', 'ETag', 'Accept-Ranges'];
@@ -44,7 +44,7 @@ export class CommonErrorFilter implements ExceptionFilter {
   }
 
   reply(exception: unknown, request: Request, response: Response): void {
-    const error = this.expected(exception, request, response) ?? this.unexpected(exception, request, response);
+    const error = this.expected(exception, request) ?? this.unexpected(exception, request, response);
     if (error.kind === 'unavailable') this.countUnavailable(error, request);
     if (response.headersSent) {
       // Closing the connection shows the caller that the response is incomplete.
@@ -59,13 +59,13 @@ export class CommonErrorFilter implements ExceptionFilter {
     else sendAndClose(request, response, JSON.stringify(body));
   }
 
-  private expected(exception: unknown, request: Request, response: Response): AppError | undefined {
+  private expected(exception: unknown, request: Request): AppError | undefined {
     if (exception instanceof AppError) return exception;
     for (const translate of this.translations) {
       const error = translate(exception, request);
       if (error !== undefined) return error;
     }
-    if (exception instanceof NotFoundException) return this.unknownRoute(request, response);
+    if (exception instanceof NotFoundException) return this.unknownRoute(request);
     if (exception instanceof HttpException) {
       const kind = kindOfRefusal(exception.getStatus());
       return kind === undefined ? undefined : new AppError(kind, exception.message);
@@ -73,8 +73,8 @@ export class CommonErrorFilter implements ExceptionFilter {
     return undefined;
   }
 
-  private unknownRoute(request: Request, response: Response): AppError {
-    const methods = this.allowedMethods(request, response).join(', ');
+  private unknownRoute(request: Request): AppError {
+    const methods = this.allowedMethods(request.method, request.path).join(', ');
     const [path] = request.originalUrl.split('?', 1);
     if (methods === '') return new AppError('notFound', `no route for ${request.method} ${path}`);
     return new AppError('methodNotAllowed', `${request.method} is not supported: ${path} supports ${methods}`, {

@@ -14,6 +14,7 @@ import { isJsonObject, JsonTextCheck } from '../contracts/common/json.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { CreateScaleTicketRequest } from '../contracts/scale/scale.dto.js';
 import { invalid } from './app-error.js';
+import { ReceivedBody } from './received-body.js';
 
 /** Requests that come in such numbers that the compiled reader of the same decorators reads them. */
 const COMPILED: ReadonlySet<unknown> = new Set([CreateScaleTicketRequest]);
@@ -35,18 +36,23 @@ export class DtoPipe implements PipeTransform {
   private readonly ofBody = this.nestPipe(false);
   private readonly ofQuery = this.nestPipe(true);
 
-  transform(value: unknown, metadata: ArgumentMetadata): unknown {
+  transform(given: unknown, metadata: ArgumentMetadata): unknown {
     const { metatype, type } = metadata;
+    const body = given instanceof ReceivedBody ? given : undefined;
+    const value = body === undefined ? given : body.value;
     if (metatype === undefined || this.plansOf(metatype).size === 0) return value;
-    const text = type === 'custom' ? new JsonTextCheck().check(value) : undefined;
+    const text = body?.isDoubtful === true ? new JsonTextCheck().check(value) : undefined;
     if (!isJsonObject(value)) return refuse(text, [notAnObject('')]);
     // Nest's pipe and its libraries go through a value as deep as it is.
     if (COMPILED.has(metatype) || (text !== undefined && text.violations.length > 0)) {
       const violations: Violation[] = [];
-      const result = readerOf(metatype as DtoClass)(value, '', violations);
+      const unknown = { areFound: false };
+      const result = readerOf(metatype as DtoClass)(value, '', violations, unknown);
+      if (unknown.areFound || violations.length > 0) body?.reportIgnored?.();
       refuse(text, violations);
       return result;
     }
+    body?.reportIgnored?.();
     withValidation(metatype as DtoClass);
     return (type === 'query' ? this.ofQuery : this.ofBody).transform(value, metadata);
   }

@@ -13,7 +13,8 @@ import { fieldsOf } from '../contracts/common/fields/documented.js';
 import { present } from '../contracts/common/present.js';
 import { DEFAULT_PAGE_SIZE } from '../contracts/common/pagination.dto.js';
 import type { Reference } from '../contracts/common/references.js';
-import { cursorOf, filtersOf, partsOf } from '../database/cursor.js';
+import { isUuid } from '../contracts/common/text.js';
+import { cursorOf, filtersOf, invalidCursor, partsOf } from '../database/cursor.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
 import { ExchangeDecisions } from './exchange-decisions.service.js';
@@ -65,12 +66,12 @@ export class ExchangeQueries {
     refuseUnknown(names, [...fieldsOf(PartnerExchangeQuery).keys()]);
     const { rows, next } = await this.page(query, scope);
     const answers = new Map((await this.exchanges.answers(rows.map(({ id }) => id))).map((row) => [row.id, row]));
-    const data = [];
-    for (const row of rows) {
-      const { response_headers: headers = null, response_text: text } = answers.get(row.id) ?? {};
-      const facts = await factsOf({ ...row, response_headers: headers }, this.pushes);
-      data.push({ ...toExchange(row), explanation: explain(row, text ?? undefined, facts) });
-    }
+    const answered = rows.map((row) => ({ ...row, response_headers: answers.get(row.id)?.response_headers ?? null }));
+    const facts = await factsOf(answered, this.pushes);
+    const data = rows.map((row) => {
+      const text = answers.get(row.id)?.response_text ?? undefined;
+      return { ...toExchange(row), explanation: explain(row, text, facts.get(row.id)) };
+    });
     return { data, next };
   }
 
@@ -93,7 +94,7 @@ export class ExchangeQueries {
         row.response_headers === null
           ? null
           : { headers: headersIn(row.response_headers), ...(response === undefined ? {} : { body: response }) },
-      explanation: explain(row, response?.text, await factsOf(row, this.pushes)),
+      explanation: explain(row, response?.text, (await factsOf([row], this.pushes)).get(id)),
     };
   }
 
@@ -134,6 +135,7 @@ export class ExchangeQueries {
     const { cursor, pageSize = DEFAULT_PAGE_SIZE } = query;
     const asked = ['exchanges', filtersOf({ ...query, ...scope })];
     const [before] = cursor === undefined ? [] : partsOf(cursor, asked).map(String);
+    if (before !== undefined && !isUuid(before)) throw invalidCursor();
     const filter = { ...filterOf(query), ...scope, before };
     await this.log.flushForReader();
     const found = await this.exchanges.find(filter, pageSize + 1);

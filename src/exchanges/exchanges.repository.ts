@@ -6,18 +6,19 @@ import { dropPartition, partitionsBefore, partitionsOf } from '../database/parti
 import { PARTITIONED } from '../database/partitions.rules.js';
 import { inTransaction } from '../database/transaction.js';
 import {
+  DAY_MS,
   elementsOf,
   type ExchangeFilter,
   idsOf,
   LISTED,
   listSql,
   newestWithReferenceSql,
-  parametersOf,
+  type Statement,
   withReferenceSql,
 } from './exchange-list.sql.js';
 import { REASON_COLUMN } from './exchange-reason.sql.js';
 import type { Direction } from './exchange-record.js';
-import { minUuidv7Of, timeOfUuidv7 } from '../database/uuid.js';
+import { timeOfUuidv7 } from '../database/uuid.js';
 
 export interface ExchangeListRow {
   readonly id: string;
@@ -70,8 +71,6 @@ export type AnswerRow = Pick<FullExchangeRow, 'id' | 'response_headers'> & Pick<
 const ERROR_TEXT =
   'CASE WHEN status >= 400 AND response_form & 1 = 0 THEN left(response_body, 4096) END AS response_text';
 
-const DAY_MS = 86_400_000;
-
 /** Exchanges that a list with a reference reads before it uses the index of references. */
 const NEWEST = 1_000;
 
@@ -86,12 +85,9 @@ export class ExchangesRepository {
   /** The newest `limit` exchanges of a filter. */
   async find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
     const { reference } = filter;
-    if (reference === undefined) {
-      return this.dataSource.query<ExchangeListRow[]>(listSql(filter), parametersOf(filter, limit));
-    }
+    if (reference === undefined) return this.read(listSql(filter, limit));
     const elements = elementsOf(filter, [reference]);
-    const parameters = [...parametersOf(filter, NEWEST), elements, limit];
-    const rows = await this.dataSource.query<SeenRow[]>(newestWithReferenceSql(filter), parameters);
+    const rows = await this.read<SeenRow>(newestWithReferenceSql(filter, elements, { among: NEWEST, limit }));
     const found = rows.filter((row): row is SeenRow & ExchangeListRow => row.id !== null);
     // Fewer exchanges than were asked for are all that the other filters have.
     if (found.length === limit || (rows[0]?.seen ?? 0) < NEWEST) return found;
@@ -153,35 +149,26 @@ export class ExchangesRepository {
     }
   }
 
-  /** Reads one day after the other, from the newest, until there are `limit` rows: the index has no order. */
   private async findByReference<Row extends ExchangeListRow>(
     filter: ExchangeFilter,
     elements: readonly string[],
     { columns, limit }: { readonly columns: string; readonly limit: number },
   ): Promise<Row[]> {
     const { first, end } = idsOf(filter);
-    const rows: Row[] = [];
-    for (const { start } of await this.days()) {
-      if (rows.length >= limit) break;
-      if (start > timeOfUuidv7(end) || start + DAY_MS <= timeOfUuidv7(first)) continue;
-      const [, , left, ...rest] = parametersOf(filter, limit - rows.length);
-      const bounds = [later(first, minUuidv7Of(start)), earlier(end, minUuidv7Of(start + DAY_MS))];
-      rows.push(
-        ...(await this.dataSource.query<Row[]>(withReferenceSql(columns), [...bounds, left, ...rest, elements])),
-      );
-    }
-    return rows;
+    const days = (await this.days()).filter((day) => day <= timeOfUuidv7(end) && day + DAY_MS > timeOfUuidv7(first));
+    return this.read(withReferenceSql(filter, elements, { days, columns, limit }));
   }
 
-  /** The partitions, named `exchanges_YYYYMMDD`, the newest first. */
-  private async days(): Promise<{ readonly partition: string; readonly start: number }[]> {
+  private read<Row = ExchangeListRow>({ sql, parameters }: Statement): Promise<Row[]> {
+    return this.dataSource.query<Row[]>(sql, parameters);
+  }
+
+  /** The days (UTC) of the partitions, named `exchanges_YYYYMMDD`, the newest first. */
+  private async days(): Promise<number[]> {
     const names = await partitionsOf(this.dataSource, PARTITIONED.exchanges);
     return names.reverse().map((name) => {
       const [, year = '', month = '', date = ''] = /(\d{4})(\d\d)(\d\d)$/.exec(name) ?? [];
-      return { partition: name, start: Date.parse(`${year}-${month}-${date}`) };
+      return Date.parse(`${year}-${month}-${date}`);
     });
   }
 }
-
-const later = (one: string, other: string): string => (one > other ? one : other);
-const earlier = (one: string, other: string): string => (one < other ? one : other);

@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto';
-import type { Transform } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 import type { Application, Request, RequestHandler } from 'express';
 import { AppError, invalid } from '../errors/app-error.js';
-import type { Lane } from '../database/fair-queue.js';
 import { BodyTurns, MAX_UNQUEUED_BYTES } from './body-turns.js';
 import type { Call } from './call.js';
 import { hasBody, type ServerLimits } from './http-server.js';
-import { ReceivingBudget, type Release } from './receiving-budget.js';
+import { ReceivingBudget } from './receiving-budget.js';
 
 /** Limits of request bodies. */
 export interface BodyLimits {
@@ -31,10 +29,8 @@ interface Budgets {
   readonly admins: ReceivingBudget;
 }
 
-/** The hauler of a request, or the key that belongs to none, and the key. */
-function laneOf({ principal }: Call): Lane {
-  return [principal?.haulerId ?? principal?.keyPrefix ?? 'admin', principal?.keyPrefix ?? ''];
-}
+/** The hauler of a request, or the key that belongs to none. The admin API has no key. */
+const callerOf = ({ principal }: Call): string => principal?.haulerId ?? principal?.keyPrefix ?? 'admin';
 
 export function setBodyLimits(application: Application, limits: BodyLimits): void {
   const budgets: Budgets = { keys: new ReceivingBudget(), admins: new ReceivingBudget() };
@@ -63,10 +59,10 @@ export const discardUnreadBody: RequestHandler = (request, response, next) => {
 
 /**
  * Reads and decompresses a body of at most `maxBytes`, and waits until it may be processed. Returns a promise only if the
- * body has not arrived yet, or is not small.
+ * body has not arrived yet, or is not small. Throws `unavailable` if too many bodies are being received.
  */
 export function readBytes(request: Request, maxBytes: number): Buffer | Promise<Buffer> {
-  const received = readReceived(request, maxBytes);
+  const received = receivedBytes(request, maxBytes);
   if (received !== undefined && received.length <= MAX_UNQUEUED_BYTES) return received;
   return readInTurn(request, maxBytes, received);
 }
@@ -74,33 +70,22 @@ export function readBytes(request: Request, maxBytes: number): Buffer | Promise<
 /** `readBytes` for a route without a guard: the body is small and arrives soon, and its connection may be closed before. */
 export function readBytesWithoutKey(request: Request): Buffer | Promise<Buffer> {
   const maxBytes = Math.min(MAX_BYTES_WITHOUT_KEY, bodyLimits(request).maxBytes);
-  const received = readReceived(request, maxBytes);
+  const received = receivedBytes(request, maxBytes);
   if (received !== undefined) return received;
-  request.call.mayBeClosed = true;
-  grantContinue(request);
-  const reading = { maxBytes, timeoutMs: bodyLimits(request).timeouts.unreadBody };
-  return awaitBytes(request, reading).finally(() => (request.call.mayBeClosed = false));
+  const { call } = request;
+  call.mayBeClosed = true;
+  return awaitedBytes(request, maxBytes, bodyLimits(request).timeouts.unreadBody).finally(
+    () => (call.mayBeClosed = false),
+  );
 }
 
-/** The body if it has arrived. */
-function readReceived(request: Request, maxBytes: number): Buffer | undefined {
-  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
-  return receivedBytes(request, maxBytes);
-}
-
-function budgetOf(request: Request): ReceivingBudget {
+async function readInTurn(request: Request, maxBytes: number, received: Buffer | undefined): Promise<Buffer> {
   const { keys, admins } = request.app.get(BUDGETS) as Budgets;
-  return request.call.principal === undefined ? admins : keys;
-}
-
-async function readInTurn(request: Request, maxBytes: number, received: Buffer | undefined) {
-  const lane = laneOf(request.call);
-  const release: Release = await budgetOf(request).acquire(lane, received?.length ?? maxSize(request, maxBytes));
+  const budget = request.call.principal === undefined ? admins : keys;
+  const release = budget.acquire(callerOf(request.call), received?.length ?? maxSize(request, maxBytes));
   try {
-    if (received === undefined) grantContinue(request);
-    const bytes =
-      received ?? (await awaitBytes(request, { maxBytes, timeoutMs: bodyLimits(request).timeouts.jsonBody }));
-    if (bytes.length > MAX_UNQUEUED_BYTES) await (request.app.get(TURNS) as BodyTurns).wait(bytes.length, lane);
+    const bytes = received ?? (await awaitedBytes(request, maxBytes, bodyLimits(request).timeouts.jsonBody));
+    if (bytes.length > MAX_UNQUEUED_BYTES) await (request.app.get(TURNS) as BodyTurns).wait();
     return bytes;
   } finally {
     release();
@@ -117,9 +102,13 @@ export function grantContinue({ headers, res }: Request): void {
   if (headers.expect?.toLowerCase() === '100-continue') res?.writeContinue();
 }
 
-/** A body that has arrived as a whole, as nearly all do, needs no stream reader and no timeout. */
+/**
+ * The body if it has arrived without a content coding, as nearly all do: it needs no stream reader and no timeout. Throws if its
+ * announced length is too large.
+ */
 function receivedBytes(request: Request, maxBytes: number): Buffer | undefined {
   const { complete, readableLength, headers } = request;
+  if (Number(headers['content-length']) > maxBytes) throw tooLarge(maxBytes);
   if (headers['content-encoding'] !== undefined || readableLength > maxBytes) return undefined;
   // Node sets `complete` a moment after the last byte of the body has arrived.
   if (!complete && readableLength !== Number(headers['content-length'])) return undefined;
@@ -131,54 +120,43 @@ function receivedBytes(request: Request, maxBytes: number): Buffer | undefined {
 
 const readChunk = (request: Request) => request.read() as Buffer | null;
 
-interface Reading {
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-}
-
 /**
  * Refuses a body that is too large without reading the rest, and reads it without its coding. The sender's time is that of all its
  * parts together.
  */
-async function awaitBytes(request: Request, { maxBytes, timeoutMs }: Reading): Promise<Buffer> {
+async function awaitedBytes(request: Request, maxBytes: number, timeoutMs: number): Promise<Buffer> {
   const coding = (request.headers['content-encoding'] ?? 'identity').toLowerCase();
-  const decoder = DECODERS[coding];
-  if (decoder === undefined && coding !== 'identity') throw new AppError('unsupportedMediaType', CODINGS);
+  const decode = DECODERS.get(coding);
+  if (decode === undefined && coding !== 'identity') throw new AppError('unsupportedMediaType', CODINGS);
+  grantContinue(request);
   const refusal = `the body must arrive within ${timeoutMs / 1000} s`;
-  const received = chunksOf(request, { timeoutMs, refusal, ofAll: true });
   const parts: Buffer[] = [];
-  let bytes = 0;
+  let sizeBytes = 0;
   try {
-    for await (const part of decoder === undefined ? received : decoded(measured(request, received), decoder())) {
-      bytes += part.length;
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
+    for await (const part of chunksOf(request, { timeoutMs, refusal, ofAll: true })) {
+      sizeBytes += part.length;
+      if (sizeBytes > maxBytes) throw tooLarge(maxBytes);
       parts.push(part);
     }
+    const bytes = Buffer.concat(parts);
+    if (decode === undefined) return bytes;
+    request.call.wire = { sizeBytes, sha256: hash('sha256', bytes) };
+    return await decode(bytes, { maxOutputLength: maxBytes });
   } catch (error) {
-    throw error instanceof AppError ? error : unreadable(error);
+    throw error instanceof AppError ? error : unreadable(error, maxBytes);
   }
-  return Buffer.concat(parts);
-}
-
-async function* measured(request: Request, received: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  for await (const part of received) {
-    hash.update(part);
-    sizeBytes += part.length;
-    yield part;
-  }
-  request.call.wire = { sizeBytes, sha256: hash.digest('hex') };
 }
 
 export function tooLarge(maxBytes: number): AppError {
   return new AppError('tooLarge', `the body must not be larger than ${maxBytes} bytes`);
 }
 
-/** Node.js ends the parts of a body with this code where its sender has gone. */
-function unreadable(error: unknown): AppError {
+/** Node.js ends the parts of a body with `ECONNRESET` where its sender has gone. */
+function unreadable(error: unknown, maxBytes: number): AppError {
+  const { code } = error as { readonly code?: unknown };
+  if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxBytes);
   const message =
-    (error as { readonly code?: unknown }).code === 'ECONNRESET'
+    code === 'ECONNRESET'
       ? 'the body ended before its announced length'
       : 'the body could not be decoded: check that it has the announced Content-Encoding';
   return invalid([{ path: '', rule: 'isReadable', message }]);
@@ -186,26 +164,14 @@ function unreadable(error: unknown): AppError {
 
 const CODINGS = 'the body must be sent without a content coding, or with gzip, deflate, br or zstd';
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-};
+type Decode = (bytes: Buffer, options: { readonly maxOutputLength: number }) => Promise<Buffer>;
 
-/** Errors of the source are thrown as they are. */
-async function* decoded(source: AsyncIterable<Buffer>, decoder: Transform): AsyncGenerator<Buffer> {
-  const controller = new AbortController();
-  const piped = pipeline(source, decoder, { signal: controller.signal });
-  // The reader of the decoder throws first.
-  piped.catch(() => undefined);
-  try {
-    yield* decoder as AsyncIterable<Buffer>;
-    await piped;
-  } finally {
-    controller.abort();
-  }
-}
+const DECODERS = new Map<string, Decode>([
+  ['gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+  ['zstd', promisify(zstdDecompress)],
+]);
 
 interface Waiting {
   readonly timeoutMs: number;

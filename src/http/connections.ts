@@ -24,9 +24,9 @@ const UNREAD_CHECK_MS = 50;
 export class Connection {
   /** The response that is being computed or sent. */
   current: ServerResponse | undefined;
-  /** The responses of the requests that were pipelined after it. */
-  readonly waiting: ServerResponse[] = [];
-  /** An error of the parser, which is answered after all requests. */
+  /** Whether it ends with that response, because a further request came meanwhile. */
+  isLast = false;
+  /** An error of the parser, which is answered after that response. */
   parseError: NodeJS.ErrnoException | undefined;
 
   /** `owner` is the network of the caller, or the socket itself for a trusted proxy. */

@@ -4,16 +4,16 @@ import { Socket } from 'node:net';
 import type { NextFunction, RequestHandler } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../errors/app-error.js';
+import { maskSecretsInData } from '../observability/known-secrets.js';
 
 const ACCEPTED_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** Every response carries `X-Request-Id`: the caller's own if it is valid, else a new one (decision 14). */
-export const setRequestId: RequestHandler = (request, response, next) => {
-  const given = request.headers['x-request-id'];
-  const isAccepted = typeof given === 'string' && ACCEPTED_REQUEST_ID.test(given);
-  response.setHeader('X-Request-Id', isAccepted ? given : randomUUID());
-  next();
-};
+/** The caller's own id if it is valid and no secret of ours, else a new one (decisions 14, 59). */
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  const isAccepted = typeof given === 'string' && ACCEPTED_REQUEST_ID.test(given) && maskSecretsInData(given) === given;
+  return isAccepted ? given : randomUUID();
+}
 
 const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
   ['Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'"],
@@ -26,14 +26,14 @@ const securityNames = new Set(SECURITY_HEADERS.map(([name]) => name.toLowerCase(
 /** Whether every JSON response has this security header. The name is in lower case. */
 export const isSecurityHeader = (name: string): boolean => securityNames.has(name);
 
-/** The headers of every response (decision 14). A file or a page replaces those that do not fit it. */
+/** The headers of every response beside `X-Request-Id` (decision 14). A file or a page replaces those that do not fit it. */
 export const COMMON_HEADERS: ReadonlyMap<string, string> = new Map([
   ['Cache-Control', 'no-store'],
   ...SECURITY_HEADERS,
 ]);
 
-export const setCommonHeaders: RequestHandler = (_request, response, next) => {
-  response.setHeaders(COMMON_HEADERS as Map<string, string>);
+export const setCommonHeaders: RequestHandler = (request, response, next) => {
+  response.setHeader('X-Request-Id', requestIdOf(request)).setHeaders(COMMON_HEADERS as Map<string, string>);
   next();
 };
 

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { unavailable } from '../errors/app-error.js';
+import { errorReply } from '../errors/error-body.js';
 import { JSON_TYPE } from './answer.js';
 import { type Connection, type ConnectionLimits, Connections } from './connections.js';
-import { COMMON_HEADERS } from './headers.js';
+import { COMMON_HEADERS, requestIdOf } from './headers.js';
 
 /** Limits of the connections. Times are in milliseconds. A slow client is disconnected: it holds resources that others need. */
 export interface ServerLimits extends ConnectionLimits {
@@ -23,10 +25,6 @@ export interface ServerLimits extends ConnectionLimits {
   readonly keepAlive: number;
   /** Interval of the check for `headers`. Node's default of 30 s would allow three times that timeout. */
   readonly check: number;
-  /** Requests of one connection without a complete response: a further one closes the connection. */
-  readonly pipelined: number;
-  /** Requests that wait for the response before them, on all connections. */
-  readonly waiting: number;
   /** Files that are being sent, of some 512 KiB each: further ones are refused. */
   readonly fileAnswers: number;
 }
@@ -44,16 +42,14 @@ export const SERVER_LIMITS: ServerLimits = {
   connectionsPerAddress: 500,
   reservedConnections: 64,
   unreadBytes: 64 * 1024 * 1024,
-  pipelined: 64,
-  waiting: 4_096,
   fileAnswers: 256,
 };
 
-/** Pipelined requests that are served in one turn of the event loop. */
-const MAX_PIPELINED_PER_TURN = 4;
-
 /** Interval at which a closing server looks for connections that have become idle. */
 const CLOSE_IDLE_MS = 50;
+
+/** Paths that the reserved connections serve, also below that of a cell. */
+const RESERVED_PATHS = /^(\/cells\/\w+)?\/(health|admin|metrics|console\/api)([/?]|$)/;
 
 const INVALID_REQUESTS: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [
@@ -63,6 +59,14 @@ const INVALID_REQUESTS: Readonly<Record<string, readonly [status: string, messag
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'the headers must arrive within the time limit'],
 };
 
+/** A request that no place was left for. */
+interface RefusedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly requestId: string;
+  readonly status: number;
+}
+
 /** An HTTP server that limits slow clients, answers requests that are not HTTP, and closes without losing a response. */
 export class HttpServer extends Server {
   /**
@@ -71,17 +75,14 @@ export class HttpServer extends Server {
    */
   readonly httpAllowHalfOpen = true;
   private readonly open: Connections;
-  /** Connections whose next request is waiting. */
-  private readonly pipelined: Connection[] = [];
-  /** The number of waiting requests. */
-  private waiting = 0;
-  private turn: NodeJS.Immediate | undefined;
   private closed: Promise<void> | undefined;
   private isDraining = false;
+  /** Called when a request is refused because all places but the reserved ones are taken. */
+  onRefused: (refused: RefusedRequest) => void = () => undefined;
 
   /** `isProxy` returns whether an address is that of a trusted proxy, `help` the address of the page about errors. */
   constructor(
-    private readonly limits: ServerLimits,
+    limits: ServerLimits,
     private readonly handle: RequestListener,
     isProxy: (address: string) => boolean,
     private readonly help: () => string | undefined,
@@ -103,16 +104,8 @@ export class HttpServer extends Server {
     // The reader of the body sends `100 Continue`, after the guards have accepted the caller.
     this.on('checkContinue', accept);
     this.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.refuseInvalid(error, socket));
-    this.on('connection', (socket: Socket) => {
-      const connection = this.open.admit(socket);
-      socket.once('close', () => (this.waiting -= connection?.waiting.splice(0).length ?? 0));
-    });
+    this.on('connection', (socket: Socket) => this.open.admit(socket));
     this.setTimeout(limits.silence);
-  }
-
-  /** Whether a connection was accepted for health checks and administrators alone, because all other places are taken. */
-  isReserved(socket: Socket): boolean {
-    return this.open.of(socket)?.isReserved === true;
   }
 
   /** Every response closes its connection from now on, so that callers open their next one elsewhere. */
@@ -135,10 +128,7 @@ export class HttpServer extends Server {
   }
 
   private closeGracefully(): Promise<void> {
-    // Of several pipelined requests only the last one may close the connection.
-    for (const { current, waiting } of this.open) {
-      if (current?.headersSent === false && waiting.length === 0) current.setHeader('Connection', 'close');
-    }
+    for (const { current } of this.open) if (current !== undefined) announceClose(current);
     return new Promise((resolve) => {
       const timer = setInterval(() => this.closeIdleConnections(), CLOSE_IDLE_MS);
       this.close(() => {
@@ -149,59 +139,51 @@ export class HttpServer extends Server {
   }
 
   /**
-   * Serves the requests of a connection one after another. Otherwise the responses after the first one would have no
-   * connection: they would take memory while the client reads nothing, and would never close if it disconnects.
+   * A connection has one request at a time. A further one, while a response is computed or sent, is not served: the connection ends
+   * with that response, and the client may send the further one again (RFC 9112, section 9.3.2).
    */
   private accept(response: ServerResponse): void {
     const connection = this.open.of(response.req.socket);
     if (connection === undefined || connection.socket.destroyed) return;
-    const { current, waiting, socket } = connection;
-    if (current === undefined && waiting.length === 0) {
+    if (connection.current === undefined && !connection.isLast) {
       this.serve(connection, response);
-    } else if (waiting.length + 1 < this.limits.pipelined && this.waiting < this.limits.waiting) {
-      waiting.push(response);
-      this.waiting += 1;
-      socket.pause();
-    } else {
-      ignoreFurtherRequests(socket);
-      socket.destroy();
+      return;
     }
+    connection.isLast = true;
+    connection.socket.pause();
+    ignoreFurtherRequests(connection.socket);
+    if (connection.current !== undefined) announceClose(connection.current);
   }
 
   private serve(connection: Connection, response: ServerResponse): void {
     connection.current = response;
     this.open.touch(connection);
     response.once('prefinish', () => this.open.limitUnread());
-    response.once('close', () => this.serveNext(connection));
-    const isLast = (this.isDraining || this.closed !== undefined) && connection.waiting.length === 0;
-    if (isLast || connection.isReserved) response.setHeader('Connection', 'close');
-    this.handle(response.req, response);
+    response.once('close', () => this.end(connection));
+    if (this.isDraining || this.closed !== undefined || connection.isReserved) announceClose(response);
+    if (connection.isReserved && !RESERVED_PATHS.test(response.req.url ?? '')) this.refuse(response);
+    else this.handle(response.req, response);
   }
 
-  private serveNext(connection: Connection): void {
-    const { socket, waiting, parseError } = connection;
+  private refuse(response: ServerResponse): void {
+    const { req: request } = response;
+    const error = unavailable('too many connections are open; try again shortly', { overload: 'connections' });
+    const [path = ''] = (request.url ?? '').split('?', 1);
+    const requestId = requestIdOf(request);
+    const { status, headers, body } = errorReply(error, path, this.help());
+    const text = JSON.stringify(body);
+    response.setHeaders(COMMON_HEADERS as Map<string, string>).setHeader('X-Request-Id', requestId);
+    response.writeHead(status, { ...headers, 'Content-Type': JSON_TYPE, 'Content-Length': Buffer.byteLength(text) });
+    response.end(text);
+    this.onRefused({ method: request.method ?? '', path, requestId, status });
+  }
+
+  private end(connection: Connection): void {
+    const { socket, isLast, parseError } = connection;
     connection.current = undefined;
     this.open.touch(connection);
-    if (waiting.length > 0) {
-      socket.pause();
-      this.pipelined.push(connection);
-      this.turn ??= setImmediate(() => this.servePipelined());
-    } else if (parseError !== undefined) writeRefusal(parseError, socket, this.help());
-  }
-
-  /** Pipelined requests have the lowest priority: thousands of them delay no other connection. */
-  private servePipelined(): void {
-    for (const connection of this.pipelined.splice(0, MAX_PIPELINED_PER_TURN)) {
-      const next = connection.waiting.shift();
-      // The connection was closed.
-      if (next === undefined) continue;
-      this.waiting -= 1;
-      // The response before it is closing the connection.
-      if (next.socket === null) continue;
-      if (connection.waiting.length === 0) connection.socket.resume();
-      this.serve(connection, next);
-    }
-    this.turn = this.pipelined.length === 0 ? undefined : setImmediate(() => this.servePipelined());
+    if (isLast) socket.destroySoon();
+    else if (parseError !== undefined) writeRefusal(parseError, socket, this.help());
   }
 
   /**
@@ -216,12 +198,16 @@ export class HttpServer extends Server {
       socket.destroy();
       return;
     }
-    const { current, waiting } = connection;
-    if (waiting.at(-1)?.req.complete === false) waiting.pop();
-    if (waiting.length > 0 || current?.req.complete === true) connection.parseError ??= error;
+    const { current } = connection;
+    if (current?.req.complete === true) connection.parseError ??= error;
     else if (current?.headersSent === true) socket.destroy();
     else writeRefusal(error, socket, this.help());
   }
+}
+
+/** Before its headers are sent. */
+function announceClose(response: ServerResponse): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
 /** The parser of Node.js, as far as it is used here. */
@@ -230,8 +216,8 @@ interface ParsedSocket extends Socket {
 }
 
 /**
- * Node parses all requests in the 64 KiB that it has read, also those after the one that closed the connection. Without their
- * objects this takes a sixth of the time and an eighth of the memory. This is no public API: ADR 12.
+ * Node parses all requests in the 64 KiB that it has read, also those after the one that ends the connection. Without the objects of
+ * their responses this takes a sixth of the time and an eighth of the memory. This is no public API: ADR 12.
  */
 function ignoreFurtherRequests({ parser }: ParsedSocket): void {
   if (parser !== null && parser !== undefined) parser.onIncoming = () => 0;

@@ -2,6 +2,7 @@ import { createParamDecorator } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../contracts/common/json.js';
 import { AppError, invalid } from '../errors/app-error.js';
+import { ReceivedBody } from '../errors/received-body.js';
 import { bodyLimits, readBytes, readBytesWithoutKey } from './body-reader.js';
 import { hasBody } from './http-server.js';
 import { mediaTypeOf } from './media-types.js';
@@ -38,10 +39,10 @@ function textOf(request: Request, bytes: Buffer): string {
   }
 }
 
-function parsed(request: Request, text: string, type?: new () => object): unknown {
-  request.call.parsedBody = orInvalid(parseJson, text);
-  if (type !== undefined && request.res !== undefined) reportIgnoredFields(type, request.call.parsedBody, request.res);
-  return request.call.parsedBody;
+function parsed({ call, res: response }: Request, text: string, reported?: DtoClass): ReceivedBody {
+  const value = (call.parsedBody = orInvalid(parseJson, text));
+  const isReported = reported !== undefined && response !== undefined;
+  return new ReceivedBody(value, text, isReported ? () => reportIgnoredFields(reported, value, response) : undefined);
 }
 
 function orInvalid<T, R>(read: (input: T) => R, input: T): R {
@@ -114,30 +115,17 @@ function knownFieldsOf(type: DtoClass<object>): Fields {
 }
 
 /** Sets the header if the body has unknown fields. The body need not be valid. */
-function reportIgnoredFields(type: DtoClass<object>, body: unknown, response: Response): void {
-  if (!hasUnknown(knownFieldsOf(type), body)) return;
-  const found: string[] = [];
-  collect(knownFieldsOf(type), body, '', found);
-  const value = found.slice(0, MAX_PATHS).join(', ');
+function reportIgnoredFields(type: DtoClass, body: unknown, response: Response): void {
+  const value = ignoredFieldsOf(type, body).join(', ');
+  if (value === '') return;
   response.setHeader(IGNORED_FIELDS_HEADER, value.length <= MAX_LENGTH ? value : `${value.slice(0, MAX_LENGTH)}...`);
 }
 
-/** Most bodies have no unknown field: their paths need not be built. */
-function hasUnknown(fields: Fields, value: unknown): boolean {
-  if (!isJsonObject(value)) return false;
-  for (const name in value) {
-    if (!fields.has(name)) return true;
-    const nested = fields.get(name);
-    if (nested === undefined) continue;
-    const inner = knownFieldsOf(nested.type);
-    const content = value[name];
-    if (!nested.isArray) {
-      if (hasUnknown(inner, content)) return true;
-    } else if (Array.isArray(content)) {
-      for (const element of content as unknown[]) if (hasUnknown(inner, element)) return true;
-    }
-  }
-  return false;
+/** The paths of the first unknown fields of a body, each with the known name that may have been meant. */
+export function ignoredFieldsOf(type: DtoClass, body: unknown): string[] {
+  const found: string[] = [];
+  collect(knownFieldsOf(type), body, '', found);
+  return found.slice(0, MAX_PATHS);
 }
 
 function collect(fields: Fields, value: unknown, path: string, found: string[]): void {

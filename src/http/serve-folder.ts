@@ -71,17 +71,21 @@ export function serveFolder(app: NestExpressApplication, at: string, folder: str
       next();
       return;
     }
-    if (!isRead(request)) {
-      const [whole] = request.originalUrl.split('?', 1);
-      const message = `${request.method} is not supported: ${whole} supports GET, HEAD`;
-      throw new AppError('methodNotAllowed', message, { headers: { Allow: 'GET, HEAD' } });
-    }
+    requireRead(request);
     send(request, response, await open(name));
   });
 }
 
 /** Whether a request asks for a file. */
 export const isRead = ({ method }: Request): boolean => method === 'GET' || method === 'HEAD';
+
+/** Throws `methodNotAllowed` for any other request. */
+export function requireRead(request: Request): void {
+  if (isRead(request)) return;
+  const [path] = request.originalUrl.split('?', 1);
+  const message = `${request.method} is not supported: ${path} supports GET, HEAD`;
+  throw new AppError('methodNotAllowed', message, { headers: { Allow: 'GET, HEAD' } });
+}
 
 /** Keeps what was read, unless it failed. */
 function readOnce<T>(read: () => Promise<T>): () => Promise<T> {

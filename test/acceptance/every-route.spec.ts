@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { parse } from 'csv-parse/sync';
 import type { Reply } from '../support/http.js';
@@ -199,6 +199,28 @@ test('every operation of the documents needs a credential', () => {
   expect(OPERATIONS.filter(({ security = [] }) => security.length === 0).map(({ title }) => title)).toEqual([]);
   expect(OPERATIONS.length).toBeGreaterThan(120);
 });
+
+/** The path of an operation with an unknown id, and the methods of all operations that have it. */
+function methodsAt({ path }: Operation): { whole: string; methods: string[] } {
+  const whole = path.replace(/\{\w+\}/g, UNKNOWN_ID);
+  const hasIt = (each: Operation) => new RegExp(`^${each.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(whole);
+  const methods = new Set(OPERATIONS.filter(hasIt).map(({ method }) => method));
+  return { whole, methods: [...methods, ...(methods.has('GET') ? ['HEAD'] : [])].sort() };
+}
+
+test.each(rows(OPERATIONS))(
+  '%s is 405 by any other method, in any case of its path (decision 10)',
+  async (_, operation) => {
+    const { whole, methods } = methodsAt(operation);
+    const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter((method) => !methods.includes(method));
+    for (const path of [whole, `${whole}/`, whole.toUpperCase()]) {
+      const replies = await Promise.all(others.map((method) => call(method, path, {}, service)));
+      expect(replies.map(({ status, headers }) => [status, headers.get('allow')])).toEqual(
+        others.map(() => [405, methods.join(', ')]),
+      );
+    }
+  },
+);
 
 describe('without a valid credential', () => {
   const none = { Authorization: '', 'PLATFORM-API-KEY': '', 'API-KEY': '' };
@@ -479,10 +501,38 @@ describe('the pages of a list', () => {
         ['1001', '1000000001', '9'.repeat(100)].map((page) => asked({ page, pageSize: 10 })),
       );
       expect(past.map(({ status, body }) => [status, (body as Page).data])).toEqual(past.map(() => [200, []]));
-      expect(errorOf(await asked({ cursor: 'no-cursor' }))[0]).toBe(400);
     },
   );
+
+  test.each(rows(paged))('%s refuses a cursor that the service has not made, in every form', async (_, operation) => {
+    const fleet = fleetOf('own');
+    const { query } = requestOf(operation, fleet);
+    const forms = Object.keys(operation.responses['200']?.content ?? {});
+    const cursors = ['no-cursor', ...FORGED_PARTS.map((parts) => forgedCursor(operation, query, parts))];
+    for (const cursor of cursors) {
+      const sent = forms.map((form) =>
+        ask(operation, fleet, { query: { ...query, cursor }, headers: { Accept: form } }),
+      );
+      const answers = await Promise.all(sent);
+      expect(answers.map((answer) => [errorOf(answer)[0], violationsOf(answer)])).toEqual(
+        forms.map(() => [400, ['cursor']]),
+      );
+    }
+  });
 });
+
+/** What a sort key cannot have, and what it could. */
+const FORGED_PARTS = [['x'], [1, 'x'], [1, 'x', 'x'], [-1], [1, UNKNOWN_ID]];
+
+/** A cursor with a digest that anybody can compute. */
+function forgedCursor({ path }: Operation, query: Sent['query'], parts: readonly unknown[]): string {
+  const filters = Object.entries(query ?? {}).sort();
+  const scope = [path.split('/').at(-1), filters];
+  const digest = createHash('sha256')
+    .update(JSON.stringify([scope, parts]))
+    .digest('base64url');
+  return Buffer.from(JSON.stringify([digest.slice(0, 16), ...parts])).toString('base64url');
+}
 
 /** The tree of a run counts tickets back from the moment of the call, and the days of a fleet end with it. */
 const withoutClock = (row: unknown): unknown => ({ ...(row as object), ticketsFrom: undefined, days: undefined });

@@ -88,6 +88,23 @@ export function withoutByteOrderMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
 }
 
+/** Of U+0000 and of surrogates, which may be lone. Valid JSON in UTF-8 has them in no other form. */
+const DOUBTFUL_ESCAPE = /\\u(?:0000|d[89a-f])/i;
+
+/** Whether a valid JSON text may have what decision 8 forbids, so that `JsonTextCheck` has to look. */
+export const isDoubtfulText = (text: string): boolean => DOUBTFUL_ESCAPE.test(text) || hasManyBrackets(text);
+
+/** Whether a text has more opening brackets than levels are allowed. */
+function hasManyBrackets(text: string): boolean {
+  let count = 0;
+  for (const bracket of '{[') {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      if (++count > MAX_JSON_DEPTH) return true;
+    }
+  }
+  return false;
+}
+
 /**
  * Collects what decision 8 forbids in parsed JSON, in unknown fields too: U+0000 and lone surrogates in values and names,
  * and nesting deeper than 32. Each path is reported once.

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { SlowClient } from '../../support/slow-client.js';
 import { flow, Hauler, ONE_SITE, TICKET } from '../support/hauler.js';
 import { HostedCustomer } from '../support/hosted.js';
 import { unique } from '../support/posts.js';
-import { administer, target } from '../support/target.js';
+import { administer, listed, target } from '../support/target.js';
 
 /** When the client closes its direction, in milliseconds after the last byte. */
 const END_AFTER_MS = [0, 20, 500];
@@ -71,19 +72,15 @@ describe('a client that closes its direction after its last request reads every 
     expect(answers.filter((answer) => !answer.includes('"disposalTicketId"'))).toEqual([]);
   });
 
-  test.each(END_AFTER_MS)('of five tickets on one connection, %i ms after the last byte', async (endAfterMs) => {
-    const answers = await answersOf(Array.from({ length: 5 }, () => push()).join(''), endAfterMs);
-    expect(statuses(answers)).toEqual(['200', '200', '200', '200', '200']);
-  });
-
   test('of a refused body, a path that is not known and a page', async () => {
     const refused = requestOf(
       'POST /platform-api/v1/tickets',
       ['Content-Type: text/plain', `PLATFORM-API-KEY: ${key}`],
       'x',
     );
-    const answers = await answersOf(refused + requestOf('GET /nope') + requestOf('GET /docs/'), 0);
-    expect(statuses(answers)).toEqual(['415', '404', '200']);
+    const requests = [refused, requestOf('GET /nope'), requestOf('GET /docs/')];
+    const answers = await Promise.all(requests.map((request) => answersOf(request, 0)));
+    expect(answers.flatMap(statuses)).toEqual(['415', '404', '200']);
   });
 
   test('of a file', async () => {
@@ -107,6 +104,50 @@ describe('a client that closes its direction after its last request reads every 
   test('and a body that ends before its announced length is refused', async () => {
     const answer = await answersOf(push().slice(0, -20), 0);
     expect(answer).toMatch(/^HTTP\/1\.1 400 [^]*"code":"INVALID_PAYLOAD"/);
+  });
+});
+
+describe('requests that are sent before the answer to the first one (decision 63)', () => {
+  const first = requestOf('GET /health/live');
+  const answersIn = (text: string) => text.split('HTTP/1.1 ').length - 1;
+
+  test.each([2, 64, 2_000])('are not served: of %i the first is answered, and the connection ends', async (count) => {
+    const client = (await SlowClient.open(target.url)).send(first.repeat(count));
+    expect(await client.cutAfter).toBeLessThan(30_000);
+    expect(client.answer).toMatch(/^HTTP\/1\.1 200 (?:.*\r\n)*?Connection: close\r\n/);
+    expect(answersIn(client.answer)).toBe(1);
+  });
+
+  test('have no effect: of five tickets the first is stored', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const headers = [`PLATFORM-API-KEY: ${await hauler.key()}`, 'Content-Type: application/json'];
+    const pushes = Array.from({ length: 5 }, () =>
+      requestOf('POST /platform-api/v1/tickets', headers, JSON.stringify({ ...TICKET, inboundFlow: flow(unique()) })),
+    );
+    const client = (await SlowClient.open(target.url)).sendLast(pushes.join(''));
+    await client.cutAfter;
+    expect(answersIn(client.answer)).toBe(1);
+    expect(client.answer).toContain('"disposalTicketId"');
+    expect(await listed(`/tickets?haulerId=${hauler.id}`)).toHaveLength(1);
+  });
+
+  test('end a page that is larger than the buffers of the connection after its last byte', async () => {
+    const path = 'GET /docs/swagger-ui-bundle.js';
+    const alone = await SlowClient.open(target.url);
+    await alone.sendLast(requestOf(path)).cutAfter;
+    const client = await SlowClient.open(target.url);
+    await client.send(requestOf(path) + first.repeat(100)).cutAfter;
+    const headerBytes = (text: string) => text.indexOf('\r\n\r\n');
+    expect(client.received - headerBytes(client.answer)).toBe(alone.received - headerBytes(alone.answer));
+  });
+
+  test('are served one after another where each follows the answer before it', async () => {
+    const client = await SlowClient.open(target.url);
+    for (let count = 1; count <= 20; count++) {
+      client.send(first);
+      await eventually(() => expect(client.answer.split('"status":"ok"')).toHaveLength(count + 1));
+    }
+    client.close();
   });
 });
 

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import fc from '../../support/fast-check.js';
 import { serveFile } from '../../support/file-host.js';
+import type { Reply } from '../../support/http.js';
 import { sampleVideo } from '../../support/sample-video.js';
 import { after, json } from '../../support/scripted-partner.js';
 import { CONTINUOUS, element, inHours, lists } from '../../support/scripted-vision.js';
@@ -220,6 +221,25 @@ test('a record that one instance has synchronised is known to the other (decisio
   expect((await postAs(hauler, SCALE, TICKET, {}, instances[1])).status).toBe(422);
   await hauler.sync(ONE_SITE);
   expect((await postAs(hauler, SCALE, TICKET, {}, instances[1])).status).toBe(200);
+});
+
+test('a cursor of one instance goes on at another (decision 43)', async () => {
+  for (let i = 0; i < 3; i++) await newHauler();
+  interface Page {
+    readonly data: readonly { readonly id: string }[];
+    readonly pagination: { readonly next: string | null };
+  }
+  const all = await listed<{ id: string }>('/haulers', instances[0]);
+  const shown: string[] = [];
+  let next: string | null = '';
+  for (let i = 0; next !== null; i++) {
+    const path: string = next === '' ? '/haulers?pageSize=1' : `/haulers?pageSize=1&cursor=${next}`;
+    const { status, body }: Reply<Page> = await admin<Page>('GET', path, undefined, instances[i % 2]);
+    expect(status).toBe(200);
+    shown.push(...body.data.map(({ id }) => id));
+    next = body.pagination.next;
+  }
+  expect(shown).toEqual(all.map(({ id }) => id));
 });
 
 describe('work of the background on two instances', () => {

@@ -2,11 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import {
   decodeUtf8,
   InvalidJsonError,
+  isDoubtfulText,
   JsonText,
   JsonTextCheck,
   parseJson,
   stringifyWithJsonText,
 } from '../../../src/contracts/common/json.js';
+import fc from '../../support/fast-check.js';
 import { MORE_VIOLATIONS, summarise, type Violation } from '../../../src/contracts/common/violation.js';
 
 const UNICODE = 'valid Unicode without U+0000 and without lone surrogates';
@@ -138,4 +140,49 @@ describe('JSON text in a response', () => {
     const fields = { id: 'a"b', at: undefined, flow: { n: 1, none: undefined }, body: new JsonText(`\ufeff${text}`) };
     expect(stringifyWithJsonText(fields)).toBe(`{"id":"a\\"b","flow":{"n":1},"body":${text}}`);
   });
+});
+
+describe('a JSON text that is not doubtful', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'grapheme' }),
+    fc.string({ unit: fc.constantFrom('a', '\0', '\ud800', '\udfff', '\ud83d\ude00', '\\', 'u', '0', '[', '{', '"') }),
+  );
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'large', withCrossShrink: true },
+      fc.oneof(text, fc.constantFrom(1, null, true)),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(text, tie('value'), { maxKeys: 3, noNullPrototype: true }),
+    ),
+  }));
+  const deep = fc.tuple(value, fc.nat(40)).map(([inner, levels]) => {
+    let all = inner;
+    for (let i = 0; i < levels; i++) all = i % 2 === 0 ? [all] : { a: all };
+    return all;
+  });
+
+  it('has nothing that decision 8 forbids', () => {
+    fc.assert(
+      fc.property(deep, fc.boolean(), (content, isUpper) => {
+        const written = JSON.stringify(content);
+        const sent = isUpper
+          ? written.replace(/\\u[0-9a-f]{4}/g, (escape) => `\\u${escape.slice(2).toUpperCase()}`)
+          : written;
+        if (isDoubtfulText(sent)) return;
+        expect(new JsonTextCheck().check(parseJson(sent)).with([])).toEqual([]);
+      }),
+    );
+  });
+
+  it.each([
+    '{"a":"\\u0000"}',
+    '{"a":"\\uD800"}',
+    '{"\\udfFF":1}',
+    nested(33),
+    `${'{"a":'.repeat(20)}${nested(13)}${'}'.repeat(20)}`,
+  ])('is not %s', (body) => expect(isDoubtfulText(body)).toBe(true));
+
+  it.each(['{"a":"\\ud7ff\\ue000"}', '{"a":"\\u0001"}', nested(32)])('is %s', (body) =>
+    expect(isDoubtfulText(body)).toBe(false),
+  );
 });

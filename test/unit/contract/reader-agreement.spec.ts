@@ -9,6 +9,7 @@ import { type DtoClass, fieldPlans, readerOf } from '../../../src/contracts/comm
 import type { Violation } from '../../../src/contracts/common/violation.js';
 import { AppError } from '../../../src/errors/app-error.js';
 import { DtoPipe } from '../../../src/errors/validation.pipe.js';
+import { ignoredFieldsOf } from '../../../src/http/json-body.js';
 import fc from '../../support/fast-check.js';
 
 const RUNS = 40;
@@ -146,6 +147,21 @@ describe('a DTO class has the same result', () => {
       { numRuns: RUNS },
     );
   });
+
+  it.each(DTOS.map((type) => [type.name, type] as const))(
+    'and the same unknown fields, compiled and by its names: %s',
+    (_name, type) => {
+      fc.assert(
+        fc.property(valuesOf(type), (value) => {
+          const violations: Violation[] = [];
+          const unknown = { areFound: false };
+          readerOf(type)(value, '', violations, unknown);
+          if (violations.length === 0) expect(unknown.areFound).toBe(ignoredFieldsOf(type, value).length > 0);
+        }),
+        { numRuns: RUNS },
+      );
+    },
+  );
 
   it('is compared for tickets, accounts, the records of partners and the requests of the admin API', () => {
     const names = DTOS.map(({ name }) => name);

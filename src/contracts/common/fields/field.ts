@@ -94,8 +94,13 @@ export function fieldPlans(type: DtoClass): readonly (readonly [name: string, pl
   return [...plans];
 }
 
+/** Whether a value that was read has fields that its class does not know. Not exact for a value with violations. */
+export interface UnknownFields {
+  areFound: boolean;
+}
+
 /** Reads a plain value as a DTO; adds every violation to `violations`, each under its own path. */
-export type Read<T> = (value: unknown, path: string, violations: Violation[]) => T;
+export type Read<T> = (value: unknown, path: string, violations: Violation[], unknown?: UnknownFields) => T;
 
 const readers = new Map<DtoClass, Read<object>>();
 
@@ -121,23 +126,32 @@ interface CompiledField {
 
 function compile(type: DtoClass): Read<object> {
   const fields = fieldPlans(type).map(([name, plan]): CompiledField => ({ name, plan }));
-  return (value, path, violations) => {
+  return (value, path, violations, unknown) => {
     const result = new type() as Record<string, unknown>;
     if (!isJsonObject(value)) {
       violations.push(notAnObject(path));
       return result;
     }
+    let known = 0;
     for (const field of fields) {
-      const given = Object.hasOwn(value, field.name) ? value[field.name] : undefined;
-      const read = readField(field, given, path, violations);
+      const isGiven = Object.hasOwn(value, field.name);
+      if (isGiven) known++;
+      const read = readField(field, isGiven ? value[field.name] : undefined, path, violations, unknown);
       if (read !== undefined) result[field.name] = read;
     }
+    if (unknown !== undefined && Object.keys(value).length > known) unknown.areFound = true;
     return result;
   };
 }
 
 /** Builds a path only for a violation or a nested value: most fields are valid. */
-function readField({ name, plan }: CompiledField, value: unknown, parent: string, violations: Violation[]): unknown {
+function readField(
+  { name, plan }: CompiledField,
+  value: unknown,
+  parent: string,
+  violations: Violation[],
+  unknown: UnknownFields | undefined,
+): unknown {
   const { isOptional, convert, nested } = plan;
   if (value === undefined || value === null) {
     if (!isOptional) violations.push(...violationsOf(plan, fieldPath(parent, name), value));
@@ -151,8 +165,8 @@ function readField({ name, plan }: CompiledField, value: unknown, parent: string
   if (nested !== undefined) {
     const read = readerOf(nested.type);
     const path = fieldPath(parent, name);
-    if (!nested.isArray) return read(value, path, violations);
-    return (value as unknown[]).map((element, i) => read(element, `${path}[${i}]`, violations));
+    if (!nested.isArray) return read(value, path, violations, unknown);
+    return (value as unknown[]).map((element, i) => read(element, `${path}[${i}]`, violations, unknown));
   }
   return convert === undefined ? value : convert(value);
 }
