@@ -3,9 +3,10 @@ import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isUuid } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';
+import { inBackground } from '../errors/background.js';
 import { BodyCapture, collectedBytes, keptBody, type KeptBody } from '../http/body-capture.js';
 import type { Call, CallSink, EndedCall } from '../http/call.js';
-import { IGNORED_FIELDS_HEADER, parseArrivedBody } from '../http/json-body.js';
+import { IGNORED_FIELDS_HEADER, parseUnreadBody } from '../http/json-body.js';
 import { operationOf } from '../contracts/interfaces/operations.js';
 import { isWellFormedKey } from '../observability/key-form.js';
 import { maskSecrets } from '../observability/known-secrets.js';
@@ -49,11 +50,15 @@ export function collectAnswers(application: Application): void {
 /** Records the exchange of a call when it has ended. */
 export function recordExchanges(log: ExchangeLog): CallSink {
   return (ended) => {
-    const { call, request } = ended;
-    // Its caller left while its key was looked up: the route reads next what has arrived.
-    if (call.identifying !== undefined && call.principal !== undefined) parseArrivedBody(request);
-    const record = toRecord(ended, log);
-    if (record !== undefined) log.add(record);
+    const { call, request, status } = ended;
+    const add = () => {
+      const record = toRecord(ended, log);
+      if (record !== undefined) log.add(record);
+    };
+    // A caller may leave before its body is read: the exchange is found by what is in it.
+    const isUnread = status === 0 && call.principal !== undefined && call.parsedBody === undefined;
+    if (isUnread && call.exchangeId !== undefined) inBackground(parseUnreadBody(request).then(add));
+    else add();
   };
 }
 

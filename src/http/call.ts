@@ -41,7 +41,7 @@ const MAX_ADDRESS_LENGTH = 64;
  * 2. The guard of a route: `served`; then `principal` or `admin` with `limit`. A key that is not cached is looked up meanwhile:
  *    `identifying`.
  * 3. `ScenarioInterceptor`, or the reference partner: `scenario`.
- * 4. `@JsonBody()`: `rawBody` or `rawBytes`, `wire`, `parsedBody`.
+ * 4. `@JsonBody()`: `receiving`, `rawBody` or `rawBytes`, `wire`, `parsedBody`.
  * 5. The error filter: `outage`.
  * How the request ended is an `EndedCall`.
  */
@@ -68,6 +68,8 @@ export class Call {
   scenario: InjectedScenario | undefined;
   /** The body as it was sent, without its content coding. */
   rawBody: string | undefined;
+  /** The same while it arrives, or waits for its turn. */
+  receiving: Promise<string> | undefined;
   /** The same bytes if they are not UTF-8. */
   rawBytes: Buffer | undefined;
   /** Of a body with a content coding: size and SHA-256 (hex) of the body as it was sent. */
