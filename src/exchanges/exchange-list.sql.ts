@@ -161,29 +161,18 @@ export function newestWithReferenceSql(
   };
 }
 
-/**
- * The newest exchanges that have one of the elements. The days, the newest first, are read one after the other until there are enough:
- * the index of references has no order, and a day its own statistics.
- */
+/** The newest exchanges that have one of the elements. The bounds are those of one day: its statistics are its own. */
 export function withReferenceSql(
   filter: ExchangeFilter,
   elements: readonly string[],
-  { days, columns, limit }: { readonly days: readonly number[]; readonly columns: string; readonly limit: number },
+  { columns, limit }: { readonly columns: string; readonly limit: number },
 ): Statement {
   const { add, values: parameters } = new Parameters();
-  const bounds = days.map((day) => minUuidv7Of(day));
-  const ends = days.map((day) => minUuidv7Of(day + DAY_MS));
-  const sql = `SELECT e.* FROM unnest(${add(bounds, 'uuid[]')}, ${add(ends, 'uuid[]')}) AS day (first, after)
-    CROSS JOIN LATERAL (
-      SELECT ${columns} FROM (
-        SELECT * FROM exchanges WHERE refs && ${add(elements, 'text[]')} AND id >= day.first AND id < day.after
-           AND ${conditionsOf(filter, add)} OFFSET 0) AS found
-       ORDER BY id DESC LIMIT ${limit}) AS e
-    LIMIT ${limit}`;
+  const where = `refs && ${add(elements, 'text[]')} AND ${conditionsOf(filter, add)}`;
+  const sql = `SELECT ${columns} FROM (SELECT * FROM exchanges WHERE ${where} OFFSET 0) AS e ORDER BY id DESC LIMIT ${limit}`;
   return { sql, parameters };
 }
 
-export const DAY_MS = 86_400_000;
 const MIN_ID = '00000000-0000-0000-0000-000000000000';
 const MAX_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 

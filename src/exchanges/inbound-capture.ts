@@ -11,7 +11,8 @@ import { operationOf } from '../contracts/interfaces/operations.js';
 import { isWellFormedKey } from '../observability/key-form.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import type { ExchangeLog } from './exchange-log.service.js';
-import type { ExchangeRecord, Standing } from './exchange-record.js';
+import type { Standing } from './exchange-record.js';
+import { keptOf } from './kept.rules.js';
 
 /** A file that is sent adds listeners beyond Node's default of 10. */
 const MAX_LISTENERS = 20;
@@ -51,32 +52,29 @@ export function collectAnswers(application: Application): void {
 export function recordExchanges(log: ExchangeLog): CallSink {
   return (ended) => {
     const { call, request, status } = ended;
-    const add = () => {
-      const record = toRecord(ended, log);
-      if (record !== undefined) log.add(record);
-    };
-    // A caller may leave before its body is read: the exchange is found by what is in it.
+    if (call.exchangeId === undefined) return;
     const isUnread = status === 0 && call.principal !== undefined && call.parsedBody === undefined;
-    if (isUnread && call.exchangeId !== undefined) inBackground(parseUnreadBody(request).then(add));
-    else add();
+    if (!isUnread) return addRecord(ended, log);
+    // Its caller left before the body was read: the exchange is found by what is in it.
+    inBackground(parseUnreadBody(request).then(() => addRecord(ended, log)));
   };
 }
 
-/** Undefined for a call whose exchange is not recorded. */
-function toRecord(ended: EndedCall, log: ExchangeLog): ExchangeRecord | undefined {
+function addRecord(ended: EndedCall, log: ExchangeLog): void {
   const { call, request, response, status, result } = ended;
   const { exchangeId, operation, answer, principal } = call;
-  if (exchangeId === undefined || operation === undefined || answer === undefined) return undefined;
+  if (exchangeId === undefined || operation === undefined || answer === undefined) return;
   const route = operation.route?.operation ?? null;
   const isFile = operation.route?.file !== undefined;
   const inRevision = isNewRevision(route, ended);
+  const standing = standingOf(ended, isFile);
   // The text of an accepted push is not held until the exchange is written.
-  const hasBody = principal !== undefined && !inRevision;
-  const requestBody = hasBody ? receivedBody(call, collectedBytes(log.maxBodyBytes)) : undefined;
-  return {
+  const kept = keptOf({ standing, status, direction: 'inbound', inRevision }, 'whole');
+  const requestBody = kept.request ? receivedBody(call, collectedBytes(log.maxBodyBytes)) : undefined;
+  log.add({
     id: exchangeId,
     direction: 'inbound',
-    standing: standingOf(ended, isFile),
+    standing,
     address: call.address ?? '',
     interface: operation.api.name,
     route,
@@ -107,7 +105,7 @@ function toRecord(ended: EndedCall, log: ExchangeLog): ExchangeRecord | undefine
     inRevision,
     references: keyReference(request),
     secrets: keysIn(request),
-  };
+  });
 }
 
 /** Of the answer, also of one that was written after the caller had left; 0 if nothing was decided. */

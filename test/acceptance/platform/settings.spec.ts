@@ -144,8 +144,8 @@ async function sendAndLeave(hauler: Hauler, path: string, body: string, leave: L
 }
 
 const LEFT = POSTS.flatMap((post) => [
-  { ...post, name: 'that closes its connection', leave: 'destroy' as const },
-  { ...post, name: 'that resets its connection', leave: 'resetAndDestroy' as const },
+  { ...post, name: 'that closes its connection', leave: 'destroy' as const, note: '' },
+  { ...post, name: 'that resets its connection', leave: 'resetAndDestroy' as const, note: '' },
   { ...post, name: 'that resets it after 9 KB', leave: 'resetAndDestroy' as const, note: 'x'.repeat(9_000) },
 ]);
 
