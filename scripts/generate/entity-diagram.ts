@@ -37,7 +37,6 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
   operation: [
     'exchanges',
     'exchange_hours',
-    'exchange_days',
     'actions',
     'console_sessions',
     'lanes',

@@ -91,7 +91,7 @@ export class ConsoleSessionController {
     const { keyPrefix, haulerId, connectionId, customerId } = caller;
     const view = { kind: 'partner', ...service, keyPrefix, haulerId, connectionId, customerId } as const;
     if (haulerId === null || connectionId === null) return view;
-    const connection = await findConnection(this.dataSource.manager, haulerId, connectionId);
+    const connection = await findConnection(this.dataSource, haulerId, connectionId);
     return connection === undefined ? view : { ...view, connectionInterface: connection.interface };
   }
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { Controller, Inject, Injectable, Query } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
@@ -10,6 +9,7 @@ import {
   StorageCheckQuery,
   type StorageFinding,
 } from '../contracts/admin/storage.dto.js';
+import { Database } from '../database/database.js';
 import { unavailable } from '../errors/app-error.js';
 import { referenceInventories } from '../reference-partner/vision/stored-videos.repository.js';
 import type { Inventory, InventoryFile } from '../storage/inventory.repository.js';
@@ -32,10 +32,10 @@ export class Doctor {
   private readonly inventories: readonly Inventory[];
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {
-    this.inventories = [...referenceInventories(dataSource), recordingInventory(dataSource)];
+    this.inventories = [...referenceInventories(database), recordingInventory(database)];
   }
 
   async examine({ checksums = false }: StorageCheckQuery = {}): Promise<StorageCheck> {
@@ -148,7 +148,7 @@ export class Doctor {
 
   /** The ids in the names of files that have no row, and that nobody is storing. */
   private async orphansOf(inventory: Inventory, names: readonly string[]): Promise<ReadonlySet<string>> {
-    const announced = await announcedFiles(this.dataSource);
+    const announced = await announcedFiles(this.database);
     const ids = names.filter((name) => !announced.has(name)).map(idInName);
     const expected = await inventory.expected(ids);
     return new Set(ids.filter((id) => !expected.has(id)));

@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { Action, type ActionPerson, type ActionQuery } from '../contracts/admin/action.dto.js';
@@ -7,7 +7,8 @@ import { present } from '../contracts/common/present.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import { listPage, type SqlList } from '../database/list-page.js';
 import type { Querying } from '../database/sql.js';
-import { inTransaction } from '../database/transaction.js';
+import { Sweep } from '../database/sweep.js';
+import { inTransaction, sqlOf } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { unavailable } from '../errors/app-error.js';
 import { redactText } from '../observability/redaction.js';
@@ -30,8 +31,9 @@ interface ActionRow extends Omit<StoredAction, 'at' | 'changes' | 'error' | 'per
 
 /** The action log: each change by a call of the admin API, the console or the partner API, and what people looked at. */
 @Injectable()
-export class ActionLog {
+export class ActionLog implements BeforeApplicationShutdown {
   private readonly logger = new Logger(ActionLog.name);
+  private readonly retention = new Sweep((stopping) => this.deleteOldActions(stopping));
 
   constructor(private readonly dataSource: DataSource) {}
 
@@ -69,11 +71,21 @@ export class ActionLog {
   }
 
   @Interval('actions', RETENTION_INTERVAL_MS)
-  async deleteOld(): Promise<void> {
-    await deleteInSteps(
-      this.dataSource,
+  deleteOld(): Promise<void> {
+    return this.retention.run();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.retention.stop();
+  }
+
+  private deleteOldActions(stopping: AbortSignal): Promise<void> {
+    return deleteInSteps(
+      sqlOf(this.dataSource),
       `DELETE FROM actions WHERE id = ANY (ARRAY(
          SELECT id FROM actions WHERE at < now() - interval '${RETENTION}' ORDER BY at LIMIT $1))`,
+      [],
+      stopping,
     );
   }
 }

@@ -2,6 +2,7 @@ import type { AdminRole } from '../contracts/common/roles.values.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import type { Querying } from '../database/sql.js';
 import type { Person } from '../http/principal.js';
+import { sqlOf } from '../database/transaction.js';
 
 /** The secret of a sign-in. Exactly one of the first two is present. */
 export interface SessionSecret {
@@ -105,10 +106,12 @@ export async function deleteSessionById(database: Querying, id: string): Promise
   return deleted > 0;
 }
 
-export async function deleteExpiredSessions(database: Querying): Promise<void> {
+export async function deleteExpiredSessions(database: Querying, stopping: AbortSignal): Promise<void> {
   await deleteInSteps(
-    database,
+    sqlOf(database),
     `DELETE FROM console_sessions WHERE cookie_hash = ANY (ARRAY(
        SELECT cookie_hash FROM console_sessions WHERE expires_at <= now() ORDER BY expires_at LIMIT $1))`,
+    [],
+    stopping,
   );
 }

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { Inject, Injectable } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { CookieOptions, Request, Response } from 'express';
 import { DataSource } from 'typeorm';
@@ -7,6 +7,7 @@ import { cellPath } from '../config/cell-path.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { openText, sealText } from '../config/sealed-text.js';
 import { Database } from '../database/database.js';
+import { Sweep } from '../database/sweep.js';
 import { uuidv7 } from '../database/uuid.js';
 import { AppError } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
@@ -54,7 +55,8 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
  * token, and with a key that is revoked or has expired.
  */
 @Injectable()
-export class ConsoleSessions {
+export class ConsoleSessions implements BeforeApplicationShutdown {
+  private readonly sweep = new Sweep((stopping) => deleteExpiredSessions(this.dataSource, stopping));
   private readonly secretsKey: Buffer;
   private readonly cookieName: string;
   private readonly cookieOptions: CookieOptions;
@@ -126,8 +128,12 @@ export class ConsoleSessions {
   }
 
   @Interval('console sessions', SWEEP_INTERVAL_MS)
-  async deleteExpired(): Promise<void> {
-    await deleteExpiredSessions(this.dataSource);
+  deleteExpired(): Promise<void> {
+    return this.sweep.run();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.sweep.stop();
   }
 
   /** Ends the session of a request, if it has one, and returns its ID token. */

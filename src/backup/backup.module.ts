@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable, Module } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { DataSource } from 'typeorm';
+import { Database } from '../database/database.js';
 import { Metrics } from '../observability/metrics.js';
 import { lastVerification } from './verification.repository.js';
 
@@ -10,14 +10,14 @@ const TIMEOUT_MS = 3_000;
 
 @Injectable()
 class BackupMetrics {
-  constructor(dataSource: DataSource, { registry }: Metrics) {
+  constructor(database: Database, { registry }: Metrics) {
     const gauge = new Gauge({
       name: 'backup_last_verified_timestamp',
       help: 'When `backup verify` last restored a backup, in seconds since 1970; absent before the first time and while the database is unavailable',
       registers: [registry],
       collect: async () => {
         const timeout = delay(TIMEOUT_MS, undefined, { ref: false });
-        const last = await Promise.race([lastVerification(dataSource), timeout]).catch(() => undefined);
+        const last = await Promise.race([lastVerification(database), timeout]).catch(() => undefined);
         gauge.remove();
         if (last !== undefined) gauge.set(last.verifiedAt);
       },

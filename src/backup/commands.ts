@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import type { EntityManager } from 'typeorm';
 import { type CommandEnv, readCommandEnv } from '../config/command-env.js';
 import { parseStorageUrl } from '../config/storage-url.js';
 import { EnvError } from '../config/parse.js';
@@ -45,20 +44,18 @@ export async function backup({ to }: { readonly to: string }, context: CommandCo
     withDatabase(env, async (databaseUrl) => {
       const pool = backupPool(databaseUrl);
       try {
-        return await pool.use((session) =>
-          session.transaction(
-            async () => {
-              let manifest: Manifest | undefined;
-              const chunks = async function* (): AsyncGenerator<Buffer> {
-                const input = { session, secretsKey, progress };
-                manifest = yield* createBackup(input);
-              };
-              const bytes = await place.write(chunks(), signal);
-              if (manifest === undefined) throw new TypeError('the archive has no manifest');
-              return written(to, bytes, manifest);
-            },
-            { attempts: 1, settings: { transaction_isolation: 'repeatable read', transaction_read_only: 'on' } },
-          ),
+        return await pool.transaction(
+          async (session) => {
+            let manifest: Manifest | undefined;
+            const chunks = async function* (): AsyncGenerator<Buffer> {
+              const input = { session, secretsKey, progress };
+              manifest = yield* createBackup(input);
+            };
+            const bytes = await place.write(chunks(), signal);
+            if (manifest === undefined) throw new TypeError('the archive has no manifest');
+            return written(to, bytes, manifest);
+          },
+          { attempts: 1, settings: { transaction_isolation: 'repeatable read', transaction_read_only: 'on' } },
         );
       } finally {
         await pool.close();
@@ -83,14 +80,14 @@ export async function restore(options: RestoreOptions, { source, progress }: Com
     await withDatabase(
       env,
       (databaseUrl) =>
-        inOneTransaction(databaseUrl, async (manager, session) => {
+        inOneTransaction(databaseUrl, async (session) => {
           await lockMigrations(session);
           const found = await relationsIn(session);
           if (found.length > 0)
             throw new BackupError(
               `the database is not empty (it has ${found.join(', ')}${found.length === 3 ? ' and more' : ''}): restore into a new one, as by createdb`,
             );
-          await loadArchive(manager, session, { place, manifest, progress, rereads: false });
+          await loadArchive(session, { place, manifest, progress, rereads: false });
           await recordRelease(session, thisRelease());
           await storeOutboundStop(session, `restored from a backup of ${manifest.createdAt}`);
         }),
@@ -119,17 +116,17 @@ export async function verify(
     const manifest = await readManifest(place, from, env, progress);
     await withDatabase(env, async (databaseUrl) => {
       const schema = `haulbridge_verify_${randomBytes(4).toString('hex')}`;
-      const load = async (manager: EntityManager, session: Session) => {
+      const load = async (session: Session) => {
         await enterSchema(session, schema);
-        await loadArchive(manager, session, { place, manifest, progress, rereads: true });
+        await loadArchive(session, { place, manifest, progress, rereads: true, schema });
         throw new VerifiedSignal();
       };
-      await inOneTransaction(databaseUrl, load, schema).catch((error: unknown) => {
+      await inOneTransaction(databaseUrl, load).catch((error: unknown) => {
         if (!(error instanceof VerifiedSignal)) throw error;
       });
       const pool = backupPool(databaseUrl);
       try {
-        await pool.use((session) => recordVerification(session, manifest.createdAt));
+        await recordVerification(pool, manifest.createdAt);
       } finally {
         await pool.close();
       }

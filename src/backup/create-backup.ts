@@ -1,7 +1,7 @@
 import { serviceVersion } from '../config/version.js';
-import type { Querying } from '../database/sql.js';
 import type { Session } from '../database/session.js';
 import { appliedMigrations } from '../database/schema.repository.js';
+import type { Sql } from '../database/sql.js';
 import { referenceInventories } from '../reference-partner/vision/stored-videos.repository.js';
 import type { Storage } from '../storage/storage.js';
 import type { Inventory } from '../storage/inventory.repository.js';
@@ -140,13 +140,13 @@ async function* videosOf({ session, selection }: BackupInput, mark: Mark): Async
 }
 
 /** Every table with files. */
-export const inventoriesOf = (database: Querying): Inventory[] => [
+export const inventoriesOf = (database: Sql): Inventory[] => [
   ...referenceInventories(database),
   recordingInventory(database),
 ];
 
 /** The videos of a hauler, or all. */
-export async function* videoPages(database: Querying, owner?: string): AsyncGenerator<ArchivedVideo[]> {
+export async function* videoPages(database: Sql, owner?: string): AsyncGenerator<ArchivedVideo[]> {
   for (const inventory of inventoriesOf(database)) {
     let last: string | undefined;
     do {

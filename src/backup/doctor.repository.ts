@@ -1,4 +1,4 @@
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 
 export interface CheckedDatabase {
   readonly version: string;
@@ -7,8 +7,8 @@ export interface CheckedDatabase {
   readonly synchronousNames: string;
 }
 
-export async function checkedDatabase(database: Querying): Promise<CheckedDatabase> {
-  const [row] = await database.query<CheckedDatabase[]>(
+export async function checkedDatabase(database: Sql): Promise<CheckedDatabase> {
+  const [row] = await database.query<CheckedDatabase>(
     `SELECT current_setting('server_version') AS version, pg_is_in_recovery() AS "isStandby",
             current_setting('transaction_read_only')::boolean AS "isReadOnly",
             current_setting('synchronous_standby_names') AS "synchronousNames"`,
@@ -25,8 +25,8 @@ export interface Standby {
   readonly lagSeconds: number;
 }
 
-export const standbys = (database: Querying): Promise<Standby[]> =>
-  database.query(
+export const standbys = (database: Sql): Promise<Standby[]> =>
+  database.query<Standby>(
     `SELECT coalesce(nullif(application_name, ''), 'a standby') AS name, state, sync_state AS "syncState",
             coalesce(extract(epoch FROM replay_lag), 0)::float8 AS "lagSeconds"
        FROM pg_stat_replication WHERE application_name NOT LIKE '%basebackup%' ORDER BY 1`,
@@ -41,8 +41,8 @@ export interface PartitionedTable {
   readonly unit: 'days' | 'months';
 }
 
-export const partitionedTables = (database: Querying): Promise<PartitionedTable[]> =>
-  database.query(
+export const partitionedTables = (database: Sql): Promise<PartitionedTable[]> =>
+  database.query<PartitionedTable>(
     `SELECT t.relname AS name, count(p.relname)::int AS partitions,
             CASE WHEN max(u.unit) = 'days' THEN max(u.start) - max(u.today)
               ELSE (12 * extract(year FROM max(u.start)) + extract(month FROM max(u.start))
@@ -86,10 +86,10 @@ export interface WaitingWork {
 }
 
 /** How long the oldest due row of each kind has waited. */
-export async function waitingWork(database: Querying): Promise<WaitingWork[]> {
+export async function waitingWork(database: Sql): Promise<WaitingWork[]> {
   const found: WaitingWork[] = [];
   for (const { kind, table, where } of WORK) {
-    const [row] = await database.query<{ waited: number | null }[]>(
+    const [row] = await database.query<{ waited: number | null }>(
       `SELECT extract(epoch FROM now() - min(due_at))::float8 AS waited FROM ${table}
         WHERE due_at <= now() AND started_at IS NULL AND ${where}`,
       [],
@@ -100,8 +100,8 @@ export async function waitingWork(database: Querying): Promise<WaitingWork[]> {
 }
 
 /** Milliseconds since the epoch. */
-export async function databaseClock(database: Querying): Promise<number> {
-  const [row] = await database.query<{ now: number }[]>(
+export async function databaseClock(database: Sql): Promise<number> {
+  const [row] = await database.query<{ now: number }>(
     'SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS now',
     [],
   );

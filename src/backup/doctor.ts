@@ -2,7 +2,7 @@ import { readCommandEnv } from '../config/command-env.js';
 import { pendingMigrations } from '../database/migrate.js';
 import { schemaFault } from '../database/schema-faults.js';
 import { appliedMigrations } from '../database/schema.repository.js';
-import type { Session } from '../database/session.js';
+import type { Sql } from '../database/sql.js';
 import { openStorage } from '../storage/open-storage.js';
 import { knownRoots } from '../storage/storage-roots.repository.js';
 import { withDatabase } from './command-database.js';
@@ -28,7 +28,7 @@ export async function doctor({ source }: CommandContext): Promise<CommandResult>
   const findings = await withDatabase(env, async (databaseUrl) => {
     const pool = backupPool(databaseUrl);
     try {
-      return await pool.use((session) => examine(session, env.STORAGE_URL));
+      return await examine(pool, env.STORAGE_URL);
     } finally {
       await pool.close();
     }
@@ -43,19 +43,19 @@ export async function doctor({ source }: CommandContext): Promise<CommandResult>
   };
 }
 
-async function examine(session: Session, storageUrl: string): Promise<Finding[]> {
+async function examine(database: Sql, storageUrl: string): Promise<Finding[]> {
   const checks: readonly [string, () => Promise<Omit<Finding, 'name'>>][] = [
-    ['database', async () => databaseVerdict(await checkedDatabase(session))],
+    ['database', async () => databaseVerdict(await checkedDatabase(database))],
     [
       'replication',
-      async () => replicationVerdict(await standbys(session), (await checkedDatabase(session)).synchronousNames),
+      async () => replicationVerdict(await standbys(database), (await checkedDatabase(database)).synchronousNames),
     ],
-    ['migrations', () => migrations(session)],
-    ['partitions', async () => partitionsVerdict(await partitionedTables(session))],
-    ['due work', async () => workVerdict(await waitingWork(session))],
-    ['storage', () => storage(session, storageUrl)],
-    ['backup', async () => backupVerdict(await lastVerification(session), (await databaseClock(session)) / 1000)],
-    ['clock', () => clock(session)],
+    ['migrations', () => migrations(database)],
+    ['partitions', async () => partitionsVerdict(await partitionedTables(database))],
+    ['due work', async () => workVerdict(await waitingWork(database))],
+    ['storage', () => storage(database, storageUrl)],
+    ['backup', async () => backupVerdict(await lastVerification(database), (await databaseClock(database)) / 1000)],
+    ['clock', () => clock(database)],
   ];
   const findings: Finding[] = [];
   for (const [name, check] of checks) findings.push({ name, ...(await check().catch(failed)) });
@@ -68,15 +68,15 @@ function failed(error: unknown): Omit<Finding, 'name'> {
   return { ok: false, text };
 }
 
-const migrations = async (session: Session) =>
+const migrations = async (database: Sql) =>
   migrationsVerdict(
-    (await appliedMigrations(session)).length,
-    await pendingMigrations(session),
-    await schemaFault(session),
+    (await appliedMigrations(database)).length,
+    await pendingMigrations(database),
+    await schemaFault(database),
   );
 
-async function storage(session: Session, storageUrl: string): Promise<Omit<Finding, 'name'>> {
-  const opened = await openStorage(storageUrl, { roots: knownRoots(session) });
+async function storage(database: Sql, storageUrl: string): Promise<Omit<Finding, 'name'>> {
+  const opened = await openStorage(storageUrl, { roots: knownRoots(database) });
   try {
     const { writable, reason = '', advice } = await opened.check();
     const text = writable ? `takes files; storage check compares them with the database` : `STORAGE_URL: ${reason}`;
@@ -87,8 +87,8 @@ async function storage(session: Session, storageUrl: string): Promise<Omit<Findi
 }
 
 /** The answer is taken for the middle of the time that it took. */
-async function clock(session: Session): Promise<Omit<Finding, 'name'>> {
+async function clock(database: Sql): Promise<Omit<Finding, 'name'>> {
   const before = Date.now();
-  const database = await databaseClock(session);
-  return clockVerdict((before + Date.now()) / 2 - database);
+  const time = await databaseClock(database);
+  return clockVerdict((before + Date.now()) / 2 - time);
 }

@@ -1,18 +1,18 @@
 import { MIGRATION_LOCK } from '../database/migrate.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import type { Sequence, TableShape } from './archive-format.js';
 import { quoted } from './snapshot.repository.js';
 
 const SCHEMA = `(SELECT oid FROM pg_namespace WHERE nspname = current_schema())`;
 
 /** Until the end of the transaction, a service that starts on this database waits with its migrations. */
-export async function lockMigrations(database: Querying): Promise<void> {
+export async function lockMigrations(database: Sql): Promise<void> {
   await database.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`, []);
 }
 
 /** Some tables, views and sequences of a database that are not its own, by name; empty for an empty database. */
-export async function relationsIn(database: Querying): Promise<string[]> {
-  const rows = await database.query<{ name: string }[]>(
+export async function relationsIn(database: Sql): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
     `SELECT CASE WHEN n.nspname = current_schema() THEN '' ELSE n.nspname || '.' END || c.relname AS name
        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
       WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
@@ -33,8 +33,8 @@ export interface ForeignKey {
  * Removes the foreign keys of the schema and returns them, so that tables can be filled in any order. The owner of the tables may do
  * this, while only a superuser may switch the checks off.
  */
-export async function dropForeignKeys(database: Querying): Promise<ForeignKey[]> {
-  const keys = await database.query<ForeignKey[]>(
+export async function dropForeignKeys(database: Sql): Promise<ForeignKey[]> {
+  const keys = await database.query<ForeignKey>(
     `SELECT t.relname AS table, k.conname AS name, pg_get_constraintdef(k.oid) AS definition
        FROM pg_constraint k JOIN pg_class t ON t.oid = k.conrelid
       WHERE k.contype = 'f' AND k.conparentid = 0 AND t.relnamespace = ${SCHEMA}
@@ -47,7 +47,7 @@ export async function dropForeignKeys(database: Querying): Promise<ForeignKey[]>
 }
 
 /** Checks all rows. */
-export async function addForeignKey(database: Querying, { table, name, definition }: ForeignKey): Promise<void> {
+export async function addForeignKey(database: Sql, { table, name, definition }: ForeignKey): Promise<void> {
   await database.query(`ALTER TABLE ${quoted(table)} ADD CONSTRAINT ${quoted(name)} ${definition}`, []);
 }
 
@@ -57,8 +57,8 @@ export interface SecondaryIndex {
 }
 
 /** Removes the indexes that are no constraints, and returns them: filling a table and then sorting is faster than sorting each row in. */
-export async function dropIndexes(database: Querying): Promise<SecondaryIndex[]> {
-  const indexes = await database.query<SecondaryIndex[]>(
+export async function dropIndexes(database: Sql): Promise<SecondaryIndex[]> {
+  const indexes = await database.query<SecondaryIndex>(
     `SELECT c.relname AS name, pg_get_indexdef(x.indexrelid) AS definition
        FROM pg_index x JOIN pg_class c ON c.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid
       WHERE c.relnamespace = ${SCHEMA} AND t.relkind = 'r' AND NOT c.relispartition AND t.relname <> 'migrations'
@@ -70,13 +70,13 @@ export async function dropIndexes(database: Querying): Promise<SecondaryIndex[]>
   return indexes;
 }
 
-export async function createIndex(database: Querying, { definition }: SecondaryIndex): Promise<void> {
+export async function createIndex(database: Sql, { definition }: SecondaryIndex): Promise<void> {
   await database.query(definition, []);
 }
 
 /** The tables whose own triggers fire for each copied row. */
-export async function tablesWithTriggers(database: Querying): Promise<string[]> {
-  const rows = await database.query<{ name: string }[]>(
+export async function tablesWithTriggers(database: Sql): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
     `SELECT DISTINCT t.relname AS name FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid
       WHERE t.relnamespace = ${SCHEMA} AND NOT g.tgisinternal AND g.tgparentid = 0`,
     [],
@@ -84,33 +84,33 @@ export async function tablesWithTriggers(database: Querying): Promise<string[]> 
   return rows.map(({ name }) => name);
 }
 
-export async function switchTriggers(database: Querying, table: string, state: 'ENABLE' | 'DISABLE'): Promise<void> {
+export async function switchTriggers(database: Sql, table: string, state: 'ENABLE' | 'DISABLE'): Promise<void> {
   await database.query(`ALTER TABLE ${quoted(table)} ${state} TRIGGER USER`, []);
 }
 
 /** Migrations may have written rows. */
-export async function emptyTables(database: Querying, tables: readonly TableShape[]): Promise<void> {
+export async function emptyTables(database: Sql, tables: readonly TableShape[]): Promise<void> {
   await database.query(`TRUNCATE ${tables.map(({ name }) => quoted(name)).join(', ')}`, []);
 }
 
 export async function createPartition(
-  database: Querying,
+  database: Sql,
   parent: string,
   { name, bound }: TableShape['partitions'][number],
 ): Promise<void> {
   await database.query(`CREATE TABLE ${quoted(name)} PARTITION OF ${quoted(parent)} ${bound}`, []);
 }
 
-export async function setSequence(database: Querying, { name, lastValue }: Sequence): Promise<void> {
+export async function setSequence(database: Sql, { name, lastValue }: Sequence): Promise<void> {
   await database.query('SELECT setval($1::regclass, $2::bigint)', [quoted(name), lastValue]);
 }
 
-export async function analyze(database: Querying, tables: readonly TableShape[]): Promise<void> {
+export async function analyze(database: Sql, tables: readonly TableShape[]): Promise<void> {
   await database.query(`ANALYZE ${tables.map(({ name }) => quoted(name)).join(', ')}`, []);
 }
 
 /** A schema that the rest of the transaction works in. */
-export async function enterSchema(database: Querying, name: string): Promise<void> {
+export async function enterSchema(database: Sql, name: string): Promise<void> {
   await database.query(`CREATE SCHEMA ${quoted(name)}`, []);
   await database.query(`SET LOCAL search_path = ${quoted(name)}`, []);
 }

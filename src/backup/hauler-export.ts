@@ -75,10 +75,10 @@ async function locked<T>(
   try {
     await lockHauler(pool, id, context);
     const result = await work();
-    await pool.use((session) => storeExported(session, id));
+    await storeExported(pool, id);
     return result;
   } catch (error) {
-    if (!wasLocked) await pool.use((session) => deleteMove(session, id));
+    if (!wasLocked) await deleteMove(pool, id);
     throw error;
   }
 }
@@ -86,7 +86,7 @@ async function locked<T>(
 const snapshot = <T>(
   pool: Pool,
   work: (session: Parameters<Parameters<Pool['use']>[0]>[0]) => Promise<T>,
-): Promise<T> => pool.use((session) => session.transaction(() => work(session), { attempts: 1, settings: SNAPSHOT }));
+): Promise<T> => pool.transaction(work, { attempts: 1, settings: SNAPSHOT });
 
 async function examined(pool: Pool, hauler: Omit<ArchivedHauler, 'files'>, storage: Storage): Promise<CommandResult> {
   return snapshot(pool, async (session) => {

@@ -6,7 +6,6 @@ import type { Pool } from '../database/pool.js';
 import { MIGRATIONS } from '../database/migrations.js';
 import { SQLSTATE, sqlState } from '../database/postgres-errors.js';
 import type { Session } from '../database/session.js';
-import type { Querying } from '../database/sql.js';
 import { openKey, sealKey } from '../partner-client/connection-keys.service.js';
 import { openStorage } from '../storage/open-storage.js';
 import { knownRoots } from '../storage/storage-roots.repository.js';
@@ -125,15 +124,11 @@ async function assertAbsent(pool: Pool, id: string): Promise<void> {
 
 /** The rows follow after all files, so that any file may be one of the import. */
 const stored = (input: Import, id: string): Promise<CommandResult> =>
-  whileAnnounced(queryingOf(input.pool), undefined, () => storedWhole(input, id));
-
-const queryingOf = (pool: Pool): Querying => ({
-  query: (sql, values) => pool.use((session) => session.query(sql, values)),
-});
+  whileAnnounced(input.pool, undefined, () => storedWhole(input, id));
 
 async function storedWhole(input: Import, id: string): Promise<CommandResult> {
   const { env, pool, place, manifest, context } = input;
-  const roots = knownRoots(queryingOf(pool));
+  const roots = knownRoots(pool);
   const storage = await openStorage(env.STORAGE_URL, { roots });
   try {
     await createPartitions(input);
@@ -142,13 +137,13 @@ async function storedWhole(input: Import, id: string): Promise<CommandResult> {
     try {
       lost = await storeFiles({ place, manifest, storage, progress: context.progress, claim: claimFor(pool, context) });
       context.progress.begin('stores the rows');
-      await inTransaction(input, async (session) => storeMove(session, id, 'imported', manifest.hauler?.cell ?? ''));
+      await storeRows(input, async (session) => storeMove(session, id, 'imported', manifest.hauler?.cell ?? ''));
     } catch (error) {
       await removed(storage, input);
       throw error;
     }
     await delay(KNOWN_MS);
-    const prefixes = await pool.use((session) => keyPrefixes(session, id));
+    const prefixes = await keyPrefixes(pool, id);
     return imported(input, lost, prefixes);
   } finally {
     storage.close();
@@ -157,8 +152,7 @@ async function storedWhole(input: Import, id: string): Promise<CommandResult> {
 
 /** The failure of the import is the one to report; storage check finds what could not be deleted. */
 async function removed(storage: Storage, { pool, place, manifest }: Import): Promise<void> {
-  const isCommitted = await pool
-    .use((session) => findHaulerState(session, manifest.hauler?.id ?? ''))
+  const isCommitted = await findHaulerState(pool, manifest.hauler?.id ?? '')
     .then((found) => found?.state === 'imported')
     .catch(() => true);
   if (!isCommitted) await deleteFiles(storage, place, manifest).catch(() => undefined);
@@ -201,7 +195,7 @@ async function createPartitions({ pool, manifest }: Import): Promise<void> {
 /** Everything but the files, and nothing remains. */
 async function tried(input: Import): Promise<CommandResult> {
   const { manifest } = input;
-  await inTransaction(input, () => Promise.reject(new TriedSignal())).catch((error: unknown) => {
+  await storeRows(input, () => Promise.reject(new TriedSignal())).catch((error: unknown) => {
     if (!(error instanceof TriedSignal)) throw error;
   });
   const { lost, lostNames } = manifest.hauler?.files ?? { lost: 0, lostNames: [] };
@@ -213,23 +207,21 @@ async function tried(input: Import): Promise<CommandResult> {
 
 class TriedSignal extends Error {}
 
-async function inTransaction(input: Import, end: (session: Session) => Promise<void>): Promise<void> {
+async function storeRows(input: Import, end: (session: Session) => Promise<void>): Promise<void> {
   const { pool, manifest } = input;
   const id = manifest.hauler?.id ?? '';
   try {
-    await pool.use((session) =>
-      session.transaction(
-        async () => {
-          assertSameShape(manifest.tables, await haulerShapesIn(session));
-          // The remains of a release.
-          await deleteRows(session, id, { keeps: false });
-          await copyTables(session, { ...input, progress: input.context.progress });
-          for (const table of manifest.tables) await compare(session, table, id);
-          await seal(session, input);
-          await end(session);
-        },
-        { attempts: 1 },
-      ),
+    await pool.transaction(
+      async (session) => {
+        assertSameShape(manifest.tables, await haulerShapesIn(session));
+        // The remains of a release.
+        await deleteRows(session, id, { keeps: false });
+        await copyTables(session, { ...input, progress: input.context.progress });
+        for (const table of manifest.tables) await compare(session, table, id);
+        await seal(session, input);
+        await end(session);
+      },
+      { attempts: 1 },
     );
   } catch (error) {
     if (sqlState(error) !== SQLSTATE.uniqueViolation) throw error;

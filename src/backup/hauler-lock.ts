@@ -25,15 +25,13 @@ const DRAIN_STEP_MS = 250;
 export async function withHauler<T>(databaseUrl: string, id: string, work: (pool: Pool) => Promise<T>): Promise<T> {
   const pool = backupPool(databaseUrl, 3);
   try {
-    return await pool.use((session) =>
-      session.transaction(
-        async () => {
-          if (!(await tryLockCommands(session, id)))
-            throw new BackupError(`another command works on the hauler ${id}: wait until it has ended`);
-          return work(pool);
-        },
-        { attempts: 1 },
-      ),
+    return await pool.transaction(
+      async (session) => {
+        if (!(await tryLockCommands(session, id)))
+          throw new BackupError(`another command works on the hauler ${id}: wait until it has ended`);
+        return work(pool);
+      },
+      { attempts: 1 },
     );
   } finally {
     await pool.close();
@@ -46,7 +44,7 @@ export function haulerId(text: string): string {
 }
 
 export async function existing(pool: Pool, id: string): Promise<HaulerState> {
-  const found = await pool.use((session) => findHaulerState(session, id));
+  const found = await findHaulerState(pool, id);
   if (found === undefined) throw new BackupError(`there is no hauler ${id}: hauler list shows them`);
   return found;
 }
@@ -59,19 +57,17 @@ export async function lockHauler(
   cell?: string,
 ): Promise<void> {
   progress.begin('locks the hauler, and waits until every instance knows');
-  await pool.use((session) =>
-    session.transaction(async () => {
-      await storeMove(session, id, 'locked', cell);
-      await stopWork(session, id);
-    }),
-  );
+  await pool.transaction(async (session) => {
+    await storeMove(session, id, 'locked', cell);
+    await stopWork(session, id);
+  });
   await delay(SETTLE_MS, undefined, { signal });
   const before = await pool.use(async (session) => {
     // A row may have been started while the lock was stored.
     await stopWork(session, id);
     return nextTransaction(session);
   });
-  while (!(await pool.use((session) => areEnded(session, before)))) {
+  while (!(await areEnded(pool, before))) {
     progress.report('waits for a transaction that began before the lock');
     await delay(DRAIN_STEP_MS, undefined, { signal });
   }

@@ -44,7 +44,7 @@ export const unlockHauler = ({ id }: { readonly id: string }, context: CommandCo
       throw new BackupError(`the hauler ${id} was released here: its data is deleted. Move it back instead`);
     if (state !== 'locked') throw new BackupError(`the hauler ${id} is not locked`);
     if (cell !== null) throw new BackupError(`hauler import --undo ${id} was interrupted: run it again`);
-    await pool.use((session) => deleteMove(session, id));
+    await deleteMove(pool, id);
     const warning =
       exportedAt === null
         ? ''
@@ -64,10 +64,10 @@ export const releaseHauler = (
     if (state !== 'moved') {
       if (state !== 'locked' || exportedAt === null)
         throw new BackupError(`the hauler ${id} has no finished export: run hauler export ${id} --to … first`);
-      await pool.use((session) => storeMove(session, id, 'moved', target));
+      await storeMove(pool, id, 'moved', target);
     }
     const files = await deleteHauler(pool, id, storage, context, true);
-    const prefixes = await pool.use((session) => keyPrefixes(session, id));
+    const prefixes = await keyPrefixes(pool, id);
     const routes = routesOf(prefixes, target);
     return {
       sentence: `released the hauler ${name}: its rows and ${count(files, 'file')} are deleted here. A request with its keys is 503 with Retry-After here, until the proxy routes it to the other cell.\n${routes.text}`,
@@ -85,7 +85,7 @@ export const undoImport = (
     const isInterrupted = state === 'locked' && cell !== null;
     if (state !== 'imported' && !isInterrupted)
       throw new BackupError(`the hauler ${id} was not imported here, or was exported from here since`);
-    const stored = await pool.use((session) => storedSince(session, id, since ?? ''));
+    const stored = await storedSince(pool, id, since ?? '');
     if (stored > 0 && discard !== true && !isInterrupted)
       throw new BackupError(
         `${count(stored, 'ticket or account')} of the hauler ${id} came here since its import, and would be lost: pass --discard, or move the hauler back by hauler export`,

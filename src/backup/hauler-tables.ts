@@ -62,7 +62,6 @@ export const TABLE_FATES: readonly TableFate[] = [
   { table: 'actions', staysBecause: 'says what the administrators of the cell have done' },
   { table: 'console_sessions', staysBecause: 'SECRETS_KEY of the cell makes its cookies: people sign in again' },
   { table: 'exchange_hours', staysBecause: OF_MANY_HAULERS },
-  { table: 'exchange_days', staysBecause: OF_MANY_HAULERS },
   { table: 'sandbox_scenarios', staysBecause: 'a scenario lasts for minutes, and may be of a connection or of all' },
   { table: 'hauler_moves', staysBecause: 'says for this cell which haulers come and go' },
   { table: 'webhook_deliveries', staysBecause: 'the cell in which something happened delivers it' },

@@ -1,11 +1,10 @@
-import { DataSource, type EntityManager, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { DataSource, MigrationExecutor, type QueryRunner } from 'typeorm';
 import { Pool } from '../database/pool.js';
 import { MIGRATIONS } from '../database/migrations.js';
 import { thisRelease } from '../database/release.js';
 import { recordRelease } from '../database/schema.repository.js';
 import type { Session } from '../database/session.js';
-import { sessionOf, inTransaction } from '../database/transaction.js';
-import { TypeOrmDriver } from '../database/typeorm-driver.js';
+import { driverOver } from '../database/typeorm-driver.js';
 import { type ArchivedTable, type Manifest, tableFolder } from './archive-format.js';
 import type { ArchivePlace } from './archive-place.js';
 import { ArchiveStreams } from './archive-reader.js';
@@ -42,31 +41,13 @@ export const backupPool = (databaseUrl: string, connections = 1): Pool =>
     idleMs: 0,
   });
 
-/**
- * Runs `work` in one transaction: after a failure, also of this process, nothing of it remains. `schema` is that of the tables where it
- * is not the default one.
- */
-export async function inOneTransaction<T>(
-  databaseUrl: string,
-  work: (manager: EntityManager, session: Session) => Promise<T>,
-  schema?: string,
-): Promise<T> {
-  const dataSource = new DataSource({
-    type: 'postgres',
-    driver: new TypeOrmDriver(backupPool(databaseUrl)),
-    migrations: MIGRATIONS,
-    installExtensions: false,
-    logging: false,
-    // Where the list of migrations is; TypeORM does not follow the search path.
-    ...(schema === undefined ? {} : { schema }),
-  });
-  await dataSource.initialize();
+/** Runs `work` in one transaction: after a failure, also of this process, nothing of it remains. */
+export async function inOneTransaction<T>(databaseUrl: string, work: (session: Session) => Promise<T>): Promise<T> {
+  const pool = backupPool(databaseUrl);
   try {
-    return await inTransaction(dataSource, async (manager) => work(manager, await sessionOf(manager)), {
-      attempts: 1,
-    });
+    return await pool.transaction(work, { attempts: 1 });
   } finally {
-    await dataSource.destroy();
+    await pool.close();
   }
 }
 
@@ -77,13 +58,15 @@ export interface LoadInput {
   readonly progress: Progress;
   /** Compare the tables with the archive once more, by reading them. */
   readonly rereads: boolean;
+  /** Of the tables, where it is not the default one. */
+  readonly schema?: string;
 }
 
 /** Fills the empty schema of a transaction with an archive, and brings it to the newest migration of this build. */
-export async function loadArchive(manager: EntityManager, session: Session, input: LoadInput): Promise<void> {
-  const { manifest, progress, rereads } = input;
+export async function loadArchive(session: Session, input: LoadInput): Promise<void> {
+  const { manifest, progress, rereads, schema } = input;
   const isArchived = (name: string) => manifest.migrations.includes(name);
-  await applyMigrations(manager, isArchived);
+  await applyMigrations(session, schema, isArchived);
   const created = await tableShapes(session);
   assertSameShape(manifest.tables, created);
   const triggered = await tablesWithTriggers(session);
@@ -102,14 +85,26 @@ export async function loadArchive(manager: EntityManager, session: Session, inpu
   for (const table of triggered) await switchTriggers(session, table, 'ENABLE');
   for (const sequence of manifest.sequences) await setSequence(session, sequence);
   if (rereads) for (const table of manifest.tables) await reread(session, table, progress);
-  const isUpgraded = await applyMigrations(manager, () => true);
+  const isUpgraded = await applyMigrations(session, schema, () => true);
   if (isUpgraded) await recordRelease(session, thisRelease());
 }
 
 /** Each migration records itself, in the order of their times. Returns whether there was one. */
-async function applyMigrations(manager: EntityManager, isWanted: (name: string) => boolean): Promise<boolean> {
-  if (manager.queryRunner === undefined) throw new TypeError('not in a transaction');
-  const executor = new MigrationExecutor(manager.dataSource, manager.queryRunner);
+async function applyMigrations(
+  session: Session,
+  schema: string | undefined,
+  isWanted: (name: string) => boolean,
+): Promise<boolean> {
+  const dataSource = await new DataSource({
+    type: 'postgres',
+    driver: driverOver((text, values) => session.run(text, values)),
+    migrations: MIGRATIONS,
+    installExtensions: false,
+    logging: false,
+    // Where the list of migrations is; TypeORM does not follow the search path.
+    ...(schema === undefined ? {} : { schema }),
+  }).initialize();
+  const executor = new MigrationExecutor(dataSource, dataSource.createQueryRunner());
   const wanted = (await executor.getPendingMigrations()).filter(({ name }) => isWanted(name));
   for (const migration of wanted) {
     const { instance } = migration;
@@ -147,7 +142,7 @@ export async function copyTables(
           yield block;
         }
       };
-      if (table.parts > 0) await session.copy(copyInSql(table), rows());
+      if (table.parts > 0) await session.copyIn(copyInSql(table), rows());
       assertContent(table, sum, 'read from the archive');
     }
   } finally {

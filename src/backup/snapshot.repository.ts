@@ -1,4 +1,4 @@
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import type { Sequence, TableShape } from './archive-format.js';
 
 /** The schema of the tables: `public`, or the one that DATABASE_URL names. */
@@ -14,8 +14,8 @@ export interface DatabaseState {
   readonly now: string;
 }
 
-export async function databaseState(database: Querying): Promise<DatabaseState> {
-  const [state] = await database.query<DatabaseState[]>(
+export async function databaseState(database: Sql): Promise<DatabaseState> {
+  const [state] = await database.query<DatabaseState>(
     `SELECT current_setting('server_version') AS version,
             to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now`,
     [],
@@ -24,8 +24,8 @@ export async function databaseState(database: Querying): Promise<DatabaseState> 
 }
 
 /** Every table with data of ours, but the list of migrations: restoring applies them. */
-export function tableShapes(database: Querying): Promise<TableShape[]> {
-  return database.query(
+export function tableShapes(database: Sql): Promise<TableShape[]> {
+  return database.query<TableShape>(
     `SELECT c.relname AS name,
             (SELECT coalesce(array_agg(a.attname::text ORDER BY a.attnum), '{}') FROM pg_attribute a
               WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = '') AS columns,
@@ -42,8 +42,8 @@ export function tableShapes(database: Querying): Promise<TableShape[]> {
 }
 
 /** The sequences that have given out a value. */
-export function usedSequences(database: Querying): Promise<Sequence[]> {
-  return database.query(
+export function usedSequences(database: Sql): Promise<Sequence[]> {
+  return database.query<Sequence>(
     `SELECT c.relname AS name, pg_sequence_last_value(c.oid)::text AS "lastValue"
        FROM pg_sequence s JOIN pg_class c ON c.oid = s.seqrelid
       WHERE c.relnamespace = ${SCHEMA} AND pg_sequence_last_value(s.seqrelid) IS NOT NULL AND ${isOurs('c')}

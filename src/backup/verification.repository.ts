@@ -1,4 +1,4 @@
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 
 export interface Verification {
   /** Seconds since the epoch. */
@@ -7,7 +7,7 @@ export interface Verification {
 }
 
 /** Replaces the record of the verification before. */
-export async function recordVerification(database: Querying, archiveCreatedAt: string): Promise<void> {
+export async function recordVerification(database: Sql, archiveCreatedAt: string): Promise<void> {
   await database.query(
     `INSERT INTO backup_verifications (verified_at, archive_created_at) VALUES (now(), $1)
          ON CONFLICT (is_last) DO UPDATE
@@ -17,8 +17,8 @@ export async function recordVerification(database: Querying, archiveCreatedAt: s
 }
 
 /** The last verified archive; undefined if there is none. */
-export async function lastVerification(database: Querying): Promise<Verification | undefined> {
-  const [row] = await database.query<Verification[]>(
+export async function lastVerification(database: Sql): Promise<Verification | undefined> {
+  const [row] = await database.query<Verification>(
     `SELECT extract(epoch FROM verified_at)::float8 AS "verifiedAt",
             extract(epoch FROM archive_created_at)::float8 AS "archiveCreatedAt"
        FROM backup_verifications`,

@@ -160,23 +160,6 @@ function isNetwork(text: string): boolean {
   return family !== 0 && (bits === undefined || Number(bits) <= (family === 4 ? 32 : 128));
 }
 
-/** `name=value` with percent escapes, separated by commas, as OpenTelemetry writes headers and attributes. */
-export const keyValues: Parse<ReadonlyMap<string, string>> = (text) => {
-  const pairs = text
-    .split(',')
-    .filter((pair) => pair.trim() !== '')
-    .map((pair): [string, string] => {
-      const [, name = '', value = ''] = /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e]*)\s*$/.exec(pair) ?? [];
-      if (name === '') throw new EnvError('must be pairs such as name=value, separated by commas');
-      try {
-        return [decodeURIComponent(name), decodeURIComponent(value)];
-      } catch {
-        throw new EnvError('must have valid percent escapes');
-      }
-    });
-  return new Map(pairs);
-};
-
 /** A text that callers send in a header. Only ASCII characters have the same bytes in every encoding. */
 export const secret: Parse<string> = (text) => {
   if (text.length < 16) throw new EnvError('must have at least 16 characters');

@@ -15,7 +15,6 @@ type SecretVariables = Pick<
   | 'SECRETS_KEY'
   | 'DATABASE_URL'
   | 'SMTP_URL'
-  | 'OTEL_EXPORTER_OTLP_HEADERS'
 >;
 
 /** The secrets of a configuration, as far as they are known. */
@@ -29,8 +28,6 @@ export function secretTexts(env: Partial<SecretVariables>): string[] {
     DATABASE_URL,
     SMTP_URL,
   } = env;
-  // A credential may follow its scheme, as in `Bearer …`.
-  const collector = [...(env.OTEL_EXPORTER_OTLP_HEADERS?.values() ?? [])].map((value) => value.split(' ').at(-1));
   const secrets = [
     ADMIN_TOKEN,
     ADMIN_READ_TOKEN,
@@ -38,7 +35,6 @@ export function secretTexts(env: Partial<SecretVariables>): string[] {
     OIDC_CLIENT_SECRET,
     SECRETS_KEY?.toString('hex'),
     SECRETS_KEY?.toString('base64'),
-    ...collector,
     ...passwordsIn(DATABASE_URL),
     ...passwordsIn(SMTP_URL),
     ...STORAGE_VARIABLES.map((name) => process.env[name]),

@@ -8,7 +8,6 @@ import {
   databaseUrl,
   duration,
   integer,
-  keyValues,
   key256,
   mailAddress,
   nameServers,
@@ -273,19 +272,5 @@ export const VARIABLES = {
     'all',
     'which requests have a line in the log: all, or those with a status from 400 on',
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: declare(
-    baseUrl,
-    undefined,
-    'collector that gets a span of each stored exchange: OTLP over HTTP as JSON, at `/v1/traces` below this address',
-    'none',
-  ),
-  OTEL_EXPORTER_OTLP_HEADERS: declare(
-    keyValues,
-    undefined,
-    'headers for the collector: `name=value` with `%` escapes, separated by commas',
-    'none',
-  ),
-  OTEL_SERVICE_NAME: declare(string, undefined, '`service.name` of the spans', 'haulbridge'),
-  OTEL_RESOURCE_ATTRIBUTES: declare(keyValues, undefined, 'further attributes of the spans, in the same form', 'none'),
   MIGRATE_ON_START: declare(boolean, true, 'apply pending migrations at the start'),
 } as const;

@@ -1,4 +1,4 @@
-import type { Querying } from './sql.js';
+import type { Sql } from './sql.js';
 
 const STEP_ROWS = 1_000;
 
@@ -7,12 +7,13 @@ const STEP_ROWS = 1_000;
  * retention has made progress, and no statement reaches its time limit.
  */
 export async function deleteInSteps(
-  database: Querying,
-  sql: string,
+  database: Sql,
+  text: string,
   parameters: readonly unknown[] = [],
+  stopping?: AbortSignal,
 ): Promise<void> {
   let deleted = STEP_ROWS;
-  while (deleted === STEP_ROWS) {
-    [, deleted] = await database.query<[unknown[], number]>(sql, [STEP_ROWS, ...parameters]);
+  while (deleted === STEP_ROWS && stopping?.aborted !== true) {
+    deleted = await database.change(text, [STEP_ROWS, ...parameters]);
   }
 }

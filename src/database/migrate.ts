@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AbstractLogger, DataSource, type Migration, MigrationExecutor, type QueryRunner } from 'typeorm';
+import { AbstractLogger, DataSource, type Migration, MigrationExecutor } from 'typeorm';
 import { StartupError } from '../config/startup-error.js';
 import { Pool } from './pool.js';
 import { MIGRATIONS } from './migrations.js';
@@ -7,8 +7,9 @@ import { isDatabaseUnavailable, isLockTimeout, SQLSTATE, sqlState } from './post
 import { thisRelease } from './release.js';
 import { schemaFault } from './schema-faults.js';
 import { appliedMigrations, findOpenTransactions, recordRelease } from './schema.repository.js';
-import type { Querying } from './sql.js';
-import { type TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
+import type { Session } from './session.js';
+import { onlyRow, type Querying, type Sql } from './sql.js';
+import { driverOver } from './typeorm-driver.js';
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */
 export const MIGRATION_LOCK = 4_867_391_202;
@@ -48,25 +49,18 @@ export interface MigrateOptions {
  */
 export async function migrate(databaseUrl: string, options: MigrateOptions = {}): Promise<string[]> {
   const { migrations = MIGRATIONS, release = thisRelease(), report = ignore } = options;
-  const dataSource = new DataSource({
-    type: 'postgres',
-    driver: new TypeOrmDriver(migrationPool(databaseUrl)),
-    migrations,
-    installExtensions: false,
-    logger: new SilentLogger(),
-  });
-  await dataSource.initialize();
+  const pool = migrationPool(databaseUrl);
   try {
     const assertUsable = async () => {
-      const fault = await schemaFault(dataSource, migrations, release);
+      const fault = await schemaFault(pool, migrations, release);
       if (fault !== undefined) throw new StartupError(fault);
     };
     await assertUsable();
-    if ((await pendingMigrations(dataSource, migrations)).length === 0) return [];
-    const applied = await withMigrationLock(dataSource, report, async () => {
-      const names = await applyPending(dataSource, report);
+    if ((await pendingMigrations(pool, migrations)).length === 0) return [];
+    const applied = await withMigrationLock(pool, report, async () => {
+      const names = await pool.use((session) => applyPending(session, pool, migrations, report));
       // The restore of an older backup begins with fewer migrations.
-      if (MIGRATIONS.every((migration) => migrations.includes(migration))) await recordRelease(dataSource, release);
+      if (MIGRATIONS.every((migration) => migrations.includes(migration))) await recordRelease(pool, release);
       return names;
     });
     await assertUsable();
@@ -78,7 +72,7 @@ export async function migrate(databaseUrl: string, options: MigrateOptions = {})
       cause: error,
     });
   } finally {
-    await dataSource.destroy();
+    await pool.close();
   }
 }
 
@@ -97,7 +91,7 @@ const ignore = () => undefined;
 export async function refuseUnusable(databaseUrl: string): Promise<void> {
   const pool = migrationPool(databaseUrl);
   try {
-    const fault = await pool.use((session) => schemaFault(session));
+    const fault = await schemaFault(pool);
     if (fault !== undefined) throw new StartupError(fault);
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
@@ -125,58 +119,50 @@ export async function pendingMigrations(database: Querying, migrations = MIGRATI
   return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
 }
 
-async function applyPending(dataSource: DataSource, report: (sentence: string) => void): Promise<string[]> {
-  const runner = dataSource.createQueryRunner();
-  try {
-    const executor = new MigrationExecutor(dataSource, runner);
-    const applied: string[] = [];
-    for (const migration of await executor.getPendingMigrations()) {
-      const apply = () => executor.executeMigration(migration);
-      if (migration.instance?.transaction === false) await bare(runner, apply);
-      else await unlessLocked(dataSource, report, migration, () => inOwnTransaction(runner, apply));
-      applied.push(migration.name);
-    }
-    return applied;
-  } finally {
-    await runner.release();
+async function applyPending(
+  session: Session,
+  pool: Pool,
+  migrations: typeof MIGRATIONS,
+  report: (sentence: string) => void,
+): Promise<string[]> {
+  const dataSource = await new DataSource({
+    type: 'postgres',
+    driver: driverOver((text, values) => session.run(text, values)),
+    migrations,
+    installExtensions: false,
+    logger: new SilentLogger(),
+  }).initialize();
+  const executor = new MigrationExecutor(dataSource, dataSource.createQueryRunner());
+  const settings = { lock_timeout: `${TABLE_LOCK_MS}ms` };
+  const applied: string[] = [];
+  for (const migration of await executor.getPendingMigrations()) {
+    const apply = () => executor.executeMigration(migration);
+    if (migration.instance?.transaction === false) await session.withoutTransaction(apply);
+    else await unlessLocked(pool, report, migration, () => session.inTransaction(apply, { settings }));
+    applied.push(migration.name);
   }
+  return applied;
 }
 
 /** Tries again while others keep a table locked. */
 async function unlessLocked(
-  dataSource: DataSource,
+  database: Sql,
   report: (sentence: string) => void,
   { name }: Migration,
-  apply: () => Promise<void>,
+  apply: () => Promise<unknown>,
 ): Promise<void> {
   for (const start = performance.now(); ; await delay(TABLE_RETRY_MS)) {
     try {
-      return await apply();
+      await apply();
+      return;
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      const open = (await findOpenTransactions(dataSource)).join(', ');
+      const open = (await findOpenTransactions(database)).join(', ');
       const sentence = `migration ${name} waits for a table that another transaction uses${open === '' ? '' : `; open transactions: ${open}`}`;
       if (performance.now() - start > MAX_TABLE_WAIT_MS)
         throw new StartupError(`DATABASE_URL: ${sentence}`, { cause: error });
       report(sentence);
     }
-  }
-}
-
-async function bare(runner: QueryRunner, work: () => Promise<unknown>): Promise<void> {
-  const { session } = (await runner.connect()) as TypeOrmConnection;
-  await session.withoutTransaction(work);
-}
-
-async function inOwnTransaction(runner: QueryRunner, work: () => Promise<unknown>): Promise<void> {
-  await runner.startTransaction();
-  try {
-    await runner.query(`SET LOCAL lock_timeout = '${TABLE_LOCK_MS}ms'`);
-    await work();
-    await runner.commitTransaction();
-  } catch (error) {
-    await runner.rollbackTransaction().catch(() => undefined);
-    throw error;
   }
 }
 
@@ -186,34 +172,27 @@ async function inOwnTransaction(runner: QueryRunner, work: () => Promise<unknown
  * snapshot, and `CREATE INDEX CONCURRENTLY` would wait for that snapshot for ever.
  */
 async function withMigrationLock<T>(
-  dataSource: DataSource,
+  pool: Pool,
   report: (sentence: string) => void,
   work: () => Promise<T>,
 ): Promise<T> {
-  const runner = dataSource.createQueryRunner();
   const timer = setTimeout(() => report('another instance applies migrations; this one waits for it'), SILENT_MS);
-  try {
-    while (!(await tryLock(runner))) await delay(LOCK_RETRY_MS);
+  const attempt = async (transaction: Sql) => {
+    // Without a parameter: a parameter makes pg open a portal, which keeps its snapshot until the transaction ends.
+    const sql = `SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS locked`;
+    if (!onlyRow(await transaction.query<{ locked: boolean }>(sql)).locked) return undefined;
     clearTimeout(timer);
-    const result = await work();
-    await runner.commitTransaction();
-    return result;
+    return { result: await work() };
+  };
+  try {
+    for (;;) {
+      const done = await pool.transaction(attempt, { attempts: 1 });
+      if (done !== undefined) return done.result;
+      await delay(LOCK_RETRY_MS);
+    }
   } finally {
     clearTimeout(timer);
-    if (runner.isTransactionActive) await runner.rollbackTransaction().catch(() => undefined);
-    await runner.release();
   }
-}
-
-async function tryLock(runner: QueryRunner): Promise<boolean> {
-  await runner.startTransaction('READ COMMITTED');
-  // Without a parameter: a parameter makes pg open a portal, which keeps its snapshot until the transaction ends.
-  const rows = (await runner.query(`SELECT pg_try_advisory_xact_lock(${MIGRATION_LOCK}) AS locked`)) as {
-    locked: boolean;
-  }[];
-  if (rows[0]?.locked === true) return true;
-  await runner.rollbackTransaction();
-  return false;
 }
 
 /** The caller reports the migrations and their errors. */

@@ -1,7 +1,7 @@
 import { type BeforeApplicationShutdown, Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { inBackground } from '../errors/background.js';
+import { Database } from './database.js';
 import { createPartition, partitionsOf, timesInRest } from './partitions.repository.js';
 import {
   type Partition,
@@ -10,7 +10,7 @@ import {
   partitionOf,
   plannedPartitions,
 } from './partitions.rules.js';
-import { inTransaction } from './transaction.js';
+import { Sweep } from './sweep.js';
 
 const EVERY_MS = 3_600_000;
 
@@ -20,25 +20,21 @@ export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicati
   private readonly logger = new Logger('Partitions');
   /** Of each table; read again at each plan, because partitions are dropped too. */
   private readonly known = new Map<string, Set<string>>();
-  private running: Promise<void> | undefined;
-  private isStopping = false;
+  private readonly planning = new Sweep((stopping) => this.planAll(stopping));
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   onApplicationBootstrap(): void {
     inBackground(this.plan());
   }
 
-  /** The connections are closed after this. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.isStopping = true;
-    await this.running;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.planning.stop();
   }
 
   @Interval('partitions', EVERY_MS)
-  async plan(): Promise<void> {
-    this.running ??= this.planAll().finally(() => (this.running = undefined));
-    await this.running;
+  plan(): Promise<void> {
+    return this.planning.run();
   }
 
   /**
@@ -57,13 +53,13 @@ export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicati
   }
 
   /** The partitions are some days ahead, and another attempt follows in an hour. */
-  private async planAll(): Promise<void> {
+  private async planAll(stopping: AbortSignal): Promise<void> {
     for (const table of Object.values<PartitionedTable>(PARTITIONED)) {
-      if (this.isStopping) return;
+      if (stopping.aborted) return;
       try {
-        this.known.set(table.name, new Set(await partitionsOf(this.dataSource, table)));
+        this.known.set(table.name, new Set(await partitionsOf(this.database, table)));
         const now = Date.now();
-        const times = await timesInRest(this.dataSource, table);
+        const times = await timesInRest(this.database, table);
         for (const partition of plannedPartitions(table, now)) {
           if (this.known.get(table.name)?.has(partition.name) !== true) await this.create(table, partition);
         }
@@ -80,7 +76,7 @@ export class PartitionPlanner implements OnApplicationBootstrap, BeforeApplicati
 
   private async create(table: PartitionedTable, partition: Partition): Promise<void> {
     try {
-      await inTransaction(this.dataSource, (manager) => createPartition(manager, table, partition));
+      await this.database.transaction((transaction) => createPartition(transaction, table, partition));
       this.known.set(table.name, (this.known.get(table.name) ?? new Set()).add(partition.name));
     } catch (err) {
       this.logger.warn({ err }, `the partition ${partition.name} could not be created`);

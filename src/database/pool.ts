@@ -2,7 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import pg from 'pg';
 import { watchCommits } from './local-commit.js';
-import { DatabaseConnectionError, isLostStatement, isTransient, SQLSTATE, sqlState } from './postgres-errors.js';
+import {
+  DatabaseConnectionError,
+  endsConnection,
+  isLostStatement,
+  isTransient,
+  SQLSTATE,
+  sqlState,
+} from './postgres-errors.js';
 import { INSPECT_SQL, type Settings, startupOptions, withoutOptions } from './session-settings.js';
 import { Session, type TransactionSettings } from './session.js';
 import type { Rows, Sql, StatementOptions } from './sql.js';
@@ -15,6 +22,9 @@ const KEEP_ALIVE_MS = 60_000;
 
 /** How long statements are not prepared after a pooler has lost one. */
 const UNPREPARED_MS = 60_000;
+
+/** Minimum time for a statement, even if its caller waited long for the connection: 3 s and this are less than 5 s (decision 13). */
+const MIN_STATEMENT_MS = 500;
 
 /** Attempts after deadlocks and serialization failures. */
 const MAX_ATTEMPTS = 5;
@@ -30,7 +40,7 @@ export interface PoolOptions {
   /** Of the connections, as the server shows it. */
   readonly applicationName: string;
   readonly connections: number;
-  /** How long a statement may take before the server cancels it. */
+  /** How long a statement may take, its wait for a connection included. */
   readonly statementTimeoutMs: number;
   /** How long the server waits for the next statement of a transaction. */
   readonly transactionIdleMs: number;
@@ -101,7 +111,13 @@ export class Pool implements Sql {
    * the commit may have succeeded.
    */
   transaction<T>(work: (session: Session) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
-    return this.attempted((session) => session.inTransaction(() => work(session), options), options.attempts);
+    let hasBegun = false;
+    const run = (session: Session) =>
+      session.inTransaction(() => {
+        hasBegun = true;
+        return work(session);
+      }, options);
+    return this.attempted(run, options.attempts, () => hasBegun);
   }
 
   /** Runs `work` on a connection that no other caller uses meanwhile. */
@@ -115,9 +131,12 @@ export class Pool implements Sql {
   }
 
   async connect(options?: StatementOptions): Promise<Session> {
+    const start = performance.now();
     const client = await this.take();
     const { keepsSettings } = this;
-    const { isPipelined, isPrepared = false, statementTimeoutMs } = this.options;
+    const { isPipelined, isPrepared = false } = this.options;
+    const left = this.options.statementTimeoutMs - (performance.now() - start);
+    const statementTimeoutMs = Math.max(left, MIN_STATEMENT_MS);
     const canPrepare = performance.now() >= this.unpreparedUntil;
     const rules = { settings: this.settings, keepsSettings, isPipelined, isPrepared, canPrepare, statementTimeoutMs };
     return new Session(client, rules, options, () => this.take());
@@ -164,17 +183,20 @@ export class Pool implements Sql {
 
   /**
    * Tries again what had no effect: a deadlock, a serialization failure, a prepared statement that a pooler has lost, and once a
-   * connection that was lost while it was idle.
+   * connection that was lost before a transaction had begun.
    */
-  private async attempted<T>(work: (session: Session) => Promise<T>, attempts = MAX_ATTEMPTS): Promise<T> {
+  private async attempted<T>(
+    work: (session: Session) => Promise<T>,
+    attempts = MAX_ATTEMPTS,
+    hasBegun = () => true,
+  ): Promise<T> {
     const start = performance.now();
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.use(work);
       } catch (error) {
-        const isUnsent = error instanceof DatabaseConnectionError && !error.mayHaveRun;
-        const canReplace = isUnsent && attempt === 1 && performance.now() - start < MAX_REPLACE_MS;
-        if (canReplace) continue;
+        const canReplace = !hasBegun() && attempt === 1 && performance.now() - start < MAX_REPLACE_MS;
+        if (canReplace && endsConnection(error)) continue;
         const canRetry = isTransient(error) || isLostStatement(error);
         if (!canRetry || attempt >= attempts) throw error;
         await delay(Math.random() * 10 * 2 ** attempt);

@@ -3,14 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { expectReplicated } from './local-commit.js';
-import {
-  asDatabaseError,
-  DatabaseConnectionError,
-  endsConnection,
-  isLostStatement,
-  isReadOnlyServer,
-  isTransient,
-} from './postgres-errors.js';
+import { asDatabaseError, endsConnection, isLostStatement, isReadOnlyServer, isTransient } from './postgres-errors.js';
 import { beginSql, beginWithoutSessionSql, type Settings } from './session-settings.js';
 import type { Rows, Sql, StatementOptions } from './sql.js';
 import { nameOf, sendAll, type TimedQuery, WatchedRows } from './statement.js';
@@ -154,17 +147,12 @@ export class Session implements Sql {
     this.client.release(this.isLost || this.isInTransaction || this.running > 0);
   }
 
-  /** Throws a `DatabaseConnectionError` without `mayHaveRun` if the connection was lost while it was idle. */
   async begin({ settings, statementTimeoutMs }: TransactionSettings = {}): Promise<void> {
     const own =
       statementTimeoutMs === undefined
         ? settings
         : { ...settings, statement_timeout: String(Math.round(statementTimeoutMs)) };
-    try {
-      await this.send(this.beginSql(own));
-    } catch (error) {
-      throw this.isLost && !this.isReadOnly ? new DatabaseConnectionError(causeOf(error)) : error;
-    }
+    await this.send(this.beginSql(own));
     this.isInTransaction = true;
     this.timeoutMs = statementTimeoutMs ?? this.rules.statementTimeoutMs;
   }
@@ -198,12 +186,15 @@ export class Session implements Sql {
   /** Runs `work` in a transaction, or in the current one. After a deadlock or a serialization failure it runs again. */
   async transaction<T>(work: () => Promise<T>, settings: TransactionSettings & { attempts?: number } = {}): Promise<T> {
     if (this.isInTransaction) return work();
+    let hasBegun = false;
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.inTransaction(work, settings);
+        return await this.inTransaction(() => {
+          hasBegun = true;
+          return work();
+        }, settings);
       } catch (error) {
-        const isUnsent = error instanceof DatabaseConnectionError && !error.mayHaveRun && attempt === 1;
-        const canRetry = isTransient(error) || isLostStatement(error) || isUnsent;
+        const canRetry = isTransient(error) || isLostStatement(error) || (!hasBegun && attempt === 1);
         if (!canRetry || attempt >= (settings.attempts ?? MAX_ATTEMPTS)) throw error;
         await delay(Math.random() * 10 * 2 ** attempt);
         if (this.isLost) await this.replace();
@@ -278,5 +269,3 @@ export class Session implements Sql {
     return error;
   }
 }
-
-const causeOf = (error: unknown): unknown => (error instanceof DatabaseConnectionError ? error.cause : error);

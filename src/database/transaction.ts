@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import type { Pool } from './pool.js';
-import { DatabaseConnectionError, isLostStatement, isTransient } from './postgres-errors.js';
+import { endsConnection, isLostStatement, isTransient } from './postgres-errors.js';
 import type { Session, TransactionSettings } from './session.js';
-import type { Sql, StatementOptions as SessionOptions } from './sql.js';
+import type { Querying, Rows, Sql, StatementOptions as SessionOptions } from './sql.js';
 import type { TypeOrmConnection, TypeOrmDriver } from './typeorm-driver.js';
 
 /** Maximum number of attempts after deadlocks and serialization failures. */
@@ -25,12 +25,20 @@ export async function inTransaction<T>(
   work: (manager: EntityManager) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
+  let hasBegun = false;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await runOnce(dataSource, work, options);
+      return await runOnce(
+        dataSource,
+        (manager) => {
+          hasBegun = true;
+          return work(manager);
+        },
+        options,
+      );
     } catch (error) {
-      const isUnsent = attempt === 1 && error instanceof DatabaseConnectionError && !error.mayHaveRun;
-      const canRetry = isTransient(error) || isLostStatement(error) || isUnsent;
+      const canReplace = attempt === 1 && !hasBegun && endsConnection(error);
+      const canRetry = isTransient(error) || isLostStatement(error) || canReplace;
       if (!canRetry || attempt >= (options.attempts ?? MAX_ATTEMPTS)) throw error;
       await delay(Math.random() * 10 * 2 ** attempt);
     }
@@ -88,9 +96,9 @@ const driverOf = (dataSource: DataSource): TypeOrmDriver =>
   (dataSource.options as unknown as { readonly driver: TypeOrmDriver }).driver;
 
 /** The statements of a data source, or of the transaction of a manager, for functions that take `Sql`. */
-export function sqlOf(from: DataSource | EntityManager): Sql {
+export function sqlOf(from: Querying): Sql {
   return {
-    query: (text, values = []) => from.query(text, [...values]),
+    query: <Row>(text: string, values: readonly unknown[] = []) => from.query<Rows<Row>>(text, [...values]),
     change: async (text, values = []) => (await from.query<[unknown[], number]>(text, [...values]))[1],
   };
 }

@@ -7,32 +7,23 @@ const MINUTE_MS = 60_000;
 const MAX_LINES_OF_ADDRESS = 60;
 const MAX_LINES = 1_200;
 
-/** What calls without a valid key may use of a day, whatever else is stored. */
+/** What calls without a valid key may use of a day on one instance, whatever else is stored. */
 const KEYLESS_SHARE = 0.1;
 /** From this share on bodies are not stored, so that the rest is left for the lines of calls with a key. */
 const BODIES_SHARE = 0.8;
-
-/** Bytes of the exchanges that all instances stored on a day (UTC). */
-export interface DayBytes {
-  /** As in ISO 8601. */
-  readonly day: string;
-  readonly total: number;
-  /** Of calls without a valid key. */
-  readonly keyless: number;
-}
-
-export type BatchBytes = Omit<DayBytes, 'day'>;
 
 /** How much of an exchange is stored: all of it, all but its bodies, or nothing. */
 export type Admission = 'whole' | 'line' | 'dropped';
 
 /**
  * Decides what is stored (decision 58). As the day's limit comes near, calls without a key are dropped first, then the bodies, and the
- * lines of calls with a key last. The bytes of other instances may be half a second old.
+ * lines of calls with a key last. What other instances stored may be half a second old.
  */
 export class ExchangeBudget {
-  private bytes: DayBytes = { day: '', total: 0, keyless: 0 };
-  private day = '';
+  /** Of all instances. */
+  private total = 0;
+  /** Of calls without a valid key, on this instance. */
+  private keyless = 0;
   private dayEnds = 0;
   private minute = 0;
   private lines = 0;
@@ -41,36 +32,35 @@ export class ExchangeBudget {
   constructor(private readonly maxBytesPerDay: number) {}
 
   get storedToday(): number {
-    return this.today().total;
+    this.beginDay();
+    return this.total;
   }
 
-  /** What all instances stored. */
-  stored(bytes: DayBytes): void {
-    this.bytes = bytes;
+  /** The size of the exchanges of the day (UTC) of a time, in milliseconds since the epoch. */
+  stored(time: number, bytes: number): void {
+    this.beginDay();
+    if (time >= this.dayEnds - DAY_MS) this.total = bytes;
   }
 
-  /** What this instance has stored since then. */
-  add({ total, keyless }: BatchBytes): void {
-    const today = this.today();
-    this.bytes = { ...today, total: today.total + total, keyless: today.keyless + keyless };
+  /** An exchange of a call without a valid key was admitted. */
+  addKeyless(bytes: number): void {
+    this.keyless += bytes;
   }
 
   admit(standing: Standing, address: string): Admission {
-    const { total, keyless } = this.today();
-    const share = total / this.maxBytesPerDay;
+    this.beginDay();
+    const share = this.total / this.maxBytesPerDay;
     if (standing === 'known') return share < BODIES_SHARE ? 'whole' : share < 1 ? 'line' : 'dropped';
-    if (share >= BODIES_SHARE || keyless >= KEYLESS_SHARE * this.maxBytesPerDay) return 'dropped';
+    if (share >= BODIES_SHARE || this.keyless >= KEYLESS_SHARE * this.maxBytesPerDay) return 'dropped';
     return standing === 'unverified' || this.takeLine(address) ? 'line' : 'dropped';
   }
 
-  private today(): DayBytes {
+  private beginDay(): void {
     const now = Date.now();
-    // Asked for each exchange: a date as text takes as long as the rest of the decision.
-    if (now >= this.dayEnds) {
-      this.day = new Date(now).toISOString().slice(0, 10);
-      this.dayEnds = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
-    }
-    return this.bytes.day === this.day ? this.bytes : { day: this.day, total: 0, keyless: 0 };
+    if (now < this.dayEnds) return;
+    this.dayEnds = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
+    this.total = 0;
+    this.keyless = 0;
   }
 
   private takeLine(address: string): boolean {

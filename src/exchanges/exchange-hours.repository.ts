@@ -1,87 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import pg from 'pg';
 import { DataSource } from 'typeorm';
 import type { ExchangeCounts, RefusedPushes, TicketCounts } from '../contracts/admin/overview.dto.js';
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
-import { storableText } from '../contracts/common/text.js';
-import { timeOfUuidv7 } from '../database/uuid.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';
 import { IS_FAILED, REASON } from './exchange-reason.sql.js';
-import type { Direction, ExchangeRecord } from './exchange-record.js';
+import type { Direction } from './exchange-record.js';
 
-const { escapeLiteral } = pg;
-
-const HOUR_SECONDS = 3_600;
-const HOUR_MS = 3_600_000;
 const MAX_REFUSED = 20;
 const MAX_REASONS = 50;
-const OK = 200;
 
 /** Not a failure that the sandbox made. */
 const IS_REAL = '(NOT by_sandbox OR status BETWEEN 1 AND 399)';
 
 /** The routes by which partners push. */
 const PUSH = "direction = 'inbound' AND route IN ('createTicket', 'createAccount')";
-
-/** The columns of the key, in its order. */
-const KEY = [
-  ...['hour', 'direction', 'interface', 'route', 'status', 'error_code', 'result', 'failure'],
-  ...['hauler_id', 'connection_id', 'api_key_id', 'by_sandbox'],
-];
-const TYPES: Readonly<Record<string, string>> = {
-  ...{ status: '::smallint', by_sandbox: '::boolean' },
-  ...{ hauler_id: '::uuid', connection_id: '::uuid', api_key_id: '::uuid' },
-};
-
-/** Stands for no hauler, connection or key: a primary key has no nulls. */
-const NONE = '00000000-0000-0000-0000-000000000000';
-
-/**
- * The key of the row that counts an exchange, its fields joined by tabs. Who called and the cause are counted of failures only. One that
- * was committed, and whose answer the sandbox lost, counts as answered, with its failure. The codes of a partner that did not
- * fail are not counted: it could choose another one for each response.
- */
-export function tallyOf(
-  { id, direction, interface: name, route, status: sent, scenario, ...record }: ExchangeRecord,
-  { errorCode, result }: { readonly errorCode?: string | undefined; readonly result?: string | undefined },
-): string {
-  const isCommitted = result !== undefined && errorCode === undefined;
-  const status = scenario !== undefined && sent === 0 && isCommitted ? OK : sent;
-  const failure = record.failure ?? (sent === 0 ? 'no-response' : undefined);
-  const isFailure = status >= 400 || failure !== undefined;
-  const hour = Math.floor(timeOfUuidv7(id) / HOUR_MS) * HOUR_SECONDS;
-  const own = direction === 'inbound' || isFailure ? [errorCode, result] : ['', ''];
-  const caller = isFailure ? [record.haulerId, record.connectionId, record.apiKeyId] : [NONE, NONE, NONE];
-  return [
-    ...[hour, direction, name, route ?? '', status, ...own.map(tallied), tallied(failure)],
-    ...caller.map((each) => each ?? NONE),
-    scenario !== undefined,
-  ].join('\t');
-}
-
-const tallied = (text = ''): string => storableText(text).replaceAll('\t', ' ');
-
-/**
- * Adds a batch to the hours, in the order of the key, so that two instances cannot deadlock. A text without parameters, which follows the
- * COPY of the batch.
- */
-export function hoursSql(rows: readonly { readonly id: string; readonly tally: string }[]): string {
-  if (rows.length === 0) return '';
-  const tallies = [...Map.groupBy(rows, ({ tally }) => tally)].map(([tally, all]) => {
-    const [hour = '', ...others] = tally.split('\t').map((text) => escapeLiteral(text));
-    const last = all.reduce((newest, { id }) => (id > newest ? id : newest), '');
-    const key = others.map((text, index) => text + (TYPES[KEY[index + 1] ?? ''] ?? ''));
-    return `(to_timestamp(${hour}::bigint), ${key.join(', ')}, ${all.length}, ${escapeLiteral(last)}::uuid)`;
-  });
-  const key = KEY.join(', ');
-  return `
-    INSERT INTO exchange_hours AS h (${key}, count, last_id)
-    SELECT * FROM (VALUES ${tallies.join(', ')}) AS t (${key}, count, last_id)
-    ORDER BY hour, direction COLLATE "C", interface COLLATE "C", route COLLATE "C", status, error_code COLLATE "C",
-      result COLLATE "C", failure COLLATE "C", hauler_id, connection_id, api_key_id, by_sandbox
-    ON CONFLICT (${key})
-    DO UPDATE SET count = h.count + excluded.count, last_id = greatest(h.last_id, excluded.last_id)`;
-}
 
 /** The counts of one hour. */
 export interface CountedHour {
@@ -203,8 +135,5 @@ export class ExchangeHours {
       `DELETE FROM exchange_hours WHERE hour < date_trunc('day', now(), 'UTC') - make_interval(days => $1::int)`,
       [keptDays],
     );
-    await this.dataSource.query(`DELETE FROM exchange_days WHERE day < (now() AT TIME ZONE 'UTC')::date - $1::int`, [
-      keptDays,
-    ]);
   }
 }

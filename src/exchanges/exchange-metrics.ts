@@ -40,7 +40,11 @@ export class ExchangeMetrics {
       registers,
     });
     gauge('exchanges_waiting', 'HTTP exchanges that wait to be stored', waiting);
-    gauge('exchanges_bytes_today', 'Bytes of HTTP exchanges that all instances stored today (UTC)', storedToday);
+    gauge(
+      'exchanges_bytes_today',
+      'Size in the database of the HTTP exchanges of today (UTC), with their indexes',
+      storedToday,
+    );
     gauge('exchanges_bytes_per_day_limit', 'EXCHANGE_MAX_BYTES_PER_DAY', () => maxBytesPerDay);
 
     function gauge(name: string, help: string, read: () => number): void {

@@ -66,12 +66,12 @@ export class ExchangeQueries {
     refuseUnknown(names, [...fieldsOf(PartnerExchangeQuery).keys()]);
     const { rows, next } = await this.page(query, scope);
     const answers = new Map((await this.exchanges.answers(rows.map(({ id }) => id))).map((row) => [row.id, row]));
-    const data = [];
-    for (const row of rows) {
-      const { response_headers: headers = null, response_text: text } = answers.get(row.id) ?? {};
-      const facts = await factsOf({ ...row, response_headers: headers }, this.pushes);
-      data.push({ ...toExchange(row), explanation: explain(row, text ?? undefined, facts) });
-    }
+    const answered = rows.map((row) => ({ ...row, response_headers: answers.get(row.id)?.response_headers ?? null }));
+    const facts = await factsOf(answered, this.pushes);
+    const data = rows.map((row) => {
+      const text = answers.get(row.id)?.response_text ?? undefined;
+      return { ...toExchange(row), explanation: explain(row, text, facts.get(row.id)) };
+    });
     return { data, next };
   }
 
@@ -94,7 +94,7 @@ export class ExchangeQueries {
         row.response_headers === null
           ? null
           : { headers: headersIn(row.response_headers), ...(response === undefined ? {} : { body: response }) },
-      explanation: explain(row, response?.text, await factsOf(row, this.pushes)),
+      explanation: explain(row, response?.text, (await factsOf([row], this.pushes)).get(id)),
     };
   }
 

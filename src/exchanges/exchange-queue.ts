@@ -1,65 +1,108 @@
-/** A queue with bounds. When it is full, the oldest elements are dropped. */
-export class BoundedQueue<T> {
-  private items: { readonly value: T; readonly bytes: number }[] = [];
-  private head = 0;
-  private bytes = 0;
-  private removedCount = 0;
+import type { ExchangeRow } from './exchange-row.js';
 
-  constructor(
-    private readonly maxItems: number,
-    private readonly maxBytes: number,
-  ) {}
+const MIB = 1024 * 1024;
+/** Memory of an exchange besides its text. */
+const ROW_BYTES = 256;
+
+const MAX_BATCH_ROWS = 1_000;
+/** They are in memory three times until a slow database has received them. */
+const MAX_BATCH_BYTES = 2 * MIB;
+
+/** Exchanges that wait. */
+interface Share {
+  readonly maxRows: number;
+  readonly maxBytes: number;
+  rows: number;
+  bytes: number;
+}
+
+/** How many exchanges were dropped. */
+export interface Dropped {
+  readonly known: number;
+  readonly others: number;
+}
+
+/**
+ * The exchanges that wait to be written, in the order in which they came. When calls with a key fill their share, the oldest exchanges
+ * are dropped. When all others fill theirs, the new one is dropped: they never take the place of a call with a key (decision 58).
+ */
+export class ExchangeQueue {
+  private rows: ExchangeRow[] = [];
+  private head = 0;
+  private removed = 0;
+  private readonly known: Share = { maxRows: 50_000, maxBytes: 24 * MIB, rows: 0, bytes: 0 };
+  private readonly others: Share = { maxRows: 20_000, maxBytes: 8 * MIB, rows: 0, bytes: 0 };
 
   get length(): number {
-    return this.items.length - this.head;
+    return this.rows.length - this.head;
   }
 
-  /** How many elements left the queue since the start, taken or dropped: they leave it in the order in which they came. */
-  get removed(): number {
-    return this.removedCount;
+  get hasFullBatch(): boolean {
+    return this.length >= MAX_BATCH_ROWS;
   }
 
-  /** Returns the number of dropped elements. */
-  push(value: T, bytes: number): number {
-    this.items.push({ value, bytes });
-    this.bytes += bytes;
-    return this.dropExcess();
+  /** The number of exchanges that came before the end of the queue. */
+  get end(): number {
+    return this.removed + this.length;
   }
 
-  /** Removes the oldest elements: at most `maxItems`, and `maxBytes` in all, but at least one if `maxItems` allows it. */
-  shift(maxItems: number, maxBytes = Infinity): T[] {
-    const taken: T[] = [];
-    let left = maxBytes;
-    for (const { value, bytes } of this.items.slice(this.head, this.head + maxItems)) {
-      left -= bytes;
-      if (left < 0 && taken.length > 0) break;
-      taken.push(value);
-      this.removeFirst(bytes);
+  /** Whether no exchange before a former `end` waits any more. */
+  hasPassed(end: number): boolean {
+    return this.removed >= end;
+  }
+
+  push(row: ExchangeRow): Dropped {
+    const share = this.shareOf(row);
+    if (share === this.others && isFull(share)) return { known: 0, others: 1 };
+    this.rows.push(row);
+    share.rows++;
+    share.bytes += bytesOf(row);
+    const before = { known: this.known.rows, others: this.others.rows };
+    while (this.length > 1 && isFull(this.known)) this.removeFirst();
+    this.compact();
+    return { known: before.known - this.known.rows, others: before.others - this.others.rows };
+  }
+
+  /** Removes the oldest exchanges, at least one if there is any. */
+  takeBatch(): ExchangeRow[] {
+    const batch: ExchangeRow[] = [];
+    let bytes = 0;
+    for (let next = this.rows[this.head]; next !== undefined; next = this.rows[this.head]) {
+      bytes += bytesOf(next);
+      if (batch.length === MAX_BATCH_ROWS || (batch.length > 0 && bytes > MAX_BATCH_BYTES)) break;
+      batch.push(next);
+      this.removeFirst();
     }
     this.compact();
-    return taken;
+    return batch;
   }
 
-  private dropExcess(): number {
-    let dropped = 0;
-    while (this.length > 1 && (this.length > this.maxItems || this.bytes > this.maxBytes)) {
-      this.removeFirst(this.items[this.head]?.bytes ?? 0);
-      dropped++;
-    }
-    if (dropped > 0) this.compact();
-    return dropped;
+  clear(): void {
+    while (this.length > 0) this.removeFirst();
+    this.compact();
   }
 
-  private removeFirst(bytes: number): void {
-    this.bytes -= bytes;
-    this.head++;
-    this.removedCount++;
+  private removeFirst(): void {
+    const row = this.rows[this.head++];
+    if (row === undefined) return;
+    this.removed++;
+    const share = this.shareOf(row);
+    share.rows--;
+    share.bytes -= bytesOf(row);
   }
 
   /** An array whose first elements are removed one by one takes time in proportion to its length. */
   private compact(): void {
-    if (this.head < 1024 && this.head < this.items.length) return;
-    this.items = this.items.slice(this.head);
+    if (this.head < MAX_BATCH_ROWS && this.head < this.rows.length) return;
+    this.rows = this.rows.slice(this.head);
     this.head = 0;
   }
+
+  private shareOf({ standing }: ExchangeRow): Share {
+    return standing === 'known' ? this.known : this.others;
+  }
 }
+
+const bytesOf = ({ line }: ExchangeRow): number => line.length + ROW_BYTES;
+
+const isFull = ({ rows, bytes, maxRows, maxBytes }: Share): boolean => rows >= maxRows || bytes >= maxBytes;

@@ -48,8 +48,6 @@ export interface ExchangeRecord {
   readonly replayOf?: string | undefined;
   /** Paths of ignored fields, as in the response header. */
   readonly ignoredFields?: string | undefined;
-  /** The part of the trace that made an outbound call. */
-  readonly parentSpanId?: string | undefined;
   readonly requestHeaders: Headers;
   readonly requestBody: KeptBody | undefined;
   /** The parsed body or query, for references. */

@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { Sweep } from '../database/sweep.js';
 import { inBackground } from '../errors/background.js';
 import { ExchangeHours } from './exchange-hours.repository.js';
 import { ExchangesRepository } from './exchanges.repository.js';
@@ -17,8 +18,7 @@ const EVERY_MS = 3_600_000;
 @Injectable()
 export class ExchangeRetention implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly logger = new Logger('Exchanges');
-  private running: Promise<void> | undefined;
-  private isStopping = false;
+  private readonly retention = new Sweep((stopping) => this.maintainAll(stopping));
 
   constructor(
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'EXCHANGE_RETENTION_DAYS'>,
@@ -30,20 +30,17 @@ export class ExchangeRetention implements OnApplicationBootstrap, BeforeApplicat
     inBackground(this.maintain());
   }
 
-  /** The connections are closed after this. */
-  async beforeApplicationShutdown(): Promise<void> {
-    this.isStopping = true;
-    await this.running;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.retention.stop();
   }
 
   @Interval('exchange retention', EVERY_MS)
-  async maintain(): Promise<void> {
-    this.running ??= this.maintainAll().finally(() => (this.running = undefined));
-    await this.running;
+  maintain(): Promise<void> {
+    return this.retention.run();
   }
 
   /** Another attempt follows in an hour: a failure is logged only. */
-  private async maintainAll(): Promise<void> {
+  private async maintainAll(stopping: AbortSignal): Promise<void> {
     const days = this.env.EXCHANGE_RETENTION_DAYS;
     const steps = [
       () => this.exchanges.dropPartitions(days),
@@ -51,7 +48,7 @@ export class ExchangeRetention implements OnApplicationBootstrap, BeforeApplicat
       () => this.hours.deleteOld(days),
     ];
     try {
-      for (const step of steps) if (!this.isStopping) await step();
+      for (const step of steps) if (!stopping.aborted) await step();
     } catch (err) {
       this.logger.warn({ err }, 'the partitions of exchanges could not be maintained');
     }

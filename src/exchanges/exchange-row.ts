@@ -3,9 +3,9 @@ import { isStorableText, storableText } from '../contracts/common/text.js';
 import { maskSecretsInData } from '../observability/known-secrets.js';
 import { bodyCells, type BodyCells, NO_BODY } from './body-cells.js';
 import type { Admission } from './exchange-budget.js';
-import { tallyOf } from './exchange-hours.repository.js';
 import type { ExchangeRecord, Headers, Standing } from './exchange-record.js';
 import { storedReferences } from './exchange-references.rules.js';
+import { tallyOf } from './exchange-tally.sql.js';
 import { keptOf } from './kept.rules.js';
 import { type LinkRule, redactHeaders, redactPath } from './redaction.rules.js';
 import { referencesOf } from './references.rules.js';
@@ -51,7 +51,7 @@ export const COLUMNS = [
 export interface ExchangeRow {
   readonly id: string;
   readonly standing: Standing;
-  /** The row of `exchange_hours` that counts it: `tallyOf`. */
+  /** `tallyOf`. */
   readonly tally: string;
   /** In the text format of COPY, without the newline. */
   readonly line: string;

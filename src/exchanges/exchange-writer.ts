@@ -5,13 +5,11 @@ import type { Pool } from '../database/pool.js';
 import type { Session } from '../database/session.js';
 import { sqlState, SQLSTATE } from '../database/postgres-errors.js';
 import { createPartition } from '../database/partitions.repository.js';
-import { PARTITIONED, partitionOf } from '../database/partitions.rules.js';
+import { PARTITIONED, partitionOf, plannedPartitions } from '../database/partitions.rules.js';
 import { timeOfUuidv7 } from '../database/uuid.js';
 import { withTimeout } from '../errors/app-error.js';
-import type { BatchBytes, DayBytes } from './exchange-budget.js';
-import { bytesOfToday, daySql, storedIds } from './exchange-days.repository.js';
-import { hoursSql } from './exchange-hours.repository.js';
 import { COLUMNS, type ExchangeRow } from './exchange-row.js';
+import { hoursSql } from './exchange-tally.sql.js';
 
 /** Beyond this the connection counts as dead. */
 const BATCH_MS = 15_000;
@@ -41,18 +39,25 @@ export class ExchangeWriter {
     this.pool = exchanges;
   }
 
-  /** What all instances have stored today. */
-  bytesOfToday(): Promise<DayBytes> {
-    return this.pool.use(bytesOfToday);
+  /** The size of the partition of a day (UTC) with its indexes; 0 before its first exchange. */
+  async bytesOfDay(time: number): Promise<number> {
+    const names = plannedPartitions(PARTITIONED.exchanges, time).map(({ name }) => name);
+    const [size] = await this.pool.use((session) =>
+      session.query<{ bytes: number }[]>(
+        'SELECT coalesce(pg_total_relation_size(to_regclass($1::text)), 0)::float8 AS bytes',
+        [names[0]],
+      ),
+    );
+    return size?.bytes ?? 0;
   }
 
   /**
-   * Writes all rows or none, and returns their bytes. `isRepeated`: an earlier attempt failed, and may have been committed
+   * Writes all rows or none. `isRepeated`: an earlier attempt failed, and may have been committed
    * without a response; the rows that it stored are left out.
    */
-  async write(all: readonly ExchangeRow[], { isRepeated = false } = {}): Promise<BatchBytes> {
+  async write(all: readonly ExchangeRow[], { isRepeated = false } = {}): Promise<void> {
     try {
-      return await this.pool.use((session) => {
+      await this.pool.use((session) => {
         const work = isRepeated ? writeMissing(session, all) : writeOn(session, all);
         return withTimeout(work, BATCH_MS, 'the exchanges could not be written in time');
       });
@@ -75,24 +80,18 @@ export class ExchangeWriter {
   }
 }
 
-async function writeMissing(session: Session, all: readonly ExchangeRow[]): Promise<BatchBytes> {
-  const stored = await storedIds(
-    session,
+async function writeMissing(session: Session, all: readonly ExchangeRow[]): Promise<void> {
+  const rows = await session.query<{ id: string }[]>('SELECT id FROM exchanges WHERE id = ANY ($1::uuid[])', [
     all.map(({ id }) => id),
-  );
+  ]);
+  const stored = new Set(rows.map(({ id }) => id));
   const missing = all.filter(({ id }) => !stored.has(id));
-  return missing.length > 0 ? writeOn(session, missing) : { total: 0, keyless: 0 };
+  if (missing.length > 0) await writeOn(session, missing);
 }
 
 /** One round trip: a reader of the log waits for it, and each further one takes a turn of a busy event loop. */
-async function writeOn(session: Session, rows: readonly ExchangeRow[]): Promise<BatchBytes> {
-  const text = textOf(rows);
-  const keyless = Buffer.byteLength(textOf(rows.filter(({ standing }) => standing !== 'known')));
-  const bytes = { total: Buffer.byteLength(text), keyless };
+async function writeOn(session: Session, rows: readonly ExchangeRow[]): Promise<void> {
+  const text = rows.map(({ line }) => `${line}\n`).join('');
   // Last, because other instances wait for these rows until the commit.
-  const counts = [hoursSql(rows), daySql(bytes)].filter((sql) => sql !== '');
-  await session.copyAndCommit(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text], counts);
-  return bytes;
+  await session.copyAndCommit(`COPY exchanges (${COLUMNS.join(', ')}) FROM STDIN`, [text], [hoursSql(rows)]);
 }
-
-const textOf = (rows: readonly ExchangeRow[]): string => rows.map(({ line }) => `${line}\n`).join('');

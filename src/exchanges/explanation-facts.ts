@@ -12,24 +12,46 @@ export interface WonPush {
   readonly version: string | undefined;
 }
 
-/** What the module of tickets knows about a push. */
+/** A push that named a ticket. */
+export interface TicketPush {
+  readonly haulerId: string;
+  readonly ticketId: string;
+  readonly exchangeId: string;
+}
+
+/** What the module of tickets knows about pushes. */
 export interface StoredPushes {
   /** The body of a push that became a revision, as it was sent. */
   bodyOf(haulerId: string, ticketId: string, exchangeId: string): Promise<string | undefined>;
-  /** The push whose contents were in force when the push of an exchange came (decision 21). */
-  wonOver(haulerId: string, ticketId: string, exchangeId: string): Promise<WonPush | undefined>;
+  /** The pushes whose contents were in force when stale ones came, by the exchange of the stale one (decision 21). */
+  wonOver(pushes: readonly TicketPush[]): Promise<ReadonlyMap<string, WonPush>>;
 }
 
 const OVERRULED = 'Nothing is left to do; if this push is the right one, send it again with a newer updatedAt.';
 
 type Answered = Pick<FullExchangeRow, 'id' | 'refs' | 'hauler_id' | 'status' | 'result' | 'response_headers'>;
 
-/** Whether a refusal was a replay, and what won over a stale push, also one whose answer was lost. */
-export async function factsOf(row: Answered, pushes: StoredPushes | undefined): Promise<string[]> {
-  const ticketId = ticketIdIn(row);
-  if (row.status >= 400 && isReplay(row.response_headers)) return [REPLAYED_REFUSAL];
-  if (row.result !== 'stale' || ticketId === undefined || row.hauler_id === null) return [];
-  const won = await pushes?.wonOver(row.hauler_id, ticketId, row.id);
+/** By exchange, whether a refusal was a replay, and what won over a stale push, also one whose answer was lost. */
+export async function factsOf(
+  rows: readonly Answered[],
+  pushes: StoredPushes | undefined,
+): Promise<ReadonlyMap<string, string[]>> {
+  const stale = rows.flatMap((row): TicketPush[] => {
+    const ticketId = row.result === 'stale' ? ticketIdIn(row) : undefined;
+    return ticketId === undefined || row.hauler_id === null
+      ? []
+      : [{ haulerId: row.hauler_id, ticketId, exchangeId: row.id }];
+  });
+  const won = stale.length === 0 ? undefined : await pushes?.wonOver(stale);
+  return new Map(
+    rows.map((row) => {
+      if (row.status >= 400 && isReplay(row.response_headers)) return [row.id, [REPLAYED_REFUSAL]];
+      return [row.id, wonSentences(won?.get(row.id))];
+    }),
+  );
+}
+
+function wonSentences(won: WonPush | undefined): string[] {
   if (won === undefined) return [];
   const contents = won.version === undefined ? 'Newer contents' : `The contents of ${won.version}`;
   const key = won.keyPrefix === undefined ? '' : ` with the key ${won.keyPrefix}…`;

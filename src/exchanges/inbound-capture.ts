@@ -3,14 +3,16 @@ import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
 import type { Reference } from '../contracts/common/references.js';
 import { isUuid } from '../contracts/common/text.js';
 import { uuidv7 } from '../database/uuid.js';
+import { inBackground } from '../errors/background.js';
 import { BodyCapture, collectedBytes, keptBody, type KeptBody } from '../http/body-capture.js';
 import type { Call, CallSink, EndedCall } from '../http/call.js';
-import { IGNORED_FIELDS_HEADER, parseArrivedBody } from '../http/json-body.js';
+import { IGNORED_FIELDS_HEADER, parseUnreadBody } from '../http/json-body.js';
 import { operationOf } from '../contracts/interfaces/operations.js';
 import { isWellFormedKey } from '../observability/key-form.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import type { ExchangeLog } from './exchange-log.service.js';
-import type { ExchangeRecord, Standing } from './exchange-record.js';
+import type { Standing } from './exchange-record.js';
+import { keptOf } from './kept.rules.js';
 
 /** A file that is sent adds listeners beyond Node's default of 10. */
 const MAX_LISTENERS = 20;
@@ -49,29 +51,30 @@ export function collectAnswers(application: Application): void {
 /** Records the exchange of a call when it has ended. */
 export function recordExchanges(log: ExchangeLog): CallSink {
   return (ended) => {
-    const { call, request } = ended;
-    // Its caller left while its key was looked up: the route reads next what has arrived.
-    if (call.identifying !== undefined && call.principal !== undefined) parseArrivedBody(request);
-    const record = toRecord(ended, log);
-    if (record !== undefined) log.add(record);
+    const { call, request, status } = ended;
+    if (call.exchangeId === undefined) return;
+    const isUnread = status === 0 && call.principal !== undefined && call.parsedBody === undefined;
+    if (!isUnread) return addRecord(ended, log);
+    // Its caller left before the body was read: the exchange is found by what is in it.
+    inBackground(parseUnreadBody(request).then(() => addRecord(ended, log)));
   };
 }
 
-/** Undefined for a call whose exchange is not recorded. */
-function toRecord(ended: EndedCall, log: ExchangeLog): ExchangeRecord | undefined {
+function addRecord(ended: EndedCall, log: ExchangeLog): void {
   const { call, request, response, status, result } = ended;
   const { exchangeId, operation, answer, principal } = call;
-  if (exchangeId === undefined || operation === undefined || answer === undefined) return undefined;
+  if (exchangeId === undefined || operation === undefined || answer === undefined) return;
   const route = operation.route?.operation ?? null;
   const isFile = operation.route?.file !== undefined;
   const inRevision = isNewRevision(route, ended);
+  const standing = standingOf(ended, isFile);
   // The text of an accepted push is not held until the exchange is written.
-  const hasBody = principal !== undefined && !inRevision;
-  const requestBody = hasBody ? receivedBody(call, collectedBytes(log.maxBodyBytes)) : undefined;
-  return {
+  const kept = keptOf({ standing, status, direction: 'inbound', inRevision }, 'whole');
+  const requestBody = kept.request ? receivedBody(call, collectedBytes(log.maxBodyBytes)) : undefined;
+  log.add({
     id: exchangeId,
     direction: 'inbound',
-    standing: standingOf(ended, isFile),
+    standing,
     address: call.address ?? '',
     interface: operation.api.name,
     route,
@@ -102,7 +105,7 @@ function toRecord(ended: EndedCall, log: ExchangeLog): ExchangeRecord | undefine
     inRevision,
     references: keyReference(request),
     secrets: keysIn(request),
-  };
+  });
 }
 
 /** Of the answer, also of one that was written after the caller had left; 0 if nothing was decided. */

@@ -26,7 +26,7 @@ const KEPT: Readonly<Record<Standing | 'limited', Readonly<Record<Happened, Kept
 
 /** `extent` is what the limit of the day allows. */
 export function keptOf(
-  { standing, status, direction, inRevision }: ExchangeRecord,
+  { standing, status, direction, inRevision }: Pick<ExchangeRecord, 'standing' | 'status' | 'direction' | 'inRevision'>,
   extent: Exclude<Admission, 'dropped'>,
 ): Kept {
   const who = standing === 'known' && extent === 'line' ? 'limited' : standing;

@@ -11,7 +11,6 @@ import {
   type OutboundCall,
   type OutboundLog,
 } from '../outbound/outbound-log.js';
-import { currentTrace } from '../outbound/trace-context.js';
 import type { Headers } from './exchange-record.js';
 import { ExchangeLog } from './exchange-log.service.js';
 
@@ -31,7 +30,6 @@ export class OutboundCapture implements OutboundLog {
     const id = uuidv7();
     const started = performance.now();
     const context = callContext();
-    const trace = currentTrace();
     const body = new BodyCapture(call.isFile === true ? 0 : collectedBytes(this.log.maxBodyBytes));
     let fileBytes = 0;
     let status = 0;
@@ -74,7 +72,6 @@ export class OutboundCapture implements OutboundLog {
         responseBody: call.isFile === true ? undefined : body.kept(),
         inRevision: false,
         references: context?.references ?? [],
-        parentSpanId: trace?.parentId,
         secrets: call.secrets ?? [],
       });
     };

@@ -7,7 +7,6 @@ export interface ExchangeTrace {
   readonly spanId: string;
   /** The caller's part of the trace. */
   readonly parentId?: string;
-  readonly isSampled: boolean;
 }
 
 /**
@@ -17,9 +16,7 @@ export interface ExchangeTrace {
 export function traceOf(id: string, direction: Direction, traceparent: unknown): ExchangeTrace {
   const own = id.replaceAll('-', '');
   const sent = parseTraceparent(traceparent);
-  if (sent === undefined) return { traceId: own, spanId: own.slice(16), isSampled: true };
-  const { traceId, parentId, isSampled } = sent;
-  return direction === 'outbound'
-    ? { traceId, spanId: parentId, isSampled }
-    : { traceId, spanId: own.slice(16), parentId, isSampled };
+  if (sent === undefined) return { traceId: own, spanId: own.slice(16) };
+  const { traceId, parentId } = sent;
+  return direction === 'outbound' ? { traceId, spanId: parentId } : { traceId, spanId: own.slice(16), parentId };
 }

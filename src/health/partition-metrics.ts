@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { DataSource } from 'typeorm';
+import { Database } from '../database/database.js';
 import { PARTITIONED, type PartitionedTable } from '../database/partitions.rules.js';
 import { partitionsAhead, rowsInRest } from '../database/partitions.repository.js';
 import { Metrics } from '../observability/metrics.js';
@@ -15,7 +15,7 @@ const TABLES = Object.values<PartitionedTable>(PARTITIONED);
 /** Gauges of the partitions of the database; absent while it is unavailable. */
 @Injectable()
 export class PartitionMetrics {
-  constructor(dataSource: DataSource, { registry }: Metrics) {
+  constructor(database: Database, { registry }: Metrics) {
     const gauge = (name: string, help: string, valueOf: (table: PartitionedTable) => Promise<number | undefined>) => {
       const each = new Gauge({
         name,
@@ -34,12 +34,12 @@ export class PartitionMetrics {
     gauge(
       'partitions_ahead',
       'Partitions of a table after the current day or month; absent while the database is unavailable',
-      (table) => partitionsAhead(dataSource, table, Date.now()),
+      (table) => partitionsAhead(database, table, Date.now()),
     );
     gauge(
       'partition_rest_rows',
       'Rows of a table in its default partition, of times that have none of their own, counted up to 10,000',
-      async ({ rest }) => (rest === undefined ? undefined : rowsInRest(dataSource, rest, MAX_ROWS)),
+      async ({ rest }) => (rest === undefined ? undefined : rowsInRest(database, rest, MAX_ROWS)),
     );
   }
 }

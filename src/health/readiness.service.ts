@@ -61,19 +61,19 @@ export class ReadinessService implements BeforeApplicationShutdown {
   private async checkReading(): Promise<void> {
     const { hot, general } = this.database;
     // Admin lists that use all general connections do not make the instance unready.
-    const lanes = [hot, general].map(async (lane) => lane.isBusy || (await lane.takesWrites()));
-    if ((await Promise.all(lanes)).includes(false)) throw unavailable('the database is read-only: it may be a standby');
+    const writable = [hot, general].map(async (pool) => pool.isBusy || (await pool.takesWrites()));
+    if ((await Promise.all(writable)).includes(false))
+      throw unavailable('the database is read-only: it may be a standby');
     if (this.isSchemaChecked) return;
-    if ((await hot.use(pendingMigrations)).length > 0) throw unavailable('migrations are missing: run npm run migrate');
-    const fault = await hot.use((session) => schemaFault(session));
+    if ((await pendingMigrations(hot)).length > 0) throw unavailable('migrations are missing: run npm run migrate');
+    const fault = await schemaFault(hot);
     if (fault !== undefined) throw unavailable(fault);
     this.isSchemaChecked = true;
   }
 
   private async checkWriting(): Promise<void> {
     const { hot } = this.database;
-    if (await hot.use((session) => isCommitWaiting(session)))
-      throw unavailable('commits wait for a synchronous standby of the database');
+    if (await isCommitWaiting(hot)) throw unavailable('commits wait for a synchronous standby of the database');
     const isPageDue = performance.now() - this.pageWrittenAt > PAGE_INTERVAL_MS;
     if (isPageDue) {
       await this.probe(writePage);

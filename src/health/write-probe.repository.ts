@@ -1,5 +1,5 @@
 import type { Session } from '../database/session.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 
 /** More than half a page. */
 const FILLER_BYTES = 4_200;
@@ -26,8 +26,8 @@ export async function commitNothing(session: Session): Promise<void> {
  * Whether a commit of this role has waited for a synchronous standby for more than a second. It may wait for hours, so that a
  * check must not begin another one.
  */
-export async function isCommitWaiting(database: Querying): Promise<boolean> {
-  const [row] = await database.query<{ isWaiting: boolean }[]>(
+export async function isCommitWaiting(database: Sql): Promise<boolean> {
+  const [row] = await database.query<{ isWaiting: boolean }>(
     `SELECT EXISTS (SELECT FROM pg_stat_activity
                      WHERE datname = current_database() AND usename = current_user AND wait_event = 'SyncRep'
                        AND state_change < now() - interval '1 second') AS "isWaiting"`,

@@ -4,6 +4,7 @@ import type { Operation } from '../contracts/interfaces/operations.js';
 import type { InjectedScenario } from '../contracts/sandbox/scenarios.js';
 import { RESULT_HEADER } from '../contracts/scale/scale.dto.js';
 import type { HaulerLimit } from '../database/hauler-limit.js';
+import { inBackground } from '../errors/background.js';
 import type { BodyCapture } from './body-capture.js';
 import type { AdminCaller, Principal } from './principal.js';
 
@@ -41,7 +42,7 @@ const MAX_ADDRESS_LENGTH = 64;
  * 2. The guard of a route: `served`; then `principal` or `admin` with `limit`. A key that is not cached is looked up meanwhile:
  *    `identifying`.
  * 3. `ScenarioInterceptor`, or the reference partner: `scenario`.
- * 4. `@JsonBody()`: `rawBody` or `rawBytes`, `wire`, `parsedBody`.
+ * 4. `@JsonBody()`: `receiving`, `rawBody` or `rawBytes`, `wire`, `parsedBody`.
  * 5. The error filter: `outage`.
  * How the request ended is an `EndedCall`.
  */
@@ -68,6 +69,8 @@ export class Call {
   scenario: InjectedScenario | undefined;
   /** The body as it was sent, without its content coding. */
   rawBody: string | undefined;
+  /** The same while it arrives, or waits for its turn. */
+  receiving: Promise<string> | undefined;
   /** The same bytes if they are not UTF-8. */
   rawBytes: Buffer | undefined;
   /** Of a body with a content coding: size and SHA-256 (hex) of the body as it was sent. */
@@ -100,13 +103,16 @@ export type CallSink = (ended: EndedCall) => void;
 
 /** Creates the record of each request, and hands it to the sinks when its response closes. */
 export function recordCalls(sinks: readonly CallSink[]): RequestHandler {
+  const report = (ended: EndedCall): void => {
+    for (const sink of sinks) sink(ended);
+  };
+  // One function for all requests.
   function end(this: Response): void {
     const ended = endOf(this.req, this);
     const { principal, identifying } = ended.call;
-    const report = () => sinks.forEach((sink) => sink(ended));
-    // A caller may leave while its key is looked up.
-    if (identifying === undefined || principal !== undefined) report();
-    else identifying.then(report, report);
+    if (identifying === undefined || principal !== undefined) return report(ended);
+    // Its caller may have left while the key was looked up.
+    inBackground(identifying.catch(() => undefined).then(() => report(ended)));
   }
   return (request, response, next) => {
     const call = (request as { call?: Call }).call ?? new Call();

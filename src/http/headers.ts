@@ -4,13 +4,15 @@ import { Socket } from 'node:net';
 import type { NextFunction, RequestHandler } from 'express';
 import helmet from 'helmet';
 import { AppError } from '../errors/app-error.js';
+import { maskSecretsInData } from '../observability/known-secrets.js';
 
 const ACCEPTED_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
-/** The caller's own id if it is valid, else a new one (decision 14). */
+/** The caller's own id if it is valid and no secret of ours, else a new one (decisions 14, 59). */
 export function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
-  return typeof given === 'string' && ACCEPTED_REQUEST_ID.test(given) ? given : randomUUID();
+  const isAccepted = typeof given === 'string' && ACCEPTED_REQUEST_ID.test(given) && maskSecretsInData(given) === given;
+  return isAccepted ? given : randomUUID();
 }
 
 const SECURITY_HEADERS: readonly (readonly [string, string])[] = [

@@ -4,7 +4,6 @@ import { decodeUtf8, InvalidJsonError, isJsonObject, parseJson } from '../contra
 import { AppError, invalid } from '../errors/app-error.js';
 import { ReceivedBody } from '../errors/received-body.js';
 import { bodyLimits, readBytes, readBytesWithoutKey } from './body-reader.js';
-import { MAX_UNQUEUED_BYTES } from './body-turns.js';
 import { hasBody } from './http-server.js';
 import { mediaTypeOf } from './media-types.js';
 import { type Call, servedBy } from './call.js';
@@ -54,37 +53,27 @@ function orInvalid<T, R>(read: (input: T) => R, input: T): R {
   }
 }
 
-/** Reads the text of a body once. A caller before the route may read it: `@JsonBody()` then parses the same text. */
+/** Reads the text of a body once. Others than the route may read it: `@JsonBody()` then parses the same text. */
 export function readJsonText(
   request: Request,
   read: (request: Request) => Buffer | Promise<Buffer> = readAtMost(),
 ): string | Promise<string> {
-  if (request.call.rawBody !== undefined) return request.call.rawBody;
+  const { call } = request;
+  const known = call.rawBody ?? call.receiving;
+  if (known !== undefined) return known;
   requireJson(request.headers['content-type']);
   const bytes = read(request);
-  return bytes instanceof Promise ? bytes.then((received) => textOf(request, received)) : textOf(request, bytes);
+  if (!(bytes instanceof Promise)) return textOf(request, bytes);
+  return (call.receiving = bytes.then((received) => textOf(request, received)));
 }
 
-/** Parses a body that no route reads. A body that cannot be read or parsed is ignored. */
+/** Parses a body that perhaps no route reads. A body that cannot be read or parsed is ignored. */
 export async function parseUnreadBody(request: Request): Promise<void> {
   if (!hasBody(request)) return;
   try {
     parsed(request, await readJsonText(request));
   } catch {
     // The response of the caller does not depend on the body.
-  }
-}
-
-/** Parses a small body that has arrived and that no route has read yet. One that cannot be parsed is ignored. */
-export function parseArrivedBody(request: Request): void {
-  const { call, complete, readableLength, headers } = request;
-  const isSmall = readableLength > 0 && readableLength <= MAX_UNQUEUED_BYTES;
-  if (!complete || !isSmall || call.rawBody !== undefined || headers['content-encoding'] !== undefined) return;
-  try {
-    const text = readJsonText(request);
-    if (typeof text === 'string') parsed(request, text);
-  } catch {
-    // Its route refuses it.
   }
 }
 

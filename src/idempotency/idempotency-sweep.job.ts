@@ -1,6 +1,7 @@
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
+import { Sweep } from '../database/sweep.js';
 import { deleteExpired } from './idempotency.repository.js';
 
 const EVERY_MS = 10 * 60_000;
@@ -10,24 +11,28 @@ const BATCH = 1000;
 
 /** Deletes expired answers (decision 16). Several instances may run it at once: each skips rows that another has locked. */
 @Injectable()
-export class IdempotencySweep implements OnModuleDestroy {
-  private stopping = false;
+export class IdempotencySweep implements BeforeApplicationShutdown {
+  private readonly expiry = new Sweep((stopping) => this.sweep(BATCH, stopping));
 
   constructor(private readonly dataSource: DataSource) {}
 
-  /** Returns how many rows it deleted. */
   @Interval('idempotency sweep', EVERY_MS)
-  async sweep(batch = BATCH): Promise<number> {
+  async regularly(): Promise<void> {
+    await this.expiry.run();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.expiry.stop();
+  }
+
+  /** Returns how many rows it deleted. */
+  async sweep(batch = BATCH, stopping?: AbortSignal): Promise<number> {
     let deleted = 0;
-    while (!this.stopping) {
+    while (stopping?.aborted !== true) {
       const count = await deleteExpired(this.dataSource, batch);
       deleted += count;
       if (count < batch) break;
     }
     return deleted;
-  }
-
-  onModuleDestroy(): void {
-    this.stopping = true;
   }
 }

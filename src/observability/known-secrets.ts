@@ -2,23 +2,13 @@ import { REDACTED } from '../text/secret-names.js';
 import { isWellFormedKey } from './key-form.js';
 
 /**
- * A key that this service issued (decision 17), in any case, beyond its public prefix of `hb_`, the cell and eight digits;
- * also in hex. A part of a key counts as well. A cell may have 12 characters.
+ * A key that this service issued (decision 17), in any case, beyond its public prefix of `hb_`, the cell and eight digits. A part
+ * of a key counts as well. A cell may have 12 characters.
  */
-const OWN_KEY = {
-  pattern: 'hb_(?:[0-9a-z]{1,12}_[0-9a-z]{12,}|[0-9a-z]{13,}|[0-9a-z]{12}(?!_))|68625f(?:[3-7][0-9a-f]){12,}',
-  hints: ['hb_', '68625f'],
-};
+const OWN_KEY = { pattern: 'hb_(?:[0-9a-z]{1,12}_[0-9a-z]{12,}|[0-9a-z]{13,}|[0-9a-z]{12}(?!_))', hint: 'hb_' };
 
 /** A whole key: its checksum separates it from an id that only begins so. */
-const WHOLE_KEY = {
-  pattern: 'hb_(?:[0-9a-z]{1,12}_)?[0-9a-z]{49}',
-  hints: ['hb_'],
-  accepts: isWellFormedKey,
-};
-
-/** The beginning of such a key in base64, at each of the three offsets. */
-const OWN_KEY_BASE64 = { pattern: 'aGJf|[GWm2]hiX|oYl[89]', hints: ['agjf', 'hix', 'oyl'] };
+const WHOLE_KEY = { pattern: 'hb_(?:[0-9a-z]{1,12}_)?[0-9a-z]{49}', hint: 'hb_', accepts: isWellFormedKey };
 
 /** Characters that may hide others: `\u0068`, `%68`, `&#104;`, and the zero bytes of UTF-16. */
 const ESCAPE = /[\\%\0]|&#/;
@@ -36,10 +26,10 @@ const BASE64_RUN = /[A-Za-z0-9+/_-]{8,}={0,2}/g;
 /** What a sentence puts behind a secret stays. */
 const PUNCTUATION = /[.,;:!?]*$/;
 
-/** A pattern, and lower-case texts of which one is in every match. */
+/** A pattern, and a lower-case text that is in every match. */
 interface Search {
   readonly pattern: string;
-  readonly hints: readonly string[];
+  readonly hint: string;
   /** Whether a match is what was sought; absent: each is. */
   readonly accepts?: (found: string) => boolean;
 }
@@ -48,52 +38,51 @@ interface Search {
 class Finder {
   private readonly pattern: RegExp;
   private readonly hints: readonly string[];
-  private readonly texts: readonly string[];
+  private readonly texts: ReadonlySet<string>;
 
   constructor(
     texts: readonly string[],
     flags: string,
-    private readonly own: Search | undefined,
+    private readonly own?: Search,
   ) {
     // The longest first, because one may contain another.
-    const sorted = [...new Set(texts)].sort((a, b) => b.length - a.length);
+    const sorted = [...new Set(texts)].filter((text) => text !== '').sort((a, b) => b.length - a.length);
     const patterns = [...sorted.map((text) => RegExp.escape(text)), ...(own === undefined ? [] : [own.pattern])];
     this.pattern = new RegExp(patterns.join('|'), flags);
-    this.texts = sorted.map((text) => text.toLowerCase());
-    this.hints = [...(own?.hints ?? []), ...this.texts];
+    this.texts = new Set(sorted.map((text) => text.toLowerCase()));
+    this.hints = [...(own === undefined ? [] : [own.hint]), ...this.texts];
   }
 
-  isIn(text: string, lower = text.toLowerCase()): boolean {
-    return this.hints.some((hint) => lower.includes(hint)) && this.replaceIn(text) !== text;
+  isIn(text: string, lower?: string): boolean {
+    return this.mask(text, lower) !== text;
   }
 
-  replaceIn(text: string): string {
+  mask(text: string, lower = text.toLowerCase()): string {
+    if (!this.hints.some((hint) => lower.includes(hint))) return text;
     return text.replace(this.pattern, (found) => (this.isSought(found) ? REDACTED : found));
   }
 
   private isSought(found: string): boolean {
-    return this.own?.accepts === undefined || this.own.accepts(found) || this.texts.includes(found.toLowerCase());
+    return this.own?.accepts === undefined || this.own.accepts(found) || this.texts.has(found.toLowerCase());
   }
 }
 
-/** Finds secrets in texts: plain in any case, escaped, percent-encoded, in hex and in base64. */
-export class SecretMatcher {
+/** Finds the keys of partners and unknown callers: plain in any case, escaped, percent-encoded, in hex and in base64 (ADR 7). */
+class KeyMatcher {
   private readonly plain: Finder;
   private readonly base64: Finder;
 
-  constructor(secrets: readonly string[], own?: { readonly plain: Search; readonly base64: Search }) {
-    const texts = [...new Set(secrets.filter((secret) => secret !== ''))];
-    this.plain = new Finder(texts.flatMap(plainForms), 'gi', own?.plain);
-    this.base64 = new Finder(texts.flatMap(base64Cores), '', own?.base64);
-  }
-
-  has(text: string): boolean {
-    return this.matches(text) || (ESCAPE.test(text) && this.isHidden(text));
+  constructor(keys: readonly string[]) {
+    this.plain = new Finder(
+      keys.flatMap((key) => [...plainForms(key), ...hexForms(key)]),
+      'gi',
+    );
+    this.base64 = new Finder(keys.flatMap(base64Cores), '');
   }
 
   mask(text: string): string {
     const lower = text.toLowerCase();
-    let result = this.plain.isIn(text, lower) ? this.plain.replaceIn(text) : text;
+    let result = this.plain.mask(text, lower);
     if (this.base64.isIn(result, result === text ? lower : undefined))
       result = result.replace(BASE64_RUN, (run) => this.withoutBase64(run));
     return ESCAPE.test(result) ? this.withoutEscaped(result) : result;
@@ -133,11 +122,14 @@ export class SecretMatcher {
   }
 }
 
-/** Other spellings are found by decoding. These are found in a text without touching what stands around them. */
+/** As it is, percent-encoded, and within JSON, also JSON in JSON in JSON, as a line of the log may be. */
 function plainForms(text: string): string[] {
-  const forms = [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text.toWellFormed())];
-  return text.length < MIN_BASE64 ? forms : [...forms, Buffer.from(text).toString('hex')];
+  const inJson = (inner: string) => JSON.stringify(inner).slice(1, -1);
+  const [once, twice] = [inJson(text), inJson(inJson(text))];
+  return [text, encodeURIComponent(text.toWellFormed()), once, twice, inJson(twice)];
 }
+
+const hexForms = (text: string): string[] => (text.length < MIN_BASE64 ? [] : [Buffer.from(text).toString('hex')]);
 
 /** The characters of base64 that do not depend on what stands before and after the text. */
 function base64Cores(text: string): string[] {
@@ -165,56 +157,47 @@ function decodedOnce(text: string): string {
 
 const character = (code: number): string => (code <= 0x10ffff ? String.fromCodePoint(code) : '');
 
-const OWN_PATTERNS = { plain: OWN_KEY, base64: OWN_KEY_BASE64 };
-const OWN_WHOLE_KEYS = { plain: WHOLE_KEY, base64: OWN_KEY_BASE64 };
-
 /** Of all services in this process. */
 const protectedSecrets = new Set<string>();
-let own = new SecretMatcher([], OWN_PATTERNS);
-let ownInData = new SecretMatcher([], OWN_WHOLE_KEYS);
+let ownInText = new Finder([], 'gi', OWN_KEY);
+let ownInData = new Finder([], 'gi', WHOLE_KEY);
 
 /** From now on these texts, such as the admin token, are removed wherever `maskSecrets` is applied. */
 export function protectSecrets(secrets: readonly string[]): void {
-  const before = protectedSecrets.size;
   for (const secret of secrets) protectedSecrets.add(secret);
-  if (protectedSecrets.size === before) return;
-  own = new SecretMatcher([...protectedSecrets], OWN_PATTERNS);
-  ownInData = matcherOfData([]);
+  const forms = [...protectedSecrets].flatMap(plainForms);
+  ownInText = new Finder(forms, 'gi', OWN_KEY);
+  ownInData = new Finder(forms, 'gi', WHOLE_KEY);
 }
 
 const MAX_MATCHERS = 1_000;
-const matchers = new Map<string, SecretMatcher>();
+const matchers = new Map<string, KeyMatcher>();
 
-/** Computing the forms of secrets takes longer than looking for them, and most calls have the same few. */
-function matcherOf(secrets: readonly string[]): SecretMatcher {
-  const id = secrets.join('\0');
+/** Computing the forms of keys takes longer than looking for them, and most calls have the same few. */
+function matcherOf(keys: readonly string[]): KeyMatcher {
+  const id = keys.join('\0');
   let matcher = matchers.get(id);
   if (matcher === undefined) {
     if (matchers.size >= MAX_MATCHERS) matchers.clear();
-    matcher = new SecretMatcher(secrets);
+    matcher = new KeyMatcher(keys);
     matchers.set(id, matcher);
   }
   return matcher;
 }
 
 /**
- * A matcher for data: the protected secrets, the given ones, and whole keys of ours. What only looks like a part of a key
- * stays, because an id must not change.
+ * Replaces secrets of ours in data, such as an id: the protected secrets and whole keys that this service issued, and the given
+ * keys of others. What only looks like a part of a key stays, because an id must not change.
  */
-export const matcherOfData = (secrets: readonly string[]): SecretMatcher =>
-  new SecretMatcher([...protectedSecrets, ...secrets], OWN_WHOLE_KEYS);
-
-/** Replaces secrets of ours in data, such as an id: see `matcherOfData`. */
-export const maskSecretsInData = (text: string, secrets: readonly string[] = []): string =>
-  withoutGiven(ownInData.mask(text), secrets);
+export const maskSecretsInData = (text: string, keys: readonly string[] = []): string =>
+  withoutKeys(ownInData.mask(text), keys);
 
 /**
  * Replaces secrets of ours in a text of a log or a message: every key that this service issued and each part of one, the
- * protected secrets, and the given ones, such as the key of a connection.
+ * protected secrets, and the given keys of others, such as that of a connection.
  */
-export function maskSecrets(text: string, secrets: readonly string[] = []): string {
-  return withoutGiven(own.mask(text), secrets);
-}
+export const maskSecrets = (text: string, keys: readonly string[] = []): string =>
+  withoutKeys(ownInText.mask(text), keys);
 
-const withoutGiven = (text: string, secrets: readonly string[]): string =>
-  secrets.length === 0 ? text : matcherOf(secrets).mask(text);
+const withoutKeys = (text: string, keys: readonly string[]): string =>
+  keys.length === 0 ? text : matcherOf(keys).mask(text);

@@ -1,6 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { Database } from '../database/database.js';
 import { inBackground } from '../errors/background.js';
 import {
   deleteOutboundStop,
@@ -27,7 +27,7 @@ export class OutboundSwitch implements OnModuleInit, OnApplicationShutdown {
   private timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(ENV) { OUTBOUND }: Pick<ResolvedEnv, 'OUTBOUND'>,
   ) {
     this.isOffByVariable = OUTBOUND === 'off';
@@ -65,7 +65,7 @@ export class OutboundSwitch implements OnModuleInit, OnApplicationShutdown {
 
   /** For all instances. */
   async set(isOn: boolean, reason: string): Promise<void> {
-    await (isOn ? deleteOutboundStop(this.dataSource) : storeOutboundStop(this.dataSource, reason));
+    await (isOn ? deleteOutboundStop(this.database) : storeOutboundStop(this.database, reason));
     await this.load();
   }
 
@@ -76,7 +76,7 @@ export class OutboundSwitch implements OnModuleInit, OnApplicationShutdown {
 
   private async load(): Promise<void> {
     const before = this.isRead ? this.reason : undefined;
-    this.stop = await findOutboundStop(this.dataSource);
+    this.stop = await findOutboundStop(this.database);
     this.isRead = true;
     if (this.reason === before) return;
     if (this.reason === undefined) this.logger.log('partners are called again');

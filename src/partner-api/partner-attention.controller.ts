@@ -19,7 +19,7 @@ export class PartnerAttentionController {
   @Route(PARTNER_API, 'getOwnAttention')
   async get(@Req() { call }: Request) {
     const { haulerId, connectionId } = connectionOf(call);
-    const connection = await findConnection(this.dataSource.manager, haulerId, connectionId);
+    const connection = await findConnection(this.dataSource, haulerId, connectionId);
     if (connection === undefined) throw apiError(PARTNER_API, 'notFound', 'the connection was deleted');
     return this.attention.ofConnection(connection);
   }

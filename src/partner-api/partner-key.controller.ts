@@ -7,6 +7,7 @@ import { Route } from '../auth/route.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { PARTNER_API } from '../contracts/partner/partner.api.js';
+import { Database } from '../database/database.js';
 import { findConnection } from '../partner-client/connections.service.js';
 import { lastSynchronisation } from '../site-sync/catalog/catalog.repository.js';
 import { lastReading } from '../vision/continuous/subscriptions.repository.js';
@@ -15,6 +16,7 @@ import { lastReading } from '../vision/continuous/subscriptions.repository.js';
 @Controller()
 export class PartnerKeyController {
   constructor(
+    private readonly database: Database,
     private readonly dataSource: DataSource,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX'>,
   ) {}
@@ -38,11 +40,11 @@ export class PartnerKeyController {
   private async ownerOf({ haulerId, connectionId }: Principal) {
     if (haulerId === null) return {};
     const connection =
-      connectionId === null ? undefined : await findConnection(this.dataSource.manager, haulerId, connectionId);
+      connectionId === null ? undefined : await findConnection(this.dataSource, haulerId, connectionId);
     const last =
       connection?.interface === 'vision'
-        ? await lastReading(this.dataSource, haulerId, connection.id)
-        : await lastSynchronisation(this.dataSource, haulerId, connectionId);
+        ? await lastReading(this.database, haulerId, connection.id)
+        : await lastSynchronisation(this.database, haulerId, connectionId);
     return {
       haulerId,
       ...(connectionId === null ? {} : { connectionId }),

@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { openText, sealText } from '../config/sealed-text.js';
+import { Database } from '../database/database.js';
 import { findSealedKeys, type PartnerConnection, promoteNextKey } from './connections.repository.js';
 import { PartnerFailure, SENTENCES } from './partner-failure.js';
 
@@ -15,7 +15,7 @@ export interface KeySlot {
 @Injectable()
 export class ConnectionKeys {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SECRETS_KEY'>,
   ) {}
 
@@ -29,7 +29,7 @@ export class ConnectionKeys {
    * changed: a key is sent only to the address that it was saved with.
    */
   async slots(connection: PartnerConnection): Promise<KeySlot[]> {
-    const sealedKeys = await findSealedKeys(this.dataSource, connection);
+    const sealedKeys = await findSealedKeys(this.database, connection);
     if (sealedKeys === undefined) throw new PartnerFailure('connectionChanged', SENTENCES.connectionChanged());
     return sealedKeys.map((sealed) => ({ sealed, key: openKey(this.env.SECRETS_KEY, connection.id, sealed) }));
   }
@@ -39,7 +39,7 @@ export class ConnectionKeys {
    * an admin has saved another key meanwhile.
    */
   async promote(connection: PartnerConnection, accepted: KeySlot, refused: KeySlot): Promise<void> {
-    await promoteNextKey(this.dataSource, connection, accepted.sealed, refused.sealed);
+    await promoteNextKey(this.database, connection, accepted.sealed, refused.sealed);
   }
 }
 

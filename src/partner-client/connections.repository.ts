@@ -1,7 +1,6 @@
-import type { EntityManager } from 'typeorm';
 import type { ConnectionQuery } from '../contracts/admin/connection.dto.js';
 import type { SqlList } from '../database/list-page.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 
 /** A row of a hauler's connection. */
 export interface ConnectionKey {
@@ -31,12 +30,29 @@ export interface ConnectionUpdate {
   readonly credentialsChanged: boolean;
 }
 
+/** What a change of a connection depends on. */
+export interface LockedConnection extends ConnectionKey {
+  readonly baseUrl: string;
+  readonly customerId: string | null;
+  readonly enabled: boolean;
+}
+
+/** Locks a connection, because two concurrent changes could join the key of one with the address of the other. */
+export async function lockConnection(transaction: Sql, id: string): Promise<LockedConnection | undefined> {
+  const [row] = await transaction.query<LockedConnection>(
+    `SELECT hauler_id AS "haulerId", id, base_url AS "baseUrl", customer_id AS "customerId", enabled
+       FROM connections WHERE id = $1 AND deleted_at IS NULL FOR UPDATE`,
+    [id],
+  );
+  return row;
+}
+
 /**
  * A shorter interval counts from now, with the jitter of a tenth, unless failures or the partner have deferred the next
  * run.
  */
 export async function updateConnection(
-  database: Querying,
+  database: Sql,
   { haulerId, id }: ConnectionKey,
   update: ConnectionUpdate,
 ): Promise<void> {
@@ -71,8 +87,8 @@ export async function updateConnection(
  * Deletes the keys and cancels a running synchronisation; the row stays. Returns the hashes of the keys of ours that it ended
  * (`api_keys`), undefined if there is no such connection.
  */
-export async function deleteConnection(manager: EntityManager, id: string): Promise<Buffer[] | undefined> {
-  const [, deleted] = await manager.query<[unknown[], number]>(
+export async function deleteConnection(transaction: Sql, id: string): Promise<Buffer[] | undefined> {
+  const deleted = await transaction.change(
     `UPDATE connections SET deleted_at = now(), updated_at = now(), enabled = false, sealed_key = '',
        sealed_next_key = NULL, due_at = NULL, started_at = NULL, run_requested_at = NULL
      WHERE id = $1 AND deleted_at IS NULL`,
@@ -80,7 +96,7 @@ export async function deleteConnection(manager: EntityManager, id: string): Prom
   );
   if (deleted === 0) return undefined;
   // A statement of its own: it sees the keys that were issued while the first one waited for the row.
-  const [ended] = await manager.query<[{ hash: Buffer }[], number]>(
+  const ended = await transaction.query<{ hash: Buffer }>(
     'UPDATE api_keys SET revoked_at = now() WHERE connection_id = $1 AND revoked_at IS NULL RETURNING hash',
     [id],
   );
@@ -89,10 +105,10 @@ export async function deleteConnection(manager: EntityManager, id: string): Prom
 
 /** The current key, then the next one if there is one; undefined if the connection was deleted or has another address. */
 export async function findSealedKeys(
-  database: Querying,
+  database: Sql,
   { haulerId, id, baseUrl }: PartnerConnection,
 ): Promise<string[] | undefined> {
-  const [row] = await database.query<{ sealed_key: string; sealed_next_key: string | null }[]>(
+  const [row] = await database.query<{ sealed_key: string; sealed_next_key: string | null }>(
     `SELECT sealed_key, sealed_next_key FROM connections
      WHERE hauler_id = $1 AND id = $2 AND base_url = $3 AND deleted_at IS NULL`,
     [haulerId, id, baseUrl],
@@ -102,7 +118,7 @@ export async function findSealedKeys(
 
 /** Makes the next key the current one. Changes nothing if one of the two is another key by now. */
 export async function promoteNextKey(
-  database: Querying,
+  database: Sql,
   { haulerId, id }: ConnectionKey,
   next: string,
   current: string,
@@ -115,7 +131,7 @@ export async function promoteNextKey(
 }
 
 /** Makes a connection due now. The caller does not wait for a running synchronisation, whose end clears the request. */
-export async function requestRun(database: Querying, { haulerId, id }: ConnectionKey): Promise<void> {
+export async function requestRun(database: Sql, { haulerId, id }: ConnectionKey): Promise<void> {
   await database.query(
     `UPDATE connections SET due_at = now(), run_requested_at = now() WHERE (hauler_id, id) IN (
        SELECT hauler_id, id FROM connections
@@ -125,8 +141,8 @@ export async function requestRun(database: Querying, { haulerId, id }: Connectio
 }
 
 /** The interval in seconds. Locks the connection, so that no admin changes it before the next due time is set. */
-export async function lockInterval(database: Querying, { haulerId, id }: ConnectionKey): Promise<number | undefined> {
-  const [row] = await database.query<{ interval_seconds: number }[]>(
+export async function lockInterval(database: Sql, { haulerId, id }: ConnectionKey): Promise<number | undefined> {
+  const [row] = await database.query<{ interval_seconds: number }>(
     'SELECT interval_seconds FROM connections WHERE hauler_id = $1 AND id = $2 FOR UPDATE',
     [haulerId, id],
   );

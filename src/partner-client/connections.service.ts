@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager, IsNull } from 'typeorm';
+import { DataSource, IsNull } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
   Connection,
@@ -9,16 +9,24 @@ import {
 } from '../contracts/admin/connection.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { present } from '../contracts/common/present.js';
+import { Database } from '../database/database.js';
 import { entityPage } from '../database/list-page.js';
 import { isForeignKeyViolation } from '../database/postgres-errors.js';
-import { inTransaction } from '../database/transaction.js';
+import type { Sql } from '../database/sql.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { OUTBOUND_POLICY, type OutboundPolicy } from '../outbound/address-guard.js';
 import { ConnectionKeys } from './connection-keys.service.js';
 import { ConnectionEntity } from './connection.entity.js';
 import { connectionViolations, INTERVALS, isOtherOrigin, keyViolations, normalBaseUrl } from './connection.rules.js';
-import { connectionList, type ConnectionUpdate, deleteConnection, updateConnection } from './connections.repository.js';
+import {
+  connectionList,
+  type ConnectionUpdate,
+  deleteConnection,
+  lockConnection,
+  type LockedConnection,
+  updateConnection,
+} from './connections.repository.js';
 
 /** A change of the credentials, or the end of a pause. */
 export interface ConnectionChange {
@@ -31,7 +39,7 @@ export interface ConnectionChange {
 /** The due rows that another module has for connections. */
 export interface ConnectionWork {
   /** Called in the transaction of the change. */
-  makeDue(manager: EntityManager, change: ConnectionChange): Promise<void>;
+  makeDue(transaction: Sql, change: ConnectionChange): Promise<void>;
   /** Called after its commit. */
   runDue(): void;
 }
@@ -40,6 +48,7 @@ export interface ConnectionWork {
 @Injectable()
 export class ConnectionsService {
   constructor(
+    private readonly database: Database,
     private readonly dataSource: DataSource,
     private readonly keys: ConnectionKeys,
     @Inject(OUTBOUND_POLICY) private readonly policy: OutboundPolicy,
@@ -106,18 +115,19 @@ export class ConnectionsService {
   async update(id: string, request: UpdateConnectionRequest, work: ConnectionWork): Promise<Connection> {
     // Before the transaction, because it resolves names.
     const violations = await connectionViolations((await this.required(id)).interface, request, this.policy);
-    const isDue = await inTransaction(this.dataSource, async (manager) => {
-      const row = await locked(manager, id);
+    const isDue = await this.database.transaction(async (transaction) => {
+      const row = await lockConnection(transaction, id);
+      if (row === undefined) throw unknownConnection(id);
       const refusesUrl = violations.some(({ path }) => path === 'baseUrl');
       const all = refusesUrl ? violations : [...violations, ...keyViolations(row.baseUrl, request)];
       if (all.length > 0) throw invalid(all);
       const change = this.changeOf(row, request);
-      await updateConnection(manager, row, change);
+      await updateConnection(transaction, row, change);
       const resumed = request.enabled === true && !row.enabled;
       const { haulerId } = row;
       const { credentialsChanged } = change;
       const makesDue = credentialsChanged || resumed;
-      if (makesDue) await work.makeDue(manager, { haulerId, id, credentialsChanged });
+      if (makesDue) await work.makeDue(transaction, { haulerId, id, credentialsChanged });
       return makesDue;
     });
     if (isDue) work.runDue();
@@ -129,12 +139,12 @@ export class ConnectionsService {
    * it, which end. Throws `notFound` for a connection that is deleted already.
    */
   async remove(id: string): Promise<Buffer[]> {
-    const ended = await inTransaction(this.dataSource, (manager) => deleteConnection(manager, id));
+    const ended = await this.database.transaction((transaction) => deleteConnection(transaction, id));
     if (ended === undefined) throw unknownConnection(id);
     return ended;
   }
 
-  private changeOf(row: ConnectionEntity, request: UpdateConnectionRequest): ConnectionUpdate {
+  private changeOf(row: LockedConnection, request: UpdateConnectionRequest): ConnectionUpdate {
     const seal = (key: string | undefined) => (key === undefined ? undefined : this.keys.seal(row.id, key));
     const baseUrl = request.baseUrl === undefined ? undefined : normalBaseUrl(request.baseUrl);
     const moved = baseUrl !== undefined && baseUrl !== row.baseUrl;
@@ -153,12 +163,6 @@ export class ConnectionsService {
   }
 }
 
-/** Locked, because two concurrent changes could otherwise join the key of one with the address of the other. */
-async function locked(manager: EntityManager, id: string): Promise<ConnectionEntity> {
-  const where = { id, deletedAt: IsNull() };
-  return found(id, await manager.findOne(ConnectionEntity, { where, lock: { mode: 'pessimistic_write' } }));
-}
-
 function found(id: string, row: ConnectionEntity | null): ConnectionEntity {
   if (row === null) throw unknownConnection(id);
   return row;
@@ -168,11 +172,11 @@ const unknownConnection = (id: string) => apiError(ADMIN_API, 'notFound', `there
 
 /** A hauler's connection; undefined for a deleted one. */
 export async function findConnection(
-  manager: EntityManager,
+  dataSource: DataSource,
   haulerId: string,
   id: string,
 ): Promise<Connection | undefined> {
-  const row = await manager.findOneBy(ConnectionEntity, { haulerId, id, deletedAt: IsNull() });
+  const row = await dataSource.manager.findOneBy(ConnectionEntity, { haulerId, id, deletedAt: IsNull() });
   return row === null ? undefined : toConnectionDto(row);
 }
 

@@ -4,7 +4,7 @@ import { type DtoClass, readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { MAX_RECORD_BYTES, MAX_WHOLE_BYTES } from '../contracts/common/answer-limits.js';
 import { type JsonRecord, JsonRecordStream, JsonStreamError } from '../json/json-record-stream.js';
-import { matcherOfData, type SecretMatcher } from '../observability/known-secrets.js';
+import { maskSecretsInData } from '../observability/known-secrets.js';
 import { redactText } from '../observability/redaction.js';
 import { errorDetail, PartnerFailure, SENTENCES } from './partner-failure.js';
 
@@ -178,10 +178,10 @@ const MIN_KEY_LENGTH_IN_DATA = 8;
 
 /** Removes our keys from everything that leaves this folder, because a partner may echo them (decision 18). */
 export class KeyScrubber {
-  private readonly inData: SecretMatcher;
+  private readonly keysInData: readonly string[];
 
   constructor(private readonly keys: readonly string[]) {
-    this.inData = matcherOfData(keys.filter((key) => key.length >= MIN_KEY_LENGTH_IN_DATA));
+    this.keysInData = keys.filter((key) => key.length >= MIN_KEY_LENGTH_IN_DATA);
   }
 
   /** For messages and logs; the query of a link is removed as well, because it may be a signature. */
@@ -192,25 +192,29 @@ export class KeyScrubber {
   /** `JSON.parse` without our keys in names and values, and with 0 for a value that is nested deeper than 32. */
   parse(json: string): unknown {
     const value: unknown = JSON.parse(json);
-    return this.inData.has(json) || isDeeper(value, MAX_JSON_DEPTH) ? this.clean(value, MAX_JSON_DEPTH) : value;
+    return this.mask(json) !== json || isDeeper(value, MAX_JSON_DEPTH) ? this.clean(value, MAX_JSON_DEPTH) : value;
   }
 
   /** The same for one record, with its JSON text. The depth is not checked, because readers visit only known fields. */
   parseRecord(json: string): { readonly value: unknown; readonly text: string } {
     const value: unknown = JSON.parse(json);
     // Searching the text is far cheaper than walking through the values.
-    if (!this.inData.has(json)) return { value, text: json };
+    if (this.mask(json) === json) return { value, text: json };
     const clean = this.clean(value, MAX_JSON_DEPTH);
     return { value: clean, text: JSON.stringify(clean) };
   }
 
+  private mask(text: string): string {
+    return maskSecretsInData(text, this.keysInData);
+  }
+
   private clean(value: unknown, levels: number): unknown {
-    if (typeof value === 'string') return this.inData.mask(value);
+    if (typeof value === 'string') return this.mask(value);
     if (typeof value !== 'object' || value === null) return value;
     if (levels === 0) return 0;
     if (Array.isArray(value)) return value.map((element) => this.clean(element, levels - 1));
     return Object.fromEntries(
-      Object.entries(value).map(([name, entry]) => [this.inData.mask(name), this.clean(entry, levels - 1)]),
+      Object.entries(value).map(([name, entry]) => [this.mask(name), this.clean(entry, levels - 1)]),
     );
   }
 }

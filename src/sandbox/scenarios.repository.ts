@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { StartScenarioRequest, Subject } from '../contracts/admin/sandbox.dto.js';
 import type { Instant } from '../contracts/common/instant.js';
 import type { ScenarioName, ScenarioRoute, ScenarioValues } from '../contracts/sandbox/scenarios.js';
+import { Database } from '../database/database.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
-import { instantSql } from '../database/sql.js';
+import { instantSql, onlyRow } from '../database/sql.js';
 
 /** The hauler or customer that a scenario belongs to. */
 export interface ScenarioSubject {
@@ -35,18 +35,18 @@ export const START_NOTICE_MS = 100;
 /** The active scenarios, in one table, so that all instances act and count alike. */
 @Injectable()
 export class ScenariosRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** Every active scenario, in the order of their start. */
   async active(): Promise<ActiveScenario[]> {
-    return this.dataSource.query(
+    return this.database.query<ActiveScenario>(
       `SELECT ${COLUMNS} FROM sandbox_scenarios WHERE ${IS_ACTIVE} ORDER BY created_at, name`,
     );
   }
 
   /** With the name of the hauler, or of those whose connections name the customer. */
   async running(): Promise<(ScenarioRow & { readonly haulerName: string | null })[]> {
-    return this.dataSource.query(
+    return this.database.query<ScenarioRow & { readonly haulerName: string | null }>(
       `SELECT ${COLUMNS}, coalesce(
            (SELECT string_agg(DISTINCT haulers.name, ', ') FROM connections
               JOIN haulers ON haulers.id = connections.hauler_id
@@ -57,7 +57,7 @@ export class ScenariosRepository {
   }
 
   async list({ subject, subjectId }: ScenarioSubject): Promise<ScenarioRow[]> {
-    return this.dataSource.query(
+    return this.database.query<ScenarioRow>(
       `SELECT ${COLUMNS} FROM sandbox_scenarios WHERE (subject, subject_id) = ($1, $2) AND ${IS_ACTIVE}
        ORDER BY created_at, name`,
       [subject, subjectId],
@@ -71,17 +71,19 @@ export class ScenariosRepository {
     { times, forSeconds, parameters = {} }: StartScenarioRequest,
   ): Promise<ScenarioRow> {
     await deleteInSteps(
-      this.dataSource,
+      this.database,
       `DELETE FROM sandbox_scenarios WHERE ctid = ANY (ARRAY(
          SELECT ctid FROM sandbox_scenarios WHERE NOT (${IS_ACTIVE}) LIMIT $1 FOR UPDATE SKIP LOCKED))`,
     );
-    const [row] = await this.dataSource.query<[ScenarioRow]>(
-      `INSERT INTO sandbox_scenarios (subject, subject_id, name, routes, parameters, remaining_times, ends_at)
+    const row = onlyRow(
+      await this.database.query<ScenarioRow>(
+        `INSERT INTO sandbox_scenarios (subject, subject_id, name, routes, parameters, remaining_times, ends_at)
        VALUES ($1, $2, $3, $4, $5, $6, now() + make_interval(secs => $7::int))
        ON CONFLICT (subject, subject_id, name, routes) DO UPDATE SET parameters = excluded.parameters,
          remaining_times = excluded.remaining_times, ends_at = excluded.ends_at, created_at = excluded.created_at
        RETURNING ${COLUMNS}`,
-      [subject, subjectId, name, routes, JSON.stringify(parameters), times ?? null, forSeconds ?? null],
+        [subject, subjectId, name, routes, JSON.stringify(parameters), times ?? null, forSeconds ?? null],
+      ),
     );
     await delay(START_NOTICE_MS);
     return row;
@@ -89,7 +91,7 @@ export class ScenariosRepository {
 
   /** Ends a scenario that acts on these operations only. */
   async remove({ subject, subjectId }: ScenarioSubject, { name, routes }: ScopedScenario): Promise<void> {
-    await this.dataSource.query(
+    await this.database.query(
       'DELETE FROM sandbox_scenarios WHERE (subject, subject_id, name) = ($1, $2, $3) AND routes <@ $4::text[]',
       [subject, subjectId, name, routes],
     );
@@ -97,7 +99,7 @@ export class ScenariosRepository {
 
   /** Counts one use. False if another request, perhaps of another instance, had the last one. */
   async take({ subject, subjectId, name, routes }: ActiveScenario): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>(
+    const rows = await this.database.query(
       `WITH taken AS (
          UPDATE sandbox_scenarios SET remaining_times = remaining_times - 1
          WHERE (subject, subject_id, name, routes) = ($1, $2, $3, $4::text[]) AND ${IS_ACTIVE} RETURNING 1)

@@ -1,7 +1,6 @@
 import { SCALE_API } from '../contracts/scale/scale.api.js';
 import type { Outbox } from '../events/outbox.js';
 import type { CallSink } from '../http/call.js';
-import { maskSecretsInData } from '../observability/known-secrets.js';
 
 /** Statuses of a push that stored nothing and that is refused again if it is sent again. */
 const REFUSED: ReadonlySet<number> = new Set([400, 413, 415, 422]);
@@ -12,7 +11,7 @@ export function announceRefused(outbox: Outbox): CallSink {
     const haulerId = call.principal?.haulerId;
     if (!REFUSED.has(status) || !isComplete || haulerId == null) return;
     if (call.served?.route !== SCALE_API.routes.createTicket) return;
-    const data = { requestId: maskSecretsInData(call.requestId), exchangeId: call.exchangeId ?? null, status };
+    const data = { requestId: call.requestId, exchangeId: call.exchangeId ?? null, status };
     outbox.writeSoon({ topic: 'ticket.refused', haulerId, data });
   };
 }

@@ -7,7 +7,6 @@ import { CreateScaleTicketRequest } from '../contracts/scale/scale.dto.js';
 import { send } from '../http/answer.js';
 import { JsonBody, rawBodyOf } from '../http/json-body.js';
 import { claimOf } from '../idempotency/idempotency-key.js';
-import { maskSecretsInData } from '../observability/known-secrets.js';
 import { TicketService } from './ticket.service.js';
 
 @Controller()
@@ -19,8 +18,7 @@ export class ScaleController {
     const { caller, response } = callContextOf(request);
     const { haulerId } = caller;
     const { call } = request;
-    const requestId = maskSecretsInData(call.requestId);
-    const origin = { exchangeId: call.exchangeId ?? null, apiKeyId: caller.keyId, requestId };
+    const origin = { exchangeId: call.exchangeId ?? null, apiKeyId: caller.keyId, requestId: call.requestId };
     const claim = claimOf(request, haulerId);
     return send(response, await this.tickets.create(body, haulerId, rawBodyOf(call), claim, origin));
   }

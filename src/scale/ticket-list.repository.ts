@@ -4,6 +4,7 @@ import { epochMillis, type Instant } from '../contracts/common/instant.js';
 import { type ListPage, listPage, type SqlList } from '../database/list-page.js';
 import { listedHaulers } from '../database/hauler-limit.js';
 import { minUuidv7Of } from '../database/uuid.js';
+import type { TicketPush } from '../exchanges/explanation-facts.js';
 import type { Revision } from './ticket.js';
 import type { TicketEntity } from './ticket.entity.js';
 
@@ -54,6 +55,33 @@ export function findRevisionSizes(
     `SELECT revision AS id, octet_length(body) AS bytes FROM ticket_revisions
       WHERE hauler_id = $1 AND ticket_id = $2 AND revision BETWEEN $3 AND $4 ORDER BY revision`,
     [haulerId, ticketId, first, last],
+  );
+}
+
+interface WonRow {
+  readonly exchange_id: string;
+  readonly received_at: Date;
+  readonly key_prefix: string | null;
+  readonly body: string;
+}
+
+/** The pushes whose contents were in force when others came, by the exchange of the later one. */
+export function findWonPushes(dataSource: DataSource, pushes: readonly TicketPush[]): Promise<WonRow[]> {
+  return dataSource.query(
+    `SELECT late.exchange_id, won.received_at, won.body, k.prefix AS key_prefix
+       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS p (hauler_id, ticket_id, exchange_id)
+       JOIN ticket_revisions AS late USING (hauler_id, ticket_id, exchange_id)
+      CROSS JOIN LATERAL (
+        SELECT received_at, body, api_key_id FROM ticket_revisions
+         WHERE hauler_id = late.hauler_id AND ticket_id = late.ticket_id AND revision < late.revision
+           AND result IN ('created', 'updated')
+         ORDER BY revision DESC LIMIT 1) AS won
+       LEFT JOIN api_keys AS k ON k.id = won.api_key_id`,
+    [
+      pushes.map(({ haulerId }) => haulerId),
+      pushes.map(({ ticketId }) => ticketId),
+      pushes.map(({ exchangeId }) => exchangeId),
+    ],
   );
 }
 

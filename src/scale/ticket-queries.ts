@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, In, LessThan } from 'typeorm';
+import { DataSource, In } from 'typeorm';
 import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { type Ticket, TicketPush, type TicketQuery, type TicketRevision } from '../contracts/admin/ticket.dto.js';
@@ -10,10 +10,10 @@ import { MAX_SHOWN_PUSHES } from '../contracts/partner/partner-records.routes.js
 import type { FlowData } from '../contracts/scale/scale.dto.js';
 import { positionedPage } from '../database/list-page.js';
 import { apiError } from '../errors/app-error.js';
-import type { StoredPushes, WonPush } from '../exchanges/explanation-facts.js';
+import type { StoredPushes, TicketPush as StoredTicketPush, WonPush } from '../exchanges/explanation-facts.js';
 import type { JsonList } from '../http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
-import { findTicketPage, type RowSize } from './ticket-list.repository.js';
+import { findTicketPage, findWonPushes, type RowSize } from './ticket-list.repository.js';
 import { chunksOf, readSteps, type TicketStep } from './ticket-steps.js';
 import type { ListQuery } from '../contracts/admin/list.dto.js';
 
@@ -71,17 +71,14 @@ export class TicketQueries implements StoredPushes {
     return (await this.dataSource.manager.findOneBy(TicketRevisionEntity, where))?.body;
   }
 
-  async wonOver(haulerId: string, ticketId: string, exchangeId: string): Promise<WonPush | undefined> {
-    const { manager } = this.dataSource;
-    const late = await manager.findOneBy(TicketRevisionEntity, { haulerId, ticketId, exchangeId });
-    if (late === null) return undefined;
-    const won = await manager.findOne(TicketRevisionEntity, {
-      where: { haulerId, ticketId, result: In(['created', 'updated']), revision: LessThan(late.revision) },
-      order: { revision: 'DESC' },
-    });
-    if (won === null) return undefined;
-    const keyPrefix = (await findKeyPrefixes(this.dataSource, won.apiKeyId === null ? [] : [won.apiKeyId])).values();
-    return { receivedAt: won.receivedAt, keyPrefix: keyPrefix.next().value, version: versionIn(won.body) };
+  async wonOver(pushes: readonly StoredTicketPush[]): Promise<ReadonlyMap<string, WonPush>> {
+    const rows = await findWonPushes(this.dataSource, pushes);
+    return new Map(
+      rows.map(({ exchange_id, received_at, key_prefix, body }) => [
+        exchange_id,
+        { receivedAt: received_at, keyPrefix: key_prefix ?? undefined, version: versionIn(body) },
+      ]),
+    );
   }
 
   private async find(id: string, haulerId?: string): Promise<TicketEntity> {

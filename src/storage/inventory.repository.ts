@@ -1,4 +1,4 @@
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import { type Published, storageName } from './storage.js';
 
 /** A file that a row refers to. */
@@ -42,18 +42,18 @@ interface Row {
  * The inventory of a table with the columns `id uuid`, `size_bytes` and `sha256`. Names and SQL are constants of the code.
  */
 export function inventoryOf(
-  runner: Querying,
+  runner: Sql,
   { table, folder, where, expectedWhere = where, owner: column }: InventoryTable,
 ): Inventory {
   const idsOf = async (ids: readonly string[], condition: string) => {
     const sql = `SELECT id FROM ${table} WHERE id = ANY ($1::uuid[]) AND ${condition}`;
-    return new Set((await runner.query<Pick<Row, 'id'>[]>(sql, [ids])).map(({ id }) => id));
+    return new Set((await runner.query<Pick<Row, 'id'>>(sql, [ids])).map(({ id }) => id));
   };
   return {
     folder,
     table,
     async after(id, limit, owner) {
-      const rows = await runner.query<Row[]>(
+      const rows = await runner.query<Row>(
         `SELECT id, size_bytes AS size, sha256 FROM ${table}
          WHERE ($1::uuid IS NULL OR id > $1) AND ${where}${owner === undefined ? '' : ` AND ${column} = $3`} ORDER BY id LIMIT $2`,
         owner === undefined ? [id ?? null, limit] : [id ?? null, limit, owner],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import { inBackground } from '../errors/background.js';
 
 const RENEWAL_MS = 30_000;
@@ -17,11 +17,7 @@ export interface AnnouncedFiles {
  * instance, does not take the file for one without a row. Without a name: any file, as while a hauler is imported. The announcements
  * of ended processes are removed with the next one.
  */
-export async function whileAnnounced<T>(
-  database: Querying,
-  name: string | undefined,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function whileAnnounced<T>(database: Sql, name: string | undefined, work: () => Promise<T>): Promise<T> {
   const id = randomUUID();
   await database.query(`DELETE FROM storing_files WHERE NOT ${IS_LIVE}`, []);
   await database.query('INSERT INTO storing_files (id, name) VALUES ($1, $2)', [id, name ?? null]);
@@ -38,8 +34,8 @@ export async function whileAnnounced<T>(
 }
 
 /** Read it before the rows: what is not announced by then has its row. */
-export async function announcedFiles(database: Querying): Promise<AnnouncedFiles> {
-  const rows = await database.query<{ name: string | null }[]>(`SELECT name FROM storing_files WHERE ${IS_LIVE}`, []);
+export async function announcedFiles(database: Sql): Promise<AnnouncedFiles> {
+  const rows = await database.query<{ name: string | null }>(`SELECT name FROM storing_files WHERE ${IS_LIVE}`, []);
   const names = new Set(rows.map(({ name }) => name));
   return { has: (name) => names.has(null) || names.has(name) };
 }

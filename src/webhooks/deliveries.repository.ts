@@ -3,7 +3,7 @@ import type { DeliveryStatus } from '../contracts/webhooks/delivery.values.js';
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { EventData, SentTopic } from '../contracts/webhooks/topics.js';
 import type { SqlList } from '../database/list-page.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import { uuidv7 } from '../database/uuid.js';
 
 export interface DeliveryRow {
@@ -25,7 +25,7 @@ export interface DeliveryRow {
 
 /** One that waits for its first try, unless `isDue` is false. Returns its id. */
 export async function insertDelivery(
-  database: Querying,
+  database: Sql,
   endpointId: string,
   { topic, data, isDue = true }: { readonly topic: SentTopic; readonly data: EventData; readonly isDue?: boolean },
 ): Promise<string> {
@@ -42,12 +42,8 @@ export async function insertDelivery(
 const OF_KEY = (key: string) =>
   `(${key}::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = ${key}))`;
 
-export async function findDelivery(
-  database: Querying,
-  id: string,
-  keyId: string | null,
-): Promise<DeliveryRow | undefined> {
-  const [row] = await database.query<DeliveryRow[]>(
+export async function findDelivery(database: Sql, id: string, keyId: string | null): Promise<DeliveryRow | undefined> {
+  const [row] = await database.query<DeliveryRow>(
     `SELECT * FROM webhook_deliveries WHERE id = $1 AND ${OF_KEY('$2')}`,
     [id, keyId],
   );
@@ -74,16 +70,15 @@ export const deliveryList = (query: WebhookDeliveryQuery, keyId: string | null):
 const AGAIN = `status = 'pending', reason = NULL, ended_at = NULL, due_at = now(), attempts = 0, last_error = NULL`;
 
 /** Returns whether it is due now: not while it is being delivered. */
-export async function retryDelivery(database: Querying, id: string): Promise<boolean> {
-  const [, retried] = await database.query<[unknown[], number]>(
-    `UPDATE webhook_deliveries SET ${AGAIN} WHERE id = $1 AND started_at IS NULL`,
-    [id],
-  );
+export async function retryDelivery(database: Sql, id: string): Promise<boolean> {
+  const retried = await database.change(`UPDATE webhook_deliveries SET ${AGAIN} WHERE id = $1 AND started_at IS NULL`, [
+    id,
+  ]);
   return retried > 0;
 }
 
-export async function retryFailed(database: Querying, endpointId: string, from: string, to: string): Promise<number> {
-  const [, retried] = await database.query<[unknown[], number]>(
+export async function retryFailed(database: Sql, endpointId: string, from: string, to: string): Promise<number> {
+  const retried = await database.change(
     `UPDATE webhook_deliveries SET ${AGAIN}
      WHERE endpoint_id = $1 AND status = 'failed' AND created_at >= $2 AND created_at < $3 AND started_at IS NULL`,
     [endpointId, from, to],
@@ -92,7 +87,7 @@ export async function retryFailed(database: Querying, endpointId: string, from: 
 }
 
 /** The waiting ones of an endpoint: due now, or not before a time. */
-export async function makeDue(database: Querying, endpointId: string): Promise<void> {
+export async function makeDue(database: Sql, endpointId: string): Promise<void> {
   await database.query(
     `UPDATE webhook_deliveries SET due_at = now()
      WHERE endpoint_id = $1 AND status = 'pending' AND due_at > now() AND started_at IS NULL`,
@@ -100,7 +95,7 @@ export async function makeDue(database: Querying, endpointId: string): Promise<v
   );
 }
 
-export async function deferDue(database: Querying, endpointId: string, ms: number): Promise<void> {
+export async function deferDue(database: Sql, endpointId: string, ms: number): Promise<void> {
   await database.query(
     `UPDATE webhook_deliveries SET due_at = now() + $2::float8 * interval '1 ms'
      WHERE endpoint_id = $1 AND due_at <= now() AND started_at IS NULL`,
@@ -109,7 +104,7 @@ export async function deferDue(database: Querying, endpointId: string, ms: numbe
 }
 
 /** Ends the waiting ones of an endpoint that was disabled. */
-export async function failWaiting(database: Querying, endpointId: string): Promise<void> {
+export async function failWaiting(database: Sql, endpointId: string): Promise<void> {
   await database.query(
     `UPDATE webhook_deliveries SET status = 'failed', reason = 'disabled', due_at = NULL, ended_at = now()
      WHERE endpoint_id = $1 AND status = 'pending' AND started_at IS NULL`,
@@ -117,17 +112,17 @@ export async function failWaiting(database: Querying, endpointId: string): Promi
   );
 }
 
-export async function deleteDeliveries(database: Querying, endpointId: string): Promise<void> {
+export async function deleteDeliveries(database: Sql, endpointId: string): Promise<void> {
   await database.query('DELETE FROM webhook_deliveries WHERE endpoint_id = $1', [endpointId]);
 }
 
 /** The waiting ones that one mail lists, oldest first, besides the one that is being delivered. */
 export function waitingFor(
-  database: Querying,
+  database: Sql,
   endpointId: string,
   limit: number,
 ): Promise<Pick<DeliveryRow, 'id' | 'topic' | 'data' | 'created_at' | 'attempts'>[]> {
-  return database.query(
+  return database.query<Pick<DeliveryRow, 'id' | 'topic' | 'data' | 'created_at' | 'attempts'>>(
     `SELECT id, topic, data, created_at, attempts FROM webhook_deliveries
      WHERE endpoint_id = $1 AND due_at <= now() AND started_at IS NULL ORDER BY id LIMIT $2`,
     [endpointId, limit],
@@ -136,7 +131,7 @@ export function waitingFor(
 
 /** How a try of several ended: delivered, or due again after a time, or given up. */
 export async function endTogether(
-  database: Querying,
+  database: Sql,
   ids: readonly string[],
   end: { readonly status: DeliveryStatus; readonly reason: DeliveryReason | null; readonly delayMs: number | null },
 ): Promise<void> {
@@ -150,7 +145,7 @@ export async function endTogether(
 
 /** The result of a test, which is tried outside of the lanes. */
 export async function endTest(
-  database: Querying,
+  database: Sql,
   id: string,
   row: Pick<DeliveryRow, 'status' | 'reason' | 'response_status' | 'response_body'>,
 ): Promise<void> {
@@ -180,8 +175,8 @@ export const calledEndpoints = (channel: Channel): string =>
 const BATCH = 10_000;
 
 /** Deletes those that ended before a number of days, and those without an endpoint. Returns how many. */
-export async function deleteOld(database: Querying, days: number): Promise<number> {
-  const [, deleted] = await database.query<[unknown[], number]>(
+export async function deleteOld(database: Sql, days: number): Promise<number> {
+  const deleted = await database.change(
     `DELETE FROM webhook_deliveries WHERE id IN (
        SELECT d.id FROM webhook_deliveries AS d
        WHERE d.ended_at < now() - $1 * interval '1 day'
@@ -193,8 +188,8 @@ export async function deleteOld(database: Querying, days: number): Promise<numbe
 }
 
 /** Endpoints with more deliveries than `max`, and how many more. */
-export function overfull(database: Querying, max: number): Promise<{ readonly id: string; readonly over: number }[]> {
-  return database.query(
+export function overfull(database: Sql, max: number): Promise<{ readonly id: string; readonly over: number }[]> {
+  return database.query<{ readonly id: string; readonly over: number }>(
     `SELECT e.id, counted.rows - $1 AS over FROM webhook_endpoints AS e CROSS JOIN LATERAL (
        SELECT count(*)::int AS rows FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id) AS counted
      WHERE counted.rows > $1`,
@@ -203,7 +198,7 @@ export function overfull(database: Querying, max: number): Promise<{ readonly id
 }
 
 /** Deletes the oldest: first those that were delivered, then those that failed, then waiting ones, which are counted. */
-export async function deleteOldest(database: Querying, endpointId: string, count: number): Promise<void> {
+export async function deleteOldest(database: Sql, endpointId: string, count: number): Promise<void> {
   await database.query(
     `WITH gone AS (
        DELETE FROM webhook_deliveries WHERE id IN (

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import {
@@ -9,6 +8,7 @@ import {
   type WebhookDeliveryQuery,
 } from '../contracts/admin/webhook-delivery.dto.js';
 import { present } from '../contracts/common/present.js';
+import { Database } from '../database/database.js';
 import { listPage } from '../database/list-page.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { DeliveryJob } from './delivery.job.js';
@@ -21,24 +21,24 @@ import { standardBody } from './messages.rules.js';
 @Injectable()
 export class Deliveries {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly job: DeliveryJob,
   ) {}
 
   async list(query: WebhookDeliveryQuery, { keyId } = OPERATOR): Promise<List<WebhookDelivery>> {
-    const { rows, pagination } = await listPage<DeliveryRow>(this.dataSource, deliveryList(query, keyId), query);
+    const { rows, pagination } = await listPage<DeliveryRow>(this.database, deliveryList(query, keyId), query);
     return { data: rows.map(toDeliveryDto), pagination };
   }
 
   async get(id: string, { keyId } = OPERATOR): Promise<WebhookDelivery> {
-    const row = await findDelivery(this.dataSource, id, keyId);
+    const row = await findDelivery(this.database, id, keyId);
     if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no webhook delivery ${id}`);
     return toDeliveryDto(row);
   }
 
   async retry(id: string, owner = OPERATOR): Promise<WebhookDelivery> {
     await this.get(id, owner);
-    if (!(await retryDelivery(this.dataSource, id))) {
+    if (!(await retryDelivery(this.database, id))) {
       throw apiError(ADMIN_API, 'conflict', 'the delivery is being tried at this moment; try again shortly');
     }
     this.job.runDue();
@@ -46,12 +46,12 @@ export class Deliveries {
   }
 
   async retryFailed({ endpointId, from, to }: RetryWebhookDeliveries): Promise<RetriedWebhookDeliveries> {
-    if ((await findEndpoint(this.dataSource, endpointId, null)) === undefined) {
+    if ((await findEndpoint(this.database, endpointId, null)) === undefined) {
       throw invalid([
         { path: 'endpointId', rule: 'isKnown', message: 'endpointId must be the id of a webhook endpoint' },
       ]);
     }
-    const matched = await retryFailed(this.dataSource, endpointId, from, to);
+    const matched = await retryFailed(this.database, endpointId, from, to);
     this.job.runDue();
     return { matched };
   }

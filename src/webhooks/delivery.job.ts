@@ -1,9 +1,9 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { DataSource, type EntityManager } from 'typeorm';
 import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
 import { DELIVERY_REASONS, type DeliveryReason } from '../contracts/webhooks/delivery.values.js';
-import { inTransaction } from '../database/transaction.js';
+import { Database } from '../database/database.js';
+import type { Sql } from '../database/sql.js';
 import type { Next, Run } from '../work/run.js';
 import { PARTNER_LANES } from '../work/work-kind.js';
 import { WorkService } from '../work/work.service.js';
@@ -56,7 +56,7 @@ export class DeliveryJob implements OnModuleInit {
 
   constructor(
     private readonly work: WorkService,
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly sender: DeliverySender,
   ) {}
 
@@ -94,22 +94,22 @@ export class DeliveryJob implements OnModuleInit {
   async test(endpoint: EndpointRow): Promise<WebhookDelivery['id']> {
     const { id: endpointId, hauler_id: haulerId } = endpoint;
     const data = { ...(haulerId === null ? {} : { haulerId }), endpointId };
-    const id = await insertDelivery(this.dataSource, endpointId, { topic: 'webhook.test', data, isDue: false });
+    const id = await insertDelivery(this.database, endpointId, { topic: 'webhook.test', data, isDue: false });
     const event = { id, topic: 'webhook.test', data: JSON.stringify(data), created_at: new Date() } as const;
     const attempt = await this.sender.send(endpoint, [event]);
     const status = attempt.reason === undefined ? 'delivered' : 'failed';
-    await endTest(this.dataSource, id, { status, ...responseOf(attempt) });
-    if (status === 'delivered') await recordSuccess(this.dataSource, endpointId);
+    await endTest(this.database, id, { status, ...responseOf(attempt) });
+    if (status === 'delivered') await recordSuccess(this.database, endpointId);
     return id;
   }
 
   private async deliver(run: DeliveryRun): Promise<Next> {
     const { row } = run;
-    const endpoint = await findEndpoint(this.dataSource, row.endpoint_id, null);
+    const endpoint = await findEndpoint(this.database, row.endpoint_id, null);
     // It was deleted with its deliveries.
     if (endpoint === undefined) return 'done';
     if (!endpoint.enabled) return this.later(run, PAUSED_MS);
-    if (endpoint.key_id !== null && !(await isKeyValid(this.dataSource, endpoint.key_id))) {
+    if (endpoint.key_id !== null && !(await isKeyValid(this.database, endpoint.key_id))) {
       return this.failed(run, endpoint, { reason: 'disabled' }, 'key-ended');
     }
     return endpoint.format === 'email' ? this.mail(run, endpoint) : this.post(run, endpoint);
@@ -126,36 +126,36 @@ export class DeliveryJob implements OnModuleInit {
     });
     this.reported.delete(endpoint.id);
     if (endpoint.failing_since !== null || endpoint.paused_until !== null) {
-      await recordSuccess(this.dataSource, endpoint.id);
+      await recordSuccess(this.database, endpoint.id);
     }
     return 'done';
   }
 
   /** One mail for all that waits, unless the last one was sent just before. */
   private async mail(run: DeliveryRun, endpoint: EndpointRow): Promise<Next> {
-    const waitMs = await reserveMail(this.dataSource, endpoint.id, MAIL_EVERY_MS);
+    const waitMs = await reserveMail(this.database, endpoint.id, MAIL_EVERY_MS);
     if (waitMs > 0) {
-      await deferDue(this.dataSource, endpoint.id, waitMs);
+      await deferDue(this.database, endpoint.id, waitMs);
       return this.later(run, waitMs);
     }
-    const others = await waitingFor(this.dataSource, endpoint.id, MAX_PER_MAIL);
+    const others = await waitingFor(this.database, endpoint.id, MAX_PER_MAIL);
     const ids = others.map(({ id }) => id);
     const attempt = await this.sender.send(endpoint, [run.row, ...others]);
     if (attempt.reason !== undefined) {
-      await releaseMail(this.dataSource, endpoint.id);
+      await releaseMail(this.database, endpoint.id);
       // The others have their next try with this one.
       const next = await this.failed(run, endpoint, attempt);
       await this.failTogether(others, attempt);
       return next;
     }
-    await inTransaction(this.dataSource, async (manager) => {
+    await this.database.transaction(async (transaction) => {
       await run.finish(
         'done',
         { status: 'delivered', ended_at: new Date(), attempts: run.attempt, ...responseOf(attempt) },
-        manager,
+        transaction,
       );
-      await endTogether(manager, ids, { status: 'delivered', reason: null, delayMs: null });
-      await recordSuccess(manager, endpoint.id);
+      await endTogether(transaction, ids, { status: 'delivered', reason: null, delayMs: null });
+      await recordSuccess(transaction, endpoint.id);
     });
     return 'done';
   }
@@ -166,7 +166,7 @@ export class DeliveryJob implements OnModuleInit {
       const { delayMs = null } = nextTry(attempt, attempts + 1, { failures: 0, failing_ms: 0 }, 0);
       const status = delayMs === null ? 'failed' : 'pending';
       await endTogether(
-        this.dataSource,
+        this.database,
         group.map(({ id }) => id),
         { status, reason: attempt.reason ?? null, delayMs },
       );
@@ -181,8 +181,8 @@ export class DeliveryJob implements OnModuleInit {
 
   private async failed(run: DeliveryRun, endpoint: EndpointRow, attempt: Attempt, ended?: 'key-ended'): Promise<Next> {
     this.report(endpoint, attempt);
-    await inTransaction(this.dataSource, async (manager) => {
-      const state = await recordFailure(manager, endpoint.id);
+    await this.database.transaction(async (transaction) => {
+      const state = await recordFailure(transaction, endpoint.id);
       const decided = nextTry(attempt, run.attempt, state ?? { failures: 0, failing_ms: 0 }, Math.random());
       const { delayMs, pauseMs, disable = ended } = ended === undefined ? decided : { disable: ended };
       const isOver = delayMs === undefined;
@@ -191,9 +191,9 @@ export class DeliveryJob implements OnModuleInit {
         ...(isOver ? { status: 'failed', ended_at: new Date() } : {}),
         ...responseOf(attempt),
       };
-      await run.finish(isOver ? 'done' : { afterMs: delayMs }, set, manager);
-      if (pauseMs !== undefined) await pauseEndpoint(manager, endpoint.id, pauseMs);
-      if (disable !== undefined) await this.disable(manager, endpoint, disable);
+      await run.finish(isOver ? 'done' : { afterMs: delayMs }, set, transaction);
+      if (pauseMs !== undefined) await pauseEndpoint(transaction, endpoint.id, pauseMs);
+      if (disable !== undefined) await this.disable(transaction, endpoint, disable);
     });
     return 'done';
   }
@@ -211,15 +211,15 @@ export class DeliveryJob implements OnModuleInit {
 
   /** Once, with one notice to each other endpoint of the operator. */
   private async disable(
-    manager: EntityManager,
+    transaction: Sql,
     endpoint: EndpointRow,
     reason: 'gone' | 'failing' | 'key-ended',
   ): Promise<void> {
-    if (!(await disableEndpoint(manager, endpoint.id, reason))) return;
-    await failWaiting(manager, endpoint.id);
+    if (!(await disableEndpoint(transaction, endpoint.id, reason))) return;
+    await failWaiting(transaction, endpoint.id);
     const data = { endpointId: endpoint.id, reason };
-    for (const id of await operatorEndpoints(manager, endpoint.id)) {
-      await insertDelivery(manager, id, { topic: 'webhook.disabled', data });
+    for (const id of await operatorEndpoints(transaction, endpoint.id)) {
+      await insertDelivery(transaction, id, { topic: 'webhook.disabled', data });
     }
   }
 }

@@ -2,7 +2,7 @@ import type { DisabledReason, WebhookFormat } from '../contracts/admin/webhook-e
 import type { DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import type { TopicName } from '../contracts/webhooks/topics.js';
 import type { SqlList } from '../database/list-page.js';
-import type { Querying } from '../database/sql.js';
+import { onlyRow, type Sql } from '../database/sql.js';
 
 export interface EndpointRow {
   readonly id: string;
@@ -46,15 +46,11 @@ export interface EndpointUpdate {
 const SELECT = `SELECT e.*, k.prefix AS key_prefix FROM webhook_endpoints AS e LEFT JOIN api_keys AS k ON k.id = e.key_id`;
 
 /** $2 the first key of a partner; null for all endpoints. */
-export async function findEndpoint(
-  database: Querying,
-  id: string,
-  keyId: string | null,
-): Promise<EndpointRow | undefined> {
-  const [row] = await database.query<EndpointRow[]>(
-    `${SELECT} WHERE e.id = $1 AND ($2::uuid IS NULL OR e.key_id = $2)`,
-    [id, keyId],
-  );
+export async function findEndpoint(database: Sql, id: string, keyId: string | null): Promise<EndpointRow | undefined> {
+  const [row] = await database.query<EndpointRow>(`${SELECT} WHERE e.id = $1 AND ($2::uuid IS NULL OR e.key_id = $2)`, [
+    id,
+    keyId,
+  ]);
   return row;
 }
 
@@ -67,16 +63,18 @@ export const endpointList = (haulerId: string | undefined, keyId: string | null)
 });
 
 /** Of a partner, or of all. */
-export async function countEndpoints(database: Querying, keyId: string | null): Promise<number> {
-  const [row] = await database.query<[{ count: number }]>(
-    'SELECT count(*)::int AS count FROM webhook_endpoints WHERE $1::uuid IS NULL OR key_id = $1',
-    [keyId],
+export async function countEndpoints(database: Sql, keyId: string | null): Promise<number> {
+  const row = onlyRow(
+    await database.query<{ count: number }>(
+      'SELECT count(*)::int AS count FROM webhook_endpoints WHERE $1::uuid IS NULL OR key_id = $1',
+      [keyId],
+    ),
   );
   return row.count;
 }
 
 /** Throws a violation of `webhook_endpoints_hauler_fkey` for an unknown hauler. */
-export async function insertEndpoint(database: Querying, row: NewEndpoint): Promise<void> {
+export async function insertEndpoint(database: Sql, row: NewEndpoint): Promise<void> {
   await database.query(
     `INSERT INTO webhook_endpoints (id, hauler_id, connection_id, key_id, url, topics, format, enabled, sealed_secret)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
@@ -95,7 +93,7 @@ export async function insertEndpoint(database: Querying, row: NewEndpoint): Prom
 }
 
 /** A new address, or the end of a pause, starts the counts of failures again. */
-export async function updateEndpoint(database: Querying, id: string, update: EndpointUpdate): Promise<void> {
+export async function updateEndpoint(database: Sql, id: string, update: EndpointUpdate): Promise<void> {
   const { url, topics, format, haulerId, enabled } = update;
   await database.query(
     `UPDATE webhook_endpoints SET url = coalesce($2, url), topics = coalesce($3, topics), format = coalesce($4, format),
@@ -109,16 +107,11 @@ export async function updateEndpoint(database: Querying, id: string, update: End
   );
 }
 
-export async function deleteEndpoint(database: Querying, id: string): Promise<void> {
+export async function deleteEndpoint(database: Sql, id: string): Promise<void> {
   await database.query('DELETE FROM webhook_endpoints WHERE id = $1', [id]);
 }
 
-export async function replaceSecret(
-  database: Querying,
-  id: string,
-  sealed: string,
-  overlapSeconds: number,
-): Promise<void> {
+export async function replaceSecret(database: Sql, id: string, sealed: string, overlapSeconds: number): Promise<void> {
   await database.query(
     `UPDATE webhook_endpoints SET sealed_former_secret = CASE WHEN $3 > 0 THEN sealed_secret END,
        former_secret_until = CASE WHEN $3 > 0 THEN now() + $3 * interval '1 second' END, sealed_secret = $2, updated_at = now()
@@ -128,8 +121,8 @@ export async function replaceSecret(
 }
 
 /** The first key of the rotations of a key. */
-export async function firstKeyOf(database: Querying, keyId: string): Promise<string> {
-  const [row] = await database.query<{ id: string }[]>(
+export async function firstKeyOf(database: Sql, keyId: string): Promise<string> {
+  const [row] = await database.query<{ id: string }>(
     `WITH RECURSIVE former AS (
        SELECT id, replaces_id FROM api_keys WHERE id = $1
        UNION ALL SELECT k.id, k.replaces_id FROM former JOIN api_keys AS k ON k.id = former.replaces_id)
@@ -140,20 +133,22 @@ export async function firstKeyOf(database: Querying, keyId: string): Promise<str
 }
 
 /** Whether a partner's key, or one that a rotation made of it, is valid. */
-export async function isKeyValid(database: Querying, keyId: string): Promise<boolean> {
-  const [row] = await database.query<[{ valid: boolean }]>(
-    `WITH RECURSIVE later AS (
+export async function isKeyValid(database: Sql, keyId: string): Promise<boolean> {
+  const row = onlyRow(
+    await database.query<{ valid: boolean }>(
+      `WITH RECURSIVE later AS (
        SELECT * FROM api_keys WHERE id = $1
        UNION ALL SELECT k.* FROM later JOIN api_keys AS k ON k.replaces_id = later.id)
      SELECT EXISTS (SELECT FROM later WHERE revoked_at IS NULL AND coalesce(expires_at > now(), true)
        AND coalesce(retires_at > now(), true)) AS valid`,
-    [keyId],
+      [keyId],
+    ),
   );
   return row.valid;
 }
 
 /** The state of an endpoint after a try. */
-export async function recordSuccess(database: Querying, id: string): Promise<void> {
+export async function recordSuccess(database: Sql, id: string): Promise<void> {
   await database.query(
     `UPDATE webhook_endpoints SET failing_since = NULL, failures = 0, paused_until = NULL
      WHERE id = $1 AND (failing_since IS NOT NULL OR paused_until IS NOT NULL)`,
@@ -163,10 +158,10 @@ export async function recordSuccess(database: Querying, id: string): Promise<voi
 
 /** Returns since when each try has failed, and how many did; undefined if the endpoint is gone. */
 export async function recordFailure(
-  database: Querying,
+  database: Sql,
   id: string,
 ): Promise<{ readonly failures: number; readonly failing_ms: number } | undefined> {
-  const [[row]] = await database.query<[{ failures: number; failing_ms: number }[], number]>(
+  const [row] = await database.query<{ failures: number; failing_ms: number }>(
     `UPDATE webhook_endpoints SET failing_since = coalesce(failing_since, now()), failures = least(failures + 1, 1000000)
      WHERE id = $1 RETURNING failures, extract(epoch FROM now() - failing_since)::float8 * 1000 AS failing_ms`,
     [id],
@@ -174,7 +169,7 @@ export async function recordFailure(
   return row;
 }
 
-export async function pauseEndpoint(database: Querying, id: string, ms: number): Promise<void> {
+export async function pauseEndpoint(database: Sql, id: string, ms: number): Promise<void> {
   await database.query(
     `UPDATE webhook_endpoints SET paused_until = greatest(paused_until, now() + $2::float8 * interval '1 ms') WHERE id = $1`,
     [id, ms],
@@ -182,8 +177,8 @@ export async function pauseEndpoint(database: Querying, id: string, ms: number):
 }
 
 /** Returns whether it was enabled, so that there is one notice. */
-export async function disableEndpoint(database: Querying, id: string, reason: DisabledReason): Promise<boolean> {
-  const [, disabled] = await database.query<[unknown[], number]>(
+export async function disableEndpoint(database: Sql, id: string, reason: DisabledReason): Promise<boolean> {
+  const disabled = await database.change(
     `UPDATE webhook_endpoints SET enabled = false, disabled_reason = $2, updated_at = now() WHERE id = $1 AND enabled`,
     [id, reason],
   );
@@ -191,8 +186,8 @@ export async function disableEndpoint(database: Querying, id: string, reason: Di
 }
 
 /** The other endpoints of the operator. */
-export async function operatorEndpoints(database: Querying, except: string): Promise<string[]> {
-  const rows = await database.query<{ id: string }[]>(
+export async function operatorEndpoints(database: Sql, except: string): Promise<string[]> {
+  const rows = await database.query<{ id: string }>(
     'SELECT id FROM webhook_endpoints WHERE enabled AND key_id IS NULL AND id <> $1',
     [except],
   );
@@ -200,8 +195,8 @@ export async function operatorEndpoints(database: Querying, except: string): Pro
 }
 
 /** Reserves the mail of an endpoint, or returns in how many milliseconds it may be sent. */
-export async function reserveMail(database: Querying, id: string, everyMs: number): Promise<number> {
-  const [[row]] = await database.query<[{ wait: number }[], number]>(
+export async function reserveMail(database: Sql, id: string, everyMs: number): Promise<number> {
+  const [row] = await database.query<{ wait: number }>(
     `UPDATE webhook_endpoints AS e SET mailed_at = CASE WHEN before.wait <= 0 THEN now() ELSE e.mailed_at END
      FROM (SELECT id, coalesce(extract(epoch FROM mailed_at - now())::float8 * 1000 + $2, 0) AS wait
            FROM webhook_endpoints WHERE id = $1 FOR UPDATE) AS before
@@ -212,19 +207,25 @@ export async function reserveMail(database: Querying, id: string, everyMs: numbe
 }
 
 /** The mail was not sent: the next try must not wait. */
-export async function releaseMail(database: Querying, id: string): Promise<void> {
+export async function releaseMail(database: Sql, id: string): Promise<void> {
   await database.query('UPDATE webhook_endpoints SET mailed_at = NULL WHERE id = $1', [id]);
 }
 
 /** Endpoints that somebody should look at. */
-export function troubledEndpoints(database: Querying): Promise<
+export function troubledEndpoints(database: Sql): Promise<
   (Pick<EndpointRow, 'id' | 'hauler_id' | 'disabled_reason' | 'failing_since' | 'updated_at'> & {
     readonly waiting: number;
     /** Of the newest delivery that failed. */
     readonly reason: DeliveryReason | null;
   })[]
 > {
-  return database.query(
+  return database.query<
+    Pick<EndpointRow, 'id' | 'hauler_id' | 'disabled_reason' | 'failing_since' | 'updated_at'> & {
+      readonly waiting: number;
+      /** Of the newest delivery that failed. */
+      readonly reason: DeliveryReason | null;
+    }
+  >(
     `SELECT id, hauler_id, disabled_reason, failing_since, updated_at, (
          SELECT count(*)::float8 FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.status <> 'delivered') AS waiting, (
          SELECT reason FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND reason IS NOT NULL AND reason <> 'disabled'

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { Principal } from '../http/principal.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
@@ -15,9 +14,9 @@ import {
   type WebhookEndpointQuery,
 } from '../contracts/admin/webhook-endpoint.dto.js';
 import { present } from '../contracts/common/present.js';
+import { Database } from '../database/database.js';
 import { listPage } from '../database/list-page.js';
 import { isForeignKeyViolation } from '../database/postgres-errors.js';
-import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { Outbox } from '../events/outbox.js';
@@ -53,7 +52,7 @@ import { newSecret } from './secrets.js';
 @Injectable()
 export class WebhookEndpoints {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(ENV) private readonly env: ResolvedEnv,
     private readonly outbox: Outbox,
     private readonly job: DeliveryJob,
@@ -64,7 +63,7 @@ export class WebhookEndpoints {
   async ownerOf(caller: Principal): Promise<EndpointOwner> {
     const { keyId, haulerId, connectionId } = caller;
     if (keyId === null) throw new Error('the partner API needs a key');
-    const first = await firstKeyOf(this.dataSource, keyId);
+    const first = await firstKeyOf(this.database, keyId);
     const own = { topics: topicsOf(caller), formats: ['standard', 'slack'] as const, seesSlackAddresses: false };
     return { keyId: first, haulerId, connectionId, ...own };
   }
@@ -75,7 +74,7 @@ export class WebhookEndpoints {
     const wanted = { url: request.url, topics: [...new Set(request.topics)], format, haulerId };
     await this.check(wanted, owner);
     const max = owner.keyId === null ? MAX_ENDPOINTS : MAX_OWN_ENDPOINTS;
-    if ((await countEndpoints(this.dataSource, owner.keyId)) >= max) {
+    if ((await countEndpoints(this.database, owner.keyId)) >= max) {
       throw apiError(ADMIN_API, 'conflict', `there are ${max} endpoints already: delete one`);
     }
     const id = uuidv7();
@@ -89,18 +88,14 @@ export class WebhookEndpoints {
       enabled: request.enabled ?? true,
       sealed_secret: sealKey(this.env.SECRETS_KEY, id, secret),
     };
-    await ofKnownHauler(insertEndpoint(this.dataSource, row));
+    await ofKnownHauler(insertEndpoint(this.database, row));
     this.outbox.forget();
     return { ...(await this.get(id, owner)), secret };
   }
 
   async list(query: WebhookEndpointQuery | ListQuery, owner = OPERATOR): Promise<List<WebhookEndpoint>> {
     const haulerId = 'haulerId' in query ? query.haulerId : undefined;
-    const { rows, pagination } = await listPage<EndpointRow>(
-      this.dataSource,
-      endpointList(haulerId, owner.keyId),
-      query,
-    );
+    const { rows, pagination } = await listPage<EndpointRow>(this.database, endpointList(haulerId, owner.keyId), query);
     return { data: rows.map((row) => toEndpointDto(row, owner)), pagination };
   }
 
@@ -122,9 +117,9 @@ export class WebhookEndpoints {
       haulerId: haulerId ?? row.hauler_id,
     };
     await this.check(wanted, owner);
-    await inTransaction(this.dataSource, async (manager) => {
-      await ofKnownHauler(updateEndpoint(manager, id, { url, topics, format, haulerId, enabled }));
-      if (enabled === true) await makeDue(manager, id);
+    await this.database.transaction(async (transaction) => {
+      await ofKnownHauler(updateEndpoint(transaction, id, { url, topics, format, haulerId, enabled }));
+      if (enabled === true) await makeDue(transaction, id);
     });
     this.outbox.forget();
     this.job.runDue();
@@ -133,9 +128,9 @@ export class WebhookEndpoints {
 
   async remove(id: string, owner = OPERATOR): Promise<void> {
     await this.required(id, owner);
-    await deleteEndpoint(this.dataSource, id);
+    await deleteEndpoint(this.database, id);
     this.outbox.forget();
-    await deleteDeliveries(this.dataSource, id);
+    await deleteDeliveries(this.database, id);
   }
 
   async test(id: string, owner = OPERATOR): Promise<WebhookDelivery> {
@@ -147,12 +142,12 @@ export class WebhookEndpoints {
     await this.required(id, owner);
     const secret = newSecret();
     const overlap = request.overlapSeconds ?? DEFAULT_SECRET_OVERLAP_SECONDS;
-    await replaceSecret(this.dataSource, id, sealKey(this.env.SECRETS_KEY, id, secret), overlap);
+    await replaceSecret(this.database, id, sealKey(this.env.SECRETS_KEY, id, secret), overlap);
     return { ...(await this.get(id, owner)), secret };
   }
 
   private async required(id: string, { keyId }: EndpointOwner): Promise<EndpointRow> {
-    const row = await findEndpoint(this.dataSource, id, keyId);
+    const row = await findEndpoint(this.database, id, keyId);
     if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no webhook endpoint ${id}`);
     return row;
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { lastVerification } from '../backup/verification.repository.js';
 import { formatInstant } from '../contracts/common/instant.js';
+import { Database } from '../database/database.js';
 import { ExchangeLog } from '../exchanges/exchange-log.service.js';
 import { FailingCallsRepository } from '../exchanges/failing-calls.repository.js';
 import { RunAttentionRepository } from '../site-sync/sync/run-attention.repository.js';
@@ -16,7 +16,7 @@ const MAX_VERIFIED_AGE_SECONDS = 7 * 86_400;
 @Injectable()
 export class StateReader {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly runs: RunAttentionRepository,
     private readonly calls: FailingCallsRepository,
     private readonly footage: FootageAttentionRepository,
@@ -76,7 +76,7 @@ export class StateReader {
   }
 
   private async keys(): Promise<LastingState[]> {
-    const keys = await endingKeyStates(this.dataSource);
+    const keys = await endingKeyStates(this.database);
     return keys.map(({ id, first_id: firstKeyId, prefix, hauler_id: haulerId, expires_at: expiresAt, has_ended }) => ({
       subject: `key:${id}`,
       topic: has_ended ? 'key.expired' : 'key.expiring',
@@ -87,7 +87,7 @@ export class StateReader {
   }
 
   private async backups(): Promise<LastingState[]> {
-    const last = await lastVerification(this.dataSource);
+    const last = await lastVerification(this.database);
     if (last !== undefined && Date.now() / 1000 - last.verifiedAt < MAX_VERIFIED_AGE_SECONDS) return [];
     const verifiedAt = last === undefined ? null : formatInstant(new Date(last.verifiedAt * 1000));
     return [{ subject: 'backup:', topic: 'backup.unverified', haulerId: null, data: { verifiedAt } }];
@@ -106,7 +106,7 @@ export class StateReader {
     >();
     const undecided = new Set<string>();
     const ids = over.map((subject) => subject.slice(subject.indexOf(':') + 1));
-    const connections = over.length === 0 ? [] : await connectionStates(this.dataSource, ids);
+    const connections = over.length === 0 ? [] : await connectionStates(this.database, ids);
     for (const { id, hauler_id: haulerId, enabled, run_id: syncRunId, run_status: status } of connections) {
       const connectionId = id;
       if (status === 'failed') undecided.add(`sync:${id}`);

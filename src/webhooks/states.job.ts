@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Injectable, Logger } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { type TopicName, TOPIC_NAMES, topicOf } from '../contracts/webhooks/topics.js';
+import { Database } from '../database/database.js';
 import { isDatabaseUnavailable } from '../database/postgres-errors.js';
-import { inTransaction } from '../database/transaction.js';
+import { Sweep } from '../database/sweep.js';
 import { insertDelivery } from './deliveries.repository.js';
 import { DeliveryJob } from './delivery.job.js';
 import { StateReader } from './state-reader.service.js';
@@ -27,41 +27,41 @@ const familyOf = (topic: TopicName) => topic.split('.')[0] as Family;
  * that stores both. A state needs no event of its own, so a service that was killed or away misses none that still lasts.
  */
 @Injectable()
-export class StatesJob {
+export class StatesJob implements BeforeApplicationShutdown {
   private readonly logger = new Logger('Webhooks');
-  private isRunning = false;
+  private readonly announcing = new Sweep((stopping) => this.run(stopping));
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly reader: StateReader,
     private readonly deliveries: DeliveryJob,
   ) {}
 
   @Interval('webhook states', INTERVAL_MS)
   async regularly(): Promise<void> {
-    if (this.isRunning) return;
-    this.isRunning = true;
     try {
-      await this.run();
+      await this.announcing.run();
     } catch (err) {
       if (!isDatabaseUnavailable(err)) this.logger.error({ err }, 'cannot announce states');
-    } finally {
-      this.isRunning = false;
     }
   }
 
+  beforeApplicationShutdown(): Promise<void> {
+    return this.announcing.stop();
+  }
+
   /** Does nothing while another instance does it. */
-  async run(): Promise<void> {
+  async run(stopping?: AbortSignal): Promise<void> {
     let attempts = 0;
-    while (!(await this.announce()) && attempts < MAX_AGAIN) attempts++;
+    while (stopping?.aborted !== true && !(await this.announce()) && attempts < MAX_AGAIN) attempts++;
     this.deliveries.runDue();
   }
 
   /** Looks before the transaction, which has one connection. False if what was announced has changed since: look again. */
   private async announce(): Promise<boolean> {
-    const endpoints = await stateEndpoints(this.dataSource, STATE_TOPICS);
+    const endpoints = await stateEndpoints(this.database, STATE_TOPICS);
     if (endpoints.length === 0) return true;
-    const before = await announcedStates(this.dataSource);
+    const before = await announcedStates(this.database);
     const topics = endpoints.flatMap((endpoint) => endpoint.topics).filter((topic) => STATE_TOPICS.includes(topic));
     const families = new Set(topics.map(familyOf));
     const seen = await this.reader.read(
@@ -74,15 +74,15 @@ export class StatesJob {
       changes.sent.splice(MAX_SENT);
       changes.ended.splice(0);
     }
-    return inTransaction(this.dataSource, async (manager) => {
-      if (!(await lockStates(manager))) return true;
+    return this.database.transaction(async (transaction) => {
+      if (!(await lockStates(transaction))) return true;
       // Another instance has announced, or an endpoint was switched on or off.
-      if (!isDeepStrictEqual(await announcedStates(manager), before)) return false;
+      if (!isDeepStrictEqual(await announcedStates(transaction), before)) return false;
       for (const { endpointId, topic, data } of changes.sent) {
-        await insertDelivery(manager, endpointId, { topic, data });
+        await insertDelivery(transaction, endpointId, { topic, data });
       }
-      await storeStates(manager, changes.announced);
-      await deleteStates(manager, changes.ended);
+      await storeStates(transaction, changes.announced);
+      await deleteStates(transaction, changes.ended);
       return true;
     });
   }

@@ -1,27 +1,26 @@
-import type { EntityManager } from 'typeorm';
-import type { Querying } from '../database/sql.js';
+import { onlyRow, type Sql } from '../database/sql.js';
 import type { AnnouncedState, StateEndpoint } from './states.rules.js';
 
 /** An arbitrary number: one instance at a time announces states. */
 const STATES_LOCK = 4_867_391_207;
 
-export async function lockStates(manager: EntityManager): Promise<boolean> {
-  const [row] = await manager.query<[{ locked: boolean }]>('SELECT pg_try_advisory_xact_lock($1) AS locked', [
-    STATES_LOCK,
-  ]);
+export async function lockStates(transaction: Sql): Promise<boolean> {
+  const row = onlyRow(
+    await transaction.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS locked', [STATES_LOCK]),
+  );
   return row.locked;
 }
 
-export function stateEndpoints(database: Querying, topics: readonly string[]): Promise<StateEndpoint[]> {
-  return database.query(
+export function stateEndpoints(database: Sql, topics: readonly string[]): Promise<StateEndpoint[]> {
+  return database.query<StateEndpoint>(
     `SELECT id, hauler_id, connection_id, key_id, topics FROM webhook_endpoints WHERE enabled AND topics && $1::text[]`,
     [topics],
   );
 }
 
 /** Of a disabled endpoint it stays, so that nothing is sent twice when it is enabled again. */
-export function announcedStates(database: Querying): Promise<AnnouncedState[]> {
-  return database.query(
+export function announcedStates(database: Sql): Promise<AnnouncedState[]> {
+  return database.query<AnnouncedState>(
     `SELECT endpoint_id, subject, topic FROM webhook_states AS s
      WHERE EXISTS (SELECT FROM webhook_endpoints AS e WHERE e.id = s.endpoint_id AND e.enabled)
      ORDER BY endpoint_id, subject`,
@@ -29,7 +28,7 @@ export function announcedStates(database: Querying): Promise<AnnouncedState[]> {
   );
 }
 
-export async function storeStates(database: Querying, states: readonly AnnouncedState[]): Promise<void> {
+export async function storeStates(database: Sql, states: readonly AnnouncedState[]): Promise<void> {
   if (states.length === 0) return;
   await database.query(
     `INSERT INTO webhook_states (endpoint_id, subject, topic) SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[])
@@ -38,7 +37,7 @@ export async function storeStates(database: Querying, states: readonly Announced
   );
 }
 
-export async function deleteStates(database: Querying, states: readonly AnnouncedState[]): Promise<void> {
+export async function deleteStates(database: Sql, states: readonly AnnouncedState[]): Promise<void> {
   if (states.length === 0) return;
   await database.query(
     `DELETE FROM webhook_states AS s USING unnest($1::uuid[], $2::text[]) AS ended (endpoint_id, subject)
@@ -56,8 +55,8 @@ export interface ConnectionState {
 }
 
 /** The connections that are not deleted, with their last ended synchronisation. */
-export function connectionStates(database: Querying, ids: readonly string[]): Promise<ConnectionState[]> {
-  return database.query(
+export function connectionStates(database: Sql, ids: readonly string[]): Promise<ConnectionState[]> {
+  return database.query<ConnectionState>(
     `SELECT c.id, c.hauler_id, c.enabled, r.id AS run_id, r.status AS run_status
      FROM connections AS c LEFT JOIN LATERAL (
        SELECT id, status FROM sync_runs WHERE connection_id = c.id AND status NOT IN ('queued', 'running')
@@ -77,8 +76,8 @@ export interface EndingKeyState {
 }
 
 /** The keys that expire within 14 days or have expired in the last 7, and whose successor is not in use. */
-export function endingKeyStates(database: Querying): Promise<EndingKeyState[]> {
-  return database.query(
+export function endingKeyStates(database: Sql): Promise<EndingKeyState[]> {
+  return database.query<EndingKeyState>(
     `WITH RECURSIVE ending AS (
        SELECT * FROM api_keys AS key
        WHERE revoked_at IS NULL AND (replaces_id IS NULL OR activated_at IS NOT NULL)

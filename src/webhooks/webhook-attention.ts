@@ -1,9 +1,9 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { consolePage, counted, type Notice } from '../admin/attention/attention.rules.js';
 import { AttentionService } from '../admin/attention/attention.service.js';
 import { DELIVERY_REASONS } from '../contracts/webhooks/delivery.values.js';
 import { formatInstant } from '../contracts/common/instant.js';
+import { Database } from '../database/database.js';
 import { troubledEndpoints } from './endpoints.repository.js';
 
 const WHY = { gone: 'its receiver answered 410', failing: 'its receiver failed for five days' } as const;
@@ -13,7 +13,7 @@ const WHY = { gone: 'its receiver answered 410', failing: 'its receiver failed f
 export class WebhookAttention implements OnModuleInit {
   constructor(
     private readonly attention: AttentionService,
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
@@ -21,7 +21,7 @@ export class WebhookAttention implements OnModuleInit {
   }
 
   private async find(): Promise<Notice[]> {
-    const endpoints = await troubledEndpoints(this.dataSource);
+    const endpoints = await troubledEndpoints(this.database);
     return endpoints.map((endpoint) => {
       const { id, hauler_id: haulerId, disabled_reason: reason, failing_since: failing, waiting } = endpoint;
       const cause = endpoint.reason === null ? '' : ` ${DELIVERY_REASONS[endpoint.reason]}`;

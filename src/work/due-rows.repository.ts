@@ -1,6 +1,5 @@
-import type { DataSource, EntityManager } from 'typeorm';
-import type { Session } from '../database/session.js';
-import { onConnection, sessionOf } from '../database/transaction.js';
+import type { Database } from '../database/database.js';
+import { onlyRow, type Sql } from '../database/sql.js';
 import type { OwnedLane } from './lanes.repository.js';
 import { type Changes, type Next, RowLostError } from './run.js';
 import { identifier, type WorkKind } from './work-kind.js';
@@ -32,7 +31,7 @@ export interface Failure {
  * For each kind whether it may have due rows: one statement for all kinds, because an idle instance runs it at every tick. With
  * EXISTS in place of an order, PostgreSQL would read tables from their start, where the oldest rows are.
  */
-export async function mayBeDue(dataSource: DataSource, kinds: readonly WorkKind[]): Promise<boolean[]> {
+export async function mayBeDue(database: Sql, kinds: readonly WorkKind[]): Promise<boolean[]> {
   if (kinds.length === 0) return [];
   const conditions = kinds.map((kind) => {
     const due =
@@ -41,7 +40,7 @@ export async function mayBeDue(dataSource: DataSource, kinds: readonly WorkKind[
         : `SELECT true FROM (${kind.lanesSql}) AS due LIMIT 1`;
     return `coalesce((${due}), false)`;
   });
-  const [row] = await dataSource.query<[{ due: boolean[] }]>(`SELECT ARRAY[${conditions.join(', ')}] AS due`);
+  const row = onlyRow(await database.query<{ due: boolean[] }>(`SELECT ARRAY[${conditions.join(', ')}] AS due`));
   return row.due;
 }
 
@@ -55,7 +54,7 @@ export class DueRows {
   private readonly fence: string;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     readonly kind: WorkKind,
   ) {
     this.table = identifier(kind.table);
@@ -68,7 +67,7 @@ export class DueRows {
 
   /** Lanes with due rows that nobody owns, at most `limit`, the most urgent first. */
   async lanes(limit: number): Promise<string[]> {
-    const rows = await this.dataSource.query<{ lane: string }[]>(
+    const rows = await this.database.query<{ lane: string }>(
       `SELECT due.lane FROM (${this.lanesSql}) AS due
        WHERE NOT EXISTS (SELECT FROM lanes AS l WHERE l.kind = $1 AND l.lane = due.lane AND l.owned_until > now())
        ORDER BY due.urgency LIMIT $2`,
@@ -79,13 +78,7 @@ export class DueRows {
 
   /** Starts at most `limit` due rows of a lane that this instance owns, in the order of the kind. */
   async start(owner: string, { kind, name, since }: OwnedLane, limit: number): Promise<Started[]> {
-    const [rows] = await this.dataSource.query<[StartedRow[], number]>(this.startSql, [
-      kind,
-      name,
-      owner,
-      since,
-      limit,
-    ]);
+    const rows = await this.database.query<StartedRow>(this.startSql, [kind, name, owner, since, limit]);
     return rows.map(({ work_key: key, work_started_at: startedAt, work_attempt: attempt, ...row }) => {
       return { row, key, startedAt, attempt };
     });
@@ -93,23 +86,25 @@ export class DueRows {
 
   /** Seconds for which the oldest row has been due without being worked on. */
   async oldestDue(): Promise<number> {
-    const [row] = await this.dataSource.query<[{ age: number | null }]>(
-      `SELECT extract(epoch FROM now() - min(due.waiting_since))::float8 AS age FROM (${this.lanesSql}) AS due`,
-      [],
+    const row = onlyRow(
+      await this.database.query<{ age: number | null }>(
+        `SELECT extract(epoch FROM now() - min(due.waiting_since))::float8 AS age FROM (${this.lanesSql}) AS due`,
+        [],
+      ),
     );
     return row.age ?? 0;
   }
 
   /** Records success and changes of other columns. Throws `RowLostError`. */
-  async finish(started: Started, next: Next, set: Changes, manager?: EntityManager): Promise<void> {
+  async finish(started: Started, next: Next, set: Changes, transaction?: Sql): Promise<void> {
     const dueAt = typeof next === 'object' && 'at' in next ? next.at : null;
     const delayMs = typeof next === 'object' && 'afterMs' in next ? next.afterMs : null;
     const ended = { ...ENDED, attempts: 0, last_error: null };
-    await this.update(started, { ...ended, due_at: { dueAt, delayMs }, ...set }, manager);
+    await this.update(started, { ...ended, due_at: { dueAt, delayMs }, ...set }, transaction);
   }
 
   /** Changes columns of a row that is still worked on. Throws `RowLostError`. */
-  async update(started: Started, set: Changes, manager?: EntityManager): Promise<void> {
+  async update(started: Started, set: Changes, transaction?: Sql): Promise<void> {
     const values: unknown[] = this.fenceOf(started);
     const assignments = Object.entries(set).map(([column, value]) => {
       if (!isDue(value)) return `${identifier(column)} = $${values.push(value)}`;
@@ -117,17 +112,15 @@ export class DueRows {
       return `${column} = coalesce($${at}::timestamptz, clock_timestamp() + $${delay}::float8 * interval '1 ms')`;
     });
     const sql = `UPDATE ${this.table} SET ${assignments.join(', ')} WHERE ${this.fence}`;
-    const write = (session: Session) => session.execute(sql, values);
-    // Without `manager` the columns of a kind are the same in each run: a fixed set of texts.
-    const { rowCount } = await (manager === undefined
-      ? onConnection(this.dataSource, write, { prepared: true })
-      : write(await sessionOf(manager)));
-    if (rowCount === 0) throw new RowLostError(this.kind.name);
+    // Alone, the columns of a kind are the same in each run: a fixed set of texts.
+    const prepared = transaction === undefined;
+    const written = await (transaction ?? this.database).change(sql, values, { prepared });
+    if (written === 0) throw new RowLostError(this.kind.name);
   }
 
   /** Locks the row until the end of the transaction. Throws `RowLostError`. */
-  async hold(started: Started, manager: EntityManager): Promise<void> {
-    const rows = await manager.query<unknown[]>(
+  async hold(started: Started, transaction: Sql): Promise<void> {
+    const rows = await transaction.query(
       `SELECT 1 FROM ${this.table} WHERE ${this.fence} FOR UPDATE`,
       this.fenceOf(started),
     );
@@ -138,7 +131,7 @@ export class DueRows {
   async held<S extends Started>(started: readonly S[]): Promise<Set<S>> {
     const keyOf = ({ key }: Started) => Object.fromEntries(this.keys.map((column, i) => [column, key[i]]));
     const own = started.map((one, n) => ({ n, started_at: one.startedAt, ...keyOf(one) }));
-    const rows = await this.dataSource.query<{ n: number }[]>(this.heldSql, [JSON.stringify(own)]);
+    const rows = await this.database.query<{ n: number }>(this.heldSql, [JSON.stringify(own)]);
     return new Set(rows.map(({ n }) => started[n]).filter((one) => one !== undefined));
   }
 

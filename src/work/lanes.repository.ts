@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Logger } from '@nestjs/common';
-import type { DataSource } from 'typeorm';
+import type { Database } from '../database/database.js';
 import { LoggedStatements } from './logged-statements.js';
 import { RowLostError } from './run.js';
 
@@ -29,11 +29,11 @@ export class LaneOwners {
   private renewedAt = Date.now();
   private readonly statements = new LoggedStatements(new Logger('Work'));
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** Returns the lanes that nobody owned, or whose owner has not renewed them in time. */
   async claim(kind: string, names: readonly string[]): Promise<OwnedLane[]> {
-    const rows = await this.dataSource.query<{ lane: string; since: string }[]>(
+    const rows = await this.database.query<{ lane: string; since: string }>(
       `INSERT INTO lanes (kind, lane, owner, since, owned_until)
        SELECT $1, lane, $2, clock_timestamp(), clock_timestamp() + $4 * interval '1 ms'
        FROM unnest($3::text[]) AS lane ORDER BY lane
@@ -67,14 +67,14 @@ export class LaneOwners {
   async release(lane: OwnedLane): Promise<void> {
     this.owned.delete(lane);
     if (lane.loss.signal.aborted) return;
-    await this.dataSource.query(
+    await this.database.query(
       `DELETE FROM lanes WHERE (owner = $1 AND kind = $2 AND lane = $3) OR owned_until < now() - interval '1 day'`,
       [this.owner, lane.kind, lane.name],
     );
   }
 
   private async renewed(lanes: readonly OwnedLane[]): Promise<ReadonlySet<string>> {
-    const [rows] = await this.dataSource.query<[{ kind: string; lane: string }[], number]>(
+    const rows = await this.database.query<{ kind: string; lane: string }>(
       `UPDATE lanes SET owned_until = clock_timestamp() + $2 * interval '1 ms'
        WHERE owner = $1 AND (kind, lane) IN (SELECT * FROM unnest($3::text[], $4::text[])) RETURNING kind, lane`,
       [this.owner, OWNED_MS, lanes.map(({ kind }) => kind), lanes.map(({ name }) => name)],

@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import type { Sql } from '../database/sql.js';
 import type { DueRows, Started } from './due-rows.repository.js';
 
 /** When a row is due again: never (`done`), after a while, or at an instant. */
@@ -49,27 +49,27 @@ export class Run<Row extends object = object> implements Started {
   }
 
   /** Writes columns of the row, which is still worked on. Throws `RowLostError`. */
-  async update(set: Changes, manager?: EntityManager): Promise<void> {
+  async update(set: Changes, transaction?: Sql): Promise<void> {
     this.throwIfLost();
-    await this.dueRows.update(this, set, manager);
+    await this.dueRows.update(this, set, transaction);
   }
 
   /**
    * Locks the row until the end of the caller's transaction, or throws `RowLostError`. For writes to other tables that must
    * not happen after another instance has started the row: a locked row cannot be started.
    */
-  async hold(manager: EntityManager): Promise<void> {
+  async hold(transaction: Sql): Promise<void> {
     this.throwIfLost();
-    await this.dueRows.hold(this, manager);
+    await this.dueRows.hold(this, transaction);
   }
 
   /**
    * The last write of the run: sets columns and the next due time. Can be part of the caller's transaction. Throws
    * `RowLostError`.
    */
-  async finish(next: Next, set: Changes = {}, manager?: EntityManager): Promise<void> {
+  async finish(next: Next, set: Changes = {}, transaction?: Sql): Promise<void> {
     this.throwIfLost();
-    await this.dueRows.finish(this, next, set, manager);
+    await this.dueRows.finish(this, next, set, transaction);
     this.finished = true;
   }
 

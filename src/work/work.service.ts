@@ -7,8 +7,8 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { Database } from '../database/database.js';
 import { inBackground } from '../errors/background.js';
 import { OutboundSwitch } from '../outbound/outbound-switch.js';
 import { DueRows, mayBeDue } from './due-rows.repository.js';
@@ -39,12 +39,12 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
   private isTicking = false;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly schedule: SchedulerRegistry,
     @Inject(ENV) private readonly env: ResolvedEnv,
     private readonly outbound: OutboundSwitch,
   ) {
-    this.owners = new LaneOwners(dataSource);
+    this.owners = new LaneOwners(database);
   }
 
   /** Must be called in `onModuleInit`. */
@@ -52,7 +52,7 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     if (this.runners.has(kind.name)) throw new Error(`the work ${kind.name} is registered twice`);
     const mayRun = () => (kind.callsPartners !== true || this.outbound.isOn) && kind.canStart?.() !== false;
     // `kind.columns` selects the columns of `Row`, which the runner does not know.
-    const runner = new LaneRunner(new DueRows(this.dataSource, { ...kind, canStart: mayRun }), this.owners);
+    const runner = new LaneRunner(new DueRows(this.database, { ...kind, canStart: mayRun }), this.owners);
     if (this.started) throw new Error(`the work ${kind.name} is registered after the start: nothing would run it`);
     this.runners.set(kind.name, runner);
   }
@@ -110,7 +110,7 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     this.isTicking = true;
     const runners = [...this.runners.values()];
     const kinds = runners.map(({ kind }) => kind);
-    const due = await this.statements.attempt('find due rows', () => mayBeDue(this.dataSource, kinds));
+    const due = await this.statements.attempt('find due rows', () => mayBeDue(this.database, kinds));
     runners.forEach((runner, i) => {
       if (due?.[i] === true) inBackground(runner.tick());
     });

@@ -5,6 +5,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup.js';
 import type { ResolvedEnv } from '../../src/config/env.js';
+import { Database } from '../../src/database/database.js';
 import { SERVER_LIMITS, type ServerLimits } from '../../src/http/http-server.js';
 import { Metrics } from '../../src/observability/metrics.js';
 import { createLogger } from '../../src/observability/logger.js';
@@ -19,6 +20,7 @@ export interface TestApp {
   readonly app: NestExpressApplication;
   readonly url: string;
   readonly env: ResolvedEnv;
+  readonly database: Database;
   readonly dataSource: DataSource;
   /** A call of the admin API, `path` below `/admin/v1`. */
   admin<Body = Record<string, never>>(method: string, path: string, body?: unknown): Promise<Reply<Body>>;
@@ -66,6 +68,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     app,
     url,
     env,
+    database: app.get(Database),
     dataSource: app.get(DataSource),
     call,
     admin: (method, path, body) =>

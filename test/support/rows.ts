@@ -1,7 +1,8 @@
 import type { TestApp } from './app.js';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { randomBytes, randomUUID, createHash } from 'node:crypto';
 import { onServer } from './test-run.js';
+import type { Querying } from '../../src/database/sql.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { cameraSql } from '../../src/vision/camera.sql.js';
 import { FILL_CAMERAS } from '../../migrations/1795740000000-know-cameras.js';
@@ -362,10 +363,11 @@ export async function catalogRows({ dataSource }: TestApp, haulerId: string): Pr
 }
 
 /** The number of sessions that wait for an advisory lock of this one. */
-export async function waitingSessions(manager: EntityManager): Promise<number> {
+export async function waitingSessions(manager: Querying): Promise<number> {
   const [row] = await manager.query<[{ n: number }]>(
     `SELECT count(*)::int AS n FROM pg_locks ours JOIN pg_locks theirs USING (locktype, database, classid, objid)
      WHERE ours.pid = pg_backend_pid() AND ours.locktype = 'advisory' AND NOT theirs.granted`,
+    [],
   );
   return row.n;
 }
@@ -1053,6 +1055,14 @@ export async function newestSession({ dataSource }: WithRows, subject: string): 
 }
 export const setIdToken = ({ dataSource }: WithRows, { id }: SessionRow, text: string): Promise<unknown> =>
   dataSource.query('UPDATE console_sessions SET id_token = $2 WHERE id = $1', [id, text]);
+
+/** More old actions and ended sessions than one statement deletes. */
+export const insertForSweeps = ({ dataSource }: WithRows): Promise<unknown> =>
+  dataSource.query(`
+    INSERT INTO actions (id, at, actor, action, resource)
+      SELECT gen_random_uuid(), now() - interval '500 days', 'admin', 'createHauler', 'hauler:1' FROM generate_series(1, 1500);
+    INSERT INTO console_sessions (cookie_hash, token_mac, expires_at)
+      SELECT sha256(gen_random_uuid()::text::bytea), '\\x00', now() - interval '1 day' FROM generate_series(1, 1500)`);
 
 /** Holds a table so that nobody else reads it. */
 export const whileTableIsLocked = (

@@ -139,9 +139,9 @@ export class SiteScene {
 
   /** Locks the catalog of the hauler until `work` has ended; `waiting` returns the number of waiting runs. */
   async whileCatalogIsLocked(work: (waiting: () => Promise<number>) => Promise<void>): Promise<void> {
-    await this.service.dataSource.transaction(async (manager) => {
-      await lockCatalog(manager, this.haulerId);
-      await work(() => waitingSessions(manager));
+    await this.service.database.transaction(async (transaction) => {
+      await lockCatalog(transaction, this.haulerId);
+      await work(() => waitingSessions(transaction));
     });
   }
 

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { Database } from '../../database/database.js';
 
 /** A changed thing, or the key of a caller, with its hauler. It is found while its row is kept, also when it is deleted. */
 export interface NamedThing {
@@ -40,11 +40,11 @@ const SOURCES = `
 /** The names of what a page of the action log is about. */
 @Injectable()
 export class ActionNames {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   async find(ids: readonly string[], prefixes: readonly string[]): Promise<NamedThing[]> {
     if (ids.length + prefixes.length === 0) return [];
-    return this.dataSource.query(
+    return this.database.query<NamedThing>(
       `SELECT thing.*, h.name AS hauler FROM (${SOURCES}) AS thing LEFT JOIN haulers AS h ON h.id = thing.hauler_id`,
       [ids, prefixes],
     );

@@ -1,5 +1,4 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { endingKeys } from '../../auth/api-key.repository.js';
 import { haulerNames } from '../../auth/haulers.repository.js';
 import {
@@ -11,6 +10,7 @@ import {
 import type { Connection } from '../../contracts/admin/connection.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { OWN_ATTENTION_KINDS, type OwnAttention } from '../../contracts/partner/own-attention.dto.js';
+import { Database } from '../../database/database.js';
 import { listedHaulers, withoutLimit } from '../../database/hauler-limit.js';
 import { AppError, withTimeout } from '../../errors/app-error.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
@@ -56,7 +56,7 @@ export class AttentionService {
   private readonly pending = new Map<AttentionCheck, Promise<readonly Notice[]>>();
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly readiness: ReadinessService,
     private readonly log: ExchangeLog,
     @Inject(STORAGE) private readonly storage: Storage,
@@ -70,7 +70,7 @@ export class AttentionService {
       },
       {
         kinds: ['expiring-keys'],
-        find: async (now) => (await endingKeys(dataSource)).map((key) => keyNotice(key, now)),
+        find: async (now) => (await endingKeys(database)).map((key) => keyNotice(key, now)),
       },
       {
         kinds: ['lost-exchanges'],
@@ -90,7 +90,7 @@ export class AttentionService {
     const notices = own === undefined ? all : all.filter(({ haulerId }) => own.includes(haulerId ?? ''));
     const listed = notices.slice(0, MAX_ATTENTION);
     const ids = listed.flatMap(({ haulerId }) => haulerId ?? []);
-    const names = ids.length === 0 ? new Map<string, string>() : await haulerNames(this.dataSource, ids);
+    const names = ids.length === 0 ? new Map<string, string>() : await haulerNames(this.database, ids);
     return {
       data: listed.map((notice) => toItem(notice, names)),
       total: notices.length,

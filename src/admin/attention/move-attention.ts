@@ -1,6 +1,6 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { lockedHaulers } from '../../auth/haulers.repository.js';
+import { Database } from '../../database/database.js';
 import { consolePage, type Notice } from './attention.rules.js';
 import { AttentionService } from './attention.service.js';
 
@@ -9,7 +9,7 @@ import { AttentionService } from './attention.service.js';
 export class MoveAttention implements OnModuleInit {
   constructor(
     private readonly attention: AttentionService,
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
@@ -17,7 +17,7 @@ export class MoveAttention implements OnModuleInit {
   }
 
   private async find(): Promise<Notice[]> {
-    return (await lockedHaulers(this.dataSource)).map(({ hauler_id: haulerId, exported_at: exportedAt, since }) => ({
+    return (await lockedHaulers(this.database)).map(({ hauler_id: haulerId, exported_at: exportedAt, since }) => ({
       kind: 'locked-haulers',
       severity: 'now',
       count: 1,

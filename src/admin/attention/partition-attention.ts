@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { Database } from '../../database/database.js';
 import { partitionsAhead } from '../../database/partitions.repository.js';
 import { PARTITIONED, type PartitionedTable } from '../../database/partitions.rules.js';
 import { consolePage, type Notice } from './attention.rules.js';
@@ -14,7 +14,7 @@ const PAGES = { exchanges: 'exchanges', ticket_revisions: 'tickets', recordings:
 export class PartitionAttention implements OnModuleInit {
   constructor(
     private readonly attention: AttentionService,
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
@@ -23,7 +23,7 @@ export class PartitionAttention implements OnModuleInit {
 
   private async find(now: number): Promise<Notice[]> {
     const tables = Object.values<Divided>(PARTITIONED);
-    const ahead = await Promise.all(tables.map((table) => partitionsAhead(this.dataSource, table, now)));
+    const ahead = await Promise.all(tables.map((table) => partitionsAhead(this.database, table, now)));
     return tables.filter((_, i) => ahead[i] === 0).map((table) => notice(table, now));
   }
 }

@@ -1,6 +1,6 @@
 import type { ActionPerson } from '../../contracts/admin/action.dto.js';
 import type { HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
-import type { Querying } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../database/sql.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
 import type { HoldRow } from '../../vision/holds/holds.repository.js';
 
@@ -42,21 +42,21 @@ const parametersOf = ({ hauler_id, id }: Key, { endsAfter, startsBefore }: HoldB
   ...[endsAfter ?? null, startsBefore ?? null],
 ];
 
-export async function countBundle(database: Querying, hold: Key, range: HoldBundleQuery): Promise<number> {
+export async function countBundle(database: Sql, hold: Key, range: HoldBundleQuery): Promise<number> {
   const sql = `SELECT count(*)::float8 AS count FROM ${HELD}`;
-  const [row] = await database.query<[{ count: number }]>(sql, parametersOf(hold, range));
+  const row = onlyRow(await database.query<{ count: number }>(sql, parametersOf(hold, range)));
   return row.count;
 }
 
 /** At most `limit` recordings after `last`, in the order of their start. */
 export function findBundle(
-  database: Querying,
+  database: Sql,
   hold: Key,
   range: HoldBundleQuery,
   last: HeldRow | undefined,
   limit: number,
 ): Promise<HeldRow[]> {
-  return database.query(
+  return database.query<HeldRow>(
     `SELECT r.hauler_id, r.id, r.connection_id, connection.base_url, r.source, r.partner_recording_id, r.customer_id,
        part.request_id, part.partner_request_id, r.truck_id, r.camera_id, r.start_time, r.end_time, r.duration_seconds,
        r.status, coalesce(r.reason, r.last_error) AS reason, r.size_bytes, r.sha256, r.created_at, r.stored_at,
@@ -82,12 +82,12 @@ export interface SeenRow {
 
 /** The actions on these resources up to a time, the earliest first. */
 export function findActions(
-  database: Querying,
+  database: Sql,
   resources: readonly string[],
   actions: readonly string[],
   until: Date,
 ): Promise<SeenRow[]> {
-  return database.query(
+  return database.query<SeenRow>(
     `SELECT resource, at, action, actor, person, changes::json ->> 'address' AS address FROM actions
      WHERE resource = ANY ($1::text[]) AND action = ANY ($2::text[]) AND at <= $3 ORDER BY at, id`,
     [resources, actions, until],

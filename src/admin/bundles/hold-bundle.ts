@@ -1,10 +1,8 @@
-import { DataSource } from 'typeorm';
 import { BundledRecording, BundledView, type HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
 import type { HoldDetails } from '../../contracts/admin/hold.dto.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import type { Database } from '../../database/database.js';
-import { inTransaction } from '../../database/transaction.js';
 import { csvTexts } from '../../http/csv.js';
 import type { Storage } from '../../storage/storage.js';
 import { ifNotStored } from '../../storage/storage-errors.js';
@@ -22,7 +20,6 @@ const EXPORTED = 'hold.exported';
 type Each<T> = Iterable<T> | AsyncIterable<T>;
 
 export interface BundleSource {
-  readonly dataSource: DataSource;
   readonly database: Database;
   readonly storage: Storage;
 }
@@ -63,11 +60,11 @@ export class HoldBundle {
   }
 
   private page(last?: HeldRow): Promise<HeldRow[]> {
-    const { dataSource, database } = this.source;
+    const { database } = this.source;
     const { range, hold } = this.facts;
     const { haulerId: hauler_id, id } = hold;
-    return inTransaction(dataSource, (manager) => findBundle(manager, { hauler_id, id }, range, last, BATCH), {
-      pool: database.bulk,
+    return database.transaction((transaction) => findBundle(transaction, { hauler_id, id }, range, last, BATCH), {
+      pool: 'bulk',
     });
   }
 
@@ -91,14 +88,14 @@ export class HoldBundle {
   private async *views(): AsyncGenerator<BundledView> {
     for (let i = 0; i < this.recordings.length; i += BATCH) {
       const resources = this.recordings.slice(i, i + BATCH).map(({ id }) => `recording:${id}`);
-      const rows = await findActions(this.source.dataSource, resources, VIEWS, this.facts.createdAt);
+      const rows = await findActions(this.source.database, resources, VIEWS, this.facts.createdAt);
       for (const row of rows) yield { recordingId: row.resource.slice('recording:'.length), ...toSeen(row) };
     }
   }
 
   private async *manifestTexts(): AsyncGenerator<string> {
     const { hold, range, createdAt, createdBy } = this.facts;
-    const exported = await findActions(this.source.dataSource, [`hold:${hold.id}`], [EXPORTED], createdAt);
+    const exported = await findActions(this.source.database, [`hold:${hold.id}`], [EXPORTED], createdAt);
     const facts = {
       ...{ format: 'haulbridge hold bundle 1', createdAt: formatInstant(createdAt), createdBy, hold },
       ...(Object.keys(range).length === 0 ? {} : { part: range }),

@@ -1,13 +1,11 @@
 import { pipeline } from 'node:stream/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DataSource } from 'typeorm';
 import { actorOf, whoOf } from '../../auth/action-log.interceptor.js';
 import { ActionLog } from '../../auth/action-log.repository.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import { BUNDLE_PROBLEMS, type HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from '../../contracts/admin/hold-bundle.dto.js';
 import { Database } from '../../database/database.js';
-import { inTransaction } from '../../database/transaction.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { limitReader } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
@@ -25,7 +23,6 @@ export class HoldBundles {
   private readonly logger = new Logger(HoldBundles.name);
 
   constructor(
-    private readonly dataSource: DataSource,
     private readonly database: Database,
     private readonly holds: Holds,
     @Inject(STORAGE) private readonly storage: Storage,
@@ -56,11 +53,13 @@ export class HoldBundles {
     const { endsAfter, startsBefore } = range;
     if (endsAfter !== undefined && startsBefore !== undefined && startsBefore <= endsAfter)
       throw invalid([{ path: 'startsBefore', rule: 'isRange', message: 'startsBefore must be after endsAfter' }]);
-    const [count, first] = await inTransaction(
-      this.dataSource,
-      async (manager) =>
-        [await countBundle(manager, hold, range), (await findBundle(manager, hold, range, undefined, 1))[0]] as const,
-      { pool: this.database.bulk },
+    const [count, first] = await this.database.transaction(
+      async (transaction) =>
+        [
+          await countBundle(transaction, hold, range),
+          (await findBundle(transaction, hold, range, undefined, 1))[0],
+        ] as const,
+      { pool: 'bulk' },
     );
     if (count > MAX_BUNDLE_RECORDINGS) {
       const parts = `a bundle has at most ${MAX_BUNDLE_RECORDINGS}: get it in parts, with endsAfter and startsBefore`;
@@ -81,8 +80,8 @@ export class HoldBundles {
   private async stream(facts: BundleFacts, response: Response): Promise<void> {
     const leaving = new AbortController();
     const archive = new ZipArchive(leaving.signal);
-    const { dataSource, database, storage } = this;
-    const bundle = new HoldBundle({ dataSource, database, storage }, facts, archive);
+    const { database, storage } = this;
+    const bundle = new HoldBundle({ database, storage }, facts, archive);
     const write = async () => {
       await bundle.write();
       response.addTrailers({ [BUNDLE_PROBLEMS]: String(bundle.problems.length) });

@@ -1,4 +1,4 @@
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 
 /** What names a person or company in the account. */
 export interface AccountValues {
@@ -9,12 +9,8 @@ export interface AccountValues {
   readonly phone: string | null;
 }
 
-export async function findAccount(
-  database: Querying,
-  haulerId: string,
-  id: string,
-): Promise<AccountValues | undefined> {
-  const [row] = await database.query<AccountValues[]>(
+export async function findAccount(database: Sql, haulerId: string, id: string): Promise<AccountValues | undefined> {
+  const [row] = await database.query<AccountValues>(
     'SELECT id, account_number, account_name, email, phone FROM accounts WHERE hauler_id = $1 AND id = $2',
     [haulerId, id],
   );
@@ -27,11 +23,11 @@ const isErased = (value: string): string =>
 
 /** The tickets of the hauler with a custom field that is one of the values. Locks nothing. */
 export async function findTickets(
-  database: Querying,
+  database: Sql,
   haulerId: string,
   values: readonly string[],
 ): Promise<readonly string[]> {
-  const rows = await database.query<{ id: string }[]>(
+  const rows = await database.query<{ id: string }>(
     `SELECT id FROM tickets WHERE hauler_id = $1 AND custom_fields IS NOT NULL
        AND EXISTS (SELECT FROM json_each_text(custom_fields::json) AS field WHERE ${isErased('field.value')})`,
     [haulerId, values],
@@ -41,7 +37,7 @@ export async function findTickets(
 
 /** Replaces those custom fields; all others stay. */
 export async function eraseInTickets(
-  database: Querying,
+  database: Sql,
   haulerId: string,
   values: readonly string[],
   ids: readonly string[],
@@ -69,13 +65,13 @@ export interface KeptPush {
  * escape sequence may spell a value in another way.
  */
 export function findPushes(
-  database: Querying,
+  database: Sql,
   haulerId: string,
   values: readonly string[],
   after: KeptPush | undefined,
   limit: number,
 ): Promise<KeptPush[]> {
-  return database.query(
+  return database.query<KeptPush>(
     `SELECT ticket_id, revision, body FROM ticket_revisions
      WHERE hauler_id = $1 AND ($3::uuid IS NULL OR (ticket_id, revision) > ($3, $4::integer))
        AND (strpos(body, '\\') > 0
@@ -86,7 +82,7 @@ export function findPushes(
 }
 
 export async function storePush(
-  database: Querying,
+  database: Sql,
   haulerId: string,
   { ticket_id, revision, body }: KeptPush,
 ): Promise<void> {
@@ -96,10 +92,7 @@ export async function storePush(
   );
 }
 
-export async function deleteAccount(database: Querying, haulerId: string, id: string): Promise<number> {
-  const [, count] = await database.query<[unknown[], number]>('DELETE FROM accounts WHERE hauler_id = $1 AND id = $2', [
-    haulerId,
-    id,
-  ]);
+export async function deleteAccount(database: Sql, haulerId: string, id: string): Promise<number> {
+  const count = await database.change('DELETE FROM accounts WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
   return count;
 }

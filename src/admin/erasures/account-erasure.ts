@@ -1,5 +1,5 @@
-import type { EntityManager } from 'typeorm';
 import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
+import type { Sql } from '../../database/sql.js';
 import {
   type AccountValues,
   deleteAccount,
@@ -27,33 +27,33 @@ interface Erased {
  * changed, so that a push of one waits for no search.
  */
 export async function eraseAccount(
-  manager: EntityManager,
+  transaction: Sql,
   { haulerId, account, dryRun, signal }: Erased,
 ): Promise<Partial<ErasureCounts>> {
   const { id, account_number: number, account_name: name, email, phone } = account;
   const values = [id, number, name, email, phone].filter((value): value is string => value !== null && value !== '');
   const references = [`accountId:${id}`, `accountName:${name}`];
-  const revisions = await erasePushes(manager, haulerId, values, { dryRun, signal });
-  const tickets = await findTickets(manager, haulerId, values);
+  const revisions = await erasePushes(transaction, haulerId, values, { dryRun, signal });
+  const tickets = await findTickets(transaction, haulerId, values);
   if (dryRun)
     return {
       ...{ accounts: 1, revisions, tickets: tickets.length },
-      exchanges: await countByReference(manager, haulerId, references),
+      exchanges: await countByReference(transaction, haulerId, references),
     };
-  await eraseInTickets(manager, haulerId, values, tickets);
-  const exchanges = await redactByReference(manager, haulerId, references);
-  return { revisions, tickets: tickets.length, exchanges, accounts: await deleteAccount(manager, haulerId, id) };
+  await eraseInTickets(transaction, haulerId, values, tickets);
+  const exchanges = await redactByReference(transaction, haulerId, references);
+  return { revisions, tickets: tickets.length, exchanges, accounts: await deleteAccount(transaction, haulerId, id) };
 }
 
 /** Returns how many have one of the values. */
 async function erasePushes(
-  manager: EntityManager,
+  transaction: Sql,
   haulerId: string,
   values: readonly string[],
   { dryRun, signal }: Pick<Erased, 'dryRun'> & { readonly signal: AbortSignal | undefined },
 ): Promise<number> {
   const sought = new Set(values.map((value) => value.toLowerCase()));
-  const next = (after?: KeptPush) => findPushes(manager, haulerId, values, after, BATCH);
+  const next = (after?: KeptPush) => findPushes(transaction, haulerId, values, after, BATCH);
   let erased = 0;
   for (let batch = await next(); batch.length > 0; batch = await next(batch.at(-1))) {
     signal?.throwIfAborted();
@@ -61,7 +61,7 @@ async function erasePushes(
       const body = withoutValues(push.body, sought);
       if (body === undefined) continue;
       erased += 1;
-      if (!dryRun) await storePush(manager, haulerId, { ...push, body });
+      if (!dryRun) await storePush(transaction, haulerId, { ...push, body });
     }
   }
   return erased;

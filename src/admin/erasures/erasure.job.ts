@@ -1,8 +1,7 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
 import { Database } from '../../database/database.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { RemovedClips } from '../../vision/clips/removed-clips.service.js';
@@ -50,7 +49,6 @@ export class ErasurePlaces {
 @Injectable()
 export class ErasureJob implements OnModuleInit {
   constructor(
-    private readonly dataSource: DataSource,
     private readonly database: Database,
     private readonly erasures: ErasuresRepository,
     private readonly work: WorkService,
@@ -76,7 +74,7 @@ export class ErasureJob implements OnModuleInit {
   }
 
   private async erase(run: Run<Key>): Promise<Next> {
-    const row = await this.erasures.find(this.dataSource, run.row.id);
+    const row = await this.erasures.find(this.database, run.row.id);
     if (row === undefined) return 'done';
     return row.account_id === null ? this.eraseFootage(run, row) : this.eraseAccount(run, row, row.account_id);
   }
@@ -84,19 +82,21 @@ export class ErasureJob implements OnModuleInit {
   private async eraseFootage(run: Run<Key>, row: ErasureRow): Promise<Next> {
     await this.places.log.flushForReader();
     // Their recordings are gone: a hold that was created since keeps none of them.
-    let erased = await this.deleteFiles(run, row.erased, await removedBy(this.dataSource, row));
-    const findings = await this.unlessHeld(run, row, async (manager) => {
-      const count = await redactFindings(manager, row, await namingFindings(manager, row));
-      await run.update({ erased: sumOf(erased, { findings: count }) }, manager);
+    let erased = await this.deleteFiles(run, row.erased, await removedBy(this.database, row));
+    const findings = await this.unlessHeld(run, row, async (transaction) => {
+      const count = await redactFindings(transaction, row, await namingFindings(transaction, row));
+      await run.update({ erased: sumOf(erased, { findings: count }) }, transaction);
       return count;
     });
     if (findings === undefined) return 'done';
     erased = sumOf(erased, { findings });
-    const next = () => findFootage(this.dataSource, row, BATCH);
+    const next = () => findFootage(this.database, row, BATCH);
     for (let batch = await next(); batch.length > 0; batch = await next()) {
       for (const recording of batch) {
         run.signal.throwIfAborted();
-        const files = await this.unlessHeld(run, row, (manager) => this.removeRecording(manager, row, recording));
+        const files = await this.unlessHeld(run, row, (transaction) =>
+          this.removeRecording(transaction, row, recording),
+        );
         if (files === undefined) return 'done';
         erased = await this.deleteFiles(run, erased, files);
       }
@@ -109,31 +109,27 @@ export class ErasureJob implements OnModuleInit {
   private unlessHeld<T>(
     run: Run<Key>,
     row: ErasureRow,
-    work: (manager: EntityManager) => Promise<T>,
+    work: (transaction: Sql) => Promise<T>,
   ): Promise<T | undefined> {
-    return this.bulk(async (manager) => {
-      await lockRemoval(manager);
-      const holds = await this.erasures.blockingHolds(manager, row);
-      if (holds.length === 0) return work(manager);
+    return this.bulk(async (transaction) => {
+      await lockRemoval(transaction);
+      const holds = await this.erasures.blockingHolds(transaction, row);
+      if (holds.length === 0) return work(transaction);
       const reason = `A hold was created meanwhile (${holds.map(({ case_id }) => case_id).join(', ')}). It keeps the rest.`;
-      await run.finish('done', { status: 'stopped', reason, finished_at: new Date() }, manager);
+      await run.finish('done', { status: 'stopped', reason, finished_at: new Date() }, transaction);
       return undefined;
     });
   }
 
   /** Its file is deleted after the commit, and counted then. */
-  private async removeRecording(
-    manager: EntityManager,
-    row: ErasureRow,
-    recording: ErasedRecording,
-  ): Promise<RemovedFile[]> {
-    if (!(await deleteRecording(manager, recording))) return [];
+  private async removeRecording(transaction: Sql, row: ErasureRow, recording: ErasedRecording): Promise<RemovedFile[]> {
+    if (!(await deleteRecording(transaction, recording))) return [];
     const { hauler_id, id, part_id: partId, partner_recording_id: partnerId, size_bytes } = recording;
-    if (partId !== null) await this.places.clips.erased(manager, hauler_id, partId, row.id);
+    if (partId !== null) await this.places.clips.erased(transaction, hauler_id, partId, row.id);
     const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
-    const exchanges = await redactByReference(manager, hauler_id, references);
+    const exchanges = await redactByReference(transaction, hauler_id, references);
     const file = { hauler_id, recording_id: id, erasure_id: row.id, size_bytes: size_bytes ?? '0', exchanges };
-    await storeRemoved(manager, [file]);
+    await storeRemoved(transaction, [file]);
     return [file];
   }
 
@@ -148,13 +144,13 @@ export class ErasureJob implements OnModuleInit {
       const name = recordingFile(file.recording_id);
       await this.storage.removeDrafts(name);
       const { versionsLeft } = await this.storage.delete(name);
-      counts = await this.bulk(async (manager) => {
-        const [gone] = await forgetRemoved(manager, [file]);
+      counts = await this.bulk(async (transaction) => {
+        const [gone] = await forgetRemoved(transaction, [file]);
         if (gone === undefined) return counts;
         const { size_bytes: bytes, exchanges } = gone;
         const one = { recordings: 1, bytes: Number(bytes), versionsLeft: versionsLeft ? 1 : 0, exchanges };
         const sum = sumOf(counts, one);
-        await run.update({ erased: sum }, manager);
+        await run.update({ erased: sum }, transaction);
         return sum;
       });
     }
@@ -165,17 +161,17 @@ export class ErasureJob implements OnModuleInit {
   private async eraseAccount(run: Run<Key>, row: ErasureRow, accountId: string): Promise<Next> {
     const { hauler_id: haulerId } = row;
     await this.places.log.flushForReader();
-    await this.bulk(async (manager) => {
-      const account = await findAccount(manager, haulerId, accountId);
+    await this.bulk(async (transaction) => {
+      const account = await findAccount(transaction, haulerId, accountId);
       if (account === undefined) return;
-      const erased = await eraseAccount(manager, { haulerId, account, dryRun: false, signal: run.signal });
-      await run.update({ erased: countsOf(erased) }, manager);
+      const erased = await eraseAccount(transaction, { haulerId, account, dryRun: false, signal: run.signal });
+      await run.update({ erased: countsOf(erased) }, transaction);
     });
     await run.finish('done', { status: 'done', finished_at: new Date() });
     return 'done';
   }
 
-  private bulk<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work, { pool: this.database.bulk });
+  private bulk<T>(work: (transaction: Sql) => Promise<T>): Promise<T> {
+    return this.database.transaction(work, { pool: 'bulk' });
   }
 }

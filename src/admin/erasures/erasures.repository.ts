@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import type { Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
+import { Database } from '../../database/database.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
-import { instantSql, type Querying } from '../../database/sql.js';
+import { instantSql, onlyRow, type Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { isWithin } from '../../vision/holds/held.sql.js';
 import { cameraSql } from '../../vision/camera.sql.js';
@@ -40,24 +40,26 @@ const COLUMNS = `hauler_id, id, account_id, connection_id, truck_id, camera_id, 
 
 @Injectable()
 export class ErasuresRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** Due at once. */
-  async insert(manager: EntityManager, target: ErasureTarget, by: string): Promise<ErasureRow> {
-    const [row] = await manager.query<[ErasureRow]>(
-      `INSERT INTO erasures (hauler_id, id, account_id, connection_id, truck_id, camera_id, start_time, end_time, status,
+  async insert(transaction: Sql, target: ErasureTarget, by: string): Promise<ErasureRow> {
+    const row = onlyRow(
+      await transaction.query<ErasureRow>(
+        `INSERT INTO erasures (hauler_id, id, account_id, connection_id, truck_id, camera_id, start_time, end_time, status,
          created_by, due_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'running', $9, now()) RETURNING ${COLUMNS}`,
-      [
-        ...[target.hauler_id, uuidv7(), target.account_id, target.connection_id, target.truck_id, target.camera_id],
-        ...[target.from, target.to, by],
-      ],
+        [
+          ...[target.hauler_id, uuidv7(), target.account_id, target.connection_id, target.truck_id, target.camera_id],
+          ...[target.from, target.to, by],
+        ],
+      ),
     );
     return row;
   }
 
-  async find(database: Querying, id: string): Promise<ErasureRow | undefined> {
-    const [row] = await database.query<ErasureRow[]>(`SELECT ${COLUMNS} FROM erasures WHERE id = $1`, [id]);
+  async find(database: Sql, id: string): Promise<ErasureRow | undefined> {
+    const [row] = await database.query<ErasureRow>(`SELECT ${COLUMNS} FROM erasures WHERE id = $1`, [id]);
     return row;
   }
 
@@ -70,12 +72,12 @@ export class ErasuresRepository {
       key: ['created_at', 'id'],
       order: 'DESC',
     } as const;
-    return listPage(this.dataSource, list, query);
+    return listPage(this.database, list, query);
   }
 
   /** The active holds over the range of an erasure, and those of recordings that are partly within it. */
-  blockingHolds(database: Querying, { hauler_id, id }: Pick<ErasureRow, 'hauler_id' | 'id'>): Promise<BlockingHold[]> {
-    return database.query(
+  blockingHolds(database: Sql, { hauler_id, id }: Pick<ErasureRow, 'hauler_id' | 'id'>): Promise<BlockingHold[]> {
+    return database.query<BlockingHold>(
       `SELECT hold.id, hold.case_id FROM erasures AS erasure JOIN holds AS hold ON hold.released_at IS NULL
          AND (hold.hauler_id, hold.connection_id, hold.truck_id)
            = (erasure.hauler_id, erasure.connection_id, erasure.truck_id)

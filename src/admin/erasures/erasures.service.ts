@@ -1,12 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { CreateErasure, Erasure, ErasureCounts, ErasureQuery } from '../../contracts/admin/erasure.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { Database } from '../../database/database.js';
-import type { Querying } from '../../database/sql.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { KEPT_DAYS } from '../../idempotency/idempotency.repository.js';
 import { haulerOf, unknownConnection } from '../../vision/client/vision-connections.repository.js';
@@ -28,7 +26,6 @@ export class Erasures {
   private readonly kept: KeptDays;
 
   constructor(
-    private readonly dataSource: DataSource,
     private readonly database: Database,
     private readonly erasures: ErasuresRepository,
     private readonly work: WorkService,
@@ -44,9 +41,9 @@ export class Erasures {
     const violations = formViolations(request);
     if (violations.length > 0) throw invalid(violations);
     if (request.dryRun === true) return this.preview(request, by);
-    const row = await inTransaction(this.dataSource, async (manager) => {
-      const { target } = await this.target(manager, request);
-      return this.insert(manager, target, by);
+    const row = await this.database.transaction(async (transaction) => {
+      const { target } = await this.target(transaction, request);
+      return this.insert(transaction, target, by);
     });
     this.work.runDue(ERASE);
     return toErasureDto(row, this.kept);
@@ -64,47 +61,47 @@ export class Erasures {
   /** A hauler may have more tickets than a request can search. The row by which footage is found is rolled back. */
   private async preview(request: CreateErasure, by: string): Promise<Erasure> {
     let counted: Erasure | undefined;
-    const work = async (manager: EntityManager): Promise<never> => {
-      const { target, account } = await this.target(manager, request);
+    const work = async (transaction: Sql): Promise<never> => {
+      const { target, account } = await this.target(transaction, request);
       const counts =
         account === undefined
-          ? await footageCounts(manager, await this.insert(manager, target, by))
-          : await eraseAccount(manager, { haulerId: target.hauler_id, account, dryRun: true });
+          ? await footageCounts(transaction, await this.insert(transaction, target, by))
+          : await eraseAccount(transaction, { haulerId: target.hauler_id, account, dryRun: true });
       counted = toPreviewDto(target, counts, by, this.kept);
       throw new CountedSignal();
     };
-    await inTransaction(this.dataSource, work, { pool: this.database.bulk }).catch((error: unknown) => {
+    await this.database.transaction(work, { pool: 'bulk' }).catch((error: unknown) => {
       if (!(error instanceof CountedSignal)) throw error;
     });
     return counted as Erasure;
   }
 
   /** 409 where a hold keeps any of its footage. */
-  private async insert(manager: EntityManager, target: ErasureTarget, by: string): Promise<ErasureRow> {
-    await lockRemoval(manager);
-    const row = await this.erasures.insert(manager, target, by);
-    if (row.account_id === null) await this.refuseHeld(manager, row);
+  private async insert(transaction: Sql, target: ErasureTarget, by: string): Promise<ErasureRow> {
+    await lockRemoval(transaction);
+    const row = await this.erasures.insert(transaction, target, by);
+    if (row.account_id === null) await this.refuseHeld(transaction, row);
     return row;
   }
 
-  private async find(id: string, database: Querying = this.dataSource): Promise<ErasureRow> {
+  private async find(id: string, database: Sql = this.database): Promise<ErasureRow> {
     const row = await this.erasures.find(database, id);
     if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no erasure ${id}`);
     return row;
   }
 
   private async target(
-    manager: EntityManager,
+    transaction: Sql,
     request: CreateErasure,
   ): Promise<{ readonly target: ErasureTarget; readonly account?: AccountValues }> {
     const { haulerId = '', accountId, connectionId = '', truckId, cameraId, from, to } = request;
     if (accountId !== undefined) {
-      const account = await findAccount(manager, haulerId, accountId);
+      const account = await findAccount(transaction, haulerId, accountId);
       if (account === undefined)
         throw invalid([{ path: 'accountId', rule: 'isKnown', message: 'accountId must be an account of the hauler' }]);
       return { target: { ...NO_FOOTAGE, hauler_id: haulerId, account_id: accountId }, account };
     }
-    const owner = await haulerOf(manager, connectionId);
+    const owner = await haulerOf(transaction, connectionId);
     if (owner === undefined) throw invalid([unknownConnection()]);
     if (haulerId !== '' && haulerId !== owner)
       throw invalid([{ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the hauler of the connection' }]);
@@ -112,8 +109,8 @@ export class Erasures {
     return { target: { hauler_id: owner, account_id: null, connection_id: connectionId, ...range } };
   }
 
-  private async refuseHeld(manager: EntityManager, row: ErasureRow): Promise<void> {
-    const holds = await this.erasures.blockingHolds(manager, row);
+  private async refuseHeld(transaction: Sql, row: ErasureRow): Promise<void> {
+    const holds = await this.erasures.blockingHolds(transaction, row);
     if (holds.length === 0) return;
     const cases = holds.map(({ id, case_id }) => `${case_id} (${id})`).join(', ');
     throw apiError(ADMIN_API, 'conflict', `footage of this range is held for ${cases}: release the holds first`, {
@@ -127,8 +124,8 @@ const NO_FOOTAGE = { connection_id: null, truck_id: null, camera_id: null, from:
 /** Ends the transaction of a dry run. */
 class CountedSignal extends Error {}
 
-const footageCounts = async (manager: EntityManager, row: ErasureRow): Promise<Partial<ErasureCounts>> => ({
-  ...(await countFootage(manager, row)),
-  exchanges: await countFootageExchanges(manager, row),
-  findings: (await namingFindings(manager, row)).length,
+const footageCounts = async (transaction: Sql, row: ErasureRow): Promise<Partial<ErasureCounts>> => ({
+  ...(await countFootage(transaction, row)),
+  exchanges: await countFootageExchanges(transaction, row),
+  findings: (await namingFindings(transaction, row)).length,
 });

@@ -1,4 +1,4 @@
-import type { Querying } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../database/sql.js';
 
 const body = (name: string): string =>
   `${name}_body = CASE WHEN ${name}_body IS NOT NULL THEN '[erased]' END, ${name}_sha256 = NULL,
@@ -10,11 +10,11 @@ const REDACTED = `${body('request')}, ${body('response')}, ignored_fields = NULL
 
 /** Redacts the exchanges of a hauler with one of these references, in place. Returns how many. */
 export async function redactByReference(
-  database: Querying,
+  database: Sql,
   haulerId: string,
   references: readonly string[],
 ): Promise<number> {
-  const [, count] = await database.query<[unknown[], number]>(
+  const count = await database.change(
     `UPDATE exchanges SET ${REDACTED},
        path = CASE WHEN refs && ARRAY(SELECT ref FROM unnest($2::text[]) AS ref WHERE ref LIKE 'recordingId:%')
          THEN '/[erased]' ELSE path END
@@ -26,13 +26,15 @@ export async function redactByReference(
 
 /** How many `redactByReference` would redact. */
 export async function countByReference(
-  database: Querying,
+  database: Sql,
   haulerId: string,
   references: readonly string[],
 ): Promise<number> {
-  const [row] = await database.query<[{ count: number }]>(
-    'SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && $2::text[]',
-    [haulerId, references],
+  const row = onlyRow(
+    await database.query<{ count: number }>(
+      'SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && $2::text[]',
+      [haulerId, references],
+    ),
   );
   return row.count;
 }

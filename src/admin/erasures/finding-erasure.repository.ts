@@ -1,4 +1,4 @@
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 import type { ErasureTarget } from './erasures.repository.js';
 import { isOfRange, isOfTruck } from './named-footage.rules.js';
 
@@ -9,17 +9,17 @@ interface FindingPart {
 
 /** The kept parts of the lists of a partner: at most 10,000. */
 function findParts(
-  database: Querying,
+  database: Sql,
   { hauler_id, connection_id }: Pick<ErasureTarget, 'hauler_id' | 'connection_id'>,
 ): Promise<FindingPart[]> {
-  return database.query(
+  return database.query<FindingPart>(
     'SELECT digest, raw FROM vision_findings WHERE hauler_id = $1 AND connection_id = $2 AND raw IS NOT NULL',
     [hauler_id, connection_id],
   );
 }
 
 /** The digests of findings whose kept part is of the truck and the range of the erasure, of whichever camera. */
-export async function namingFindings(database: Querying, target: ErasureTarget): Promise<string[]> {
+export async function namingFindings(database: Sql, target: ErasureTarget): Promise<string[]> {
   const { truck_id: truckId, from, to } = target;
   if (truckId === null || from === null || to === null) return [];
   const parts = await findParts(database, target);
@@ -28,11 +28,11 @@ export async function namingFindings(database: Querying, target: ErasureTarget):
 
 /** The finding stays, with its place and reason. */
 export async function redactFindings(
-  database: Querying,
+  database: Sql,
   { hauler_id, connection_id }: Pick<ErasureTarget, 'hauler_id' | 'connection_id'>,
   digests: readonly string[],
 ): Promise<number> {
-  const [, count] = await database.query<[unknown[], number]>(
+  const count = await database.change(
     `UPDATE vision_findings SET raw = '[erased]'
      WHERE hauler_id = $1 AND connection_id = $2 AND digest = ANY ($3::text[]) AND raw IS DISTINCT FROM '[erased]'`,
     [hauler_id, connection_id, digests],

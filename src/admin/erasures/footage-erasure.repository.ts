@@ -1,4 +1,4 @@
-import type { Querying } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../database/sql.js';
 import { isHeld, isWithin } from '../../vision/holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from '../../vision/recordings/coverage-days.repository.js';
 
@@ -19,27 +19,31 @@ export const FOOTAGE_OF_ERASURE = `erasures AS erasure JOIN recordings AS r ON $
   WHERE erasure.hauler_id = $1 AND erasure.id = $2`;
 
 export async function countFootage(
-  database: Querying,
+  database: Sql,
   { hauler_id, id }: Key,
 ): Promise<{ readonly recordings: number; readonly bytes: number }> {
-  const [row] = await database.query<[{ recordings: number; bytes: string }]>(
-    `SELECT count(*)::float8 AS recordings, coalesce(sum(r.size_bytes), 0)::text AS bytes FROM ${FOOTAGE_OF_ERASURE}`,
-    [hauler_id, id],
+  const row = onlyRow(
+    await database.query<{ recordings: number; bytes: string }>(
+      `SELECT count(*)::float8 AS recordings, coalesce(sum(r.size_bytes), 0)::text AS bytes FROM ${FOOTAGE_OF_ERASURE}`,
+      [hauler_id, id],
+    ),
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
 }
 
-export async function countFootageExchanges(database: Querying, { hauler_id, id }: Key): Promise<number> {
-  const [row] = await database.query<[{ count: number }]>(
-    `SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && ARRAY(
+export async function countFootageExchanges(database: Sql, { hauler_id, id }: Key): Promise<number> {
+  const row = onlyRow(
+    await database.query<{ count: number }>(
+      `SELECT count(*)::float8 AS count FROM exchanges WHERE hauler_id = $1 AND refs && ARRAY(
        SELECT unnest(ARRAY['recordingId:' || r.id, 'partnerRecordingId:' || r.partner_recording_id]) FROM ${FOOTAGE_OF_ERASURE})`,
-    [hauler_id, id],
+      [hauler_id, id],
+    ),
   );
   return row.count;
 }
 
-export function findFootage(database: Querying, { hauler_id, id }: Key, limit: number): Promise<ErasedRecording[]> {
-  return database.query(
+export function findFootage(database: Sql, { hauler_id, id }: Key, limit: number): Promise<ErasedRecording[]> {
+  return database.query<ErasedRecording>(
     `SELECT r.hauler_id, r.id, r.part_id, r.partner_recording_id, r.size_bytes FROM ${FOOTAGE_OF_ERASURE}
      ORDER BY r.start_time, r.id LIMIT $3`,
     [hauler_id, id, limit],
@@ -47,8 +51,8 @@ export function findFootage(database: Querying, { hauler_id, id }: Key, limit: n
 }
 
 /** Ends its download. Returns false if a hold keeps it, or if it is gone. The caller has locked removals. */
-export async function deleteRecording(database: Querying, { hauler_id, id }: Key): Promise<boolean> {
-  const [deleted] = await database.query<[RecordedTime[], number]>(
+export async function deleteRecording(database: Sql, { hauler_id, id }: Key): Promise<boolean> {
+  const deleted = await database.query<RecordedTime>(
     `DELETE FROM recordings AS r WHERE r.hauler_id = $1 AND r.id = $2 AND NOT ${isHeld('r')} RETURNING ${RECORDED_TIME}`,
     [hauler_id, id],
   );

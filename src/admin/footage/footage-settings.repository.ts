@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { SetTicketFootage } from '../../contracts/admin/footage.dto.js';
+import { Database } from '../../database/database.js';
+import { onlyRow } from '../../database/sql.js';
 
 export interface FootageSetting extends Required<SetTicketFootage> {
   readonly haulerId: string;
@@ -13,10 +14,10 @@ const COLUMNS = `hauler_id AS "haulerId", truck_field AS "truckField", connectio
 /** Where the footage of each hauler's tickets is. */
 @Injectable()
 export class TicketFootageRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   async find(haulerId: string): Promise<FootageSetting | undefined> {
-    const [row] = await this.dataSource.query<FootageSetting[]>(
+    const [row] = await this.database.query<FootageSetting>(
       `SELECT ${COLUMNS} FROM ticket_footage WHERE hauler_id = $1`,
       [haulerId],
     );
@@ -24,18 +25,20 @@ export class TicketFootageRepository {
   }
 
   async set(haulerId: string, { truckField, connectionId, cameras }: Required<SetTicketFootage>) {
-    const [row] = await this.dataSource.query<[FootageSetting]>(
-      `INSERT INTO ticket_footage (hauler_id, truck_field, connection_id, cameras, updated_at)
+    const row = onlyRow(
+      await this.database.query<FootageSetting>(
+        `INSERT INTO ticket_footage (hauler_id, truck_field, connection_id, cameras, updated_at)
        VALUES ($1, $2, $3, $4, now())
        ON CONFLICT (hauler_id) DO UPDATE SET truck_field = excluded.truck_field,
          connection_id = excluded.connection_id, cameras = excluded.cameras, updated_at = excluded.updated_at
        RETURNING ${COLUMNS}`,
-      [haulerId, truckField, connectionId, cameras],
+        [haulerId, truckField, connectionId, cameras],
+      ),
     );
     return row;
   }
 
   async delete(haulerId: string): Promise<void> {
-    await this.dataSource.query('DELETE FROM ticket_footage WHERE hauler_id = $1', [haulerId]);
+    await this.database.query('DELETE FROM ticket_footage WHERE hauler_id = $1', [haulerId]);
   }
 }

@@ -21,7 +21,7 @@ export class TicketFootageSettings {
   async set(haulerId: string, request: SetTicketFootage): Promise<TicketFootageSetting> {
     await this.haulers.get(haulerId);
     const { truckField, connectionId } = request;
-    const connection = await findConnection(this.dataSource.manager, haulerId, connectionId);
+    const connection = await findConnection(this.dataSource, haulerId, connectionId);
     if (connection?.interface !== 'vision') throw invalid([notItsConnection()]);
     const cameras = [...new Set((request.cameras ?? []).map((camera) => camera.trim()))];
     return present(TicketFootageSetting, await this.settings.set(haulerId, { truckField, connectionId, cameras }));

@@ -102,8 +102,7 @@ export class TicketFootageService {
   }
 
   private async reasonOf(query: FootageQuery): Promise<FootageReason | undefined> {
-    const { manager } = this.dataSource;
-    const connection = await findConnection(manager, query.haulerId, query.connectionId);
+    const connection = await findConnection(this.dataSource, query.haulerId, query.connectionId);
     if (connection === undefined) return 'connectionDeleted';
     if (!(await this.footage.knowsTruck(query))) return 'unknownTruck';
     return (await this.footage.hasCamera(query)) ? undefined : 'noCamera';

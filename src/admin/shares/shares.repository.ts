@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { ListQuery } from '../../contracts/admin/list.dto.js';
 import type { ShareQuery, ShareStatus } from '../../contracts/admin/share.dto.js';
+import { Database } from '../../database/database.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
-import type { Querying } from '../../database/sql.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 
 export interface ShareRow {
   readonly hauler_id: string;
@@ -57,12 +56,12 @@ const HAS_VIEWS = '(max_views IS NULL OR views < max_views)';
 /** The links to recordings. A token is looked up by its hash, so that the time of a look-up reveals nothing about any token. */
 @Injectable()
 export class SharesRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** Undefined if the recording is not stored. */
   async insert(share: NewShare): Promise<ShareRow | undefined> {
     const { id, recordingId, ticketId, tokenHash, reason, expiresAt, maxViews } = share;
-    const [row] = await this.dataSource.query<ShareRow[]>(
+    const [row] = await this.database.query<ShareRow>(
       `INSERT INTO recording_shares (hauler_id, id, recording_id, start_time, ticket_id, token_hash, reason, created_at,
          expires_at, max_views)
        SELECT hauler_id, $2, id, start_time, $3::uuid, $4, $5, now(), $6, $7::integer FROM recordings
@@ -79,12 +78,12 @@ export class SharesRepository {
     const sql = `SELECT ${COLUMNS}, hauler_id AS list_hauler FROM recording_shares WHERE ($1::uuid IS NULL OR recording_id = $1)
       AND ($2::uuid IS NULL OR hauler_id = $2) AND ($3::text IS NULL OR ${STATUS} = $3)`;
     const list = { name: `shares ${recordingId ?? ''}`, sql, parameters: [recordingId, haulerId, status] };
-    return listPage<ShareRow>(this.dataSource, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
+    return listPage<ShareRow>(this.database, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }
 
   /** A link that was revoked before stays as it is. False for an unknown link. */
   async revoke(id: string): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>(
+    const rows = await this.database.query(
       `WITH revoked AS (
          UPDATE recording_shares SET revoked_at = coalesce(revoked_at, now()) WHERE id = $1 RETURNING id)
        SELECT id FROM revoked`,
@@ -95,7 +94,7 @@ export class SharesRepository {
 
   /** A link that works. `isViewed`: a view of it was counted, so that the limit does not matter. */
   async find(tokenHash: Buffer, isViewed: boolean): Promise<OpenShare | undefined> {
-    const [row] = await this.dataSource.query<OpenShare[]>(
+    const [row] = await this.database.query<OpenShare>(
       `SELECT hauler_id, id, recording_id, ticket_id, expires_at FROM recording_shares AS s
        WHERE token_hash = $1 AND ${IS_OPEN} AND ($2 OR ${HAS_VIEWS})`,
       [tokenHash, isViewed],
@@ -106,18 +105,18 @@ export class SharesRepository {
   /** Counts a view with what `record` stores, or neither. False if the link has none left: of parallel calls no more pass than may. */
   countView(
     { hauler_id, id }: Pick<OpenShare, 'hauler_id' | 'id'>,
-    record: (view: number, transaction: Querying) => Promise<void>,
+    record: (view: number, transaction: Sql) => Promise<void>,
   ): Promise<boolean> {
-    return inTransaction(this.dataSource, async (manager) => {
-      const view = await countView(manager, hauler_id, id);
-      if (view !== undefined) await record(view, manager);
+    return this.database.transaction(async (transaction) => {
+      const view = await countView(transaction, hauler_id, id);
+      if (view !== undefined) await record(view, transaction);
       return view !== undefined;
     });
   }
 }
 
-async function countView(database: Querying, haulerId: string, id: string): Promise<number | undefined> {
-  const [row] = await database.query<{ readonly views: number }[]>(
+async function countView(database: Sql, haulerId: string, id: string): Promise<number | undefined> {
+  const [row] = await database.query<{ readonly views: number }>(
     `WITH viewed AS (
          UPDATE recording_shares AS s SET views = views + 1, last_viewed_at = now()
          WHERE hauler_id = $1 AND id = $2 AND ${IS_OPEN} AND ${HAS_VIEWS} RETURNING views)

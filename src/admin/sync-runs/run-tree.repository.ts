@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { ListQuery } from '../../contracts/admin/list.dto.js';
 import { MAX_TREE_RECORDS } from '../../contracts/admin/sync-tree.dto.js';
+import { Database } from '../../database/database.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
 import { minUuidv7Of } from '../../database/uuid.js';
 import type { ChangeRow } from '../../site-sync/sync/sync-changes.repository.js';
@@ -37,19 +37,19 @@ interface UseRow {
 /** The changes of a run by site, and the tickets that use them. */
 @Injectable()
 export class RunTreeRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** The sites of a run: first those of which most would be removed. */
   sites(runId: string, query: ListQuery): Promise<ListPage<SiteRow>> {
     const sql = `SELECT site_id, held FROM (
       SELECT site_id, count(*) FILTER (WHERE change = 'held')::int AS held FROM ${CHANGED} AS changed GROUP BY site_id) AS site`;
     const list = { name: `tree ${runId}`, sql, parameters: [runId] };
-    return listPage(this.dataSource, { ...list, key: ['held', 'site_id'], order: 'DESC' }, query);
+    return listPage(this.database, { ...list, key: ['held', 'site_id'], order: 'DESC' }, query);
   }
 
   /** The site itself and its first records: what would be removed, then kiosks before materials. */
   records(runId: string, siteIds: readonly string[]): Promise<TreeRow[]> {
-    return this.dataSource.query(
+    return this.database.query<TreeRow>(
       `SELECT kind, change, external_id AS "externalId", name, before, after, site_id AS "siteId", total FROM (
          SELECT changed.*, row_number() OVER (site ORDER BY kind <> 'sites', change <> 'held', kind, name, position) AS number,
            (count(*) FILTER (WHERE kind <> 'sites') OVER site)::int AS total
@@ -60,7 +60,7 @@ export class RunTreeRepository {
   }
 
   async siteNames(haulerId: string, siteIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.dataSource.query<{ id: string; name: string }[]>(
+    const rows = await this.database.query<{ id: string; name: string }>(
       'SELECT external_id AS id, name FROM sites WHERE hauler_id = $1 AND external_id = ANY ($2::uuid[])',
       [haulerId, siteIds],
     );
@@ -72,7 +72,7 @@ export class RunTreeRepository {
    * materials are found by pattern: stored contents may have numbers that jsonb refuses.
    */
   ticketUse(haulerId: string, siteIds: readonly string[], from: number): Promise<UseRow[]> {
-    return this.dataSource.query(
+    return this.database.query<UseRow>(
       `WITH used AS MATERIALIZED (
          SELECT t.* FROM unnest($2::uuid[]) AS site (id) CROSS JOIN LATERAL (
            SELECT site_id, id, materials FROM tickets

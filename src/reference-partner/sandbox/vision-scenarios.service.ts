@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import {
   type InjectedScenario,
@@ -11,6 +10,7 @@ import {
 } from '../../contracts/sandbox/scenarios.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { SCENARIO_HEADER } from '../../http/call.js';
+import { Database } from '../../database/database.js';
 import { copyCameras, findAlias, findClipScenario, findSourceTruck } from './sandbox.repository.js';
 
 /** How the links of one list are signed. */
@@ -37,7 +37,7 @@ const DEFAULT_REASON = 'The camera was switched off.';
 @Injectable()
 export class VisionScenarios {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SANDBOX' | 'VISION_LINK_TTL'>,
   ) {}
 
@@ -47,8 +47,8 @@ export class VisionScenarios {
    */
   async sourceTruck(customerId: string, truckId: string | undefined): Promise<string | undefined> {
     if (!this.env.SANDBOX || truckId === undefined || !isMagicTruck(truckId)) return undefined;
-    const source = await findSourceTruck(this.dataSource, customerId);
-    if (source !== undefined) await copyCameras(this.dataSource, customerId, source, truckId);
+    const source = await findSourceTruck(this.database, customerId);
+    if (source !== undefined) await copyCameras(this.database, customerId, source, truckId);
     return source;
   }
 
@@ -83,7 +83,7 @@ export class VisionScenarios {
   /** Names the scenario that has acted on a list: that of a clip that is not ready, or of the truck of an element. */
   async show({ call, res }: Request, videos: readonly Recording[], requestId?: string): Promise<void> {
     if (call.scenario !== undefined || !this.env.SANDBOX) return;
-    const clip = requestId === undefined ? undefined : await findClipScenario(this.dataSource, requestId);
+    const clip = requestId === undefined ? undefined : await findClipScenario(this.database, requestId);
     const scenario =
       clip === undefined
         ? videos.map(({ truckId }) => this.ofTruck(truckId)).find((each) => each !== undefined)
@@ -99,7 +99,7 @@ export class VisionScenarios {
   }
 
   private async aliasOf(recording: Recording): Promise<string> {
-    return (await findAlias(this.dataSource, recording)) ?? `${recording.cameraId}-1`;
+    return (await findAlias(this.database, recording)) ?? `${recording.cameraId}-1`;
   }
 }
 

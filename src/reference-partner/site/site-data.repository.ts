@@ -1,4 +1,4 @@
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 
 /** The stored response of a hauler. */
 export interface StoredAnswer {
@@ -10,15 +10,15 @@ export interface StoredAnswer {
   readonly body: Buffer;
 }
 
-export async function findAnswer(database: Querying, haulerId: string): Promise<StoredAnswer | undefined> {
-  const [row] = await database.query<StoredAnswer[]>(
+export async function findAnswer(database: Sql, haulerId: string): Promise<StoredAnswer | undefined> {
+  const [row] = await database.query<StoredAnswer>(
     'SELECT digest, byte_length::float8 AS "byteLength", body FROM reference_site_data WHERE hauler_id = $1',
     [haulerId],
   );
   return row;
 }
 
-export async function replaceAnswer(database: Querying, haulerId: string, answer: StoredAnswer): Promise<void> {
+export async function replaceAnswer(database: Sql, haulerId: string, answer: StoredAnswer): Promise<void> {
   const { digest, byteLength, body } = answer;
   await database.query(
     `INSERT INTO reference_site_data (hauler_id, digest, byte_length, body) VALUES ($1, $2, $3, $4)
@@ -28,6 +28,6 @@ export async function replaceAnswer(database: Querying, haulerId: string, answer
   );
 }
 
-export async function deleteAnswer(database: Querying, haulerId: string): Promise<void> {
+export async function deleteAnswer(database: Sql, haulerId: string): Promise<void> {
   await database.query('DELETE FROM reference_site_data WHERE hauler_id = $1', [haulerId]);
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { HostedSiteDataCounts } from '../../contracts/admin/hosted.dto.js';
+import { Database } from '../../database/database.js';
 import { listedData, readSiteData } from './site-data.rules.js';
 import { deleteAnswer, findAnswer, replaceAnswer, type StoredAnswer } from './site-data.repository.js';
 
@@ -15,21 +15,21 @@ const compress = promisify(gzip);
  */
 @Injectable()
 export class ReferenceSiteData {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** Replaces all data of a hauler with that of a JSON body. Throws `invalid` with all violations and changes nothing. */
   async replace(haulerId: string, body: unknown): Promise<HostedSiteDataCounts> {
     const { sites, kiosks, materials } = readSiteData(body);
     const data = listedData({ sites, kiosks, materials });
     const counts = { sites: sites.length, kiosks: kiosks.length, materials: materials.length };
-    if (counts.sites + counts.kiosks + counts.materials === 0) await deleteAnswer(this.dataSource, haulerId);
-    else await replaceAnswer(this.dataSource, haulerId, await answerOf({ success: true, data }));
+    if (counts.sites + counts.kiosks + counts.materials === 0) await deleteAnswer(this.database, haulerId);
+    else await replaceAnswer(this.database, haulerId, await answerOf({ success: true, data }));
     return { haulerId, ...counts, active: data.sites.length + data.kiosks.length + data.materials.length };
   }
 
   /** Undefined if the hauler has no records. If all records are inactive, the response has empty lists (decision 37). */
   find(haulerId: string): Promise<StoredAnswer | undefined> {
-    return findAnswer(this.dataSource, haulerId);
+    return findAnswer(this.database, haulerId);
   }
 }
 

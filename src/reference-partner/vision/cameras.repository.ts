@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HostedCamera } from '../../contracts/admin/hosted.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { VISION_API } from '../../contracts/vision/vision.api.js';
-import { inTransaction } from '../../database/transaction.js';
+import { Database } from '../../database/database.js';
+import { onlyRow, type Sql } from '../../database/sql.js';
 import { apiError } from '../../errors/app-error.js';
 
 /** Moving 200,000 recordings (one per minute for five months) took 9 s. */
@@ -25,7 +25,7 @@ export interface TruckCamera {
 /** The cameras of each truck with all their names. Placement and number are aliases of one camera (decision 45). */
 @Injectable()
 export class ReferenceCameras {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /**
    * Sets the aliases of a camera. A name of another camera moves to this one, with everything that is stored under it.
@@ -34,32 +34,30 @@ export class ReferenceCameras {
   async put({ customerId, truckId, cameraId, aliases }: HostedCamera): Promise<HostedCamera> {
     const names = [...new Set([cameraId, ...aliases])].sort();
     const camera = { customerId, truckId, cameraId, aliases: names.filter((name) => name !== cameraId) };
-    await inTransaction(
-      this.dataSource,
-      async (manager) => {
-        // A camera that becomes an alias of this one loses its own aliases; they would lead to a camera without recordings.
-        await manager.query(
-          'DELETE FROM reference_camera_names WHERE (customer_id, truck_id) = ($1, $2) AND camera_id = ANY($3) AND name <> ALL($3)',
-          [customerId, truckId, names],
-        );
-        await manager.query(
-          `INSERT INTO reference_camera_names SELECT $1, $2, name, $3 FROM unnest($4::text[]) AS name
+    await this.database.transaction(async (transaction) => {
+      // A camera that becomes an alias of this one loses its own aliases; they would lead to a camera without recordings.
+      await transaction.query(
+        'DELETE FROM reference_camera_names WHERE (customer_id, truck_id) = ($1, $2) AND camera_id = ANY($3) AND name <> ALL($3)',
+        [customerId, truckId, names],
+      );
+      await transaction.query(
+        `INSERT INTO reference_camera_names SELECT $1, $2, name, $3 FROM unnest($4::text[]) AS name
            ON CONFLICT (customer_id, truck_id, name) DO UPDATE SET camera_id = excluded.camera_id`,
-          [customerId, truckId, cameraId, names],
-        );
-        await moveToCamera(manager, camera);
-      },
-      MOVE_TIMEOUT,
-    );
+        [customerId, truckId, cameraId, names],
+      );
+      await moveToCamera(transaction, camera);
+    }, MOVE_TIMEOUT);
     return camera;
   }
 
   /** Returns the camera of a name, and locks the name until the transaction ends. Adds a camera for an unknown name. */
-  async findOrAdd(manager: EntityManager, { customerId, truckId, cameraId }: Required<CameraQuery>): Promise<string> {
-    const [camera] = await manager.query<[{ camera_id: string }]>(
-      `INSERT INTO reference_camera_names AS known VALUES ($1, $2, $3, $3)
+  async findOrAdd(transaction: Sql, { customerId, truckId, cameraId }: Required<CameraQuery>): Promise<string> {
+    const camera = onlyRow(
+      await transaction.query<{ camera_id: string }>(
+        `INSERT INTO reference_camera_names AS known VALUES ($1, $2, $3, $3)
        ON CONFLICT (customer_id, truck_id, name) DO UPDATE SET camera_id = known.camera_id RETURNING camera_id`,
-      [customerId, truckId, cameraId],
+        [customerId, truckId, cameraId],
+      ),
     );
     return camera.camera_id;
   }
@@ -78,7 +76,7 @@ export class ReferenceCameras {
   }
 
   private find({ customerId, truckId, cameraId }: CameraQuery): Promise<TruckCamera[]> {
-    return this.dataSource.query<TruckCamera[]>(
+    return this.database.query<TruckCamera>(
       `SELECT DISTINCT truck_id AS "truckId", camera_id AS "cameraId" FROM reference_camera_names
        WHERE customer_id = $1 AND ($2::text IS NULL OR truck_id = $2) AND ($3::text IS NULL OR name = $3)`,
       [customerId, truckId ?? null, cameraId ?? null],
@@ -98,26 +96,26 @@ export class ReferenceCameras {
  * Moves recordings, requests and clips of the aliases to their camera, where queries look for them. Throws `conflict` if
  * two recordings start at the same time. The caller must hold the locks of the names, so that nothing is added meanwhile.
  */
-async function moveToCamera(manager: EntityManager, camera: HostedCamera): Promise<void> {
+async function moveToCamera(transaction: Sql, camera: HostedCamera): Promise<void> {
   const { customerId, truckId, cameraId, aliases } = camera;
   if (aliases.length === 0) return;
-  await assertNoSameStart(manager, camera);
+  await assertNoSameStart(transaction, camera);
   const parameters = [customerId, truckId, cameraId, aliases];
   const stored = '(customer_id, truck_id) = ($1, $2) AND camera_id = ANY($4)';
-  await manager.query(`UPDATE reference_recordings SET camera_id = $3 WHERE ${stored}`, parameters);
+  await transaction.query(`UPDATE reference_recordings SET camera_id = $3 WHERE ${stored}`, parameters);
   // A run in progress looks for recordings of the old name: it loses its row, and the next run starts at once.
-  await manager.query(
+  await transaction.query(
     `UPDATE reference_video_requests SET camera_id = $3, started_at = NULL,
        due_at = CASE WHEN status = 'processing' THEN now() END
      WHERE ${stored}`,
     parameters,
   );
-  await manager.query(`UPDATE reference_clips SET camera_id = $3 WHERE ${stored}`, parameters);
+  await transaction.query(`UPDATE reference_clips SET camera_id = $3 WHERE ${stored}`, parameters);
 }
 
-async function assertNoSameStart(manager: EntityManager, camera: HostedCamera): Promise<void> {
+async function assertNoSameStart(transaction: Sql, camera: HostedCamera): Promise<void> {
   const { customerId, truckId, cameraId, aliases } = camera;
-  const [conflict] = await manager.query<{ name: string; start_time: Date }[]>(
+  const [conflict] = await transaction.query<{ name: string; start_time: Date }>(
     `SELECT camera_id AS name, start_time FROM reference_recordings AS moved
      WHERE (customer_id, truck_id) = ($1, $2) AND camera_id = ANY($4) AND EXISTS (
        SELECT 1 FROM reference_recordings AS other

@@ -1,9 +1,9 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { VideoStatus } from '../../contracts/vision/vision.dto.js';
+import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { Changes, Next, Run } from '../../work/run.js';
 import { WorkService } from '../../work/work.service.js';
@@ -46,7 +46,7 @@ interface RequestRow extends ClipRequest {
 @Injectable()
 export class ClipPreparationJob implements OnModuleInit {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly work: WorkService,
     private readonly clock: PartnerClock,
     @Inject(STORAGE) private readonly storage: Storage,
@@ -78,7 +78,7 @@ export class ClipPreparationJob implements OnModuleInit {
       return 'done';
     }
     // Until the rows are written a repair of the storage takes no file for one without a row.
-    await whileAnnounced(this.dataSource, undefined, () => this.prepareClips(run));
+    await whileAnnounced(this.database, undefined, () => this.prepareClips(run));
     return 'done';
   }
 
@@ -87,17 +87,17 @@ export class ClipPreparationJob implements OnModuleInit {
     const { row } = run;
     const range = { startTime: row.start_time, endTime: row.end_time };
     const source = { ...row, truck_id: row.sandbox?.sourceTruckId ?? row.truck_id };
-    const recordings = await recordingsOf(this.dataSource, source);
+    const recordings = await recordingsOf(this.database, source);
     const clips: NewClip[] = [];
     const whole: ListedWhole[] = [];
     try {
       for (const recording of recordings) await this.addClip(run, recording, clips, whole);
       if (clips.length === 0) return await this.end(run, 'failed', NOTHING_RECORDED);
       clips.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
-      await inTransaction(this.dataSource, async (manager) => {
-        await run.hold(manager);
-        await insertClips(manager, row, clips);
-        await this.end(run, 'ready', messageOf(range, clips, whole), {}, manager);
+      await this.database.transaction(async (transaction) => {
+        await run.hold(transaction);
+        await insertClips(transaction, row, clips);
+        await this.end(run, 'ready', messageOf(range, clips, whole), {}, transaction);
       });
     } catch (error) {
       // The commit may have succeeded, and a row must have its file. `storage check` reports a file without a row.
@@ -161,10 +161,10 @@ export class ClipPreparationJob implements OnModuleInit {
     status: 'ready' | 'failed',
     message: string | null,
     set: Changes = {},
-    manager?: EntityManager,
+    transaction?: Sql,
   ): Promise<void> {
     VIDEO_REQUEST_STATES.assertTransition(run.row.status, status);
-    const finishedAt = new Date(await this.clock.now(run.row.customer_id, manager));
-    await run.finish('done', { status, message, finished_at: finishedAt, ...set }, manager);
+    const finishedAt = new Date(await this.clock.now(run.row.customer_id, transaction));
+    await run.finish('done', { status, message, finished_at: finishedAt, ...set }, transaction);
   }
 }

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
@@ -9,7 +8,7 @@ import {
   type SandboxClock,
 } from '../../contracts/admin/sandbox.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
-import { inTransaction } from '../../database/transaction.js';
+import { Database } from '../../database/database.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
@@ -24,7 +23,7 @@ const WINDOW_MS = 6 * 3_600_000;
 @Injectable()
 export class ClockEvents {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly clock: PartnerClock,
     private readonly work: WorkService,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_LINK_TTL'>,
@@ -37,9 +36,9 @@ export class ClockEvents {
     }
     const milliseconds =
       advanceTo === undefined ? (advanceSeconds ?? 0) * 1_000 : await this.until(advanceTo, customerId);
-    const now = await inTransaction(this.dataSource, async (manager) => {
-      await advanceDueClips(manager, customerId, milliseconds);
-      return this.clock.advance(manager, customerId, milliseconds);
+    const now = await this.database.transaction(async (transaction) => {
+      await advanceDueClips(transaction, customerId, milliseconds);
+      return this.clock.advance(transaction, customerId, milliseconds);
     });
     this.work.runDue(CLIP_WORK);
     return { now: formatInstant(new Date(now)) };
@@ -56,8 +55,8 @@ export class ClockEvents {
 
   private async distance(event: ClockEvent, customerId: string): Promise<number | null> {
     if (event === 'link-expired') return this.env.VISION_LINK_TTL + 1_000;
-    if (event === 'clip-ready') return millisecondsToNextClip(this.dataSource, customerId);
-    const end = await lastRecordingEnd(this.dataSource, customerId);
+    if (event === 'clip-ready') return millisecondsToNextClip(this.database, customerId);
+    const end = await lastRecordingEnd(this.database, customerId);
     return end === null ? null : end + WINDOW_MS - (await this.clock.now(customerId));
   }
 }

@@ -1,7 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { isUuid, withoutFinalSlashes } from '../../contracts/common/text.js';
@@ -12,6 +11,7 @@ import { apiError } from '../../errors/app-error.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
 import { SCENARIO_HEADER } from '../../http/call.js';
 import { cellPath } from '../../config/cell-path.js';
+import { Database } from '../../database/database.js';
 import { requestedOrigin } from '../../http/url.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
 import { FaultyFiles } from '../sandbox/faulty-files.js';
@@ -77,7 +77,7 @@ export class DownloadLinks {
 @Injectable()
 export class VideoFiles {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly links: DownloadLinks,
     private readonly clock: PartnerClock,
     private readonly files: FaultyFiles,
@@ -93,7 +93,7 @@ export class VideoFiles {
       request.call.scenario = { name: scenario as ScenarioName, parameters: {} };
       response.setHeader(SCENARIO_HEADER, scenario);
     }
-    const video = isUuid(id) ? await findVideo(this.dataSource, kind, id) : undefined;
+    const video = isUuid(id) ? await findVideo(this.database, kind, id) : undefined;
     const now = video === undefined ? systemNow() : await this.clock.now(video.customer_id);
     if (expiresAtMs <= now) throw apiError(VISION_API, 'gone', 'the link has expired: list the videos again');
     if (video === undefined) throw apiError(VISION_API, 'notFound', 'the file was deleted: list the videos again');

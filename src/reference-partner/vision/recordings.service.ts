@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
   HOSTED_RECORDING_MAX_BYTES,
@@ -7,9 +6,9 @@ import {
   type HostedRecordingQuery,
 } from '../../contracts/admin/hosted.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
+import { Database } from '../../database/database.js';
 import { beginsAsMp4, MP4_HEAD_BYTES } from '../../media/mp4-start.js';
 import { isDatabaseUnavailable, isUniqueViolation } from '../../database/postgres-errors.js';
-import { inTransaction } from '../../database/transaction.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { errorCode } from '../../storage/storage-errors.js';
@@ -22,7 +21,7 @@ import { hasRecordingAt, insertRecording, MAX_RECORDING_MS, videoFileName } from
 @Injectable()
 export class ReferenceRecordings {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly cameras: ReferenceCameras,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
@@ -35,10 +34,10 @@ export class ReferenceRecordings {
     assertRange(query);
     const cameraId = await this.cameras.idOf(query.customerId, query.truckId, query.cameraId);
     const camera = { ...query, cameraId };
-    if (await hasRecordingAt(this.dataSource, camera)) throw startConflict(camera);
+    if (await hasRecordingAt(this.database, camera)) throw startConflict(camera);
     const id = uuidv7();
     const name = videoFileName('recordings', id);
-    return whileAnnounced(this.dataSource, name, () => this.store(id, query, body)).catch((error: unknown) => {
+    return whileAnnounced(this.database, name, () => this.store(id, query, body)).catch((error: unknown) => {
       throw isUniqueViolation(error, 'reference_recordings_start_key') ? startConflict(camera) : error;
     });
   }
@@ -51,10 +50,10 @@ export class ReferenceRecordings {
         : error;
     });
     try {
-      await inTransaction(this.dataSource, async (manager) => {
+      await this.database.transaction(async (transaction) => {
         // Look up the camera again: the name may have moved to another camera during the upload.
-        const cameraId = await this.cameras.findOrAdd(manager, query);
-        await insertRecording(manager, id, { ...query, cameraId }, stored);
+        const cameraId = await this.cameras.findOrAdd(transaction, query);
+        await insertRecording(transaction, id, { ...query, cameraId }, stored);
       });
     } catch (error) {
       // The commit may have succeeded, and a row must have its file. `storage check` reports a file without a row.

@@ -1,8 +1,7 @@
-import type { DataSource } from 'typeorm';
 import type { HostedRecordingQuery } from '../../contracts/admin/hosted.dto.js';
 import type { Instant } from '../../contracts/common/instant.js';
 import type { PageRequest } from '../../contracts/common/pagination.dto.js';
-import type { Querying } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../database/sql.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import { type Published, storageName } from '../../storage/storage.js';
 import type { TruckCamera } from './cameras.repository.js';
@@ -81,14 +80,14 @@ export const fileOf = (kind: VideoKind, { id, recording_id: recordingId }: Video
   recordingId == null ? videoFileName(kind, id) : videoFileName('recordings', recordingId);
 
 /** The files of the reference partner in the storage, and the rows that refer to them. */
-export const referenceInventories = (dataSource: Querying): Inventory[] =>
+export const referenceInventories = (database: Sql): Inventory[] =>
   Object.values(VIDEO_TABLES).map(({ table, folder, where }) =>
-    inventoryOf(dataSource, { table, folder, where, owner: 'customer_id' }),
+    inventoryOf(database, { table, folder, where, owner: 'customer_id' }),
   );
 
 /** The videos that overlap `[startTime, endTime)`, oldest first, then by id (decision 42), and how many there are. */
 export async function listVideos(
-  dataSource: DataSource,
+  database: Sql,
   kind: VideoKind,
   { customerId, truckId, cameras, startTime, endTime, requestId }: StoredVideoQuery,
   page: PageRequest,
@@ -98,29 +97,31 @@ export async function listVideos(
   const ofClips = kind === 'clips' ? [requestId] : [];
   const parameters = [customerId, truckId, startTime, endTime, ...names, ...ofClips].map((value) => value ?? null);
   // Indexes have all columns of the inner query: it reads no rows.
-  const rows = await dataSource.query<VideoRow[]>(
+  const rows = await database.query<VideoRow>(
     `SELECT ${columns} FROM ${table}
      WHERE id = ANY (ARRAY(SELECT id FROM ${table} WHERE ${listed} ORDER BY start_time, id
        OFFSET ${page.offset} LIMIT ${page.pageSize}))
      ORDER BY start_time, id`,
     parameters,
   );
-  const [counted] = await dataSource.query<[{ total: number }]>(
-    `SELECT count(*)::float8 AS total FROM ${table} WHERE ${listed}`,
-    parameters,
+  const counted = onlyRow(
+    await database.query<{ total: number }>(
+      `SELECT count(*)::float8 AS total FROM ${table} WHERE ${listed}`,
+      parameters,
+    ),
   );
   return { rows, total: counted.total };
 }
 
-export async function findVideo(dataSource: DataSource, kind: VideoKind, id: string): Promise<VideoRow | undefined> {
+export async function findVideo(database: Sql, kind: VideoKind, id: string): Promise<VideoRow | undefined> {
   const { table, columns } = VIDEO_TABLES[kind];
-  const [row] = await dataSource.query<VideoRow[]>(`SELECT ${columns} FROM ${table} WHERE id = $1`, [id]);
+  const [row] = await database.query<VideoRow>(`SELECT ${columns} FROM ${table} WHERE id = $1`, [id]);
   return row;
 }
 
 /** All recordings of the camera of a request that overlap its range, oldest first. */
-export async function recordingsOf(dataSource: DataSource, request: ClipRequest): Promise<VideoRow[]> {
-  return dataSource.query<VideoRow[]>(
+export async function recordingsOf(database: Sql, request: ClipRequest): Promise<VideoRow[]> {
+  return database.query<VideoRow>(
     `SELECT ${COLUMNS} FROM reference_recordings
      WHERE (customer_id, truck_id, camera_id) = ($1, $2, $3) AND start_time >= $4::timestamptz - interval '24 hours'
        AND start_time < $5 AND end_time > $4 ORDER BY start_time, id`,
@@ -129,10 +130,10 @@ export async function recordingsOf(dataSource: DataSource, request: ClipRequest)
 }
 
 export async function hasRecordingAt(
-  database: Querying,
+  database: Sql,
   { customerId, truckId, cameraId, startTime }: HostedRecordingQuery,
 ): Promise<boolean> {
-  const rows = await database.query<unknown[]>(
+  const rows = await database.query(
     'SELECT 1 FROM reference_recordings WHERE (customer_id, truck_id, camera_id, start_time) = ($1, $2, $3, $4)',
     [customerId, truckId, cameraId, startTime],
   );
@@ -140,7 +141,7 @@ export async function hasRecordingAt(
 }
 
 export async function insertRecording(
-  database: Querying,
+  database: Sql,
   id: string,
   { customerId, truckId, cameraId, startTime, endTime }: HostedRecordingQuery,
   { size, sha256 }: Published,
@@ -165,7 +166,7 @@ export interface NewClip {
   readonly sha256: string;
 }
 
-export async function insertClips(database: Querying, request: ClipRequest, clips: readonly NewClip[]): Promise<void> {
+export async function insertClips(database: Sql, request: ClipRequest, clips: readonly NewClip[]): Promise<void> {
   await database.query(
     `INSERT INTO reference_clips (request_id, customer_id, truck_id, camera_id, id, recording_id, start_time, end_time,
        size_bytes, sha256)
@@ -177,8 +178,8 @@ export async function insertClips(database: Querying, request: ClipRequest, clip
 }
 
 /** The end of the last recording of a customer, in milliseconds since the epoch; null if it has none. */
-export async function lastRecordingEnd(database: Querying, customerId: string): Promise<number | null> {
-  const [row] = await database.query<{ value: number | null }[]>(
+export async function lastRecordingEnd(database: Sql, customerId: string): Promise<number | null> {
+  const [row] = await database.query<{ value: number | null }>(
     'SELECT extract(epoch FROM max(end_time))::float8 * 1000 AS value FROM reference_recordings WHERE customer_id = $1',
     [customerId],
   );

@@ -1,7 +1,7 @@
 import type { HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 import type { ClipScenario } from '../sandbox/vision-scenarios.service.js';
 
 /** Those of `HostedVideoRequest`. */
@@ -20,7 +20,7 @@ interface NewVideoRequest extends CreateVideoRequest {
  * Stores a request as `processing` and due after its delay. The statement resolves the camera name under a lock, because a
  * name that moves to another camera moves its requests too.
  */
-export async function insertVideoRequest(database: Querying, request: NewVideoRequest): Promise<void> {
+export async function insertVideoRequest(database: Sql, request: NewVideoRequest): Promise<void> {
   const { id, customerId, truckId, cameraId, startTime, endTime, createdAt, delaySeconds, scenario } = request;
   await database.query(
     `INSERT INTO reference_video_requests (id, customer_id, truck_id, camera_id, start_time, end_time, status, due_at,
@@ -31,14 +31,14 @@ export async function insertVideoRequest(database: Querying, request: NewVideoRe
   );
 }
 
-export async function findVideoRequest(database: Querying, id: string): Promise<object | undefined> {
+export async function findVideoRequest(database: Sql, id: string): Promise<object | undefined> {
   const sql = `SELECT ${COLUMNS} FROM reference_video_requests WHERE id = $1`;
-  const [row] = await database.query<object[]>(sql, [id]);
+  const [row] = await database.query<object>(sql, [id]);
   return row;
 }
 
 /** Newest first. */
-export function listVideoRequests(database: Querying, query: HostedVideoRequestQuery): Promise<ListPage<object>> {
+export function listVideoRequests(database: Sql, query: HostedVideoRequestQuery): Promise<ListPage<object>> {
   const list: SqlList = {
     name: 'hosted/video-requests',
     sql: `SELECT ${COLUMNS} FROM reference_video_requests WHERE ($1::text IS NULL OR status = $1)`,
@@ -50,7 +50,7 @@ export function listVideoRequests(database: Querying, query: HostedVideoRequestQ
 }
 
 /** Makes the clips of a customer due earlier: their due time is system time, while the customer's clock moves. */
-export async function advanceDueClips(database: Querying, customerId: string, milliseconds: number): Promise<void> {
+export async function advanceDueClips(database: Sql, customerId: string, milliseconds: number): Promise<void> {
   await database.query(
     `UPDATE reference_video_requests SET due_at = due_at - make_interval(secs => $2::float8 / 1000)
      WHERE customer_id = $1 AND status = 'processing' AND due_at IS NOT NULL AND started_at IS NULL`,
@@ -59,8 +59,8 @@ export async function advanceDueClips(database: Querying, customerId: string, mi
 }
 
 /** Null if no clip of the customer is due. */
-export async function millisecondsToNextClip(database: Querying, customerId: string): Promise<number | null> {
-  const [row] = await database.query<{ value: number | null }[]>(
+export async function millisecondsToNextClip(database: Sql, customerId: string): Promise<number | null> {
+  const [row] = await database.query<{ value: number | null }>(
     `SELECT extract(epoch FROM min(due_at) - now())::float8 * 1000 AS value FROM reference_video_requests
      WHERE customer_id = $1 AND status = 'processing'`,
     [customerId],

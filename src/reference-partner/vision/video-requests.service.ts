@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { HostedVideoRequest, type HostedVideoRequestQuery } from '../../contracts/admin/hosted.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { type Instant, microsBetween } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import type { CreateVideoRequest } from '../../contracts/vision/vision.dto.js';
+import { Database } from '../../database/database.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
@@ -20,7 +20,7 @@ const MINUTE_MICROS = 60_000_000;
 @Injectable()
 export class ReferenceVideoRequests {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly work: WorkService,
     private readonly clock: PartnerClock,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_MAX_CLIP_MINUTES'>,
@@ -29,7 +29,7 @@ export class ReferenceVideoRequests {
   /** The request is due at once, for `ClipPreparationJob`. Returns its id. */
   async add(request: CreateVideoRequest, scenario?: ClipScenario): Promise<string> {
     const id = uuidv7();
-    await insertVideoRequest(this.dataSource, {
+    await insertVideoRequest(this.database, {
       ...request,
       id,
       createdAt: new Date(await this.clock.now(request.customerId)),
@@ -49,13 +49,13 @@ export class ReferenceVideoRequests {
   }
 
   async find(id: string): Promise<HostedVideoRequest | undefined> {
-    const row = await findVideoRequest(this.dataSource, id);
+    const row = await findVideoRequest(this.database, id);
     return row && present(HostedVideoRequest, row);
   }
 
   /** Newest first. */
   async list(query: HostedVideoRequestQuery): Promise<List<HostedVideoRequest>> {
-    const { rows, pagination } = await listVideoRequests(this.dataSource, query);
+    const { rows, pagination } = await listVideoRequests(this.database, query);
     return { data: rows.map((row) => present(HostedVideoRequest, row)), pagination };
   }
 }

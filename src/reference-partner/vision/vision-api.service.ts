@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { DataSource } from 'typeorm';
 import { principalOf } from '../../auth/caller.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { type PageRequest, pageRequest, paginationOf } from '../../contracts/common/pagination.dto.js';
@@ -19,6 +18,7 @@ import {
   Video,
   type VideoList,
 } from '../../contracts/vision/vision.dto.js';
+import { Database } from '../../database/database.js';
 import { apiError } from '../../errors/app-error.js';
 import type { Call } from '../../http/call.js';
 import { PartnerClock } from '../sandbox/partner-clock.js';
@@ -39,7 +39,7 @@ interface Links {
 @Injectable()
 export class ReferenceVisionApi {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly cameras: ReferenceCameras,
     private readonly requests: ReferenceVideoRequests,
     private readonly links: DownloadLinks,
@@ -98,7 +98,7 @@ export class ReferenceVisionApi {
   ) {
     const wanted = { ...query, cameras: query.cameraId === undefined ? undefined : cameras, requestId };
     const page = pageRequest(query);
-    const { rows, total } = await listVideos(this.dataSource, kind, wanted, shifted(page, scenario?.name));
+    const { rows, total } = await listVideos(this.database, kind, wanted, shifted(page, scenario?.name));
     return { rows, pagination: paginationOf(page, shownTotal(total, scenario)) };
   }
 

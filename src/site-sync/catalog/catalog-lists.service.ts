@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { CatalogKiosk, CatalogMaterial, type CatalogQuery, CatalogSite } from '../../contracts/admin/catalog.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { present } from '../../contracts/common/present.js';
+import { Database } from '../../database/database.js';
 import { listPage } from '../../database/list-page.js';
 import { type CatalogKind, catalogList } from './catalog.repository.js';
 
 /** The lists of the catalog for the admin API, newest first. */
 @Injectable()
 export class CatalogLists {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   sites(query: CatalogQuery): Promise<List<CatalogSite>> {
     return this.list(CatalogSite, 'sites', query);
@@ -29,7 +29,7 @@ export class CatalogLists {
     kind: CatalogKind,
     query: CatalogQuery,
   ): Promise<List<Dto>> {
-    const { rows, pagination } = await listPage<object>(this.dataSource, catalogList(kind, query), query);
+    const { rows, pagination } = await listPage<object>(this.database, catalogList(kind, query), query);
     return { data: rows.map((row) => present(type, row)), pagination };
   }
 }

@@ -1,6 +1,6 @@
 import type { CatalogQuery } from '../../contracts/admin/catalog.dto.js';
 import type { SqlList } from '../../database/list-page.js';
-import type { Columns, Querying } from '../../database/sql.js';
+import type { Columns, Sql } from '../../database/sql.js';
 
 /** The site and materials of one ticket, by the partner's ids in lower case. */
 export interface CatalogReference {
@@ -68,15 +68,12 @@ const FIND = `
   JOIN materials m ON m.hauler_id = reference.hauler_id AND m.external_id = reference.material_id`;
 
 /** Looks up all references in one query. Records of another hauler count as unknown (decision 1). */
-export async function findReferences(
-  database: Querying,
-  references: readonly CatalogReference[],
-): Promise<CatalogFindings> {
+export async function findReferences(database: Sql, references: readonly CatalogReference[]): Promise<CatalogFindings> {
   const sites = distinct(references.map(({ haulerId, siteId }) => [haulerId, siteId]));
   const materials = distinct(
     references.flatMap(({ haulerId, materialIds }) => materialIds.map((id) => [haulerId, id] as const)),
   );
-  const rows = await database.query<FoundRow[]>(FIND, [...sites, ...materials]);
+  const rows = await database.query<FoundRow>(FIND, [...sites, ...materials]);
   const knownSites = new Set(rows.filter((row) => row.is_site).map((row) => row.hauler_id + row.id));
   const sitesOfMaterials = new Map(
     rows.filter((row) => !row.is_site).map((row) => [row.hauler_id + row.id, new Set(row.site_ids)]),
@@ -144,10 +141,10 @@ export function catalogList(kind: CatalogKind, { haulerId, connectionId, active,
  * synchronised, null before the first time; a hauler without a Site connection is absent.
  */
 export async function requestCatalog(
-  session: Querying,
+  session: Sql,
   haulerIds: readonly string[],
 ): Promise<ReadonlyMap<string, Date | null>> {
-  const rows = await session.query<{ hauler_id: string; at: Date | null }[]>(
+  const rows = await session.query<{ hauler_id: string; at: Date | null }>(
     `WITH due AS (
        UPDATE connections SET due_at = now() WHERE (hauler_id, id) IN (
          SELECT c.hauler_id, c.id FROM connections AS c
@@ -168,11 +165,11 @@ export async function requestCatalog(
 
 /** When the sites and materials of a hauler, or of one of its connections, were last synchronised; null before the first time. */
 export async function lastSynchronisation(
-  database: Querying,
+  database: Sql,
   haulerId: string,
   connectionId: string | null,
 ): Promise<Date | null> {
-  const [last] = await database.query<{ at: Date }[]>(
+  const [last] = await database.query<{ at: Date }>(
     `SELECT finished_at AS at FROM sync_runs WHERE hauler_id = $1 AND status IN ('succeeded', 'held')
         AND ($2::uuid IS NULL OR connection_id = $2)
       ORDER BY created_at DESC LIMIT 1`,

@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import { onlyRow, type Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { forEachKind, type Kind, type KindCounts, KINDS } from './kinds.js';
 import type { RemovalCounts } from './removal-guard.rules.js';
@@ -49,28 +49,28 @@ const NEW_ID = `($3::text || to_hex(${0x7000} + (given.position >> 12)) || to_he
   || $4::text)::uuid`;
 
 /** Locks the hauler's catalog until the end of the transaction: connections of one hauler may have the same records. */
-export async function lockCatalog(manager: EntityManager, haulerId: string): Promise<void> {
-  await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog of ${haulerId}`]);
+export async function lockCatalog(transaction: Sql, haulerId: string): Promise<void> {
+  await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`catalog of ${haulerId}`]);
 }
 
 /**
  * Takes over the records of the hauler's deleted connections: otherwise no answer could remove them. Their holds are
  * discarded.
  */
-export async function adoptRecords(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
-  const rows = await manager.query<{ id: string }[]>(
+export async function adoptRecords(transaction: Sql, { haulerId, connectionId }: CatalogOwner): Promise<void> {
+  const rows = await transaction.query<{ id: string }>(
     'SELECT id FROM connections WHERE hauler_id = $1 AND deleted_at IS NOT NULL',
     [haulerId],
   );
   if (rows.length === 0) return;
   const deleted = rows.map(({ id }) => id);
   for (const kind of KINDS) {
-    await manager.query(
+    await transaction.query(
       `UPDATE ${kind} SET connection_id = $2 WHERE hauler_id = $1 AND connection_id = ANY ($3::uuid[])`,
       [haulerId, connectionId, deleted],
     );
   }
-  await manager.query('DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = ANY ($2::uuid[])', [
+  await transaction.query('DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = ANY ($2::uuid[])', [
     haulerId,
     deleted,
   ]);
@@ -84,12 +84,12 @@ export class KindRepository {
   private readonly changes: ChangeRecorder;
 
   constructor(
-    private readonly manager: EntityManager,
+    private readonly transaction: Sql,
     run: StartedRun,
     private readonly kind: Kind,
   ) {
     this.parameters = [run.haulerId, run.connectionId];
-    this.changes = new ChangeRecorder(manager, run, kind);
+    this.changes = new ChangeRecorder(transaction, run, kind);
     this.given = `(SELECT * FROM staged WHERE kind = '${kind}' AND fault IS NULL AND NOT merged) given`;
     this.absent = `
       stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.active
@@ -162,14 +162,14 @@ export class KindRepository {
   }
 
   async discardHolds(): Promise<void> {
-    await this.manager.query(
+    await this.transaction.query(
       `DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND kind = '${this.kind}'`,
       [...this.parameters],
     );
   }
 
   async holdAbsent(): Promise<void> {
-    await this.manager.query(
+    await this.transaction.query(
       `INSERT INTO sync_holds (hauler_id, connection_id, kind, external_id)
        SELECT $1, $2, '${this.kind}', stored.external_id FROM ${this.kind} stored WHERE ${this.absent}`,
       [...this.parameters],
@@ -178,14 +178,14 @@ export class KindRepository {
 
   async deactivateAbsent(): Promise<number> {
     await this.changes.storeRemoved('deactivated', this.absent);
-    return affected(this.manager, `UPDATE ${this.kind} stored SET ${DEACTIVATE} WHERE ${this.absent}`, [
+    return affected(this.transaction, `UPDATE ${this.kind} stored SET ${DEACTIVATE} WHERE ${this.absent}`, [
       ...this.parameters,
     ]);
   }
 
   /** One statement, because each one reads the staged records of all kinds. */
   private countOutcomes(): Promise<OutcomeRow[]> {
-    return this.manager.query<OutcomeRow[]>(
+    return this.transaction.query<OutcomeRow>(
       `SELECT outcome, count(*)::int AS count,
          count(*) FILTER (WHERE given.fault IS NULL AND NOT given.merged AND ${this.isWritten('outcome')})::int AS written,
          count(given.flagged_reason) FILTER (WHERE given.fault IS NULL)::int AS flagged,
@@ -205,7 +205,7 @@ export class KindRepository {
     const set = this.versioned.map(
       (column) => `${column} = CASE WHEN ${IS_STALE} THEN stored.${column} ELSE given.${column} END`,
     );
-    await this.manager.query(
+    await this.transaction.query(
       `UPDATE ${this.kind} stored SET ${set.join(', ')},
          active = given.active,
          deactivated_at = CASE WHEN given.active THEN NULL ELSE coalesce(stored.deactivated_at, now()) END,
@@ -221,7 +221,7 @@ export class KindRepository {
 
   private async insert(): Promise<void> {
     const first = uuidv7();
-    await this.manager.query(
+    await this.transaction.query(
       `INSERT INTO ${this.kind} (id, hauler_id, connection_id, deactivated_at, external_id, active, partner_updated_at,
          ${this.versioned.join(', ')})
        SELECT ${NEW_ID}, $1, $2, CASE WHEN given.active THEN NULL ELSE now() END, given.external_id, given.active,
@@ -255,15 +255,13 @@ export class KindRepository {
   }
 
   private async one<Row>(sql: string): Promise<Row> {
-    const [row] = await this.manager.query<Row[]>(sql, [...this.parameters]);
-    if (row === undefined) throw new Error('an aggregate returned no row');
-    return row;
+    return onlyRow(await this.transaction.query<Row[]>(sql, [...this.parameters]));
   }
 }
 
 /** Whether removals wait for an admin. */
-export async function hasHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<boolean> {
-  const held = await manager.query<unknown[]>(
+export async function hasHeldRemovals(transaction: Sql, owner: CatalogOwner): Promise<boolean> {
+  const held = await transaction.query(
     'SELECT FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected LIMIT 1',
     [owner.haulerId, owner.connectionId],
   );
@@ -271,12 +269,12 @@ export async function hasHeldRemovals(manager: EntityManager, owner: CatalogOwne
 }
 
 /** Applies the removals that were held and returns their number by kind. */
-export async function applyHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<Record<Kind, number>> {
+export async function applyHeldRemovals(transaction: Sql, owner: CatalogOwner): Promise<Record<Kind, number>> {
   const removed = forEachKind(() => 0);
   const parameters = [owner.haulerId, owner.connectionId];
   for (const kind of KINDS) {
     removed[kind] = await affected(
-      manager,
+      transaction,
       `UPDATE ${kind} stored SET ${DEACTIVATE} FROM sync_holds hold
        WHERE hold.hauler_id = $1 AND hold.connection_id = $2 AND hold.kind = '${kind}'
          AND stored.hauler_id = $1 AND stored.connection_id = $2 AND stored.external_id = hold.external_id
@@ -284,7 +282,7 @@ export async function applyHeldRemovals(manager: EntityManager, owner: CatalogOw
       parameters,
     );
   }
-  await manager.query(
+  await transaction.query(
     'DELETE FROM sync_holds WHERE hauler_id = $1 AND connection_id = $2 AND NOT rejected',
     parameters,
   );
@@ -292,14 +290,14 @@ export async function applyHeldRemovals(manager: EntityManager, owner: CatalogOw
 }
 
 /** Keeps the held records. The next run that would remove them holds them again. */
-export async function rejectHeldRemovals(manager: EntityManager, owner: CatalogOwner): Promise<void> {
-  await manager.query('UPDATE sync_holds SET rejected = true WHERE hauler_id = $1 AND connection_id = $2', [
+export async function rejectHeldRemovals(transaction: Sql, owner: CatalogOwner): Promise<void> {
+  await transaction.query('UPDATE sync_holds SET rejected = true WHERE hauler_id = $1 AND connection_id = $2', [
     owner.haulerId,
     owner.connectionId,
   ]);
 }
 
-async function affected(manager: EntityManager, sql: string, parameters: unknown[]): Promise<number> {
-  const [, count] = await manager.query<[unknown[], number]>(sql, parameters);
+async function affected(transaction: Sql, sql: string, parameters: unknown[]): Promise<number> {
+  const count = await transaction.change(sql, parameters);
   return count;
 }

@@ -1,4 +1,4 @@
-import type { EntityManager } from 'typeorm';
+import type { Sql } from '../../database/sql.js';
 import type { CatalogOwner } from './catalog-sync.repository.js';
 
 /** Valid materials whose id the answer has more than once. */
@@ -25,16 +25,16 @@ const isOfAnotherConnection = (table: 'sites' | 'kiosks', id: string) =>
  * Stored parents stay where the answer states nothing about them: sites and kiosks of another connection of the hauler, and all
  * parents of a material with a malformed element.
  */
-export async function mergeMaterials(manager: EntityManager, { haulerId, connectionId }: CatalogOwner): Promise<void> {
+export async function mergeMaterials(transaction: Sql, { haulerId, connectionId }: CatalogOwner): Promise<void> {
   const parameters = [haulerId, connectionId];
-  const [found] = await manager.query<{ repeats: boolean; keeps: boolean }[]>(
+  const [found] = await transaction.query<{ repeats: boolean; keeps: boolean }>(
     `SELECT EXISTS ${REPEATED} AS repeats, EXISTS ${MALFORMED} OR ${HAS_OTHER_SITES} AS keeps`,
     parameters,
   );
   // Most answers have nothing to merge.
   if (found?.repeats !== true && found?.keeps !== true) return;
-  await quarantineRepeated(manager);
-  await manager.query(
+  await quarantineRepeated(transaction);
+  await transaction.query(
     `WITH kept AS MATERIALIZED (
        SELECT stored.external_id, parent.site, parent.kiosk
        FROM materials AS stored CROSS JOIN LATERAL (${STORED_PARENTS}) AS parent (site, kiosk)
@@ -64,7 +64,7 @@ export async function mergeMaterials(manager: EntityManager, { haulerId, connect
      WHERE given.kind = 'materials' AND given.fault IS NULL AND given.external_id = g.external_id AND given.position = g.head`,
     parameters,
   );
-  await manager.query(
+  await transaction.query(
     `UPDATE staged AS given SET merged = true FROM (
        SELECT external_id, min(position) AS head FROM staged
        WHERE kind = 'materials' AND fault IS NULL AND external_id IN ${REPEATED} GROUP BY external_id) AS repeated
@@ -74,8 +74,8 @@ export async function mergeMaterials(manager: EntityManager, { haulerId, connect
 }
 
 /** An element with another type or unit than the first one, or with its parents again, is no further parent. */
-async function quarantineRepeated(manager: EntityManager): Promise<void> {
-  await manager.query(
+async function quarantineRepeated(transaction: Sql): Promise<void> {
+  await transaction.query(
     `UPDATE staged AS given SET fault_path = 'materials[' || given.position || '].id', rule = 'isUnique', merged = NOT differs,
        fault = 'materials[' || given.position || '].id is the id of an earlier element'
          || CASE WHEN differs THEN ', which has another materialType or measureUnit' ELSE ' with the same parents' END

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
+import { Database } from '../../database/database.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
 import { type AbsentLists, NOTICED_RUNS } from './absent-lists.rules.js';
 import type { RunCounts } from './kinds.js';
@@ -33,13 +33,13 @@ export interface RunOfAbsentLists {
 @Injectable()
 export class RunAttentionRepository {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly log: ExchangeLog,
   ) {}
 
   /** The last applied run of each connection whose answers have lost a list. */
   absentLists(): Promise<RunOfAbsentLists[]> {
-    return this.dataSource.query(
+    return this.database.query<RunOfAbsentLists>(
       `SELECT c.hauler_id, c.id AS connection_id, r.id AS run_id, r.absent_lists
        FROM connections AS c
        CROSS JOIN LATERAL (
@@ -55,7 +55,7 @@ export class RunAttentionRepository {
     const failed = (await this.find()).filter(({ status }) => status === 'failed');
     if (failed.length === 0) return [];
     await this.log.flushForReader();
-    const rows = await this.dataSource.query<{ id: string }[]>(
+    const rows = await this.database.query<{ id: string }>(
       `SELECT r.id FROM unnest($1::uuid[], $2::uuid[]) AS r (id, connection_id)
        WHERE EXISTS (
          SELECT FROM exchanges AS e WHERE e.connection_id = r.connection_id AND e.id >= r.id AND e.scenario IS NOT NULL
@@ -71,7 +71,7 @@ export class RunAttentionRepository {
   }
 
   private find(): Promise<TroubledRun[]> {
-    return this.dataSource.query(
+    return this.database.query<TroubledRun>(
       `SELECT c.hauler_id, c.id AS connection_id, r.id AS run_id, r.status, r.counts, r.guard, r.error, r.finished_at,
          failed.count AS failures, failed.since AS failing_since, stored.at AS stored_at
        FROM connections AS c

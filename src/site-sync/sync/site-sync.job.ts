@@ -1,8 +1,9 @@
-import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource, type EntityManager } from 'typeorm';
+import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable, isTransient } from '../../database/postgres-errors.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
+import { Sweep } from '../../database/sweep.js';
 import { RowLostError, type Next, type Run } from '../../work/run.js';
 import { failureSentence, logFailure } from '../../work/failure-sentence.js';
 import { WorkService } from '../../work/work.service.js';
@@ -54,7 +55,7 @@ export class SiteSyncJob implements OnModuleInit {
   };
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly work: WorkService,
     private readonly runs: SyncRunsRepository,
     private readonly sync: SiteSync,
@@ -67,8 +68,8 @@ export class SiteSyncJob implements OnModuleInit {
 
   private async run(due: Run<DueConnection>): Promise<Next> {
     const { row, signal } = due;
-    const run = await this.fenced(due, (manager) =>
-      this.runs.start(manager, { haulerId: row.hauler_id, connectionId: row.id }),
+    const run = await this.fenced(due, (transaction) =>
+      this.runs.start(transaction, { haulerId: row.hauler_id, connectionId: row.id }),
     );
     let status = '';
     try {
@@ -80,8 +81,8 @@ export class SiteSyncJob implements OnModuleInit {
           connection: connectionOf(row),
           requested: row.run_requested_at !== null,
           signal,
-          conclude: async (manager, result) => {
-            await this.conclude(due, run, manager, result);
+          conclude: async (transaction, result) => {
+            await this.conclude(due, run, transaction, result);
             status = result.status;
           },
         }),
@@ -99,15 +100,10 @@ export class SiteSyncJob implements OnModuleInit {
    * The last writes of the transaction. The connection is not locked before, so an admin can change it during the run;
    * the write of its next due time is the fence.
    */
-  private async conclude(
-    due: Run<DueConnection>,
-    run: StartedRun,
-    manager: EntityManager,
-    result: RunResult,
-  ): Promise<void> {
-    await this.runs.finish(manager, run, result);
-    const next = { afterMs: nextRunMs(await intervalOf(manager, due.row), Math.random()) };
-    await due.finish(next, { run_requested_at: null }, manager);
+  private async conclude(due: Run<DueConnection>, run: StartedRun, transaction: Sql, result: RunResult): Promise<void> {
+    await this.runs.finish(transaction, run, result);
+    const next = { afterMs: nextRunMs(await intervalOf(transaction, due.row), Math.random()) };
+    await due.finish(next, { run_requested_at: null }, transaction);
   }
 
   /**
@@ -119,28 +115,28 @@ export class SiteSyncJob implements OnModuleInit {
     logFailure(this.logger, due.row.id, sentence);
     const { retryAt } = error as { retryAt?: Date };
     const changes = { attempts: due.attempt, last_error: sentence.text, run_requested_at: null };
-    await this.fenced(due, async (manager) => {
-      const intervalSeconds = await intervalOf(manager, due.row);
+    await this.fenced(due, async (transaction) => {
+      const intervalSeconds = await intervalOf(transaction, due.row);
       const failed = { intervalSeconds, failures: due.attempt, retryAt, now: new Date() };
       const next = { afterMs: nextRunAfterFailureMs(failed, Math.random()) };
-      await this.runs.finish(manager, run, { status: 'failed', error: sentence.text });
-      await due.finish(next, changes, manager);
+      await this.runs.finish(transaction, run, { status: 'failed', error: sentence.text });
+      await due.finish(next, changes, transaction);
     });
     this.metrics.syncRuns.inc({ status: 'failed' });
   }
 
   /** Runs `work` in a transaction, or throws `RowLostError`. */
-  private fenced<T>(due: Run<DueConnection>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, async (manager) => {
-      await due.hold(manager);
-      return work(manager);
+  private fenced<T>(due: Run<DueConnection>, work: (transaction: Sql) => Promise<T>): Promise<T> {
+    return this.database.transaction(async (transaction) => {
+      await due.hold(transaction);
+      return work(transaction);
     });
   }
 }
 
 /** Throws `RowLostError` if there is no such connection any more. */
-async function intervalOf(manager: EntityManager, row: DueConnection): Promise<number> {
-  const seconds = await lockInterval(manager, connectionOf(row));
+async function intervalOf(transaction: Sql, row: DueConnection): Promise<number> {
+  const seconds = await lockInterval(transaction, connectionOf(row));
   if (seconds === undefined) throw new RowLostError(SITE_SYNC_WORK);
   return seconds;
 }
@@ -151,21 +147,21 @@ function connectionOf(row: DueConnection) {
 
 /** Ends abandoned runs and deletes old ones. Several instances may do it at the same time. */
 @Injectable()
-export class SyncRetention {
-  private isSweeping = false;
+export class SyncRetention implements BeforeApplicationShutdown {
+  /** Many runs with many changes take longer than an interval. */
+  private readonly retention = new Sweep(async (stopping) => {
+    await this.runs.endAbandoned();
+    await this.runs.deleteOld(stopping);
+  });
 
   constructor(private readonly runs: SyncRunsRepository) {}
 
   @Interval('synchronisation runs', RETENTION_INTERVAL_MS)
-  async sweep(): Promise<void> {
-    // Many runs with many changes take longer than an interval.
-    if (this.isSweeping) return;
-    this.isSweeping = true;
-    try {
-      await this.runs.endAbandoned();
-      await this.runs.deleteOld();
-    } finally {
-      this.isSweeping = false;
-    }
+  sweep(): Promise<void> {
+    return this.retention.run();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.retention.stop();
   }
 }

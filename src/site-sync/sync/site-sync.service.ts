@@ -1,15 +1,15 @@
 import { ownField } from '../../contracts/common/json.js';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import { SITE_API } from '../../contracts/site/site.api.js';
 import { GetSitesResponse } from '../../contracts/site/site.dto.js';
 import { Database } from '../../database/database.js';
 import { Semaphore } from '../../database/semaphore.js';
-import { inTransaction } from '../../database/transaction.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
 import type { PartnerAnswer } from '../../partner-client/partner-answer.js';
 import { PartnerClient } from '../../partner-client/partner-client.js';
 import type { RemovalGuard } from '../../contracts/admin/sync-run.dto.js';
+import type { Session } from '../../database/session.js';
+import type { Sql } from '../../database/sql.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { adoptRecords, KindRepository, lockCatalog } from './catalog-sync.repository.js';
 import { type AbsentLists, absentLists } from './absent-lists.rules.js';
@@ -29,7 +29,7 @@ export interface Synchronisation {
   /** Aborted when the row is lost or the service stops. */
   readonly signal: AbortSignal;
   /** Writes the result and the next due time. Throws `RowLostError` if the row is lost, which rolls everything back. */
-  conclude(manager: EntityManager, result: RunResult): Promise<void>;
+  conclude(transaction: Sql, result: RunResult): Promise<void>;
 }
 
 /** A run waits for this much of its answer, or all of a smaller one, before it takes a database connection. */
@@ -51,7 +51,6 @@ export class SiteSync {
   private readonly slots = new Semaphore(MAX_TRANSACTIONS);
 
   constructor(
-    private readonly dataSource: DataSource,
     private readonly database: Database,
     private readonly partners: PartnerClient,
     private readonly runs: SyncRunsRepository,
@@ -82,48 +81,43 @@ export class SiteSync {
 
   /** On a connection that requests do not use. An answer is read once, so the transaction is not repeated. */
   private conclude(work: Synchronisation, answer: PartnerAnswer, result?: RunResult): Promise<void> {
-    return inTransaction(
-      this.dataSource,
-      async (manager) => work.conclude(manager, result ?? (await this.apply(manager, work.run, answer))),
-      { pool: this.database.bulk, settings: SETTINGS, attempts: 1 },
+    return this.database.transaction(
+      async (transaction) => work.conclude(transaction, result ?? (await this.apply(transaction, work.run, answer))),
+      { pool: 'bulk', settings: SETTINGS, attempts: 1 },
     );
   }
 
   /** Stages and applies the whole answer. An answer that breaks the contract changes nothing (decision 33). */
-  private async apply(manager: EntityManager, run: StartedRun, answer: PartnerAnswer): Promise<RunResult> {
-    await stageRecords(manager, stagedRows(answer));
+  private async apply(transaction: Session, run: StartedRun, answer: PartnerAnswer): Promise<RunResult> {
+    await stageRecords(transaction, stagedRows(answer));
     if (ownField(answer.envelope, 'success') === false) throw answer.refusal(answer.envelope);
     const { data } = answer.readEnvelope(GetSitesResponse);
-    await lockCatalog(manager, run.haulerId);
-    await adoptRecords(manager, run);
+    await lockCatalog(transaction, run.haulerId);
+    await adoptRecords(transaction, run);
     const counts: Record<Kind, KindCounts> = { ...NO_COUNTS };
     const guard: RemovalGuard[] = [];
     for (const kind of KINDS) {
-      const applied = await applyKind(manager, run, kind, data[kind] !== undefined);
+      const applied = await applyKind(transaction, run, kind, data[kind] !== undefined);
       counts[kind] = applied.counts;
       if (applied.guard !== undefined) guard.push(applied.guard);
     }
     if (KINDS.some((kind) => counts[kind].quarantined + counts[kind].flagged > 0)) {
-      await storeIssues(manager, run.haulerId, run.id);
+      await storeIssues(transaction, run.haulerId, run.id);
     }
-    const absent = await this.absentLists(manager, run, data);
-    await this.runs.storeAbsentLists(manager, run, absent);
-    await this.runs.pruneIssues(manager, run);
-    if (KINDS.some((kind) => hasChanges(counts[kind]))) await this.changes.prune(manager, run);
+    const absent = await this.absentLists(transaction, run, data);
+    await this.runs.storeAbsentLists(transaction, run, absent);
+    await this.runs.pruneIssues(transaction, run);
+    if (KINDS.some((kind) => hasChanges(counts[kind]))) await this.changes.prune(transaction, run);
     return { status: guard.length > 0 ? 'held' : 'succeeded', counts, guard, absentLists: absent };
   }
 
   /** The lists that the answer does not have, although this connection has active records of their kind. */
-  private async absentLists(
-    manager: EntityManager,
-    run: StartedRun,
-    data: GetSitesResponse['data'],
-  ): Promise<AbsentLists> {
+  private async absentLists(transaction: Sql, run: StartedRun, data: GetSitesResponse['data']): Promise<AbsentLists> {
     const records: Partial<Record<Kind, number>> = {};
     for (const kind of KINDS) {
-      if (data[kind] === undefined) records[kind] = await new KindRepository(manager, run, kind).countActive();
+      if (data[kind] === undefined) records[kind] = await new KindRepository(transaction, run, kind).countActive();
     }
-    const before = Object.keys(records).length === 0 ? {} : await this.runs.absentBefore(manager, run);
+    const before = Object.keys(records).length === 0 ? {} : await this.runs.absentBefore(transaction, run);
     return absentLists(before, records, new Date());
   }
 }
@@ -140,12 +134,12 @@ interface AppliedKind {
 }
 
 /** If the answer omits the array of a kind (`isStated` is false), an earlier hold of this kind stays (decision 35). */
-async function applyKind(manager: EntityManager, run: StartedRun, kind: Kind, isStated: boolean): Promise<AppliedKind> {
-  const repository = new KindRepository(manager, run, kind);
+async function applyKind(transaction: Sql, run: StartedRun, kind: Kind, isStated: boolean): Promise<AppliedKind> {
+  const repository = new KindRepository(transaction, run, kind);
   const { held, rejected } = await repository.countHeld();
   if (!isStated) return stillHeld(repository, kind, { ...NO_COUNTS[kind], held });
-  await checkParents(manager, run.haulerId, kind);
-  if (kind === 'materials') await mergeMaterials(manager, run);
+  await checkParents(transaction, run.haulerId, kind);
+  if (kind === 'materials') await mergeMaterials(transaction, run);
   const absence = await repository.countAbsent();
   const { unreadable, ...applied } = await repository.applyChanges();
   const counts = { ...applied, held };

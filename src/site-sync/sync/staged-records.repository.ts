@@ -1,12 +1,12 @@
-import type { EntityManager } from 'typeorm';
 import { type Instant, instantOf, looseTimeMessage, strictTime } from '../../contracts/common/instant.js';
 import { MAX_REFUSALS } from '../../contracts/admin/sync-refusal.dto.js';
 import { isJsonObject } from '../../contracts/common/json.js';
 import { fieldPath, type Read, readerOf } from '../../contracts/common/fields/field.js';
 import { storableText } from '../../contracts/common/text.js';
 import { summarise, type Violation } from '../../contracts/common/violation.js';
-import { copyRows } from '../../database/transaction.js';
 import { isWithoutParent, Kiosk, Material, missingParent, Site } from '../../contracts/site/site.dto.js';
+import type { Session } from '../../database/session.js';
+import type { Sql } from '../../database/sql.js';
 import { redactJson, redactText } from '../../observability/redaction.js';
 import { type AnswerRecord, recordTooLarge } from '../../partner-client/partner-answer.js';
 import { type Kind, KINDS } from './kinds.js';
@@ -222,12 +222,12 @@ function copyRow(cells: readonly Cell[]): string {
 }
 
 /** Copies rows of `STAGED_COLUMNS` into a temporary table of the transaction. */
-export async function stageRecords(manager: EntityManager, rows: AsyncIterable<string>): Promise<void> {
+export async function stageRecords(transaction: Session, rows: AsyncIterable<string>): Promise<void> {
   const columns = Object.entries(STAGED_COLUMNS).map(([name, type]) => `${name} ${type}`);
-  await manager.query(`CREATE TEMP TABLE staged (${columns.join(', ')}, ${MERGED_COLUMNS}) ON COMMIT DROP`);
-  await copyRows(manager, `COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`, rows);
+  await transaction.query(`CREATE TEMP TABLE staged (${columns.join(', ')}, ${MERGED_COLUMNS}) ON COMMIT DROP`);
+  await transaction.copyIn(`COPY staged (${Object.keys(STAGED_COLUMNS).join(', ')}) FROM STDIN`, rows);
   // The first record with an id counts (decision 33). Materials may have several parents: see `mergeMaterials`.
-  await manager.query(`
+  await transaction.query(`
     UPDATE staged given SET fault_path = ${pathOf('.id')}, rule = 'isUnique', fault = ${pathOf('.id is the id of an earlier element')}
     FROM (SELECT kind, external_id, min(position) AS first FROM staged WHERE external_id IS NOT NULL AND kind <> 'materials'
       GROUP BY kind, external_id HAVING count(*) > 1) repeated
@@ -235,9 +235,9 @@ export async function stageRecords(manager: EntityManager, rows: AsyncIterable<s
 }
 
 /** Quarantines records whose parent is unknown, and flags materials whose kiosk belongs to another site (decision 32). */
-export async function checkParents(manager: EntityManager, haulerId: string, kind: Kind): Promise<void> {
+export async function checkParents(transaction: Sql, haulerId: string, kind: Kind): Promise<void> {
   for (const { column, field, table, noun } of PARENTS[kind]) {
-    await manager.query(
+    await transaction.query(
       `UPDATE staged given SET fault_path = ${pathOf(`.${field}`)}, rule = 'isKnown',
          fault = ${pathOf(`.${field} is not the id of a known ${noun}`)}
        WHERE kind = '${kind}' AND fault IS NULL AND ${column} IS NOT NULL
@@ -246,7 +246,7 @@ export async function checkParents(manager: EntityManager, haulerId: string, kin
     );
   }
   if (kind !== 'materials') return;
-  await manager.query(
+  await transaction.query(
     `UPDATE staged given SET flagged_reason = concat_ws('; ', given.flagged_reason,
        'the kiosk ' || k.external_id || ' belongs to the site ' || k.site_external_id)
      FROM kiosks k
@@ -265,15 +265,15 @@ const ISSUES = `(
   FROM staged AS given WHERE fault IS NOT NULL OR flagged_reason IS NOT NULL)`;
 
 /** Stores the quarantined and flagged records of a run in the order of the answer, and all of them in numbers, by rule. */
-export async function storeIssues(manager: EntityManager, haulerId: string, runId: string): Promise<void> {
-  await manager.query(
+export async function storeIssues(transaction: Sql, haulerId: string, runId: string): Promise<void> {
+  await transaction.query(
     `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, rule, reason, raw)
      SELECT $1, $2, row_number() OVER (ORDER BY array_position($3::text[], kind), position) - 1,
        severity, kind, path, rule, reason, raw
      FROM ${ISSUES} AS issue ORDER BY array_position($3::text[], kind), position LIMIT ${MAX_STORED_ISSUES}`,
     [haulerId, runId, KINDS],
   );
-  await manager.query(
+  await transaction.query(
     `UPDATE sync_runs SET refusals = (
        SELECT jsonb_agg(to_jsonb(g) ORDER BY g.severity DESC, g.count DESC, g.kind, g.field, g.rule) FROM (
          SELECT severity, kind, ${fieldSql('path')} AS field, rule, count(*)::int AS count, left(min(reason), 500) AS example

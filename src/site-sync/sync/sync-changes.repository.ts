@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import type { SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
+import { Database } from '../../database/database.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
+import type { Sql } from '../../database/sql.js';
 import { hasSeveralParents } from '../catalog/catalog.repository.js';
 import type { Kind } from './kinds.js';
 import type { StartedRun } from './sync-runs.repository.js';
@@ -50,7 +51,7 @@ const INSERT_CHANGES = 'INSERT INTO sync_changes (hauler_id, run_id, kind, chang
 /** Stores the changes of a run in one kind. Each statement runs before the one that changes the records. */
 export class ChangeRecorder {
   constructor(
-    private readonly manager: EntityManager,
+    private readonly transaction: Sql,
     private readonly run: StartedRun,
     private readonly kind: Kind,
   ) {}
@@ -62,7 +63,7 @@ export class ChangeRecorder {
   async storeGiven(change: ChangeRow['change'], given: string, outcome: string, isStale: string): Promise<void> {
     const { kind, run } = this;
     const stored = recordSql(kind, 'stored');
-    await this.manager.query(
+    await this.transaction.query(
       `${INSERT_CHANGES}
        SELECT $1, $2, '${kind}', '${change}', given.external_id, ${nameSql(kind, 'given')},
          CASE WHEN stored.id IS NOT NULL THEN ${stored} END,
@@ -77,7 +78,7 @@ export class ChangeRecorder {
   async storeRemoved(change: 'deactivated' | 'held', condition: string): Promise<void> {
     const { kind, run } = this;
     const stored = recordSql(kind, 'stored');
-    await this.manager.query(
+    await this.transaction.query(
       `${INSERT_CHANGES}
        SELECT $1, $3, '${kind}', '${change}', stored.external_id, ${nameSql(kind, 'stored')},
          ${stored}, ${stored} || '{"active": false}'
@@ -90,12 +91,12 @@ export class ChangeRecorder {
 /** The stored changes of runs. */
 @Injectable()
 export class SyncChangesRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** Deletes the changes of runs that are no longer among the newest. */
-  async prune(manager: EntityManager, { haulerId, connectionId, id }: StartedRun): Promise<void> {
-    await manager.query('UPDATE sync_runs SET has_changes = true WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
-    await manager.query(
+  async prune(transaction: Sql, { haulerId, connectionId, id }: StartedRun): Promise<void> {
+    await transaction.query('UPDATE sync_runs SET has_changes = true WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
+    await transaction.query(
       `DELETE FROM sync_changes WHERE hauler_id = $1 AND run_id = ANY (ARRAY(
          SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND has_changes
          ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_CHANGES} LIMIT 100))`,
@@ -104,8 +105,8 @@ export class SyncChangesRepository {
   }
 
   /** Marks the held removals of a run as applied. */
-  async confirm(manager: EntityManager, haulerId: string, runId: string): Promise<void> {
-    await manager.query(
+  async confirm(transaction: Sql, haulerId: string, runId: string): Promise<void> {
+    await transaction.query(
       `UPDATE sync_changes SET change = 'deactivated' WHERE hauler_id = $1 AND run_id = $2 AND change = 'held'`,
       [haulerId, runId],
     );
@@ -117,6 +118,6 @@ export class SyncChangesRepository {
     const sql = `SELECT position, kind, change, external_id AS "externalId", name, before, after FROM sync_changes
       WHERE run_id = $1 AND ($2::text IS NULL OR kind = $2) AND ($3::text IS NULL OR change = $3)`;
     const list = { name: `changes ${runId}`, sql, parameters: [runId, kind, change] };
-    return listPage(this.dataSource, { ...list, key: ['position'], order: 'ASC' }, query);
+    return listPage(this.database, { ...list, key: ['position'], order: 'ASC' }, query);
   }
 }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import type { QuarantinedRecord, QuarantineQuery } from '../../contracts/admin/sync-refusal.dto.js';
 import type { RemovalGuard, SyncRunQuery } from '../../contracts/admin/sync-run.dto.js';
+import { Database } from '../../database/database.js';
 import { deleteInSteps } from '../../database/delete-in-steps.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { defineStates, type StateOf } from '../../work/states.js';
 import type { CatalogOwner } from './catalog-sync.repository.js';
@@ -85,18 +85,18 @@ const FILTER = `($1::uuid IS NULL OR connection_id = $1) AND ($2::text IS NULL O
 /** The statements over `sync_runs` and `sync_issues`. */
 @Injectable()
 export class SyncRunsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** Returns the active run of a connection, or queues a new one. */
-  async queue(database: Querying, owner: CatalogOwner): Promise<string> {
+  async queue(database: Sql, owner: CatalogOwner): Promise<string> {
     for (;;) {
-      const [created] = await database.query<{ id: string }[]>(
+      const [created] = await database.query<{ id: string }>(
         `INSERT INTO sync_runs (id, hauler_id, connection_id, status, counts) VALUES ($1, $2, $3, 'queued', $4)
          ON CONFLICT (hauler_id, connection_id) WHERE ${IS_ACTIVE} DO NOTHING RETURNING id`,
         [uuidv7(), owner.haulerId, owner.connectionId, JSON.stringify(NO_COUNTS)],
       );
       if (created !== undefined) return created.id;
-      const [active] = await database.query<{ id: string }[]>(
+      const [active] = await database.query<{ id: string }>(
         `SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2 AND ${IS_ACTIVE}`,
         [owner.haulerId, owner.connectionId],
       );
@@ -106,9 +106,9 @@ export class SyncRunsRepository {
   }
 
   /** Starts the queued run, continues an interrupted run, or starts a new one. */
-  async start(manager: EntityManager, owner: CatalogOwner): Promise<StartedRun> {
-    const id = await this.queue(manager, owner);
-    const [rows] = await manager.query<[{ attempts: number }[], number]>(
+  async start(transaction: Sql, owner: CatalogOwner): Promise<StartedRun> {
+    const id = await this.queue(transaction, owner);
+    const rows = await transaction.query<{ attempts: number }>(
       `UPDATE sync_runs SET status = 'running', started_at = now(), attempts = attempts + 1
        WHERE hauler_id = $1 AND id = $2 RETURNING attempts`,
       [owner.haulerId, id],
@@ -117,7 +117,7 @@ export class SyncRunsRepository {
   }
 
   async finish(
-    database: Querying,
+    database: Sql,
     run: StartedRun,
     { status, counts, error, guard = [], absentLists = {} }: RunResult,
   ): Promise<void> {
@@ -138,8 +138,8 @@ export class SyncRunsRepository {
   }
 
   /** The absent lists of the last run whose answer was applied. */
-  async absentBefore(manager: EntityManager, { haulerId, connectionId }: StartedRun): Promise<AbsentLists> {
-    const [row] = await manager.query<Pick<RunRow, 'absent_lists'>[]>(
+  async absentBefore(transaction: Sql, { haulerId, connectionId }: StartedRun): Promise<AbsentLists> {
+    const [row] = await transaction.query<Pick<RunRow, 'absent_lists'>>(
       `SELECT absent_lists FROM sync_runs
        WHERE hauler_id = $1 AND connection_id = $2 AND status IN ('succeeded', 'held', 'rejected')
        ORDER BY created_at DESC, id DESC LIMIT 1`,
@@ -149,17 +149,17 @@ export class SyncRunsRepository {
   }
 
   /** A finding for each list that has been absent for long. Call it behind `storeIssues`. */
-  async storeAbsentLists(manager: EntityManager, { haulerId, id }: StartedRun, absent: AbsentLists): Promise<void> {
+  async storeAbsentLists(transaction: Sql, { haulerId, id }: StartedRun, absent: AbsentLists): Promise<void> {
     for (const [kind, list] of noticedLists(absent)) {
       const example = absentSentence(kind, list);
-      await manager.query(
+      await transaction.query(
         `INSERT INTO sync_issues (hauler_id, run_id, position, severity, kind, path, rule, reason, raw)
          SELECT $1, $2, coalesce(max(position), -1) + 1, 'flagged', $3, $3, 'isListed', $4, 'null'
          FROM sync_issues WHERE hauler_id = $1 AND run_id = $2`,
         [haulerId, id, kind, example],
       );
       const refusal: Refusal = { severity: 'flagged', kind, field: 'record', rule: 'isListed', count: 1, example };
-      await manager.query(
+      await transaction.query(
         `UPDATE sync_runs SET refusals = coalesce(refusals, '[]') || $3::jsonb WHERE hauler_id = $1 AND id = $2`,
         [haulerId, id, JSON.stringify([refusal])],
       );
@@ -168,20 +168,20 @@ export class SyncRunsRepository {
 
   /** The decision of an admin about a held run. */
   async decide(
-    manager: EntityManager,
+    transaction: Sql,
     { hauler_id, id }: RunRow,
     decision: { readonly status: RunStatus; readonly counts?: RunCounts; readonly note?: string | undefined },
   ): Promise<void> {
     const counts = decision.counts === undefined ? null : JSON.stringify(decision.counts);
-    await manager.query(
+    await transaction.query(
       `UPDATE sync_runs SET status = $3, counts = coalesce($4::jsonb, counts), note = $5 WHERE hauler_id = $1 AND id = $2`,
       [hauler_id, id, decision.status, counts, decision.note ?? null],
     );
   }
 
   /** Deletes the issues of runs that are no longer among the newest of the connection. */
-  async pruneIssues(manager: EntityManager, { haulerId, connectionId }: StartedRun): Promise<void> {
-    await manager.query(
+  async pruneIssues(transaction: Sql, { haulerId, connectionId }: StartedRun): Promise<void> {
+    await transaction.query(
       `DELETE FROM sync_issues WHERE hauler_id = $1 AND run_id = ANY (ARRAY(
          SELECT id FROM sync_runs WHERE hauler_id = $1 AND connection_id = $2
          ORDER BY created_at DESC, id DESC OFFSET ${RUNS_WITH_ISSUES} LIMIT 100))`,
@@ -189,14 +189,14 @@ export class SyncRunsRepository {
     );
   }
 
-  async find(id: string, database: Querying = this.dataSource): Promise<RunRow | undefined> {
-    const [row] = await database.query<RunRow[]>(`SELECT ${COLUMNS} FROM sync_runs WHERE id = $1`, [id]);
+  async find(id: string, database: Sql = this.database): Promise<RunRow | undefined> {
+    const [row] = await database.query<RunRow>(`SELECT ${COLUMNS} FROM sync_runs WHERE id = $1`, [id]);
     return row;
   }
 
   /** The id of the newest run of a connection. */
-  async newest(database: Querying, connectionId: string): Promise<string | undefined> {
-    const [row] = await database.query<{ id: string }[]>(
+  async newest(database: Sql, connectionId: string): Promise<string | undefined> {
+    const [row] = await database.query<{ id: string }>(
       'SELECT id FROM sync_runs WHERE connection_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1',
       [connectionId],
     );
@@ -208,7 +208,7 @@ export class SyncRunsRepository {
     const { connectionId = null, status = null, latest = null, quarantined = null } = query;
     const sql = `SELECT ${COLUMNS}, created_at, hauler_id AS list_hauler FROM sync_runs WHERE ${FILTER}`;
     const list = { name: 'sync-runs', sql, parameters: [connectionId, status, latest, quarantined] };
-    return listPage(this.dataSource, { ...list, hasHaulers: true, key: ['created_at', 'id'], order: 'DESC' }, query);
+    return listPage(this.database, { ...list, hasHaulers: true, key: ['created_at', 'id'], order: 'DESC' }, query);
   }
 
   /** In the order of the answer, kind by kind. */
@@ -218,12 +218,12 @@ export class SyncRunsRepository {
       WHERE run_id = $1 AND ($2::text IS NULL OR severity = $2) AND ($3::text IS NULL OR kind = $3)
         AND ($4::text IS NULL OR ${fieldSql('path')} = $4) AND ($5::text IS NULL OR rule = $5)`;
     const list = { name: `quarantine ${runId}`, sql, parameters: [runId, severity, kind, field, rule] };
-    return listPage(this.dataSource, { ...list, key: ['position'], order: 'ASC' }, query);
+    return listPage(this.database, { ...list, key: ['position'], order: 'ASC' }, query);
   }
 
   /** Ends the active runs whose connection was deleted, or paused while the instance was killed. */
   async endAbandoned(): Promise<void> {
-    await this.dataSource.query(
+    await this.database.query(
       `UPDATE sync_runs r SET status = 'failed', finished_at = now(),
          error = 'The connection was paused or deleted before the run ended.'
        WHERE ${IS_ACTIVE} AND NOT EXISTS (
@@ -240,17 +240,17 @@ export class SyncRunsRepository {
    * that a statement that deletes many runs would reach its time limit each time. A held run stays while it is the newest of
    * its connection and can be confirmed.
    */
-  async deleteOld(): Promise<void> {
+  async deleteOld(stopping?: AbortSignal): Promise<void> {
     let deleted = RETENTION_BATCH;
     while (deleted === RETENTION_BATCH) {
       const old = await this.oldest(RETENTION_BATCH);
       deleted = 0;
-      for (const run of old) deleted += await this.delete(run);
+      for (const run of old) if (stopping?.aborted !== true) deleted += await this.delete(run);
     }
   }
 
   private oldest(limit: number): Promise<RunKey[]> {
-    return this.dataSource.query(
+    return this.database.query<RunKey>(
       `SELECT r.hauler_id, r.id FROM sync_runs r
        WHERE r.created_at < now() - interval '${RETENTION}'
          AND (r.status <> 'held' OR EXISTS (
@@ -266,12 +266,12 @@ export class SyncRunsRepository {
     for (const table of ['sync_changes', 'sync_issues']) {
       const step = `SELECT position FROM ${table} WHERE hauler_id = $2 AND run_id = $3 LIMIT $1 FOR UPDATE SKIP LOCKED`;
       const sql = `DELETE FROM ${table} WHERE hauler_id = $2 AND run_id = $3 AND position = ANY (ARRAY(${step}))`;
-      await deleteInSteps(this.dataSource, sql, [hauler_id, id]);
+      await deleteInSteps(this.database, sql, [hauler_id, id]);
     }
-    const [, deleted] = await this.dataSource.query<[unknown[], number]>(
-      'DELETE FROM sync_runs WHERE hauler_id = $1 AND id = $2',
-      [hauler_id, id],
-    );
+    const deleted = await this.database.change('DELETE FROM sync_runs WHERE hauler_id = $1 AND id = $2', [
+      hauler_id,
+      id,
+    ]);
     return deleted;
   }
 }

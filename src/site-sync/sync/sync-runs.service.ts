@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { SyncChange, type SyncChangeQuery } from '../../contracts/admin/sync-change.dto.js';
@@ -9,8 +8,8 @@ import { type RequestedSyncRun, SyncRun, type SyncRunQuery } from '../../contrac
 import { jsonOrText } from '../../contracts/common/json.js';
 import { present } from '../../contracts/common/present.js';
 import { siteRuleOf } from '../../conformance/site/site-rules.js';
-import { BULK_TIMEOUT_MS } from '../../database/database.js';
-import { inTransaction } from '../../database/transaction.js';
+import { BULK_TIMEOUT_MS, Database } from '../../database/database.js';
+import type { Sql } from '../../database/sql.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { WorkService } from '../../work/work.service.js';
 import { requestRun } from '../../partner-client/connections.repository.js';
@@ -26,7 +25,7 @@ import { type IssueRow, RUN_STATES, type RunRow, SITE_SYNC_WORK, SyncRunsReposit
 @Injectable()
 export class SyncRunsService {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly work: WorkService,
     private readonly connections: ConnectionsService,
     private readonly runs: SyncRunsRepository,
@@ -64,9 +63,9 @@ export class SyncRunsService {
       throw invalid([{ path: 'id', rule: 'isSiteConnection', message }]);
     }
     const { haulerId } = connection;
-    const runId = await inTransaction(this.dataSource, async (manager) => {
-      const id = await this.runs.queue(manager, { haulerId, connectionId });
-      await requestRun(manager, { haulerId, id: connectionId });
+    const runId = await this.database.transaction(async (transaction) => {
+      const id = await this.runs.queue(transaction, { haulerId, connectionId });
+      await requestRun(transaction, { haulerId, id: connectionId });
       return id;
     });
     this.work.runDue(SITE_SYNC_WORK);
@@ -82,64 +81,63 @@ export class SyncRunsService {
 
   /** Applies the held removals. Throws `conflict` if the run holds none, or is not the newest of its connection. */
   async confirm(id: string): Promise<SyncRun> {
-    return this.decide(id, 'succeeded', async (manager, run) => {
-      const removed = await applyHeldRemovals(manager, ownerOf(run));
+    return this.decide(id, 'succeeded', async (transaction, run) => {
+      const removed = await applyHeldRemovals(transaction, ownerOf(run));
       const counts = forEachKind((kind) => ({
         ...run.counts[kind],
         deactivated: run.counts[kind].deactivated + removed[kind],
         held: 0,
       }));
-      await this.runs.decide(manager, run, { status: 'succeeded', counts });
-      await this.changes.confirm(manager, run.hauler_id, run.id);
+      await this.runs.decide(transaction, run, { status: 'succeeded', counts });
+      await this.changes.confirm(transaction, run.hauler_id, run.id);
     });
   }
 
   /** Discards the held removals; `conflict` as for `confirm`. The next answer that would remove the records is held. */
   async reject(id: string, note: string | undefined): Promise<SyncRun> {
-    return this.decide(id, 'rejected', async (manager, run) => {
-      await rejectHeldRemovals(manager, ownerOf(run));
-      await this.runs.decide(manager, run, { status: 'rejected', note });
+    return this.decide(id, 'rejected', async (transaction, run) => {
+      await rejectHeldRemovals(transaction, ownerOf(run));
+      await this.runs.decide(transaction, run, { status: 'rejected', note });
     });
   }
 
   private async decide(
     id: string,
     status: 'succeeded' | 'rejected',
-    apply: (manager: EntityManager, run: RunRow) => Promise<void>,
+    apply: (transaction: Sql, run: RunRow) => Promise<void>,
   ): Promise<SyncRun> {
-    await inTransaction(
-      this.dataSource,
-      async (manager) => {
-        const { hauler_id: haulerId } = await this.decidable(manager, id);
-        await lockCatalog(manager, haulerId);
+    await this.database.transaction(
+      async (transaction) => {
+        const { hauler_id: haulerId } = await this.decidable(transaction, id);
+        await lockCatalog(transaction, haulerId);
         // Checked again, because a run or another decision may have held the lock.
-        const run = await this.decidable(manager, id);
+        const run = await this.decidable(transaction, id);
         RUN_STATES.assertTransition(run.status, status);
-        await this.assertHolds(manager, run);
-        await apply(manager, run);
+        await this.assertHolds(transaction, run);
+        await apply(transaction, run);
       },
       { statementTimeoutMs: BULK_TIMEOUT_MS },
     );
     return this.get(id);
   }
 
-  private async decidable(manager: EntityManager, id: string): Promise<RunRow> {
-    const run = await this.required(id, undefined, manager);
+  private async decidable(transaction: Sql, id: string): Promise<RunRow> {
+    const run = await this.required(id, undefined, transaction);
     if (run.status !== 'held') throw apiError(ADMIN_API, 'conflict', `the run ${id} is ${run.status}, not held`);
-    const newest = await this.runs.newest(manager, run.connection_id);
+    const newest = await this.runs.newest(transaction, run.connection_id);
     if (newest !== id) throw apiError(ADMIN_API, 'conflict', `the run ${newest} is newer than ${id}`);
     return run;
   }
 
   /** The holds of a deleted connection are discarded when another connection takes over its records. */
-  private async assertHolds(manager: EntityManager, run: RunRow): Promise<void> {
-    if (await hasHeldRemovals(manager, ownerOf(run))) return;
+  private async assertHolds(transaction: Sql, run: RunRow): Promise<void> {
+    if (await hasHeldRemovals(transaction, ownerOf(run))) return;
     const message = `the run ${run.id} holds no removals any more: its connection was deleted, and another connection has taken over its records`;
     throw apiError(ADMIN_API, 'conflict', message);
   }
 
-  private async required(id: string, connectionId?: string, manager?: EntityManager): Promise<RunRow> {
-    const row = await this.runs.find(id, manager);
+  private async required(id: string, connectionId?: string, transaction?: Sql): Promise<RunRow> {
+    const row = await this.runs.find(id, transaction);
     if (row === undefined || (connectionId ?? row.connection_id) !== row.connection_id)
       throw apiError(ADMIN_API, 'notFound', `there is no synchronisation run ${id}`);
     return row;

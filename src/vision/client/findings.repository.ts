@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto';
-import { Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { VisionFinding, type VisionFindingQuery } from '../../contracts/admin/vision-finding.dto.js';
 import { present } from '../../contracts/common/present.js';
 import { storableText } from '../../contracts/common/text.js';
+import { Database } from '../../database/database.js';
 import { listPage, type SqlList } from '../../database/list-page.js';
+import { onlyRow } from '../../database/sql.js';
+import { Sweep } from '../../database/sweep.js';
 import { redacted, redactText } from '../../observability/redaction.js';
 import { type Finding, MAX_FINDINGS } from './read-list.rules.js';
 
@@ -48,19 +50,19 @@ const findingList = ({ haulerId, connectionId, from, to }: VisionFindingQuery): 
 
 /** The faults in partners' responses (decision 38): one row for each fault, however often it occurs. */
 @Injectable()
-export class VisionFindings implements OnModuleDestroy {
-  private isStopping = false;
+export class VisionFindings implements BeforeApplicationShutdown {
+  private readonly retention = new Sweep((stopping) => this.deleteAllOld(stopping));
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
-  onModuleDestroy(): void {
-    this.isStopping = true;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.retention.stop();
   }
 
   async record({ haulerId, id }: Connection, findings: readonly Finding[]): Promise<void> {
     if (findings.length === 0) return;
     const rows = new Map(findings.slice(0, MAX_FINDINGS).map((finding) => [digestOf(finding), finding]));
-    await this.dataSource.query(
+    await this.database.query(
       `INSERT INTO vision_findings (hauler_id, connection_id, digest, path, reason, raw, first_seen_at, last_seen_at)
        SELECT $1, $2, digest, path, reason, raw, now(), now()
        FROM unnest($3::text[], $4::text[], $5::text[], $6::text[]) AS found (digest, path, reason, raw) ORDER BY digest
@@ -79,21 +81,25 @@ export class VisionFindings implements OnModuleDestroy {
 
   /** The most recently first seen findings first. */
   async list(query: VisionFindingQuery): Promise<List<VisionFinding>> {
-    const { rows, pagination } = await listPage(this.dataSource, findingList(query), query);
+    const { rows, pagination } = await listPage(this.database, findingList(query), query);
     return { data: rows.map((row) => present(VisionFinding, row)), pagination };
   }
 
   /** Deletes old findings, also of deleted connections. Several instances may do so at once. Returns how many were deleted. */
   @Interval('vision findings', RETENTION_INTERVAL_MS)
-  async deleteOld(): Promise<number> {
-    const connections = await this.dataSource.query<Connection[]>(
+  deleteOld(): Promise<number> {
+    return this.retention.run();
+  }
+
+  private async deleteAllOld(stopping: AbortSignal): Promise<number> {
+    const connections = await this.database.query<Connection>(
       `SELECT hauler_id AS "haulerId", id FROM connections WHERE interface = 'vision'`,
     );
     let deleted = 0;
     for (const connection of connections) {
-      if (this.isStopping) break;
+      if (stopping.aborted) break;
       const oldest = await this.oldestRetained(connection);
-      for (let batch = DELETE_BATCH; batch === DELETE_BATCH && !this.isStopping; deleted += batch) {
+      for (let batch = DELETE_BATCH; batch === DELETE_BATCH && !stopping.aborted; deleted += batch) {
         batch = await this.deleteBatch(connection, oldest);
       }
     }
@@ -102,13 +108,15 @@ export class VisionFindings implements OnModuleDestroy {
 
   /** The digest is part of it, because all findings of one response have the same time. */
   private async oldestRetained({ haulerId, id }: Connection): Promise<OldestRetained> {
-    const [oldest] = await this.dataSource.query<[OldestRetained]>(
-      `SELECT last_seen_at::text AS seen, digest FROM (
+    const oldest = onlyRow(
+      await this.database.query<OldestRetained>(
+        `SELECT last_seen_at::text AS seen, digest FROM (
          (SELECT last_seen_at, digest FROM vision_findings WHERE hauler_id = $1 AND connection_id = $2
           ORDER BY last_seen_at DESC, digest DESC OFFSET ${MAX_PER_CONNECTION - 1} LIMIT 1)
          UNION ALL SELECT now() - interval '${RETENTION}', '') limits
        ORDER BY last_seen_at DESC, digest DESC LIMIT 1`,
-      [haulerId, id],
+        [haulerId, id],
+      ),
     );
     return oldest;
   }
@@ -118,7 +126,7 @@ export class VisionFindings implements OnModuleDestroy {
    * the primary key; a join took 2.1 s instead of 20 ms for 13,000 rows without statistics.
    */
   private async deleteBatch({ haulerId, id }: Connection, { seen, digest }: OldestRetained): Promise<number> {
-    const [, deleted] = await this.dataSource.query<[unknown[], number]>(
+    const deleted = await this.database.change(
       `DELETE FROM vision_findings WHERE hauler_id = $1 AND connection_id = $2 AND digest = ANY (ARRAY(
          SELECT digest FROM vision_findings
          WHERE hauler_id = $1 AND connection_id = $2 AND (last_seen_at, digest) < ($3::timestamptz, $4::text)

@@ -1,9 +1,9 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
-import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { Violation } from '../../contracts/common/violation.js';
-import type { Querying } from '../../database/sql.js';
+import { Database } from '../../database/database.js';
+import type { Sql } from '../../database/sql.js';
 import { WorkService } from '../../work/work.service.js';
 import type { ConnectionChange, ConnectionWork } from '../../partner-client/connections.service.js';
 import type { PartnerConnection } from '../../partner-client/connections.repository.js';
@@ -34,14 +34,14 @@ export class VisionConnections implements ConnectionWork {
   });
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly work: WorkService,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VISION_FIRST_BYTE_TIMEOUT'>,
   ) {}
 
   /** Undefined for an unknown or deleted connection, and for one of another interface. */
   async find(id: string): Promise<VisionConnection | undefined> {
-    const [connection] = await this.dataSource.query<VisionConnection[]>(
+    const [connection] = await this.database.query<VisionConnection>(
       `SELECT hauler_id AS "haulerId", id, base_url AS "baseUrl", customer_id AS "customerId",
          interval_seconds AS "intervalSeconds", enabled
        FROM connections WHERE id = $1 AND interface = 'vision' AND deleted_at IS NULL`,
@@ -56,7 +56,7 @@ export class VisionConnections implements ConnectionWork {
   }
 
   private async readFirstByteMs(haulerId: string, id: string): Promise<number> {
-    const [row] = await this.dataSource.query<{ seconds: number | null }[]>(
+    const [row] = await this.database.query<{ seconds: number | null }>(
       'SELECT first_byte_timeout_seconds AS seconds FROM connections WHERE hauler_id = $1 AND id = $2',
       [haulerId, id],
     );
@@ -65,7 +65,7 @@ export class VisionConnections implements ConnectionWork {
 
   /** Includes deleted connections, because their recordings stay. */
   async exists(id: string): Promise<boolean> {
-    return (await haulerOf(this.dataSource, id)) !== undefined;
+    return (await haulerOf(this.database, id)) !== undefined;
   }
 
   /**
@@ -73,14 +73,14 @@ export class VisionConnections implements ConnectionWork {
    * reading loses its row, because it uses the old ones. A running POST keeps its row, because its response must not be
    * lost. Locks are taken in the order of a poll round: the poll, then parts.
    */
-  async makeDue(manager: EntityManager, { haulerId, id, credentialsChanged }: ConnectionChange): Promise<void> {
+  async makeDue(transaction: Sql, { haulerId, id, credentialsChanged }: ConnectionChange): Promise<void> {
     const key = [haulerId, id] as const;
     const mayStart = credentialsChanged ? 'true' : 'started_at IS NULL';
-    await makeDueNow(manager, 'video_polls', `due_at IS NOT NULL AND ${mayStart}`, key);
-    await makeDueNow(manager, 'video_windows', mayStart, key);
-    await makeDueNow(manager, 'video_subscriptions', `due_at IS NOT NULL AND ${mayStart}`, key);
+    await makeDueNow(transaction, 'video_polls', `due_at IS NOT NULL AND ${mayStart}`, key);
+    await makeDueNow(transaction, 'video_windows', mayStart, key);
+    await makeDueNow(transaction, 'video_subscriptions', `due_at IS NOT NULL AND ${mayStart}`, key);
     const isUnsent = "due_at IS NOT NULL AND status = 'submitting' AND started_at IS NULL";
-    await makeDueNow(manager, 'video_request_parts', isUnsent, key);
+    await makeDueNow(transaction, 'video_request_parts', isUnsent, key);
   }
 
   runDue(): void {
@@ -89,8 +89,8 @@ export class VisionConnections implements ConnectionWork {
 }
 
 /** The hauler of a vision connection, also of a deleted one, because its recordings stay. */
-export async function haulerOf(database: Querying, connectionId: string): Promise<string | undefined> {
-  const [row] = await database.query<{ hauler_id: string }[]>(
+export async function haulerOf(database: Sql, connectionId: string): Promise<string | undefined> {
+  const [row] = await database.query<{ hauler_id: string }>(
     "SELECT hauler_id FROM connections WHERE id = $1 AND interface = 'vision'",
     [connectionId],
   );
@@ -102,14 +102,14 @@ const BATCH_ROWS = 10_000;
 
 /** $1 the hauler, $2 the connection. Rows that are done have the time of the transaction. */
 async function makeDueNow(
-  manager: EntityManager,
+  transaction: Sql,
   table: string,
   condition: string,
   key: readonly [haulerId: string, connectionId: string],
 ): Promise<void> {
   let changed = 1;
   while (changed > 0) {
-    [, changed] = await manager.query<[unknown[], number]>(
+    changed = await transaction.change(
       `UPDATE ${table} SET due_at = now(), attempts = 0, last_error = NULL, started_at = NULL
        WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table}
          WHERE hauler_id = $1 AND connection_id = $2 AND due_at IS DISTINCT FROM now() AND ${condition}

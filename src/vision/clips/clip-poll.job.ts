@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import type { Sql } from '../../database/sql.js';
 import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
 import type { Next, Run } from '../../work/run.js';
@@ -118,16 +118,16 @@ export class ClipPollJob implements OnModuleInit {
   }
 
   private async addClips(run: Run<PollRow>, part: Part, { kind, clips, reason }: ClipsResult): Promise<void> {
-    const isWithinLimit = await this.write(run, async (manager) => {
-      const result = await this.recordings.addClips(manager, part, clips);
+    const isWithinLimit = await this.write(run, async (transaction) => {
+      const result = await this.recordings.addClips(transaction, part, clips);
       if (result.added > 0) {
         const text = `The partner listed ${result.added} new ${result.added === 1 ? 'clip' : 'clips'}.`;
-        await recordClipEvent(manager, part, { kind: 'poll', text });
+        await recordClipEvent(transaction, part, { kind: 'poll', text });
       }
       if (kind === 'clips') {
-        await this.clips.transition(manager, part, 'ready', reason ?? null, 'poll');
+        await this.clips.transition(transaction, part, 'ready', reason ?? null, 'poll');
         // Clips from earlier rounds may all be stored by now.
-        if (part.hasClips) await this.clips.updatePartFromClips(manager, part.haulerId, part.id);
+        if (part.hasClips) await this.clips.updatePartFromClips(transaction, part.haulerId, part.id);
       }
       return result.isWithinLimit;
     });
@@ -151,14 +151,14 @@ export class ClipPollJob implements OnModuleInit {
       isIndividual,
       reason: isIndividual ? (result.reason ?? null) : part.reason,
     }));
-    await this.write(run, (manager) => this.clips.scheduleParts(manager, run.row.hauler_id, next));
+    await this.write(run, (transaction) => this.clips.scheduleParts(transaction, run.row.hauler_id, next));
   }
 
   /** Makes the poll due when the next open part is due or reaches its deadline. */
   private async finish(run: Run<PollRow>): Promise<Next> {
-    await this.write(run, async (manager) => {
-      const at = await this.clips.nextPollAt(manager, run.row);
-      await run.finish(at === null ? 'done' : { at }, {}, manager);
+    await this.write(run, async (transaction) => {
+      const at = await this.clips.nextPollAt(transaction, run.row);
+      await run.finish(at === null ? 'done' : { at }, {}, transaction);
     });
     return 'done';
   }
@@ -170,13 +170,13 @@ export class ClipPollJob implements OnModuleInit {
     reason: string,
     kind?: 'poll',
   ): Promise<void> {
-    return this.write(run, (manager) => this.clips.transition(manager, part, status, reason, kind));
+    return this.write(run, (transaction) => this.clips.transition(transaction, part, status, reason, kind));
   }
 
-  private write<T>(run: Run<PollRow>, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.clips.inTransaction(async (manager) => {
-      await run.hold(manager);
-      return work(manager);
+  private write<T>(run: Run<PollRow>, work: (transaction: Sql) => Promise<T>): Promise<T> {
+    return this.clips.inTransaction(async (transaction) => {
+      await run.hold(transaction);
+      return work(transaction);
     });
   }
 }

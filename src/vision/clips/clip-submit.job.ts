@@ -116,16 +116,16 @@ export class ClipSubmitJob implements OnModuleInit {
     status: 'processing' | 'ready',
     { requestId, reason }: { readonly requestId?: string | undefined; readonly reason?: string },
   ): Promise<void> {
-    await this.clips.inTransaction(async (manager) => {
+    await this.clips.inTransaction(async (transaction) => {
       // A clip that is ready is polled at once.
       const delayMs = status === 'ready' ? 0 : withPollJitter(pollDelayMs({ polls: 0, openMs: 0 }), Math.random());
       // Locks are taken in the order of a poll round: the poll, then parts, then requests.
-      const now = await this.clips.schedulePoll(manager, part, delayMs);
-      await this.clips.transition(manager, part, status, reason ?? null, 'submitted');
+      const now = await this.clips.schedulePoll(transaction, part, delayMs);
+      await this.clips.transition(transaction, part, status, reason ?? null, 'submitted');
       // After the transition, which clears `next_poll_at`: a clip that is ready has no link yet.
       const nextPollAt = new Date(now.getTime() + delayMs);
       const times = { submitted_at: now, polled_individually_at: now, next_poll_at: nextPollAt };
-      await run.finish('done', { partner_request_id: requestId ?? null, ...times }, manager);
+      await run.finish('done', { partner_request_id: requestId ?? null, ...times }, transaction);
     });
     if (status === 'ready') this.work.runDue(POLL_CLIPS);
   }
@@ -144,10 +144,10 @@ export class ClipSubmitJob implements OnModuleInit {
     }
     const attempts = effect === 'waiting' ? { submit_attempts: part.submitAttempts } : {};
     await run.update({ reason: failure.message, ...attempts });
-    await this.clips.inTransaction(async (manager) => {
+    await this.clips.inTransaction(async (transaction) => {
       const text = `The request was not accepted, and is sent again: ${failure.message}`;
-      await recordClipEvent(manager, part, { kind: 'submitted', text });
-      await this.clips.refreshRequest(manager, part.haulerId, part.requestId);
+      await recordClipEvent(transaction, part, { kind: 'submitted', text });
+      await this.clips.refreshRequest(transaction, part.haulerId, part.requestId);
     });
     throw retryByDeadline(part.deadlineAt, failure);
   }
@@ -159,11 +159,11 @@ export class ClipSubmitJob implements OnModuleInit {
     reason: string,
     { isAnswered = false, partnerRequestId }: { isAnswered?: boolean; partnerRequestId?: string | undefined } = {},
   ): Promise<Next> {
-    await this.clips.inTransaction(async (manager) => {
+    await this.clips.inTransaction(async (transaction) => {
       // An answered POST is no lost one, also for an admin's retry.
       const attempts = isAnswered ? { submit_attempts: part.submitAttempts } : {};
-      await run.finish('done', { partner_request_id: partnerRequestId ?? null, ...attempts }, manager);
-      await this.clips.transition(manager, part, status, reason, isAnswered ? 'submitted' : 'state');
+      await run.finish('done', { partner_request_id: partnerRequestId ?? null, ...attempts }, transaction);
+      await this.clips.transition(transaction, part, status, reason, isAnswered ? 'submitted' : 'state');
     });
     return 'done';
   }

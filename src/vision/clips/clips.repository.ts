@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
-import { instantSql } from '../../database/sql.js';
-import { inTransaction } from '../../database/transaction.js';
+import { Database } from '../../database/database.js';
+import { instantSql, onlyRow, type Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { Outbox } from '../../events/outbox.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
@@ -90,23 +89,23 @@ const OPENABLE = `SELECT ${PART} FROM video_request_parts
 @Injectable()
 export class ClipsRepository {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly outbox: Outbox,
   ) {}
 
-  inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work);
+  inTransaction<T>(work: (transaction: Sql) => Promise<T>): Promise<T> {
+    return this.database.transaction(work);
   }
 
   async findPart(haulerId: string, id: string): Promise<Part> {
-    const [row] = await this.dataSource.query<Part[]>(PART_BY_KEY, [haulerId, id]);
+    const [row] = await this.database.query<Part>(PART_BY_KEY, [haulerId, id]);
     if (row === undefined) throw new Error(`no part ${id} of a video request`);
     return row;
   }
 
   /** The parts of a customer that wait for the partner, the next due one first, and the database's time. */
   async openParts({ hauler_id, connection_id, customer_id }: Customer): Promise<{ parts: Part[]; now: Date }> {
-    const parts = await this.dataSource.query<(Part & { readonly now: Date })[]>(
+    const parts = await this.database.query<Part & { readonly now: Date }>(
       `SELECT ${PART}, now() AS now FROM video_request_parts
        WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL
        ORDER BY video_request_parts.next_poll_at`,
@@ -120,7 +119,7 @@ export class ClipsRepository {
     { haulerId, connectionId }: ConnectionKey,
     ids: readonly (string | undefined)[],
   ): Promise<string[]> {
-    const rows = await this.dataSource.query<{ id: string }[]>(
+    const rows = await this.database.query<{ id: string }>(
       `SELECT DISTINCT partner_request_id AS id FROM video_request_parts
        WHERE hauler_id = $1 AND connection_id = $2 AND partner_request_id = ANY ($3::text[])`,
       [haulerId, connectionId, ids],
@@ -132,7 +131,7 @@ export class ClipsRepository {
   async cameraNames(parts: readonly Part[]): Promise<CameraNames> {
     const trucks = [...new Map(parts.map((part) => [part.truckId, part])).entries()];
     const pairs = await namePairsOf(
-      this.dataSource,
+      this.database,
       trucks.map(([, part]) => part),
     );
     return new Map(trucks.map(([truck], i) => [truck, pairs[i] ?? []]));
@@ -143,24 +142,28 @@ export class ClipsRepository {
    * or the partner's `Retry-After`. Locks the poll's row, so that a round that ends now includes the part. Returns the
    * database's time, for the columns that SQL compares with `now()`.
    */
-  async schedulePoll(manager: EntityManager, part: Part, delayMs: number): Promise<Date> {
-    const [{ now }] = await manager.query<[{ now: Date }]>(
-      `INSERT INTO video_polls AS poll (hauler_id, connection_id, customer_id, due_at)
+  async schedulePoll(transaction: Sql, part: Part, delayMs: number): Promise<Date> {
+    const { now } = onlyRow(
+      await transaction.query<{ now: Date }>(
+        `INSERT INTO video_polls AS poll (hauler_id, connection_id, customer_id, due_at)
        VALUES ($1, $2, $3, now() + $4::float8 * interval '1 ms')
        ON CONFLICT (hauler_id, connection_id, customer_id) DO UPDATE SET due_at =
          CASE WHEN poll.last_error IS NULL OR poll.due_at IS NULL THEN least(poll.due_at, excluded.due_at) ELSE poll.due_at END
        RETURNING now() AS now`,
-      [part.haulerId, part.connectionId, part.customerId, delayMs],
+        [part.haulerId, part.connectionId, part.customerId, delayMs],
+      ),
     );
     return now;
   }
 
   /** Null where the customer has no open part. */
-  async nextPollAt(manager: EntityManager, { hauler_id, connection_id, customer_id }: Customer): Promise<Date | null> {
-    const [{ at }] = await manager.query<[{ at: Date | null }]>(
-      `SELECT least(min(next_poll_at), min(deadline_at)) AS at FROM video_request_parts
+  async nextPollAt(transaction: Sql, { hauler_id, connection_id, customer_id }: Customer): Promise<Date | null> {
+    const { at } = onlyRow(
+      await transaction.query<{ at: Date | null }>(
+        `SELECT least(min(next_poll_at), min(deadline_at)) AS at FROM video_request_parts
        WHERE connection_id = $1 AND customer_id = $2 AND hauler_id = $3 AND next_poll_at IS NOT NULL`,
-      [connection_id, customer_id, hauler_id],
+        [connection_id, customer_id, hauler_id],
+      ),
     );
     return at;
   }
@@ -169,8 +172,8 @@ export class ClipsRepository {
    * Records a poll of each part and schedules the next one. A part whose poll was scheduled meanwhile, by a poke, keeps that: the
    * time that was read has milliseconds.
    */
-  async scheduleParts(manager: EntityManager, haulerId: string, polls: readonly NextPoll[]): Promise<void> {
-    await manager.query(
+  async scheduleParts(transaction: Sql, haulerId: string, polls: readonly NextPoll[]): Promise<void> {
+    await transaction.query(
       `UPDATE video_request_parts AS part SET polls = part.polls + 1,
          next_poll_at = CASE WHEN part.next_poll_at BETWEEN poll.due AND poll.due + interval '2 ms'
            THEN now() + poll.delay * interval '1 ms' ELSE part.next_poll_at END,
@@ -193,16 +196,16 @@ export class ClipsRepository {
     const changed = polls.filter(({ part, reason }) => part.reason !== reason);
     for (const { part, reason } of changed) {
       const text = reason === null ? 'The partner gives no reason any more.' : `Still processing: ${reason}`;
-      await recordClipEvent(manager, part, { kind: 'poll', text });
+      await recordClipEvent(transaction, part, { kind: 'poll', text });
     }
     for (const id of new Set(changed.map(({ part }) => part.requestId))) {
-      await this.refreshRequest(manager, haulerId, id);
+      await this.refreshRequest(transaction, haulerId, id);
     }
   }
 
   /** Moves a part whose row the caller holds, and its request with it. Throws `InvalidTransitionError`. */
   async transition(
-    manager: EntityManager,
+    transaction: Sql,
     part: Part,
     status: RequestState,
     reason: string | null,
@@ -210,34 +213,34 @@ export class ClipsRepository {
   ): Promise<void> {
     if (part.status !== status) REQUEST_STATES.assertTransition(part.status, status);
     const isOpen = status === 'processing' || status === 'submitting';
-    await manager.query(
+    await transaction.query(
       `UPDATE video_request_parts SET status = $3, reason = $4${isOpen ? '' : ', next_poll_at = NULL'}
        WHERE hauler_id = $1 AND id = $2`,
       [part.haulerId, part.id, status, reason],
     );
     const text = `The state is ${status}.${reason === null ? '' : ` ${reason}`}`;
-    await recordClipEvent(manager, part, { kind, text });
-    await this.refreshRequest(manager, part.haulerId, part.requestId);
+    await recordClipEvent(transaction, part, { kind, text });
+    await this.refreshRequest(transaction, part.haulerId, part.requestId);
   }
 
-  async lockPart(manager: EntityManager, haulerId: string, id: string): Promise<Part | undefined> {
-    const [part] = await manager.query<Part[]>(`${PART_BY_KEY} FOR UPDATE`, [haulerId, id]);
+  async lockPart(transaction: Sql, haulerId: string, id: string): Promise<Part | undefined> {
+    const [part] = await transaction.query<Part>(`${PART_BY_KEY} FOR UPDATE`, [haulerId, id]);
     return part;
   }
 
   /** Retention has deleted a file of the part. */
-  async markRemoved(manager: EntityManager, haulerId: string, id: string): Promise<void> {
-    await manager.query('UPDATE video_request_parts SET file_removed_at = now() WHERE hauler_id = $1 AND id = $2', [
+  async markRemoved(transaction: Sql, haulerId: string, id: string): Promise<void> {
+    await transaction.query('UPDATE video_request_parts SET file_removed_at = now() WHERE hauler_id = $1 AND id = $2', [
       haulerId,
       id,
     ]);
   }
 
   /** The part waits again for its clips, which are fetched again. */
-  async reopenPart(manager: EntityManager, haulerId: string, id: string): Promise<void> {
-    const part = await this.lockPart(manager, haulerId, id);
+  async reopenPart(transaction: Sql, haulerId: string, id: string): Promise<void> {
+    const part = await this.lockPart(transaction, haulerId, id);
     const hasEnded = part?.status === 'failed' || part?.status === 'expired';
-    if (hasEnded) await this.transition(manager, part, 'ready', null);
+    if (hasEnded) await this.transition(transaction, part, 'ready', null);
   }
 
   /**
@@ -245,15 +248,15 @@ export class ClipsRepository {
    * that the partner has accepted are polled again, and the others are sent again. Open parts are tried at once. Returns how
    * many parts are open now.
    */
-  async reopenRequest(manager: EntityManager, { haulerId, requestId, revived, deadlineMs }: Reopened): Promise<number> {
+  async reopenRequest(transaction: Sql, { haulerId, requestId, revived, deadlineMs }: Reopened): Promise<number> {
     const key = [haulerId, requestId];
-    const [first] = await manager.query<Part[]>(`${OPENABLE} LIMIT 1`, key);
+    const [first] = await transaction.query<Part>(`${OPENABLE} LIMIT 1`, key);
     if (first === undefined) return 0;
     // Locks are taken in the order of a poll round: the poll, then parts, then requests.
-    await this.schedulePoll(manager, first, 0);
+    await this.schedulePoll(transaction, first, 0);
     // Locked, so that of two admins only one sends a part again.
-    const parts = await manager.query<Part[]>(`${OPENABLE} FOR UPDATE`, key);
-    await manager.query(
+    const parts = await transaction.query<Part>(`${OPENABLE} FOR UPDATE`, key);
+    await transaction.query(
       `UPDATE video_request_parts SET next_poll_at = CASE WHEN status = 'processing' THEN now() END,
            due_at = CASE WHEN status = 'submitting' AND started_at IS NULL THEN now() ELSE due_at END
          WHERE hauler_id = $1 AND request_id = $2 AND status IN ('submitting', 'processing')`,
@@ -263,8 +266,8 @@ export class ClipsRepository {
     for (const part of ended) {
       const isAccepted = part.status === 'expired' && part.submittedAt !== null;
       const status = revived.has(part.id) ? 'ready' : isAccepted ? 'processing' : 'submitting';
-      await this.transition(manager, part, status, null);
-      await manager.query(
+      await this.transition(transaction, part, status, null);
+      await transaction.query(
         `UPDATE video_request_parts SET deadline_at = now() + $3::float8 * interval '1 ms', attempts = 0, last_error = NULL,
              polls = 0, not_found = 0, next_poll_at = CASE WHEN status = 'processing' THEN now() END,
              due_at = CASE WHEN status = 'submitting' THEN now() END,
@@ -276,7 +279,7 @@ export class ClipsRepository {
         [haulerId, part.id, deadlineMs],
       );
     }
-    await manager.query(
+    await transaction.query(
       `UPDATE video_requests SET deadline_at = (SELECT max(deadline_at) FROM video_request_parts
            WHERE hauler_id = $1 AND request_id = $2) WHERE hauler_id = $1 AND id = $2`,
       key,
@@ -289,33 +292,33 @@ export class ClipsRepository {
    * retention. Locks its row first, because two of its clips may end at the same time. `ended` is the clip whose download
    * ends in this transaction or after it.
    */
-  async updatePartFromClips(manager: EntityManager, haulerId: string, id: string, ended?: string): Promise<void> {
+  async updatePartFromClips(transaction: Sql, haulerId: string, id: string, ended?: string): Promise<void> {
     const key = [haulerId, id];
-    const part = await this.lockPart(manager, haulerId, id);
+    const part = await this.lockPart(transaction, haulerId, id);
     if (part === undefined || !FOLLOWS_CLIPS.has(part.status)) return;
-    const clips = await manager.query<ClipState[]>(
+    const clips = await transaction.query<ClipState>(
       `SELECT CASE WHEN id = $3 THEN status ELSE ${SHOWN_STATUS} END AS status, reason FROM recordings
        WHERE hauler_id = $1 AND part_id = $2 ORDER BY start_time, id`,
       [...key, ended ?? null],
     );
     const { status, reason } = partStateOf(clips, part.reason);
-    if (status !== part.status) await this.transition(manager, part, status, reason);
+    if (status !== part.status) await this.transition(transaction, part, status, reason);
   }
 
   /** Derives the state of a request from its parts. Locks its row first, because two parts may end at the same time. */
-  async refreshRequest(manager: EntityManager, haulerId: string, requestId: string): Promise<void> {
+  async refreshRequest(transaction: Sql, haulerId: string, requestId: string): Promise<void> {
     const key = [haulerId, requestId];
-    const [request] = await manager.query<(Omit<CameraKey, 'haulerId'> & Pick<Part, 'status'>)[]>(
+    const [request] = await transaction.query<Omit<CameraKey, 'haulerId'> & Pick<Part, 'status'>>(
       `SELECT status, connection_id AS "connectionId", truck_id AS "truckId", camera_id AS "cameraId"
        FROM video_requests WHERE hauler_id = $1 AND id = $2 FOR UPDATE`,
       key,
     );
-    const parts = await manager.query<PartState[]>(
+    const parts = await transaction.query<PartState>(
       'SELECT number, status, reason FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2 ORDER BY number',
       key,
     );
     const { status, reason } = requestStateOf(parts);
-    await manager.query(
+    await transaction.query(
       `UPDATE video_requests SET status = $3, reason = $4, updated_at = now()
        WHERE hauler_id = $1 AND id = $2 AND (status, reason) IS DISTINCT FROM ($3, $4)`,
       [...key, status, reason],
@@ -323,7 +326,7 @@ export class ClipsRepository {
     if (request !== undefined && request.status !== status && isAnnounced(status)) {
       const { connectionId, truckId, cameraId } = request;
       const data = { connectionId, videoRequestId: requestId, truckId, cameraId };
-      await this.outbox.record(manager, { topic: `clip.${status}`, haulerId, connectionId, data });
+      await this.outbox.record(transaction, { topic: `clip.${status}`, haulerId, connectionId, data });
     }
   }
 }
@@ -332,11 +335,11 @@ const isAnnounced = (status: RequestState) => status === 'stored' || status === 
 
 /** Records a step of a part, in the transaction of the step. */
 export async function recordClipEvent(
-  manager: EntityManager,
+  transaction: Sql,
   { haulerId, id }: Pick<Part, 'haulerId' | 'id'>,
   { kind, text, recordingId }: NewClipEvent,
 ): Promise<void> {
-  await manager.query(
+  await transaction.query(
     `INSERT INTO clip_events (hauler_id, request_id, id, part_id, recording_id, kind, text)
      SELECT hauler_id, request_id, $3, id, $4, $5, $6 FROM video_request_parts WHERE hauler_id = $1 AND id = $2`,
     [haulerId, id, uuidv7(), recordingId ?? null, kind, text.slice(0, MAX_TEXT)],

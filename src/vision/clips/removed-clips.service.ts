@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import type { Sql } from '../../database/sql.js';
 import { Retention } from '../recordings/retention.job.js';
 import { ClipsRepository, recordClipEvent } from './clips.repository.js';
 
@@ -12,19 +12,19 @@ export class RemovedClips implements OnModuleInit {
   ) {}
 
   onModuleInit(): void {
-    this.retention.useClips(async (manager, { haulerId, partId, recordingId, reason }) => {
-      await this.clips.markRemoved(manager, haulerId, partId);
-      await recordClipEvent(manager, { haulerId, id: partId }, { kind: 'state', text: reason, recordingId });
-      await this.clips.updatePartFromClips(manager, haulerId, partId);
+    this.retention.useClips(async (transaction, { haulerId, partId, recordingId, reason }) => {
+      await this.clips.markRemoved(transaction, haulerId, partId);
+      await recordClipEvent(transaction, { haulerId, id: partId }, { kind: 'state', text: reason, recordingId });
+      await this.clips.updatePartFromClips(transaction, haulerId, partId);
     });
   }
 
   /** The part ends when none of its clips is left. */
-  async erased(manager: EntityManager, haulerId: string, partId: string, erasureId: string): Promise<void> {
-    const part = await this.clips.lockPart(manager, haulerId, partId);
+  async erased(transaction: Sql, haulerId: string, partId: string, erasureId: string): Promise<void> {
+    const part = await this.clips.lockPart(transaction, haulerId, partId);
     if (part === undefined) return;
-    if (part.hasClips) return this.clips.updatePartFromClips(manager, haulerId, partId);
+    if (part.hasClips) return this.clips.updatePartFromClips(transaction, haulerId, partId);
     if (part.status === 'expired' || part.status === 'failed') return;
-    await this.clips.transition(manager, part, 'expired', `The footage was erased (erasure ${erasureId}).`);
+    await this.clips.transition(transaction, part, 'expired', `The footage was erased (erasure ${erasureId}).`);
   }
 }

@@ -3,13 +3,12 @@ import type { OrderVideoRequest } from '../../contracts/admin/video-request.dto.
 import { isWithin } from '../holds/held.sql.js';
 import type { Range } from '../range.js';
 import type { CameraKey } from '../truck.js';
-import { DataSource, type EntityManager } from 'typeorm';
 import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import { MAX_HISTORY } from '../../contracts/admin/history.dto.js';
 import type { VideoRequestQuery } from '../../contracts/admin/video-request.dto.js';
+import { Database } from '../../database/database.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
-import type { Querying } from '../../database/sql.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { RequestState } from './clip-requests.rules.js';
 
@@ -52,16 +51,16 @@ const DEADLINE = "date_trunc('milliseconds', now()) + $6::float8 * interval '1 m
 /** Video requests as the admin API creates and shows them, with their parts and steps. Jobs change them: `ClipsRepository`. */
 @Injectable()
 export class VideoRequestsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** The confirmed erasure that has closed a part of this range. */
   async erasureOf(
     haulerId: string,
     range: OrderVideoRequest,
-    database: Querying = this.dataSource,
+    database: Sql = this.database,
   ): Promise<string | undefined> {
     const { connectionId, truckId, cameraId, startTime, endTime } = range;
-    const [row] = await database.query<{ id: string }[]>(
+    const [row] = await database.query<{ id: string }>(
       `SELECT erasure.id FROM erasures AS erasure, (SELECT $1::uuid AS hauler_id, $2::uuid AS connection_id,
          $3::text AS truck_id, $4::text AS camera_id, $5::timestamptz AS start_time, $6::timestamptz AS end_time) AS clip
        WHERE erasure.status IN ('running', 'done') AND ${isWithin('clip', 'erasure')} LIMIT 1`,
@@ -70,16 +69,16 @@ export class VideoRequestsRepository {
     return row?.id;
   }
 
-  async insert(manager: EntityManager, request: NewRequest, ranges: readonly Range[]): Promise<void> {
+  async insert(transaction: Sql, request: NewRequest, ranges: readonly Range[]): Promise<void> {
     const { haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id, startTime, endTime } = request;
     const common = [haulerId, connectionId, customerId, truckId, cameraId, deadlineMs, id];
-    await manager.query(
+    await transaction.query(
       `INSERT INTO video_requests (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at, id,
          start_time, end_time, status, created_at, updated_at)
        VALUES ($1, $2, $3, $4, $5, ${DEADLINE}, $7, $8, $9, 'submitting', now(), now())`,
       [...common, startTime, endTime],
     );
-    await manager.query(
+    await transaction.query(
       `INSERT INTO video_request_parts (hauler_id, connection_id, customer_id, truck_id, camera_id, deadline_at,
          request_id, number, id, start_time, end_time, status, due_at)
        SELECT $1, $2, $3, $4, $5, ${DEADLINE}, $7, part.number, part.id, part.starts, part.ends, 'submitting', now()
@@ -94,8 +93,8 @@ export class VideoRequestsRepository {
     );
   }
 
-  inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work);
+  inTransaction<T>(work: (transaction: Sql) => Promise<T>): Promise<T> {
+    return this.database.transaction(work);
   }
 
   /** Ids, newest first. */
@@ -110,12 +109,12 @@ export class VideoRequestsRepository {
       sql,
       parameters: [connectionId, truckId, status, haulerId, overlaps?.from ?? null, overlaps?.to ?? null],
     };
-    return listPage(this.dataSource, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
+    return listPage(this.database, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }
 
   /** Newest first. */
   find(ids: readonly string[]): Promise<RequestRow[]> {
-    return this.dataSource.query(
+    return this.database.query<RequestRow>(
       `SELECT hauler_id, id, connection_id, customer_id, truck_id, camera_id, start_time, end_time, status, reason,
          deadline_at AS deadline, created_at, updated_at
        FROM video_requests WHERE id = ANY ($1::uuid[]) ORDER BY id DESC`,
@@ -124,7 +123,7 @@ export class VideoRequestsRepository {
   }
 
   partsOf(requests: readonly RequestRow[]): Promise<PartRow[]> {
-    return this.dataSource.query(
+    return this.database.query<PartRow>(
       `SELECT request_id, number, start_time, end_time, status, coalesce(reason, last_error) AS reason, partner_request_id,
          CASE WHEN status = 'expired' AND part.file_removed_at IS NOT NULL THEN '${FILE_REMOVED}' END AS reason_code,
          ARRAY(SELECT r.id FROM recordings r WHERE r.hauler_id = part.hauler_id AND r.part_id = part.id
@@ -137,7 +136,7 @@ export class VideoRequestsRepository {
 
   /** The steps of a request, newest first. */
   events(haulerId: string, requestId: string): Promise<ClipEvent[]> {
-    return this.dataSource.query(
+    return this.database.query<ClipEvent>(
       `SELECT e.id, part.number AS part, e.recording_id AS "recordingId", e.kind, e.text
        FROM clip_events e JOIN video_request_parts part ON (part.hauler_id, part.id) = (e.hauler_id, e.part_id)
        WHERE e.hauler_id = $1 AND e.request_id = $2 ORDER BY e.id DESC LIMIT ${MAX_HISTORY}`,

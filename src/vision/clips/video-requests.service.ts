@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../../contracts/admin/history.dto.js';
@@ -13,6 +12,7 @@ import {
 } from '../../contracts/admin/video-request.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
+import type { Sql } from '../../database/sql.js';
 import { timeOfUuidv7, uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../../exchanges/exchange-history.service.js';
@@ -48,7 +48,7 @@ export class VideoRequests {
     if (connection === undefined) violations.push(unknownConnection());
     if (violations.length > 0 || connection === undefined) throw invalid(violations);
     await this.refuseErased(connection.haulerId, request);
-    const id = await this.requests.inTransaction((manager) => this.insert(manager, connection, request));
+    const id = await this.requests.inTransaction((transaction) => this.insert(transaction, connection, request));
     this.work.runDue(SUBMIT_CLIPS);
     return { id, status: 'submitting' };
   }
@@ -56,16 +56,16 @@ export class VideoRequests {
   /** Stores the requests for the clips that `clipsOf` returns, in its transaction. 400 for a deleted connection. */
   async orderAll(
     { connectionId, truckId }: Pick<OrderVideoRequest, 'connectionId' | 'truckId'>,
-    clipsOf: (manager: EntityManager) => Promise<readonly CameraClip[]>,
+    clipsOf: (transaction: Sql) => Promise<readonly CameraClip[]>,
   ): Promise<void> {
     const connection = await this.connections.find(connectionId);
     if (connection === undefined) throw invalid([unknownConnection()]);
-    await this.requests.inTransaction(async (manager) => {
-      for (const clip of await clipsOf(manager)) {
+    await this.requests.inTransaction(async (transaction) => {
+      for (const clip of await clipsOf(transaction)) {
         const request = { connectionId, truckId, ...clip };
         // The coverage says that its range was erased.
-        if ((await this.requests.erasureOf(connection.haulerId, request, manager)) !== undefined) continue;
-        await this.insert(manager, connection, request);
+        if ((await this.requests.erasureOf(connection.haulerId, request, transaction)) !== undefined) continue;
+        await this.insert(transaction, connection, request);
       }
     });
     this.work.runDue(SUBMIT_CLIPS);
@@ -100,13 +100,13 @@ export class VideoRequests {
 
   /** Returns the id of the request. */
   private async insert(
-    manager: EntityManager,
+    transaction: Sql,
     { haulerId, customerId }: VisionConnection,
     request: OrderVideoRequest,
   ): Promise<string> {
     const [id, deadlineMs] = [uuidv7(), this.env.VISION_REQUEST_DEADLINE];
     const ranges = splitRange(request, this.env.VISION_MAX_CLIP_MINUTES);
-    await this.requests.insert(manager, { ...request, id, haulerId, customerId, deadlineMs }, ranges);
+    await this.requests.insert(transaction, { ...request, id, haulerId, customerId, deadlineMs }, ranges);
     return id;
   }
 

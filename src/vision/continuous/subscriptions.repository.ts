@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import type { TruckFilters, VideoSubscriptionQuery } from '../../contracts/admin/video-subscription.dto.js';
+import { Database } from '../../database/database.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
-import type { Querying } from '../../database/sql.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import type { WindowOwner } from './windows.repository.js';
@@ -32,14 +31,14 @@ const SUBSCRIPTIONS = `
 /** Subscriptions to continuous recordings. */
 @Injectable()
 export class SubscriptionsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
-  inTransaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work);
+  inTransaction<T>(work: (transaction: Sql) => Promise<T>): Promise<T> {
+    return this.database.transaction(work);
   }
 
   async newestTruck(connectionId: string): Promise<string | undefined> {
-    const [newest] = await this.dataSource.query<{ truck_id: string }[]>(
+    const [newest] = await this.database.query<{ truck_id: string }>(
       `${SUBSCRIPTIONS} AND connection_id = $1 ORDER BY id DESC LIMIT 1`,
       [connectionId],
     );
@@ -49,7 +48,7 @@ export class SubscriptionsRepository {
   async insert(connection: VisionConnection, subscription: NewSubscription): Promise<string> {
     const { truckId, cameraId, startTime, intervalSeconds } = subscription;
     const id = uuidv7();
-    await this.dataSource.query(
+    await this.database.query(
       `INSERT INTO video_subscriptions (hauler_id, id, connection_id, customer_id, truck_id, camera_id, start_time,
          read_until, interval_seconds, enabled, created_at, updated_at, due_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $7, $8, true, now(), now(), greatest(now(), $7::timestamptz))`,
@@ -68,7 +67,7 @@ export class SubscriptionsRepository {
       sql,
       parameters: [connectionId, truckId, haulerId],
     };
-    return listPage(this.dataSource, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
+    return listPage(this.database, { ...list, hasHaulers: true, key: ['id'], order: 'DESC' }, query);
   }
 
   /** The deferred windows of a connection, latest first. */
@@ -83,21 +82,21 @@ export class SubscriptionsRepository {
       sql,
       parameters: [haulerId, connectionId, query.truckId],
     };
-    return listPage(this.dataSource, { ...list, key: ['start_time', 'id'], order: 'DESC' }, query);
+    return listPage(this.database, { ...list, key: ['start_time', 'id'], order: 'DESC' }, query);
   }
 
   async find(id: string): Promise<WindowOwner | undefined> {
-    const [row] = await this.dataSource.query<WindowOwner[]>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
+    const [row] = await this.database.query<WindowOwner>(`${SUBSCRIPTIONS} AND id = $1`, [id]);
     return row;
   }
 
   /** When the next reading is due by a poke during this one; undefined without a poke. Locks the subscription. */
   async pokedFor(
-    manager: EntityManager,
+    transaction: Sql,
     { hauler_id: haulerId, id }: WindowOwner,
     startedAt: string,
   ): Promise<Date | undefined> {
-    const [poked] = await manager.query<{ due_at: Date }[]>(
+    const [poked] = await transaction.query<{ due_at: Date }>(
       `SELECT due_at FROM video_subscriptions WHERE hauler_id = $1 AND id = $2 AND due_at > $3::timestamptz FOR UPDATE`,
       [haulerId, id, startedAt],
     );
@@ -106,7 +105,7 @@ export class SubscriptionsRepository {
 
   /** Makes the subscription due, and cancels a running reading. Returns whether the subscription exists. */
   async update(id: string, intervalSeconds: number | undefined, enabled: boolean | undefined): Promise<boolean> {
-    const [, updated] = await this.dataSource.query<[unknown[], number]>(
+    const updated = await this.database.change(
       `UPDATE video_subscriptions SET interval_seconds = coalesce($2, interval_seconds), enabled = coalesce($3, enabled),
          due_at = CASE WHEN coalesce($3, enabled) THEN now() END, started_at = NULL, attempts = 0,
          updated_at = now()
@@ -118,8 +117,8 @@ export class SubscriptionsRepository {
 
   /** Deletes its windows and the times of its readings as well. Its recordings stay, and their downloads go on. Returns whether the subscription existed. */
   async delete(id: string): Promise<boolean> {
-    return this.inTransaction(async (manager) => {
-      const [deleted] = await manager.query<[Pick<WindowOwner, 'hauler_id'>[], number]>(
+    return this.inTransaction(async (transaction) => {
+      const deleted = await transaction.query<Pick<WindowOwner, 'hauler_id'>>(
         `UPDATE video_subscriptions SET deleted_at = now(), due_at = NULL, started_at = NULL
          WHERE id = $1 AND deleted_at IS NULL RETURNING hauler_id`,
         [id],
@@ -127,15 +126,15 @@ export class SubscriptionsRepository {
       const [subscription] = deleted;
       if (subscription === undefined) return false;
       const key = [subscription.hauler_id, id];
-      await manager.query('DELETE FROM video_windows WHERE hauler_id = $1 AND subscription_id = $2', key);
-      await manager.query('DELETE FROM video_readings WHERE hauler_id = $1 AND subscription_id = $2', key);
+      await transaction.query('DELETE FROM video_windows WHERE hauler_id = $1 AND subscription_id = $2', key);
+      await transaction.query('DELETE FROM video_readings WHERE hauler_id = $1 AND subscription_id = $2', key);
       return true;
     });
   }
 
   /** Undefined for a deleted subscription. */
   async findByKey(haulerId: string, id: string): Promise<OfWindow | undefined> {
-    const [row] = await this.dataSource.query<OfWindow[]>(
+    const [row] = await this.database.query<OfWindow>(
       `SELECT connection_id, enabled, truck_id, camera_id FROM video_subscriptions
        WHERE hauler_id = $1 AND id = $2 AND deleted_at IS NULL`,
       [haulerId, id],
@@ -145,8 +144,8 @@ export class SubscriptionsRepository {
 }
 
 /** When a partner last answered with the recordings of a truck; null before the first time. */
-export async function lastReading(database: Querying, haulerId: string, connectionId: string): Promise<Date | null> {
-  const [last] = await database.query<{ at: Date | null }[]>(
+export async function lastReading(database: Sql, haulerId: string, connectionId: string): Promise<Date | null> {
+  const [last] = await database.query<{ at: Date | null }>(
     'SELECT max(last_read_at) AS at FROM video_subscriptions WHERE hauler_id = $1 AND connection_id = $2',
     [haulerId, connectionId],
   );

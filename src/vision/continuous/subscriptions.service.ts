@@ -78,7 +78,9 @@ export class VideoSubscriptions {
     const window = { start, end: Math.min(to, closedUntil(Date.now())) };
     const violations = againViolations(to - start, window.end - start);
     if (violations.length > 0) throw invalid(violations);
-    await this.subscriptions.inTransaction((manager) => this.windows.readAgain(manager, row, window, daysOf(window)));
+    await this.subscriptions.inTransaction((transaction) =>
+      this.windows.readAgain(transaction, row, window, daysOf(window)),
+    );
     this.work.runDue(READ_WINDOWS);
     return present(VideoSubscription, row);
   }

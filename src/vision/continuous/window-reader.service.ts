@@ -42,11 +42,11 @@ export class WindowReader {
         PARTITIONED.recordings,
         items.map((item) => epochMillis(item.startTime)),
       );
-      const added = await this.subscriptions.inTransaction(async (manager) => {
+      const added = await this.subscriptions.inTransaction(async (transaction) => {
         if (cameraId !== null) {
-          await storeCameraNames(manager, { haulerId, connectionId, truckId, cameraId }, items);
+          await storeCameraNames(transaction, { haulerId, connectionId, truckId, cameraId }, items);
         }
-        return this.recordings.addChunks(manager, connection, items);
+        return this.recordings.addChunks(transaction, connection, items);
       });
       if (added > 0) this.work.runDue(DOWNLOAD);
     };

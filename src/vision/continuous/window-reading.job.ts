@@ -1,6 +1,6 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
+import type { Sql } from '../../database/sql.js';
 import { PartnerFailure } from '../../partner-client/partner-failure.js';
 import { PARTNER_LANES } from '../../work/work-kind.js';
 import { WorkService } from '../../work/work.service.js';
@@ -109,21 +109,21 @@ export class WindowReadingJob implements OnModuleInit {
     } catch (error) {
       if (signal.aborted || !shouldDefer(error, run.attempt))
         throw error instanceof PartnerFailure ? error.onSchedule(next.afterMs) : error;
-      await this.subscriptions.inTransaction(async (manager) => {
-        await this.finishReading(run, manager, next, { read_until: readUntil, deferred_at: now });
+      await this.subscriptions.inTransaction(async (transaction) => {
+        await this.finishReading(run, transaction, next, { read_until: readUntil, deferred_at: now });
         const { message: reason } = error as Error;
-        await this.windows.defer(manager, row, { readUntil: row.read_until, window, reason });
+        await this.windows.defer(transaction, row, { readUntil: row.read_until, window, reason });
       });
       return 'done';
     }
     const reread = this.rereadWindow(row, window.start, now.getTime());
     // Elements may have moved between pages while these were read. A re-reading ends where this window begins.
     const again = isWhole ? reread : { start: reread?.start ?? window.start, end: window.end };
-    await this.subscriptions.inTransaction(async (manager) => {
+    await this.subscriptions.inTransaction(async (transaction) => {
       const set = { read_until: readUntil, last_read_at: now, updated_at: new Date() };
-      await this.finishReading(run, manager, next, set);
-      await this.windows.recordReading(manager, row, window, now);
-      if (again !== undefined) await this.windows.planDays(manager, row, daysOf(again));
+      await this.finishReading(run, transaction, next, set);
+      await this.windows.recordReading(transaction, row, window, now);
+      if (again !== undefined) await this.windows.planDays(transaction, row, daysOf(again));
     });
     if (again !== undefined) this.work.runDue(READ_WINDOWS);
     return 'done';
@@ -132,12 +132,12 @@ export class WindowReadingJob implements OnModuleInit {
   /** A poke says that the partner has more than what was read. */
   private async finishReading(
     run: Run<SubscriptionRow>,
-    manager: EntityManager,
+    transaction: Sql,
     next: { readonly afterMs: number },
     set: Changes,
   ): Promise<void> {
-    const at = next.afterMs === 0 ? undefined : await this.subscriptions.pokedFor(manager, run.row, run.startedAt);
-    await run.finish(at === undefined ? next : { at }, set, manager);
+    const at = next.afterMs === 0 ? undefined : await this.subscriptions.pokedFor(transaction, run.row, run.startedAt);
+    await run.finish(at === undefined ? next : { at }, set, transaction);
   }
 
   private rereadWindow(row: SubscriptionRow, until: number, now: number): Span | undefined {
@@ -161,14 +161,14 @@ export class WindowReadingJob implements OnModuleInit {
       if (!connection.enabled || !subscription.enabled) return { afterMs: PAUSED_MS };
       isWhole = await this.reader.read(connection, subscription, window, run.signal);
     }
-    const isRead = await this.subscriptions.inTransaction(async (manager) => {
-      await run.hold(manager);
+    const isRead = await this.subscriptions.inTransaction(async (transaction) => {
+      await run.hold(transaction);
       if (subscription !== undefined) {
         const owner = { hauler_id, id, connection_id: subscription.connection_id };
-        await this.windows.recordReading(manager, owner, window, now);
-        if (!isWhole && reread_day === null) await this.windows.planDays(manager, owner, daysOf(window));
+        await this.windows.recordReading(transaction, owner, window, now);
+        if (!isWhole && reread_day === null) await this.windows.planDays(transaction, owner, daysOf(window));
       }
-      return this.windows.remove(manager, run.row);
+      return this.windows.remove(transaction, run.row);
     });
     // A re-reading that was planned meanwhile has made it longer.
     return isRead ? 'done' : { afterMs: 0 };

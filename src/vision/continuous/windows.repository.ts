@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
+import type { Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import type { Span } from '../range.js';
 
@@ -30,19 +30,19 @@ const datesOf = ({ start, end }: Span): [Date, Date] => [new Date(start), new Da
 export class WindowsRepository {
   /** Adds a failed window to the deferred one that ends where it begins, up to 24 h, or stores it as a row of its own. */
   async defer(
-    manager: EntityManager,
+    transaction: Sql,
     { hauler_id: haulerId, id, connection_id: connectionId }: WindowOwner,
     { readUntil, window, reason }: { readonly readUntil: Date; readonly window: Span; readonly reason: string },
   ): Promise<void> {
     const [start, end] = datesOf(window);
-    const [, extended] = await manager.query<[unknown[], number]>(
+    const extended = await transaction.change(
       `UPDATE video_windows SET end_time = $4, reason = $5
        WHERE hauler_id = $1 AND subscription_id = $2 AND end_time = $3 AND started_at IS NULL AND due_at IS NOT NULL
          AND reread_day IS NULL AND start_time > $4::timestamptz - interval '24 hours'`,
       [haulerId, id, readUntil, end, reason],
     );
     if (extended > 0) return;
-    await manager.query(
+    await transaction.query(
       `INSERT INTO video_windows (hauler_id, id, subscription_id, connection_id, start_time, end_time, reason, due_at)
        VALUES ($1, $2, $3, $4, $5, $6, $7, now() + interval '1 minute')`,
       [haulerId, uuidv7(), id, connectionId, start, end, reason],
@@ -50,8 +50,8 @@ export class WindowsRepository {
   }
 
   /** Plans to read these days again. A day that still waits, or that was given up, is read from the earlier start to the later end. */
-  async planDays(manager: EntityManager, owner: WindowOwner, days: readonly Span[]): Promise<void> {
-    await manager.query(
+  async planDays(transaction: Sql, owner: WindowOwner, days: readonly Span[]): Promise<void> {
+    await transaction.query(
       `INSERT INTO video_windows AS w (hauler_id, id, subscription_id, connection_id, start_time, end_time, reread_day, due_at)
        SELECT $1, day.id, $2, $3, day.starts, day.ends, (day.starts AT TIME ZONE 'UTC')::date, now()
        FROM unnest($4::uuid[], $5::timestamptz[], $6::timestamptz[]) AS day (id, starts, ends) ORDER BY day.starts
@@ -63,9 +63,9 @@ export class WindowsRepository {
   }
 
   /** As `planDays`, at once, with the deferred windows of this time, also those that were given up. */
-  async readAgain(manager: EntityManager, owner: WindowOwner, window: Span, days: readonly Span[]): Promise<void> {
-    await this.planDays(manager, owner, days);
-    await manager.query(
+  async readAgain(transaction: Sql, owner: WindowOwner, window: Span, days: readonly Span[]): Promise<void> {
+    await this.planDays(transaction, owner, days);
+    await transaction.query(
       `UPDATE video_windows SET due_at = now(), attempts = 0, last_error = NULL
        WHERE hauler_id = $1 AND subscription_id = $2 AND started_at IS NULL AND start_time < $4 AND end_time > $3`,
       [owner.hauler_id, owner.id, ...datesOf(window)],
@@ -73,8 +73,8 @@ export class WindowsRepository {
   }
 
   /** Deletes a window that was read. Returns false where it has become longer meanwhile. The caller holds its row. */
-  async remove(manager: EntityManager, { hauler_id, id, start_time, end_time }: WindowRow): Promise<boolean> {
-    const [, removed] = await manager.query<[unknown[], number]>(
+  async remove(transaction: Sql, { hauler_id, id, start_time, end_time }: WindowRow): Promise<boolean> {
+    const removed = await transaction.change(
       `DELETE FROM video_windows WHERE hauler_id = $1 AND id = $2 AND start_time >= $3
          AND date_trunc('milliseconds', end_time) <= $4`,
       [hauler_id, id, start_time, end_time],
@@ -84,12 +84,12 @@ export class WindowsRepository {
 
   /** Keeps when this time was read, for the coverage, in place of earlier readings within it. */
   async recordReading(
-    manager: EntityManager,
+    transaction: Sql,
     { hauler_id: haulerId, id }: Pick<WindowOwner, 'hauler_id' | 'id'>,
     window: Span,
     at: Date,
   ): Promise<void> {
-    await manager.query(
+    await transaction.query(
       `WITH replaced AS (
          DELETE FROM video_readings
          WHERE hauler_id = $1 AND subscription_id = $2 AND (start_time, end_time) <> ($3, $4)

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { FILE_REMOVED } from '../../contracts/admin/recording.dto.js';
 import type { CoverageCause } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import type { Violation } from '../../contracts/common/violation.js';
+import { Database } from '../../database/database.js';
 import { invalid } from '../../errors/app-error.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
 import { isSameCamera, namesOf } from '../recordings/camera-names.rules.js';
@@ -50,14 +50,14 @@ export interface CameraPieces {
 @Injectable()
 export class CoveragePieces {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly coverage: CoverageRepository,
   ) {}
 
   /** The cameras of the truck, or the one that is named. */
   async cameras(query: TruckRange, cameraId?: string): Promise<readonly CoveredCamera[]> {
     if (cameraId === undefined) return (await this.coverage.cameras([query], query))[0] ?? [];
-    const [pairs = []] = await namePairsOf(this.dataSource, [query]);
+    const [pairs = []] = await namePairsOf(this.database, [query]);
     return [{ name: cameraId, names: new Set(namesOf(cameraId, pairs)), isAbsent: false }];
   }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { instantOf } from '../../contracts/common/instant.js';
+import { Database } from '../../database/database.js';
 import { CoveragePieces } from './coverage-pieces.service.js';
 import type { TruckCamera } from './coverage.repository.js';
 import {
@@ -24,7 +24,7 @@ const BATCH_DAYS = 62;
 @Injectable()
 export class CoverageSums {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly pieces: CoveragePieces,
   ) {}
 
@@ -46,7 +46,7 @@ export class CoverageSums {
     };
     const known = cameras.map(() => new Set<number>());
     const isWhole = edges.every((edge) => edge % HOUR_MS === 0);
-    for (const { place, day, bucket, ...of } of isWhole ? await settledDays(this.dataSource, cameras, edges) : []) {
+    for (const { place, day, bucket, ...of } of isWhole ? await settledDays(this.database, cameras, edges) : []) {
       if (others[place]?.some((other) => other.from < day + DAY_MS && other.to > day)) continue;
       known[place]?.add(day);
       for (const state of ['stored', 'expired', 'failed'] as const) add(place, bucket, state, of[state] / 1000);
@@ -55,7 +55,7 @@ export class CoverageSums {
     for (const batch of batchesOf(open)) {
       const places = new Set(batch.map(({ place }) => place));
       const ofBatch = [...places].flatMap((place) => others[place] ?? []);
-      const rows = await footageSeconds(this.dataSource, batch, ofBatch, edges);
+      const rows = await footageSeconds(this.database, batch, ofBatch, edges);
       for (const { place, bucket, state, seconds } of rows) add(place, bucket, state, seconds);
     }
     return sums.map((own) => own.map((of, i) => stateSeconds(((edges[i + 1] ?? 0) - (edges[i] ?? 0)) / 1000, of)));

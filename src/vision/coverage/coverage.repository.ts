@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { RecordingReason } from '../../contracts/admin/recording.dto.js';
 import type { CoverageQuery, FleetCoverageQuery } from '../../contracts/admin/coverage.dto.js';
 import { epochMillis, type Instant } from '../../contracts/common/instant.js';
+import { Database } from '../../database/database.js';
 import { monthsOf } from '../../database/partitions.rules.js';
 import { IS_AT_RISK } from '../recordings/footage-attention.repository.js';
 import { namePairsOf, type Truck } from '../recordings/camera-names.repository.js';
@@ -92,7 +92,7 @@ const dayText = (time: number): string => new Date(time).toISOString().slice(0, 
 /** Reads the rows from which coverage is computed. */
 @Injectable()
 export class CoverageRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** At most `limit` recordings of the truck that overlap the time. `cameras` null: of all cameras. */
   recordings(
@@ -100,7 +100,7 @@ export class CoverageRepository {
     cameras: readonly string[] | null,
     limit: number,
   ): Promise<CoverageRecordingRow[]> {
-    return this.dataSource.query(
+    return this.database.query<CoverageRecordingRow>(
       `SELECT id, camera_id, start_time, end_time, status, coalesce(reason, last_error) AS reason, reason_code,
          deleted_at IS NOT NULL AS is_removed, gaps FROM recordings
        WHERE hauler_id = (SELECT c.hauler_id FROM connections AS c WHERE c.id = $1)
@@ -116,7 +116,7 @@ export class CoverageRepository {
     trucks: readonly Truck[],
     { from, to }: Pick<TruckRange, 'from' | 'to'>,
   ): Promise<CoverageSubscriptionRow[]> {
-    return this.dataSource.query(
+    return this.database.query<CoverageSubscriptionRow>(
       `SELECT connection_id, truck_id, camera_id, start_time, read_until, last_error, coalesce((
          SELECT json_agg(json_build_object('start', w.start_time, 'end', w.end_time,
            'reason', coalesce(w.last_error, w.reason, '')))
@@ -138,7 +138,7 @@ export class CoverageRepository {
 
   /** The ranges of the trucks that erasures have closed. */
   erased(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<ErasedRow[]> {
-    return this.dataSource.query(
+    return this.database.query<ErasedRow>(
       `SELECT id, connection_id, truck_id, camera_id, start_time, end_time, created_at FROM erasures
        WHERE (connection_id, truck_id) IN (SELECT * FROM unnest($1::uuid[], $2::text[]))
          AND status IN ('running', 'done') AND start_time < $4 AND end_time > $3`,
@@ -148,7 +148,7 @@ export class CoverageRepository {
 
   /** The parts of the trucks' clip requests that ended without any recording. */
   failedClips(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<FailedClipRow[]> {
-    return this.dataSource.query(
+    return this.database.query<FailedClipRow>(
       `SELECT q.connection_id, q.truck_id, q.camera_id, part.start_time, part.end_time,
          coalesce(part.reason, q.reason) AS reason
        FROM video_requests AS q JOIN video_request_parts AS part
@@ -166,7 +166,7 @@ export class CoverageRepository {
    * all that time, so that one recording of it is looked for.
    */
   trucks({ haulerId, from, to }: FleetRange): Promise<FleetTruck[]> {
-    return this.dataSource.query(
+    return this.database.query<FleetTruck>(
       `WITH fleet AS (
          SELECT hauler_id, connection_id, truck_id FROM cameras AS c
          WHERE ($1::uuid IS NULL OR hauler_id = $1) AND first_at < $3 AND last_at > $2::timestamptz - interval '1 day'
@@ -200,7 +200,7 @@ export class CoverageRepository {
 
   /** When each camera last recorded before the end of the time; undefined if it never did. */
   async lastRecorded(cameras: readonly TruckCamera[], to: Instant): Promise<(Date | undefined)[]> {
-    const rows = await this.dataSource.query<{ place: number; at: Date }[]>(
+    const rows = await this.database.query<{ place: number; at: Date }>(
       `SELECT place, max(newest.start_time) AS at
        FROM json_to_recordset($1::json) AS cameras (place integer, connection uuid, truck text, names text[])
          JOIN connections ON connections.id = connection, unnest(names) AS name, LATERAL (
@@ -229,7 +229,7 @@ export class CoverageRepository {
    */
   async cameras(trucks: readonly Truck[], { from, to }: Pick<TruckRange, 'from' | 'to'>): Promise<CoveredCamera[][]> {
     const [start, end] = [epochMillis(from), epochMillis(to)];
-    const rows = await this.dataSource.query<{ place: number; names: string[]; present: string[] }[]>(
+    const rows = await this.database.query<{ place: number; names: string[]; present: string[] }>(
       `SELECT place::integer AS place, array_agg(name ORDER BY name) AS names,
          coalesce(array_agg(name) FILTER (WHERE is_present), '{}') AS present
        FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
@@ -272,7 +272,7 @@ export class CoverageRepository {
         ...[dayText(start + DAY_MS - 1), dayText(end)],
       ],
     );
-    const pairs = await namePairsOf(this.dataSource, trucks);
+    const pairs = await namePairsOf(this.database, trucks);
     const found = new Map(rows.map((row) => [row.place, row]));
     return trucks.map((_, i) => {
       const { names, present } = found.get(i + 1) ?? { names: [], present: [] };

@@ -1,5 +1,5 @@
 import { formatInstant } from '../../contracts/common/instant.js';
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 import type { TruckCamera } from './coverage.repository.js';
 import type { FootageState } from './coverage.rules.js';
 
@@ -36,12 +36,12 @@ const OF_CAMERA = `(r.hauler_id, r.connection_id, r.truck_id, r.camera_id)
  * buckets. Chunks are read from their index alone; those of more than an hour, and clips, have an index that finds what began long before.
  */
 export function footageSeconds(
-  database: Querying,
+  database: Sql,
   times: readonly CameraTime[],
   others: readonly OtherTime[],
   edges: readonly number[],
 ): Promise<BucketSeconds[]> {
-  return database.query(
+  return database.query<BucketSeconds>(
     `WITH asked AS MATERIALIZED (
        SELECT place, connections.hauler_id, connection, truck, name, "from", "to"
        FROM json_to_recordset($1::json)

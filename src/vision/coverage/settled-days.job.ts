@@ -1,8 +1,7 @@
-import { type BeforeApplicationShutdown, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { Database } from '../../database/database.js';
-import { inTransaction } from '../../database/transaction.js';
+import { Sweep } from '../../database/sweep.js';
 import { type DayKey, settleDay, unsettledDays } from './settled-days.repository.js';
 
 const INTERVAL_MS = 600_000;
@@ -12,38 +11,28 @@ const BATCH = 200;
 
 /** Sums the past days (UTC) whose recordings are all stored or lost. */
 @Injectable()
-export class SettledDays implements OnModuleDestroy, BeforeApplicationShutdown {
-  private isStopping = false;
-  private running: Promise<void> | undefined;
+export class SettledDays implements BeforeApplicationShutdown {
+  private readonly settling = new Sweep((stopping) => this.settleAll(stopping));
 
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   @Interval('settled days', INTERVAL_MS)
-  async settle(): Promise<void> {
-    this.running ??= this.settleAll().finally(() => (this.running = undefined));
-    await this.running;
+  settle(): Promise<void> {
+    return this.settling.run();
   }
 
-  onModuleDestroy(): void {
-    this.isStopping = true;
+  beforeApplicationShutdown(): Promise<void> {
+    return this.settling.stop();
   }
 
-  /** The connections are closed after this. */
-  async beforeApplicationShutdown(): Promise<void> {
-    await this.running?.catch(() => undefined);
-  }
-
-  private async settleAll(): Promise<void> {
+  private async settleAll(stopping: AbortSignal): Promise<void> {
     const today = new Date().toISOString().slice(0, 10);
-    for (const day of await unsettledDays(this.dataSource, today)) {
+    for (const day of await unsettledDays(this.database, today)) {
       let last: DayKey | undefined;
       do {
-        if (this.isStopping) return;
-        last = await inTransaction(this.dataSource, (manager) => settleDay(manager, day, last, BATCH), {
-          pool: this.database.bulk,
+        if (stopping.aborted) return;
+        last = await this.database.transaction((transaction) => settleDay(transaction, day, last, BATCH), {
+          pool: 'bulk',
         });
       } while (last !== undefined);
     }

@@ -1,5 +1,4 @@
-import type { EntityManager } from 'typeorm';
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 import type { TruckCamera } from './coverage.repository.js';
 import { footageSeconds } from './footage-seconds.repository.js';
 
@@ -24,12 +23,12 @@ export interface SettledRow {
  * all cameras of a truck for each of them.
  */
 export function settledDays(
-  database: Querying,
+  database: Sql,
   cameras: readonly TruckCamera[],
   edges: readonly number[],
 ): Promise<SettledRow[]> {
   const times = edges.map((edge) => new Date(edge).toISOString());
-  return database.query(
+  return database.query<SettledRow>(
     `SELECT place, extract(epoch FROM day)::float8 * 1000 AS day, bucket - 1 AS bucket,
        stored[until] - stored[since] AS stored, coalesce(expired[until] - expired[since], 0) AS expired,
        coalesce(failed[until] - failed[since], 0) AS failed
@@ -69,8 +68,8 @@ export interface DayKey {
 }
 
 /** The days before a day that are not settled, the latest first. */
-export async function unsettledDays(database: Querying, before: string): Promise<string[]> {
-  const rows = await database.query<{ day: string }[]>(
+export async function unsettledDays(database: Sql, before: string): Promise<string[]> {
+  const rows = await database.query<{ day: string }>(
     'SELECT DISTINCT day::text AS day FROM coverage_days WHERE stored IS NULL AND day < $1 ORDER BY day DESC',
     [before],
   );
@@ -83,12 +82,12 @@ export async function unsettledDays(database: Querying, before: string): Promise
  * its file stays as it is.
  */
 export async function settleDay(
-  manager: EntityManager,
+  transaction: Sql,
   day: string,
   last: DayKey | undefined,
   limit: number,
 ): Promise<DayKey | undefined> {
-  const rows = await manager.query<DayKey[]>(
+  const rows = await transaction.query<DayKey>(
     `SELECT hauler_id, connection_id, truck_id, camera_id FROM coverage_days
      WHERE stored IS NULL AND day = $1
        AND ($2::uuid IS NULL OR (hauler_id, connection_id, truck_id, camera_id) > ($2::uuid, $3::uuid, $4::text, $5::text))
@@ -101,7 +100,7 @@ export async function settleDay(
   const times = rows.map(({ connection_id: connectionId, truck_id: truckId, camera_id: name }, place) => {
     return { place, connectionId, truckId, names: [name], from, to: from + HOURS * HOUR_MS };
   });
-  const found = Map.groupBy(await footageSeconds(manager, times, [], edges), ({ place }) => place);
+  const found = Map.groupBy(await footageSeconds(transaction, times, [], edges), ({ place }) => place);
   const settled = rows.flatMap((row, place) => {
     const own = found.get(place) ?? [];
     if (own.some(({ state }) => state === 'available')) return [];
@@ -116,7 +115,7 @@ export async function settleDay(
       { ...row, is_empty: isEmpty, stored: untilHour('stored'), expired: other('expired'), failed: other('failed') },
     ];
   });
-  await manager.query(
+  await transaction.query(
     `WITH settled AS (
        SELECT * FROM json_to_recordset($1::json) AS s (hauler_id uuid, connection_id uuid, truck_id text, camera_id text,
          is_empty boolean, stored integer[], expired integer[], failed integer[])),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { Gauge } from 'prom-client';
-import { DataSource } from 'typeorm';
+import { Database } from '../../database/database.js';
 import { Metrics } from '../../observability/metrics.js';
 import { countDownloads, type DownloadCounts } from './download.repository.js';
 
@@ -14,7 +14,7 @@ export class DownloadMetrics {
   #reading: Promise<DownloadCounts | undefined> | undefined;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     metrics: Metrics,
   ) {
     const registers = [metrics.registry];
@@ -45,7 +45,7 @@ export class DownloadMetrics {
 
   /** Both gauges share one reading. A failure must not fail the other metrics. */
   private read(): Promise<DownloadCounts | undefined> {
-    this.#reading ??= Promise.race([countDownloads(this.dataSource), delay(TIMEOUT_MS, undefined, { ref: false })])
+    this.#reading ??= Promise.race([countDownloads(this.database), delay(TIMEOUT_MS, undefined, { ref: false })])
       .catch(() => undefined)
       .finally(() => (this.#reading = undefined));
     return this.#reading;

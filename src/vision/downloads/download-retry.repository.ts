@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import type { RetryRecordings } from '../../contracts/admin/recording.dto.js';
-import { inTransaction } from '../../database/transaction.js';
+import { Database } from '../../database/database.js';
+import type { Sql } from '../../database/sql.js';
 import { ClipsRepository } from '../clips/clips.repository.js';
 import { forgetDays, type RecordedTime } from '../recordings/coverage-days.repository.js';
 
@@ -28,16 +28,16 @@ const LOST = "reason = NULL, last_error = 'The file is gone from the video stora
 @Injectable()
 export class DownloadRetryRepository {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly parts: ClipsRepository,
   ) {}
 
   /** Returns whether the recording has no file yet. One that waits is tried at once. */
   async retry(id: string): Promise<boolean> {
-    return inTransaction(this.dataSource, async (manager) => {
-      const revived = await revive(manager, `id = $1 AND ${IS_LOST}`, [id]);
-      await this.reopen(manager, revived);
-      const [, open] = await manager.query<[unknown[], number]>(
+    return this.database.transaction(async (transaction) => {
+      const revived = await revive(transaction, `id = $1 AND ${IS_LOST}`, [id]);
+      await this.reopen(transaction, revived);
+      const open = await transaction.change(
         `UPDATE recordings SET due_at = CASE WHEN started_at IS NULL THEN now() ELSE due_at END
          WHERE id = $1 AND status = 'available' AND deleted_at IS NULL`,
         [id],
@@ -48,9 +48,9 @@ export class DownloadRetryRepository {
 
   /** A stored recording without its file waits again for it. Returns false if it is not stored any more. */
   async refetch(id: string): Promise<boolean> {
-    return inTransaction(this.dataSource, async (manager) => {
-      const revived = await revive(manager, "id = $1 AND status = 'stored'", [id], LOST);
-      await forgetDays(manager, revived);
+    return this.database.transaction(async (transaction) => {
+      const revived = await revive(transaction, "id = $1 AND status = 'stored'", [id], LOST);
+      await forgetDays(transaction, revived);
       return revived.length > 0;
     });
   }
@@ -70,13 +70,13 @@ export class DownloadRetryRepository {
     const ofRequest =
       'hauler_id = $1 AND part_id IN (SELECT id FROM video_request_parts WHERE hauler_id = $1 AND request_id = $2)';
     // The parts first: a part that waits for its clips can be tried again if they were not revived.
-    const open = await inTransaction(this.dataSource, async (manager) => {
-      const lost = await manager.query<{ part_id: string }[]>(
+    const open = await this.database.transaction(async (transaction) => {
+      const lost = await transaction.query<{ part_id: string }>(
         `SELECT DISTINCT part_id FROM recordings WHERE ${ofRequest} AND ${IS_LOST}`,
         [haulerId, requestId],
       );
       const revived = new Set(lost.map(({ part_id: id }) => id));
-      return this.parts.reopenRequest(manager, { haulerId, requestId, revived, deadlineMs });
+      return this.parts.reopenRequest(transaction, { haulerId, requestId, revived, deadlineMs });
     });
     const count = await this.reviveLost(ofRequest, [haulerId, requestId]);
     return open > 0 || count > 0;
@@ -95,9 +95,9 @@ export class DownloadRetryRepository {
     let last: Pick<Revived, 'id' | 'place'> | undefined = { place: '-infinity', id: NIL_UUID };
     while (last !== undefined) {
       const { place, id: lastId } = last;
-      const revived = await inTransaction(this.dataSource, async (manager) => {
-        const rows = await revive(manager, batch, [...parameters, place, lastId]);
-        await this.reopen(manager, rows);
+      const revived = await this.database.transaction(async (transaction) => {
+        const rows = await revive(transaction, batch, [...parameters, place, lastId]);
+        await this.reopen(transaction, rows);
         return rows;
       });
       count += revived.length;
@@ -107,21 +107,21 @@ export class DownloadRetryRepository {
   }
 
   /** The parts of revived clips, and their requests, are open again. Their days are last, as a poll locks them. */
-  private async reopen(manager: EntityManager, revived: readonly Revived[]): Promise<void> {
+  private async reopen(transaction: Sql, revived: readonly Revived[]): Promise<void> {
     const parts = new Map(revived.flatMap((row) => (row.part_id === null ? [] : [[row.part_id, row.hauler_id]])));
-    for (const [partId, haulerId] of parts) await this.parts.reopenPart(manager, haulerId, partId);
-    await forgetDays(manager, revived);
+    for (const [partId, haulerId] of parts) await this.parts.reopenPart(transaction, haulerId, partId);
+    await forgetDays(transaction, revived);
   }
 }
 
 /** Fetches the recordings of a condition again, oldest first. */
 function revive(
-  manager: EntityManager,
+  transaction: Sql,
   condition: string,
   parameters: readonly unknown[],
   set = NO_ERROR,
 ): Promise<Revived[]> {
-  return manager.query<Revived[]>(
+  return transaction.query<Revived>(
     `WITH old AS (SELECT hauler_id, id, start_time FROM recordings WHERE ${condition} FOR UPDATE),
        revived AS (
          UPDATE recordings AS r SET ${REVIVED}, ${set} FROM old

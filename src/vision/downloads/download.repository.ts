@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
-import type { Querying } from '../../database/sql.js';
-import { inTransaction } from '../../database/transaction.js';
+import { Database } from '../../database/database.js';
+import { onlyRow, type Sql } from '../../database/sql.js';
 import { type HappenedEvent, Outbox } from '../../events/outbox.js';
 import type { Changes, Next, Run } from '../../work/run.js';
 import { STAYING } from '../../work/due-rows.repository.js';
@@ -111,7 +110,7 @@ const MIN_CLIP_MS = 3_600_000;
 @Injectable()
 export class DownloadRepository {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly parts: ClipsRepository,
     private readonly outbox: Outbox,
   ) {}
@@ -120,21 +119,21 @@ export class DownloadRepository {
   async begin(run: Run<RecordingRow>): Promise<void> {
     const { hauler_id: haulerId, part_id: partId } = run.row;
     if (partId === null) return;
-    await inTransaction(this.dataSource, async (manager) => {
-      await run.hold(manager);
-      await this.parts.updatePartFromClips(manager, haulerId, partId);
+    await this.database.transaction(async (transaction) => {
+      await run.hold(transaction);
+      await this.parts.updatePartFromClips(transaction, haulerId, partId);
     });
   }
 
   /** The download stops and is tried again. The run then fails. Throws `RowLostError`. */
   async defer(run: Run<RecordingRow>, set: Changes = {}): Promise<void> {
     if (run.row.part_id === null && Object.keys(set).length === 0) return;
-    await this.write(run.row, 'available', set, (changes, manager) => run.update(changes, manager));
+    await this.write(run.row, 'available', set, (changes, transaction) => run.update(changes, transaction));
   }
 
   /** The last write of a run. Throws `RowLostError`, `InvalidTransitionError`. */
   async finish(run: Run<RecordingRow>, status: RecordingState, next: Next, set: Changes): Promise<void> {
-    await this.write(run.row, status, set, (changes, manager) => run.finish(next, changes, manager));
+    await this.write(run.row, status, set, (changes, transaction) => run.finish(next, changes, transaction));
   }
 
   /**
@@ -149,16 +148,13 @@ export class DownloadRepository {
   }
 
   async exists({ hauler_id: haulerId, id }: RecordingRow): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>('SELECT FROM recordings WHERE hauler_id = $1 AND id = $2', [
-      haulerId,
-      id,
-    ]);
+    const rows = await this.database.query('SELECT FROM recordings WHERE hauler_id = $1 AND id = $2', [haulerId, id]);
     return rows.length > 0;
   }
 
   /** The names that the partner returned for the cameras of the recording's truck. */
   async cameraNames({ connection_id: connectionId, truck_id: truckId }: RecordingRow): Promise<NamePair[]> {
-    const [pairs = []] = await namePairsOf(this.dataSource, [{ connectionId, truckId }]);
+    const [pairs = []] = await namePairsOf(this.database, [{ connectionId, truckId }]);
     return pairs;
   }
 
@@ -166,22 +162,22 @@ export class DownloadRepository {
     row: RecordingRow,
     status: RecordingState,
     set: Changes,
-    write: (changes: Changes, manager?: EntityManager) => Promise<void>,
+    write: (changes: Changes, transaction?: Sql) => Promise<void>,
   ): Promise<void> {
     if (row.status !== status) RECORDING_STATES.assertTransition(row.status, status);
     const changes = { status, updated_at: new Date(), ...set };
     const { hauler_id: haulerId, part_id: partId } = row;
     const event = partId === null ? givenUp(row, status, set) : undefined;
     if (partId === null && event === undefined) return write(changes);
-    await inTransaction(this.dataSource, async (manager) => {
-      await write(changes, manager);
-      if (event !== undefined) await this.outbox.record(manager, event);
+    await this.database.transaction(async (transaction) => {
+      await write(changes, transaction);
+      if (event !== undefined) await this.outbox.record(transaction, event);
       if (partId === null) return;
       const step = downloadEvent(status, set);
       if (step !== undefined) {
-        await recordClipEvent(manager, { haulerId, id: partId }, { ...step, recordingId: row.id });
+        await recordClipEvent(transaction, { haulerId, id: partId }, { ...step, recordingId: row.id });
       }
-      await this.parts.updatePartFromClips(manager, haulerId, partId, row.id);
+      await this.parts.updatePartFromClips(transaction, haulerId, partId, row.id);
     });
   }
 }
@@ -197,15 +193,17 @@ export interface DownloadCounts {
   readonly atRisk: number;
 }
 
-export async function countDownloads(database: Querying): Promise<DownloadCounts> {
-  const [row] = await database.query<[DownloadCounts]>(
-    `WITH RECURSIVE ${WAITING}
+export async function countDownloads(database: Sql): Promise<DownloadCounts> {
+  const row = onlyRow(
+    await database.query<DownloadCounts>(
+      `WITH RECURSIVE ${WAITING}
      SELECT count(*) FILTER (WHERE started_at IS NULL)::int AS waiting, count(started_at)::int AS downloading,
        count(*) FILTER (WHERE started_at IS NULL AND expires_at < now() + interval '10 minutes')::int AS "atRisk"
      FROM (SELECT due.started_at, due.expires_at FROM waiting CROSS JOIN LATERAL (
        SELECT r.started_at, r.expires_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at IS NOT NULL
        ORDER BY r.fetch_by LIMIT ${MAX_COUNTED_ROWS}) AS due LIMIT ${MAX_COUNTED_ROWS}) AS first`,
-    [],
+      [],
+    ),
   );
   return row;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
-import { inTransaction } from '../../database/transaction.js';
+import { Database } from '../../database/database.js';
+import { onlyRow } from '../../database/sql.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import type { Span } from '../range.js';
 import { knownChunks } from '../recordings/known-chunks.repository.js';
@@ -11,16 +11,18 @@ import type { RecordingRow } from './download.repository.js';
 /** The new links of chunks that wait for their download. */
 @Injectable()
 export class RelinkRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** The time range of the recording, extended by the waiting recordings of its truck within six hours. */
   async waitingRange(row: RecordingRow): Promise<Span> {
-    const [range] = await this.dataSource.query<[{ start: Date | null; end: Date | null }]>(
-      `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
+    const range = onlyRow(
+      await this.database.query<{ start: Date | null; end: Date | null }>(
+        `SELECT least(min(start_time), $3) AS start, greatest(max(end_time), $4) AS "end" FROM recordings
        WHERE hauler_id = $5 AND connection_id = $1 AND truck_id = $2 AND part_id IS NULL AND status = 'available'
          AND start_time >= $3::timestamptz - interval '6 hours' AND end_time <= $4::timestamptz + interval '6 hours'
          AND start_time < $4::timestamptz + interval '6 hours'`,
-      [row.connection_id, row.truck_id, row.start_time, row.end_time, row.hauler_id],
+        [row.connection_id, row.truck_id, row.start_time, row.end_time, row.hauler_id],
+      ),
     );
     const [start, end] = [range.start ?? row.start_time, range.end ?? row.end_time];
     // Rounded up, because a listed time has microseconds and a `Date` has milliseconds.
@@ -35,13 +37,13 @@ export class RelinkRepository {
     if (listed.length === 0) return;
     const chunks = distinctChunks(listed);
     const now = Date.now();
-    await inTransaction(this.dataSource, async (manager) => {
-      const known = [...(await knownChunks(manager, connection, chunks)).values()];
+    await this.database.transaction(async (transaction) => {
+      const known = [...(await knownChunks(transaction, connection, chunks)).values()];
       const links = known.flatMap(({ id, start, place }) => {
         const chunk = chunks[place];
         return chunk === undefined ? [] : [{ id, start, chunk }];
       });
-      await manager.query(
+      await transaction.query(
         `UPDATE recordings AS r SET link = listed.link, expires_at = listed.expires, fetch_by = listed.fetch_by,
            relinks = r.relinks + (r.link IS NULL)::integer, updated_at = now()
          FROM unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::timestamptz[], $6::timestamptz[])
@@ -62,7 +64,7 @@ export class RelinkRepository {
 
   /** Whether the chunk has a link now. */
   async hasLink({ hauler_id: haulerId, id, start_time: start }: RecordingRow): Promise<boolean> {
-    const rows = await this.dataSource.query<unknown[]>(
+    const rows = await this.database.query(
       `SELECT FROM recordings WHERE hauler_id = $1 AND id = $2 AND link IS NOT NULL
          AND start_time >= $3 AND start_time < $3::timestamptz + interval '1 ms'`,
       [haulerId, id, start],

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
+import { Database } from '../../database/database.js';
+import { onlyRow, type Sql } from '../../database/sql.js';
 import type { Span } from '../range.js';
 import type { TruckKey } from '../truck.js';
 
@@ -24,22 +25,24 @@ const timesOf = (spans: readonly Span[]): [starts: Date[], ends: Date[]] => [
 /** What is known of a truck in some times. `names` null: of all cameras. */
 @Injectable()
 export class FootageRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** Whether the partner has sent something of the truck, or a subscription names it. */
   async knowsTruck(truck: TruckKey): Promise<boolean> {
-    const [row] = await this.dataSource.query<[{ known: boolean }]>(
-      `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+    const row = onlyRow(
+      await this.database.query<{ known: boolean }>(
+        `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_subscriptions
            WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3) AND deleted_at IS NULL) AS known`,
-      truckOf(truck),
+        truckOf(truck),
+      ),
     );
     return row.known;
   }
 
   /** Ids of stored and available recordings. No recording is longer than a day. */
   async recordingIds(truck: TruckKey, spans: readonly Span[], names: readonly string[] | null): Promise<string[]> {
-    const rows = await this.dataSource.query<{ id: string }[]>(
+    const rows = await this.database.query<{ id: string }>(
       `SELECT DISTINCT r.id FROM unnest($4::timestamptz[], $5::timestamptz[]) AS span (start_time, end_time)
          JOIN recordings AS r ON r.hauler_id = $1 AND r.connection_id = $2 AND r.truck_id = $3
            AND r.start_time > span.start_time - interval '1 day' AND r.start_time < span.end_time
@@ -53,7 +56,7 @@ export class FootageRepository {
 
   /** Ids of the newest clip requests, in any state. */
   async requestIds(truck: TruckKey, spans: readonly Span[], names: readonly string[] | null): Promise<string[]> {
-    const rows = await this.dataSource.query<{ id: string }[]>(
+    const rows = await this.database.query<{ id: string }>(
       `SELECT DISTINCT q.id FROM unnest($4::timestamptz[], $5::timestamptz[]) AS span (start_time, end_time)
          JOIN video_requests AS q ON q.hauler_id = $1 AND q.connection_id = $2 AND q.truck_id = $3
            AND q.start_time < span.end_time AND q.end_time > span.start_time
@@ -68,10 +71,10 @@ export class FootageRepository {
    * The parts of clip requests that are open or stored. Locks the truck until the end of the transaction: of several callers
    * each sees the requests of those before it.
    */
-  async lockRequested(manager: EntityManager, truck: TruckKey, { start, end }: Span): Promise<RequestedClipRow[]> {
+  async lockRequested(transaction: Sql, truck: TruckKey, { start, end }: Span): Promise<RequestedClipRow[]> {
     const lock = `clips of ${truckOf(truck).join(' ')}`;
-    await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
-    return manager.query<RequestedClipRow[]>(
+    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
+    return transaction.query<RequestedClipRow>(
       `SELECT camera_id, start_time, end_time, status <> 'stored' AS is_open FROM video_request_parts
        WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3) AND status NOT IN ('failed', 'expired')
          AND start_time < $5 AND end_time > $4`,

@@ -78,8 +78,8 @@ export class TruckFootage {
     }
     const all = { start: query.spans[0]?.start ?? 0, end: query.spans.at(-1)?.end ?? 0 };
     if (missing.length > 0) {
-      await this.requests.orderAll(query, async (manager) => {
-        const requested = await this.footage.lockRequested(manager, query, all);
+      await this.requests.orderAll(query, async (transaction) => {
+        const requested = await this.footage.lockRequested(transaction, query, all);
         return missing.flatMap((each) => clipsOf(each, requested));
       });
     }

@@ -1,5 +1,5 @@
 import { MAX_MISSING } from '../../contracts/admin/hold.dto.js';
-import type { Querying } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../database/sql.js';
 import type { TruckRow } from '../truck.js';
 import { cameraSql } from '../camera.sql.js';
 import { isWithin } from './held.sql.js';
@@ -41,13 +41,15 @@ const REMOVED = `
 
 type Key = Pick<HoldRow, 'hauler_id' | 'id'>;
 
-export async function countHeld(database: Querying, { hauler_id, id }: Key): Promise<HeldCounts> {
-  const [row] = await database.query<[HeldCounts]>(
-    `SELECT (count(*) FILTER (WHERE status = 'stored'))::float8 AS stored,
+export async function countHeld(database: Sql, { hauler_id, id }: Key): Promise<HeldCounts> {
+  const row = onlyRow(
+    await database.query<HeldCounts>(
+      `SELECT (count(*) FILTER (WHERE status = 'stored'))::float8 AS stored,
        coalesce(sum(size_bytes) FILTER (WHERE status = 'stored'), 0)::text AS bytes,
        (count(*) FILTER (WHERE status = 'available'))::float8 AS waiting
      FROM (${HELD}) AS held`,
-    [hauler_id, id],
+      [hauler_id, id],
+    ),
   );
   return row;
 }
@@ -56,12 +58,8 @@ export async function countHeld(database: Querying, { hauler_id, id }: Key): Pro
  * The time of a hold up to now of which nothing is held, by camera: of a camera with several names by the first of them.
  * Where recordings overlap, one that is held counts.
  */
-export function findMissing(
-  database: Querying,
-  { hauler_id, id }: Key,
-  rowsBefore: Date | undefined,
-): Promise<object[]> {
-  return database.query(
+export function findMissing(database: Sql, { hauler_id, id }: Key, rowsBefore: Date | undefined): Promise<object[]> {
+  return database.query<object>(
     `WITH footage AS MATERIALIZED (${HELD}),
      named AS (SELECT DISTINCT hauler_id, connection_id, truck_id, camera_id FROM footage),
      own_cameras AS (
@@ -112,8 +110,8 @@ export interface HeldRiskRow extends TruckRow {
 }
 
 /** By truck: downloads that failed so far, whose link expires within a day, or that ended without a file. */
-export function findHeldAtRisk(database: Querying): Promise<HeldRiskRow[]> {
-  return database.query(
+export function findHeldAtRisk(database: Sql): Promise<HeldRiskRow[]> {
+  return database.query<HeldRiskRow>(
     `SELECT r.hauler_id, r.connection_id, r.truck_id, count(DISTINCT r.id)::float8 AS count,
        (count(DISTINCT r.id) FILTER (WHERE r.status <> 'available'))::float8 AS lost,
        array_agg(DISTINCT hold.case_id) AS cases, min(r.updated_at) AS since,

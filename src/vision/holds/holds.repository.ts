@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import type { CreateHold, HoldQuery } from '../../contracts/admin/hold.dto.js';
+import { Database } from '../../database/database.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
-import { instantSql, type Querying } from '../../database/sql.js';
+import { instantSql, onlyRow, type Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { isWithin } from './held.sql.js';
 
@@ -34,37 +34,39 @@ const COLUMNS = `hauler_id, id, connection_id, truck_id, camera_id, ${instantSql
 const REMOVALS = "hashtextextended('removals of footage', 0)";
 
 /** Nothing is held anew until the end of the transaction. */
-export const lockRemoval = (manager: Querying): Promise<unknown> =>
-  manager.query(`SELECT pg_advisory_xact_lock_shared(${REMOVALS})`, []);
+export const lockRemoval = (transaction: Sql): Promise<unknown> =>
+  transaction.query(`SELECT pg_advisory_xact_lock_shared(${REMOVALS})`, []);
 
 /** Nothing is removed until the end of the transaction. */
-export const lockHolding = (manager: Querying): Promise<unknown> =>
-  manager.query(`SELECT pg_advisory_xact_lock(${REMOVALS})`, []);
+export const lockHolding = (transaction: Sql): Promise<unknown> =>
+  transaction.query(`SELECT pg_advisory_xact_lock(${REMOVALS})`, []);
 
 /** The rules by which footage is kept. */
 @Injectable()
 export class HoldsRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
-  async insert(manager: EntityManager, haulerId: string, hold: CreateHold, by: string): Promise<HoldRow> {
+  async insert(transaction: Sql, haulerId: string, hold: CreateHold, by: string): Promise<HoldRow> {
     const { connectionId, truckId, cameraId, from, to, caseId, reason } = hold;
-    const [row] = await manager.query<[HoldRow]>(
-      `INSERT INTO holds (hauler_id, id, connection_id, truck_id, camera_id, start_time, end_time, case_id, reason,
+    const row = onlyRow(
+      await transaction.query<HoldRow>(
+        `INSERT INTO holds (hauler_id, id, connection_id, truck_id, camera_id, start_time, end_time, case_id, reason,
          created_by)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING ${COLUMNS}`,
-      [haulerId, uuidv7(), connectionId, truckId, cameraId ?? null, from, to, caseId, reason, by],
+        [haulerId, uuidv7(), connectionId, truckId, cameraId ?? null, from, to, caseId, reason, by],
+      ),
     );
     return row;
   }
 
   async find(id: string): Promise<HoldRow | undefined> {
-    const [row] = await this.dataSource.query<HoldRow[]>(`SELECT ${COLUMNS} FROM holds WHERE id = $1`, [id]);
+    const [row] = await this.database.query<HoldRow>(`SELECT ${COLUMNS} FROM holds WHERE id = $1`, [id]);
     return row;
   }
 
   /** Undefined if there is no active hold of this id. */
   async release(id: string, by: string, reason: string): Promise<HoldRow | undefined> {
-    const [[row]] = await this.dataSource.query<[HoldRow[], number]>(
+    const [row] = await this.database.query<HoldRow>(
       `UPDATE holds SET released_at = now(), released_by = $2, release_reason = $3
        WHERE id = $1 AND released_at IS NULL RETURNING ${COLUMNS}`,
       [id, by, reason],
@@ -91,13 +93,13 @@ export class HoldsRepository {
       key: ['created_at', 'id'],
       order: 'DESC',
     };
-    return listPage(this.dataSource, list, query);
+    return listPage(this.database, list, query);
   }
 
   /** The active holds of each of these recordings. */
   async ofRecordings(ids: readonly string[]): Promise<Map<string, string[]>> {
     if (ids.length === 0) return new Map();
-    const rows = await this.dataSource.query<{ id: string; holds: string[] }[]>(
+    const rows = await this.database.query<{ id: string; holds: string[] }>(
       `SELECT r.id, array_agg(hold.id ORDER BY hold.created_at, hold.id) AS holds
        FROM recordings AS r JOIN holds AS hold ON hold.released_at IS NULL AND ${isWithin('r', 'hold')}
        WHERE r.id = ANY ($1::uuid[]) GROUP BY r.id`,
@@ -108,12 +110,14 @@ export class HoldsRepository {
 
   /** Whether any recording, also a former one, request or subscription of the connection names the truck. */
   async knowsTruck(haulerId: string, connectionId: string, truckId: string): Promise<boolean> {
-    const [row] = await this.dataSource.query<[{ known: boolean }]>(
-      `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
+    const row = onlyRow(
+      await this.database.query<{ known: boolean }>(
+        `SELECT EXISTS (SELECT FROM cameras WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_subscriptions WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM video_requests WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3))
          OR EXISTS (SELECT FROM holds WHERE (hauler_id, connection_id, truck_id) = ($1, $2, $3)) AS known`,
-      [haulerId, connectionId, truckId],
+        [haulerId, connectionId, truckId],
+      ),
     );
     return row.known;
   }

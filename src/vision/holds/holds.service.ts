@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
@@ -16,8 +15,7 @@ import { epochMillis, formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { Database } from '../../database/database.js';
-import type { Querying } from '../../database/sql.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { haulerOf, unknownConnection } from '../client/vision-connections.repository.js';
 import { countHeld, findHeldAtRisk, findMissing, type HeldRiskRow } from './held-footage.repository.js';
@@ -27,7 +25,6 @@ import { type HoldRow, HoldsRepository, lockHolding } from './holds.repository.j
 @Injectable()
 export class Holds {
   constructor(
-    private readonly dataSource: DataSource,
     private readonly holds: HoldsRepository,
     private readonly database: Database,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VIDEO_ROWS_DAYS'>,
@@ -39,15 +36,15 @@ export class Holds {
    */
   async create(hold: CreateHold, by: string): Promise<HoldDetails> {
     const haulerId = await this.haulerOf(hold);
-    return this.reading(async (manager) => {
-      await lockHolding(manager);
-      return this.detailsOf(manager, await this.holds.insert(manager, haulerId, hold, by));
+    return this.reading(async (transaction) => {
+      await lockHolding(transaction);
+      return this.detailsOf(transaction, await this.holds.insert(transaction, haulerId, hold, by));
     });
   }
 
   async get(id: string): Promise<HoldDetails> {
     const row = await this.find(id);
-    return this.reading((manager) => this.detailsOf(manager, row));
+    return this.reading((transaction) => this.detailsOf(transaction, row));
   }
 
   async find(id: string): Promise<HoldRow> {
@@ -82,19 +79,19 @@ export class Holds {
 
   /** Held recordings that have no file yet, and may get none. */
   atRisk(): Promise<HeldRiskRow[]> {
-    return findHeldAtRisk(this.dataSource);
+    return findHeldAtRisk(this.database);
   }
 
   private async haulerOf({ connectionId, truckId, from, to }: CreateHold): Promise<string> {
     const violations = rangeViolations(from, to);
-    const haulerId = await haulerOf(this.dataSource, connectionId);
+    const haulerId = await haulerOf(this.database, connectionId);
     if (haulerId === undefined) violations.push(unknownConnection());
     else if (!(await this.holds.knowsTruck(haulerId, connectionId, truckId))) violations.push(unknownTruck());
     if (violations.length > 0 || haulerId === undefined) throw invalid(violations);
     return haulerId;
   }
 
-  private async detailsOf(database: Querying, row: HoldRow): Promise<HoldDetails> {
+  private async detailsOf(database: Sql, row: HoldRow): Promise<HoldDetails> {
     const counts = await countHeld(database, row);
     const missing = (await findMissing(database, row, this.rowsBefore())).map((range) =>
       present(MissingFootage, range),
@@ -109,8 +106,8 @@ export class Holds {
   }
 
   /** A long range of many chunks takes longer than a request may hold a connection of the others. */
-  private reading<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work, { pool: this.database.bulk });
+  private reading<T>(work: (transaction: Sql) => Promise<T>): Promise<T> {
+    return this.database.transaction(work, { pool: 'bulk' });
   }
 }
 

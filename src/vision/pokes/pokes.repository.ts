@@ -1,14 +1,14 @@
-import type { EntityManager } from 'typeorm';
+import type { Sql } from '../../database/sql.js';
 import { PART, type Part } from '../clips/clips.repository.js';
 import type { ConnectionKey } from '../truck.js';
 
 /** The parts to which the partner gave the id, or that belong to our request of this id, ended ones included. */
 export function findPokedParts(
-  manager: EntityManager,
+  transaction: Sql,
   { haulerId, connectionId }: ConnectionKey,
   requestId: string,
 ): Promise<Part[]> {
-  return manager.query(
+  return transaction.query<Part>(
     `SELECT ${PART} FROM video_request_parts
      WHERE hauler_id = $1 AND connection_id = $2 AND (partner_request_id = $3 OR request_id::text = lower($3))`,
     [haulerId, connectionId, requestId],
@@ -16,8 +16,8 @@ export function findPokedParts(
 }
 
 /** Makes the polls of parts that wait for the partner due, also again after a poll that runs. Returns how many wait. */
-export async function pokeParts(manager: EntityManager, haulerId: string, ids: readonly string[]): Promise<number> {
-  const [, poked] = await manager.query<[unknown[], number]>(
+export async function pokeParts(transaction: Sql, haulerId: string, ids: readonly string[]): Promise<number> {
+  const poked = await transaction.change(
     `UPDATE video_request_parts SET next_poll_at = now()
      WHERE hauler_id = $1 AND id = ANY ($2::uuid[]) AND status = 'processing' AND next_poll_at IS NOT NULL`,
     [haulerId, ids],
@@ -33,11 +33,11 @@ const READ_ANEW = "interval '10 seconds'";
  * many are due, undefined for an unknown truck.
  */
 export async function pokeTruck(
-  manager: EntityManager,
+  transaction: Sql,
   { haulerId, connectionId }: ConnectionKey,
   truckId: string,
 ): Promise<number | undefined> {
-  const [rows] = await manager.query<[{ due: boolean }[], number]>(
+  const rows = await transaction.query<{ due: boolean }>(
     `UPDATE video_subscriptions SET due_at = CASE
          WHEN enabled AND started_at IS NOT NULL THEN greatest(now(), started_at + ${READ_ANEW})
          WHEN enabled AND last_error IS NULL THEN least(due_at, greatest(now(), last_read_at + ${READ_ANEW}))

@@ -40,15 +40,15 @@ export class Pokes {
   }
 
   private async pokeRequest(connection: ConnectionKey, requestId: string): Promise<number | undefined> {
-    const polls = await this.clips.inTransaction(async (manager) => {
-      const parts = await findPokedParts(manager, connection, requestId);
+    const polls = await this.clips.inTransaction(async (transaction) => {
+      const parts = await findPokedParts(transaction, connection, requestId);
       const waiting = parts.filter(({ status }) => status === 'processing');
       const [first] = waiting;
       if (first === undefined) return parts.length === 0 ? undefined : 0;
       // Locks are taken in the order of a poll round: the poll, then parts.
-      await this.clips.schedulePoll(manager, first, 0);
+      await this.clips.schedulePoll(transaction, first, 0);
       return pokeParts(
-        manager,
+        transaction,
         connection.haulerId,
         waiting.map(({ id }) => id),
       );
@@ -58,7 +58,7 @@ export class Pokes {
   }
 
   private async pokeTruck(connection: ConnectionKey, truckId: string): Promise<number | undefined> {
-    const polls = await this.clips.inTransaction((manager) => pokeTruck(manager, connection, truckId));
+    const polls = await this.clips.inTransaction((transaction) => pokeTruck(transaction, connection, truckId));
     this.work.runDue(READ_SUBSCRIPTIONS);
     return polls;
   }

@@ -1,6 +1,5 @@
-import type { DataSource, EntityManager } from 'typeorm';
-import type { Querying } from '../../database/sql.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
+import type { Sql } from '../../database/sql.js';
 import type { CameraKey, TruckKey } from '../truck.js';
 import { areIndexable } from '../client/indexed-names.rules.js';
 import { joinNames, lockRecordings } from './cameras.repository.js';
@@ -11,7 +10,7 @@ import { isSameCamera, mayBeAliases, type NamePair, namesOf } from './camera-nam
  * recordings in a list that was filtered by the camera.
  */
 export async function storeCameraNames(
-  manager: EntityManager,
+  transaction: Sql,
   { haulerId, connectionId, truckId, cameraId }: CameraKey,
   returned: readonly Recording[],
 ): Promise<void> {
@@ -23,22 +22,22 @@ export async function storeCameraNames(
     .filter((name) => isOtherName(name) && areIndexable(truckId, cameraId, name))
     .sort();
   if (others.length === 0) return;
-  await lockRecordings(manager, connectionId);
-  const learned = await manager.query<object[]>(
+  await lockRecordings(transaction, connectionId);
+  const learned = await transaction.query<object>(
     `INSERT INTO partner_camera_names (hauler_id, connection_id, truck_id, requested_name, returned_name)
      SELECT $1, $2, $3, $4, name FROM unnest($5::text[]) AS name ON CONFLICT DO NOTHING RETURNING returned_name`,
     [haulerId, connectionId, truckId, cameraId, others],
   );
   if (learned.length === 0) return;
-  const [pairs = []] = await namePairsOf(manager, [{ connectionId, truckId }]);
-  await joinNames(manager, { haulerId, connectionId, truckId }, pairs);
+  const [pairs = []] = await namePairsOf(transaction, [{ connectionId, truckId }]);
+  await joinNames(transaction, { haulerId, connectionId, truckId }, pairs);
 }
 
 export type Truck = Omit<TruckKey, 'haulerId'>;
 
 /** The name pairs of each truck. */
-export async function namePairsOf(database: Querying, trucks: readonly Truck[]): Promise<NamePair[][]> {
-  const rows = await database.query<(NamePair & { readonly place: number })[]>(
+export async function namePairsOf(database: Sql, trucks: readonly Truck[]): Promise<NamePair[][]> {
+  const rows = await database.query<NamePair & { readonly place: number }>(
     `SELECT place::integer AS place, requested_name AS requested, returned_name AS returned
      FROM unnest($1::uuid[], $2::text[]) WITH ORDINALITY AS trucks (connection_id, truck_id, place)
      JOIN partner_camera_names USING (connection_id, truck_id) ORDER BY 2, 3`,
@@ -49,7 +48,7 @@ export async function namePairsOf(database: Querying, trucks: readonly Truck[]):
 
 /** The name pairs of the trucks of these recordings, by truck. */
 export async function namesByTruck(
-  database: Querying,
+  database: Sql,
   connectionId: string,
   recordings: readonly Recording[],
 ): Promise<Map<string, NamePair[]>> {
@@ -65,11 +64,11 @@ export type NamedCamera = Omit<CameraKey, 'haulerId'>;
 
 /** The other names of every camera with this name. A number may be the front camera of one truck and the rear of another. */
 export async function otherNamesOf(
-  dataSource: DataSource,
+  database: Sql,
   name: string,
   { connectionId, truckId }: { readonly connectionId?: string | undefined; readonly truckId?: string | undefined },
 ): Promise<NamedCamera[]> {
-  const rows = await dataSource.query<(Truck & { readonly pairs: NamePair[] })[]>(
+  const rows = await database.query<Truck & { readonly pairs: NamePair[] }>(
     `SELECT connection_id AS "connectionId", truck_id AS "truckId",
        json_agg(json_build_object('requested', requested_name, 'returned', returned_name)) AS pairs
      FROM partner_camera_names

@@ -1,4 +1,4 @@
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 
 /** The time of a recording, by its camera. */
 export interface RecordedTime {
@@ -18,7 +18,7 @@ export const RECORDED_TIME = 'r.hauler_id, r.connection_id, r.truck_id, r.camera
  * of a day locks its row before it reads the recordings, so that either it sees this change, or this forgets what it has written. In the order
  * of the key, so that two writers do not wait for each other.
  */
-export async function forgetDays(database: Querying, recordings: readonly RecordedTime[]): Promise<void> {
+export async function forgetDays(database: Sql, recordings: readonly RecordedTime[]): Promise<void> {
   if (recordings.length === 0) return;
   await database.query(
     `INSERT INTO coverage_days AS d (hauler_id, connection_id, truck_id, camera_id, day)

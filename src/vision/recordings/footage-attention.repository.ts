@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { Database } from '../../database/database.js';
 import type { TruckRow } from '../truck.js';
 
 /** Downloads of a truck that wait, and have failed so far or whose link expires within an hour. */
@@ -54,10 +54,10 @@ export const IS_AT_RISK = `status = 'available'
 /** Footage that is lost or may be lost, by truck. */
 @Injectable()
 export class FootageAttentionRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   atRisk(): Promise<RiskRow[]> {
-    return this.dataSource.query(
+    return this.database.query<RiskRow>(
       `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count,
          (count(*) FILTER (WHERE last_error IS NOT NULL))::float8 AS failing, min(tried_since) AS since,
          min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
@@ -69,7 +69,7 @@ export class FootageAttentionRepository {
 
   /** Without the recordings that retention deleted. */
   lost(): Promise<LostRow[]> {
-    return this.dataSource.query(
+    return this.database.query<LostRow>(
       `SELECT hauler_id, connection_id, truck_id, status, sum(count)::float8 AS count, min(since) AS since, max(last_at) AS last_at,
          jsonb_object_agg(coalesce(reason_code, 'unknown'), count) AS reasons
        FROM (
@@ -82,7 +82,7 @@ export class FootageAttentionRepository {
   }
 
   unread(): Promise<UnreadRow[]> {
-    return this.dataSource.query(
+    return this.database.query<UnreadRow>(
       `SELECT w.hauler_id, w.connection_id, s.truck_id, count(*)::float8 AS count,
          extract(epoch FROM sum(w.end_time - w.start_time))::float8 AS seconds,
          (count(*) FILTER (WHERE w.due_at IS NULL AND w.started_at IS NULL))::float8 AS given_up,
@@ -97,7 +97,7 @@ export class FootageAttentionRepository {
 
   /** Without the clips that retention deleted. */
   lostClips(): Promise<LostClipsRow[]> {
-    return this.dataSource.query(
+    return this.database.query<LostClipsRow>(
       `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count, min(updated_at) AS since,
          max(updated_at) AS last_at, (array_agg(reason ORDER BY updated_at DESC, id DESC))[1] AS reason,
          (array_agg(start_time ORDER BY updated_at DESC, id DESC))[1] AS start_time,

@@ -1,7 +1,7 @@
-import type { EntityManager } from 'typeorm';
 import { epochMillis } from '../../contracts/common/instant.js';
 import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { monthsOf } from '../../database/partitions.rules.js';
+import type { Sql } from '../../database/sql.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
 import { namesByTruck } from './camera-names.repository.js';
 import { hasOtherNames, knownByCamera, type KnownChunk } from './recording.rules.js';
@@ -21,7 +21,7 @@ const MAX_CANDIDATES = 20;
  * ids, or else by truck, camera and range (decision 48).
  */
 export async function knownChunks(
-  manager: EntityManager,
+  transaction: Sql,
   { haulerId, id: connectionId }: VisionConnection,
   chunks: readonly Recording[],
 ): Promise<Map<number, KnownChunk>> {
@@ -32,7 +32,7 @@ export async function knownChunks(
   const columns = `(listed.place - 1)::integer AS place, r.id, r.start_time::text AS start, r.status, r.camera_id AS camera,
            (r.start_time = listed.starts AND r.end_time = listed.ends) AS same_range,
            (r.start_time <= listed.starts + ${TOLERANCE} AND r.end_time >= listed.ends - ${TOLERANCE}) AS covered`;
-  const rows = await manager.query<KnownChunk[]>(
+  const rows = await transaction.query<KnownChunk>(
     `WITH listed AS MATERIALIZED (
          SELECT * FROM unnest($5::text[], $6::text[], $7::text[], $8::timestamptz[], $9::timestamptz[])
            WITH ORDINALITY AS listed (id, truck, camera, starts, ends, place))
@@ -52,7 +52,7 @@ export async function knownChunks(
        ORDER BY found.same_range DESC, found.covered DESC`,
     [haulerId, connectionId, ...monthsOfChunks(chunks), ...columnsOf(chunks)],
   );
-  const names = hasOtherNames(chunks, rows) ? await namesByTruck(manager, connectionId, chunks) : undefined;
+  const names = hasOtherNames(chunks, rows) ? await namesByTruck(transaction, connectionId, chunks) : undefined;
   return knownByCamera(chunks, rows, names);
 }
 

@@ -1,4 +1,4 @@
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 import { isHeld, isWithin } from '../holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 import { KEPT } from './retention.repository.js';
@@ -15,13 +15,13 @@ export interface EndedRecording {
 
 /** At most `limit` that began before a time, after those up to `last`, from the index alone; without haulers that keep everything for ever. */
 export function findEnded(
-  database: Querying,
+  database: Sql,
   status: (typeof ENDED)[number],
   before: Date,
   last: EndedRecording | undefined,
   limit: number,
 ): Promise<EndedRecording[]> {
-  return database.query(
+  return database.query<EndedRecording>(
     `SELECT id, start_time, start_time::text AS start FROM recordings
      WHERE status = $1 AND start_time < $2 AND ($3::timestamptz IS NULL OR (start_time, id) > ($3::timestamptz, $4::uuid))
        AND connection_id IN (SELECT c.id FROM connections AS c JOIN ${KEPT} AS kept USING (hauler_id))
@@ -35,11 +35,11 @@ export function findEnded(
  * recording ended without a file within it. The caller has locked removals. `months`: those of the rows, as bounds of partitions.
  */
 export async function deleteEnded(
-  database: Querying,
+  database: Sql,
   ids: readonly string[],
   months: readonly [Date, Date],
 ): Promise<number> {
-  const [deleted] = await database.query<[RecordedTime[], number]>(
+  const deleted = await database.query<RecordedTime>(
     `DELETE FROM recordings AS r USING ${KEPT} AS kept
      WHERE r.id = ANY ($1::uuid[]) AND r.start_time >= $2 AND r.start_time < $3 AND r.status IN ('expired', 'failed')
        AND (kept.hauler_id, kept.source) = (r.hauler_id, r.source)

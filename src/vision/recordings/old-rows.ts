@@ -1,11 +1,10 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import { Database } from '../../database/database.js';
 import { dropPartition, isEmpty, partitionsBefore } from '../../database/partitions.repository.js';
 import { PARTITIONED } from '../../database/partitions.rules.js';
 import { isDatabaseSlow } from '../../database/postgres-errors.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 import { lockRemoval } from '../holds/holds.repository.js';
 import { deleteEnded, ENDED, type EndedRecording, findEnded } from './old-rows.repository.js';
 import { monthsOfRows } from './recording.rules.js';
@@ -23,7 +22,6 @@ export class OldRows {
   private readonly logger = new Logger('Retention');
 
   constructor(
-    private readonly dataSource: DataSource,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'VIDEO_ROWS_DAYS'>,
     private readonly database: Database,
   ) {}
@@ -36,29 +34,29 @@ export class OldRows {
     for (const status of ENDED) {
       let last: EndedRecording | undefined;
       do {
-        const batch = await this.inBulk((manager) => findEnded(manager, status, before, last, BATCH));
+        const batch = await this.inBulk((transaction) => findEnded(transaction, status, before, last, BATCH));
         last = batch.length < BATCH ? undefined : batch.at(-1);
         if (batch.length > 0) await this.deleteBatch(batch);
       } while (last !== undefined && !signal.aborted);
     }
-    for (const { name } of await partitionsBefore(this.dataSource, PARTITIONED.recordings, before.getTime())) {
-      if (!signal.aborted && (await isEmpty(this.dataSource, name))) await this.drop(name);
+    for (const { name } of await partitionsBefore(this.database, PARTITIONED.recordings, before.getTime())) {
+      if (!signal.aborted && (await isEmpty(this.database, name))) await this.drop(name);
     }
   }
 
   private deleteBatch(batch: readonly EndedRecording[]): Promise<number> {
     const ids = batch.map(({ id }) => id);
-    return this.inBulk(async (manager) => {
-      await lockRemoval(manager);
-      return deleteEnded(manager, ids, monthsOfRows(batch));
+    return this.inBulk(async (transaction) => {
+      await lockRemoval(transaction);
+      return deleteEnded(transaction, ids, monthsOfRows(batch));
     });
   }
 
   /** A month that others read or write for long is tried again by the next run. */
   private async drop(name: string): Promise<void> {
     try {
-      await inTransaction(this.dataSource, (manager) =>
-        dropPartition(manager, PARTITIONED.recordings, name, { onlyEmpty: true }),
+      await this.database.transaction((transaction) =>
+        dropPartition(transaction, PARTITIONED.recordings, name, { onlyEmpty: true }),
       );
     } catch (error) {
       if (!isDatabaseSlow(error)) throw error;
@@ -67,7 +65,7 @@ export class OldRows {
   }
 
   /** Both statements may take longer than one of a request. */
-  private inBulk<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work, { pool: this.database.bulk });
+  private inBulk<T>(work: (transaction: Sql) => Promise<T>): Promise<T> {
+    return this.database.transaction(work, { pool: 'bulk' });
   }
 }

@@ -1,6 +1,6 @@
 import { FILE_REMOVED, type RecordingQuery } from '../../contracts/admin/recording.dto.js';
 import { type ListPage, listPage, type SqlList } from '../../database/list-page.js';
-import type { Querying } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 import { haulerOf } from '../client/vision-connections.repository.js';
 import type { NamedCamera } from './camera-names.repository.js';
 import { MAX_MS, type RecordingState, type ShownState } from './recording.rules.js';
@@ -48,7 +48,7 @@ const FOUND = `SELECT id, start_time, hauler_id AS list_hauler FROM recordings
 
 /** Ids, the latest start first. `others` are the other names of the camera. */
 export async function recordingPage(
-  database: Querying,
+  database: Sql,
   query: RecordingQuery,
   others: readonly NamedCamera[],
 ): Promise<ListPage<{ readonly id: string }>> {
@@ -79,8 +79,8 @@ export async function recordingPage(
 }
 
 /** The latest start first. */
-export function findRecordings(database: Querying, ids: readonly string[]): Promise<AdminRecordingRow[]> {
-  return database.query(
+export function findRecordings(database: Sql, ids: readonly string[]): Promise<AdminRecordingRow[]> {
+  return database.query<AdminRecordingRow>(
     `SELECT hauler_id, id, connection_id, source, partner_recording_id, customer_id, truck_id, camera_id, start_time,
        end_time, duration_seconds, ${SHOWN_STATUS} AS status, coalesce(reason, last_error) AS reason,
        CASE WHEN deleted_at IS NULL THEN reason_code ELSE '${FILE_REMOVED}' END AS reason_code, expires_at, size_bytes, sha256, created_at, updated_at
@@ -90,8 +90,8 @@ export function findRecordings(database: Querying, ids: readonly string[]): Prom
 }
 
 /** The files stored since an hour, by the hour in which they were stored. Retention deletes none of the last day. */
-export function countStoredByHour(database: Querying, since: Date): Promise<{ hour: Date; count: number }[]> {
-  return database.query(
+export function countStoredByHour(database: Sql, since: Date): Promise<{ hour: Date; count: number }[]> {
+  return database.query<{ hour: Date; count: number }>(
     `SELECT date_trunc('hour', stored_at, 'UTC') AS hour, count(*)::float8 AS count
      FROM haulers, unnest(ARRAY['on-demand', 'continuous']) AS kept (source), LATERAL (
        SELECT stored_at FROM recordings AS r

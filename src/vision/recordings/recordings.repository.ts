@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager } from 'typeorm';
 import type { Recording, Video } from '../../contracts/vision/vision.dto.js';
-import { instantSql, type Querying } from '../../database/sql.js';
+import { instantSql, type Sql } from '../../database/sql.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { type Inventory, inventoryOf } from '../../storage/inventory.repository.js';
 import type { VisionConnection } from '../client/vision-connections.repository.js';
@@ -36,25 +35,25 @@ export class RecordingsRepository {
    * the poll's row.
    */
   async addClips(
-    manager: EntityManager,
+    transaction: Sql,
     part: ClipPart,
     clips: readonly Video[],
   ): Promise<{ readonly added: number; readonly isWithinLimit: boolean }> {
     const distinct = new Map(clips.map((clip) => [clipKey(clip), clip]));
     const { partnerRequestId: requestId } = part;
-    await lockRecordings(manager, part.connectionId);
+    await lockRecordings(transaction, part.connectionId);
     const answered = [...distinct.values()].filter((clip) => requestId !== null && clip.requestId === requestId);
-    await storeCameraNames(manager, part, answered);
-    const stored = await manager.query<ClipRow[]>(
+    await storeCameraNames(transaction, part, answered);
+    const stored = await transaction.query<ClipRow>(
       `SELECT camera_id AS "cameraId", ${instantSql('start_time')} AS "startTime", ${instantSql('end_time')} AS "endTime"
        FROM recordings WHERE hauler_id = $1 AND part_id = $2`,
       [part.haulerId, part.id],
     );
     for (const clip of stored) distinct.delete(clipKey(clip));
     const fresh = [...distinct.values()].slice(0, Math.max(0, MAX_CLIPS_PER_PART - stored.length));
-    const added = await this.insert(manager, part.haulerId, part.connectionId, fresh, part.id);
-    await noteCameras(manager, added);
-    await forgetDays(manager, added);
+    const added = await this.insert(transaction, part.haulerId, part.connectionId, fresh, part.id);
+    await noteCameras(transaction, added);
+    await forgetDays(transaction, added);
     return { added: fresh.length, isWithinLimit: fresh.length === distinct.size };
   }
 
@@ -63,27 +62,27 @@ export class RecordingsRepository {
    * expired one becomes available again. One that has grown since its download is added as another recording. Returns how
    * many were added or changed. Needs a transaction of its own, because it locks the connection's recordings.
    */
-  async addChunks(manager: EntityManager, connection: VisionConnection, chunks: readonly Recording[]): Promise<number> {
+  async addChunks(transaction: Sql, connection: VisionConnection, chunks: readonly Recording[]): Promise<number> {
     const { haulerId, id: connectionId } = connection;
     if (chunks.length === 0) return 0;
-    await lockRecordings(manager, connectionId);
+    await lockRecordings(transaction, connectionId);
     const distinct = distinctChunks(chunks);
-    const known = await knownChunks(manager, connection, distinct);
+    const known = await knownChunks(transaction, connection, distinct);
     const fresh = distinct.filter((_, i) => {
       const row = known.get(i);
       return row === undefined || hasGrown(row);
     });
-    const revived = await this.relist(manager, haulerId, distinct, [...known.values()]);
-    const created = await this.insert(manager, haulerId, connectionId, fresh, null);
+    const revived = await this.relist(transaction, haulerId, distinct, [...known.values()]);
+    const created = await this.insert(transaction, haulerId, connectionId, fresh, null);
     const changed = [...revived, ...created];
-    await noteCameras(manager, changed);
-    await forgetDays(manager, changed);
+    await noteCameras(transaction, changed);
+    await forgetDays(transaction, changed);
     return changed.length;
   }
 
   /** Returns the rows that it has changed, with the time that they have or had. */
   private async relist(
-    manager: EntityManager,
+    transaction: Sql,
     haulerId: string,
     chunks: readonly Recording[],
     known: readonly KnownChunk[],
@@ -96,7 +95,7 @@ export class RecordingsRepository {
         return chunk === undefined ? [] : [{ id: row.id, start: row.start, chunk }];
       });
     if (links.length === 0) return [];
-    const [revived] = await manager.query<[RecordedTime[], number]>(
+    const revived = await transaction.query<RecordedTime>(
       `WITH old AS (
          SELECT r.hauler_id, r.id, r.start_time, r.end_time, listed.*
          FROM unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[],
@@ -136,7 +135,7 @@ export class RecordingsRepository {
   }
 
   private async insert(
-    manager: EntityManager,
+    transaction: Sql,
     haulerId: string,
     connectionId: string,
     listed: readonly Recording[],
@@ -144,7 +143,7 @@ export class RecordingsRepository {
   ): Promise<RecordedTime[]> {
     if (listed.length === 0) return [];
     const now = Date.now();
-    return manager.query(
+    return transaction.query<RecordedTime>(
       `INSERT INTO recordings AS r (hauler_id, connection_id, part_id, source, id, customer_id, partner_recording_id, truck_id,
          camera_id, start_time, end_time, duration_seconds, status, link, expires_at, fetch_by, gaps, created_at,
          updated_at, due_at)
@@ -175,8 +174,8 @@ export class RecordingsRepository {
 }
 
 /** The files of the platform side in the storage. */
-export const recordingInventory = (dataSource: Querying): Inventory =>
-  inventoryOf(dataSource, {
+export const recordingInventory = (database: Sql): Inventory =>
+  inventoryOf(database, {
     table: 'recordings',
     folder: RECORDINGS_FOLDER,
     where: "status = 'stored'",

@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
-import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import { type RecordingQuery, StoredRecording } from '../../contracts/admin/recording.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import { present } from '../../contracts/common/present.js';
+import { Database } from '../../database/database.js';
 import { apiError } from '../../errors/app-error.js';
 import { type FileToSend, sendFile } from '../../http/send-file.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
@@ -22,15 +22,15 @@ import {
 @Injectable()
 export class Recordings {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
 
   /** The latest start first. The camera filter accepts any name by which the partner knows the camera. */
   async list(query: RecordingQuery): Promise<List<StoredRecording>> {
     const { cameraId } = query;
-    const others = cameraId === undefined ? [] : await otherNamesOf(this.dataSource, cameraId, query);
-    const { rows, pagination } = await recordingPage(this.dataSource, query, others);
+    const others = cameraId === undefined ? [] : await otherNamesOf(this.database, cameraId, query);
+    const { rows, pagination } = await recordingPage(this.database, query, others);
     return { data: await this.find(rows.map(({ id }) => id)), pagination };
   }
 
@@ -41,7 +41,7 @@ export class Recordings {
 
   /** The latest start first. */
   async find(ids: readonly string[]): Promise<StoredRecording[]> {
-    return (await findRecordings(this.dataSource, ids)).map((row) => present(StoredRecording, row));
+    return (await findRecordings(this.database, ids)).map((row) => present(StoredRecording, row));
   }
 
   /** Sends the bytes, or the requested range of them, with further headers. 404 where the recording or its file does not exist. */
@@ -67,7 +67,7 @@ export class Recordings {
   }
 
   private async row(id: string, connectionId?: string): Promise<AdminRecordingRow> {
-    const [row] = await findRecordings(this.dataSource, [id]);
+    const [row] = await findRecordings(this.database, [id]);
     if (row === undefined || (connectionId ?? row.connection_id) !== row.connection_id)
       throw apiError(ADMIN_API, 'notFound', `there is no recording ${id}`);
     return row;
@@ -90,11 +90,11 @@ function fileName({ truck_id: truck, camera_id: camera, start_time: start }: Adm
 /** Stored recordings by the hour of their download. */
 @Injectable()
 export class StoredHours {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** The number of each hour from `from` on that has any, by its start in milliseconds since the epoch. */
   async counts(from: Date): Promise<ReadonlyMap<number, number>> {
-    const rows = await countStoredByHour(this.dataSource, from);
+    const rows = await countStoredByHour(this.database, from);
     return new Map(rows.map(({ hour, count }) => [hour.getTime(), count]));
   }
 }

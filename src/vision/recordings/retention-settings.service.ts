@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import {
   DeletableOfTruck,
@@ -11,8 +10,7 @@ import {
 } from '../../contracts/admin/retention.dto.js';
 import { present } from '../../contracts/common/present.js';
 import { Database } from '../../database/database.js';
-import type { Querying } from '../../database/sql.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { deletableBy, retentionOf, type RetentionRow, storeRetention } from './retention.repository.js';
 
@@ -21,22 +19,19 @@ type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;
 /** For how long each hauler keeps its video. */
 @Injectable()
 export class RetentionSettings {
-  constructor(
-    private readonly dataSource: DataSource,
-    private readonly database: Database,
-  ) {}
+  constructor(private readonly database: Database) {}
 
   async get(haulerId: string): Promise<HaulerRetention> {
-    return shown(await find(this.dataSource, haulerId));
+    return shown(await find(this.database, haulerId));
   }
 
   /** 400 for an unknown hauler. */
   async preview(query: RetentionPreviewQuery): Promise<RetentionPreview> {
     const { haulerId, onDemandDays, continuousDays } = query;
-    return this.reading(async (manager) => {
-      const row = await retentionOf(manager, haulerId);
+    return this.reading(async (transaction) => {
+      const row = await retentionOf(transaction, haulerId);
       if (row === undefined) throw invalid([UNKNOWN_HAULER]);
-      return previewOf(manager, haulerId, {
+      return previewOf(transaction, haulerId, {
         onDemandDays: daysIn(onDemandDays, row.on_demand_days),
         continuousDays: daysIn(continuousDays, row.continuous_days),
       });
@@ -47,25 +42,25 @@ export class RetentionSettings {
   async set(haulerId: string, change: SetRetention, by: string): Promise<HaulerRetention> {
     const { onDemandDays = null, continuousDays = null } = change;
     const days = { onDemandDays, continuousDays };
-    return this.reading(async (manager) => {
-      const row = await find(manager, haulerId);
+    return this.reading(async (transaction) => {
+      const row = await find(transaction, haulerId);
       if (isShorter(onDemandDays, row.on_demand_days) || isShorter(continuousDays, row.continuous_days)) {
-        confirmed(change, await previewOf(manager, haulerId, days));
+        confirmed(change, await previewOf(transaction, haulerId, days));
       }
-      await storeRetention(manager, haulerId, days, by);
-      return shown(await find(manager, haulerId));
+      await storeRetention(transaction, haulerId, days, by);
+      return shown(await find(transaction, haulerId));
     });
   }
 
   /** A hauler may have more recordings than a request can count. */
-  private reading<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return inTransaction(this.dataSource, work, { pool: this.database.bulk });
+  private reading<T>(work: (transaction: Sql) => Promise<T>): Promise<T> {
+    return this.database.transaction(work, { pool: 'bulk' });
   }
 }
 
 const UNKNOWN_HAULER = { path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the id of a hauler' } as const;
 
-async function find(database: Querying, haulerId: string): Promise<RetentionRow> {
+async function find(database: Sql, haulerId: string): Promise<RetentionRow> {
   const row = await retentionOf(database, haulerId);
   if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no hauler ${haulerId}`);
   return row;
@@ -91,7 +86,7 @@ function confirmed({ confirm, recordings: known }: SetRetention, preview: Retent
   throw apiError(ADMIN_API, 'conflict', message, { details: { recordings, bytes, held } });
 }
 
-async function previewOf(database: Querying, haulerId: string, days: Days): Promise<RetentionPreview> {
+async function previewOf(database: Sql, haulerId: string, days: Days): Promise<RetentionPreview> {
   const [total, ...trucks] = await deletableBy(database, haulerId, days, MAX_TRUCKS);
   return present(RetentionPreview, { ...total, trucks: trucks.map((row) => present(DeletableOfTruck, row)) });
 }

@@ -7,12 +7,12 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource, type EntityManager } from 'typeorm';
 import { storeMissingRetentions } from '../../auth/retention-defaults.repository.js';
 import { ENV, type ResolvedEnv } from '../../config/env.js';
 import type { RetentionResult } from '../../contracts/admin/storage.dto.js';
+import { Database } from '../../database/database.js';
 import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
-import { inTransaction } from '../../database/transaction.js';
+import type { Sql } from '../../database/sql.js';
 import { inBackground } from '../../errors/background.js';
 import { Metrics } from '../../observability/metrics.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
@@ -46,7 +46,7 @@ export interface RemovedClip {
 }
 
 /** Changes the video request in the transaction of the recording. */
-type UpdateRequest = (manager: EntityManager, clip: RemovedClip) => Promise<void>;
+type UpdateRequest = (transaction: Sql, clip: RemovedClip) => Promise<void>;
 
 /**
  * Deletes the files of recordings that are older than the retention of their hauler, but none that a hold keeps. The row stays, with
@@ -69,7 +69,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
   private failed: { readonly since: Date; readonly message: string } | undefined;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     @Inject(STORAGE) private readonly storage: Storage,
     @Inject(ENV) private readonly env: ResolvedEnv,
     private readonly metrics: Metrics,
@@ -115,7 +115,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
 
   /** What a run would delete now. */
   async preview(): Promise<RetentionResult> {
-    return { ...(await countOld(this.dataSource)), ...(await this.limit()) };
+    return { ...(await countOld(this.database)), ...(await this.limit()) };
   }
 
   private async runAndReport(): Promise<RetentionResult> {
@@ -133,12 +133,12 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
   }
 
   private async runOnce(): Promise<RetentionResult> {
-    await storeMissingRetentions(this.dataSource, this.env.VIDEO_RETENTION_DAYS);
+    await storeMissingRetentions(this.database, this.env.VIDEO_RETENTION_DAYS);
     const limit = await this.limit();
-    const removal = new Removal(this.storage, this.dataSource);
+    const removal = new Removal(this.storage, this.database);
     try {
       await this.deleteLeft(removal);
-      for (const source of await findOldSources(this.dataSource)) await this.removeOld(source, removal);
+      for (const source of await findOldSources(this.database)) await this.removeOld(source, removal);
       removal.throwIfFailed();
     } finally {
       // A file that cannot be deleted keeps no row.
@@ -148,7 +148,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
   }
 
   private async limit(): Promise<Pick<RetentionResult, 'before'>> {
-    const days = await shortestRetention(this.dataSource);
+    const days = await shortestRetention(this.database);
     return days === null ? {} : { before: new Date(Date.now() - days * 86_400_000).toISOString() };
   }
 
@@ -156,7 +156,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
   private async deleteLeft(removal: Removal): Promise<void> {
     let files: RemovedFile[] = [];
     do {
-      files = await findRemoved(this.dataSource, files.at(-1), BATCH);
+      files = await findRemoved(this.database, files.at(-1), BATCH);
       await removal.delete(files);
     } while (files.length === BATCH && !this.stopping.signal.aborted);
   }
@@ -164,7 +164,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
   private async removeOld(source: OldSource, removal: Removal): Promise<void> {
     let page: OldFile[] = [];
     do {
-      page = await findOld(this.dataSource, source, page.at(-1), PAGE);
+      page = await findOld(this.database, source, page.at(-1), PAGE);
       const due = page.filter(({ is_held: isHeld }) => !isHeld);
       for (let first = 0; first < due.length && !this.stopping.signal.aborted; first += BATCH)
         await removal.delete(await this.expire(source, due.slice(first, first + BATCH)));
@@ -173,11 +173,11 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
 
   private expire({ hauler_id: haulerId }: OldSource, files: readonly OldFile[]): Promise<RemovedFile[]> {
     const ids = files.map(({ id }) => id);
-    return inTransaction(this.dataSource, async (manager) => {
-      await lockRemoval(manager);
-      const rows = await expireOld(manager, haulerId, ids, monthsOfRows(files));
+    return this.database.transaction(async (transaction) => {
+      await lockRemoval(transaction);
+      const rows = await expireOld(transaction, haulerId, ids, monthsOfRows(files));
       for (const { id: recordingId, part_id: partId, reason } of rows)
-        if (partId !== null) await this.updateRequest(manager, { haulerId, partId, recordingId, reason });
+        if (partId !== null) await this.updateRequest(transaction, { haulerId, partId, recordingId, reason });
       const removed = rows.map(({ id, size_bytes }): RemovedFile => ({
         hauler_id: haulerId,
         recording_id: id,
@@ -185,7 +185,7 @@ export class Retention implements OnApplicationBootstrap, OnModuleDestroy, Befor
         size_bytes,
         exchanges: 0,
       }));
-      await storeRemoved(manager, removed);
+      await storeRemoved(transaction, removed);
       return removed;
     });
   }
@@ -198,7 +198,7 @@ class Removal {
 
   constructor(
     private readonly storage: Storage,
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
   ) {}
 
   /** A file that cannot be deleted does not keep the others. Throws where the storage is not available, which would fail each. */
@@ -207,7 +207,7 @@ class Removal {
     try {
       const failures = await this.storage.deleteMany(files.map(({ recording_id: id }) => recordingFile(id)));
       const gone = files.filter(({ recording_id: id }) => !failures.has(recordingFile(id)));
-      for (const { size_bytes: size } of await forgetRemoved(this.dataSource, gone)) {
+      for (const { size_bytes: size } of await forgetRemoved(this.database, gone)) {
         this.removed.recordings += 1;
         this.removed.bytes += Number(size);
       }

@@ -1,5 +1,5 @@
 import type { HaulerRetention } from '../../contracts/admin/retention.dto.js';
-import type { Querying } from '../../database/sql.js';
+import { onlyRow, type Sql } from '../../database/sql.js';
 import { isHeld } from '../holds/held.sql.js';
 import { forgetDays, RECORDED_TIME, type RecordedTime } from './coverage-days.repository.js';
 
@@ -21,8 +21,8 @@ export const KEPT = `(SELECT hauler_id, of_source.* FROM hauler_retention,
 const IS_OLD = `(r.hauler_id, r.source) = (kept.hauler_id, kept.source) AND r.status = 'stored'
   AND r.stored_at < now() - kept.days * interval '1 day'`;
 
-export async function retentionOf(database: Querying, haulerId: string): Promise<RetentionRow | undefined> {
-  const [row] = await database.query<RetentionRow[]>(
+export async function retentionOf(database: Sql, haulerId: string): Promise<RetentionRow | undefined> {
+  const [row] = await database.query<RetentionRow>(
     `SELECT hauler.id AS hauler_id, on_demand_days, continuous_days, changed_at, changed_by
      FROM haulers AS hauler LEFT JOIN hauler_retention AS kept ON kept.hauler_id = hauler.id WHERE hauler.id = $1`,
     [haulerId],
@@ -32,7 +32,7 @@ export async function retentionOf(database: Querying, haulerId: string): Promise
 
 type Days = Pick<HaulerRetention, 'onDemandDays' | 'continuousDays'>;
 
-export async function storeRetention(database: Querying, haulerId: string, days: Days, by: string): Promise<void> {
+export async function storeRetention(database: Sql, haulerId: string, days: Days, by: string): Promise<void> {
   await database.query(
     `INSERT INTO hauler_retention (hauler_id, on_demand_days, continuous_days, changed_by, changed_at) VALUES ($1, $2, $3, $4, now())
      ON CONFLICT (hauler_id) DO UPDATE SET on_demand_days = $2, continuous_days = $3, changed_by = $4, changed_at = now()`,
@@ -41,8 +41,10 @@ export async function storeRetention(database: Querying, haulerId: string, days:
 }
 
 /** The shortest retention of any hauler in days; null if all keep everything. */
-export async function shortestRetention(database: Querying): Promise<number | null> {
-  const [row] = await database.query<[{ days: number | null }]>(`SELECT min(days) AS days FROM ${KEPT} AS kept`, []);
+export async function shortestRetention(database: Sql): Promise<number | null> {
+  const row = onlyRow(
+    await database.query<{ days: number | null }>(`SELECT min(days) AS days FROM ${KEPT} AS kept`, []),
+  );
   return row.days;
 }
 
@@ -53,8 +55,8 @@ export interface OldSource {
 }
 
 /** The sources with files that are due. Each is asked by its own index scan (LATERAL with LIMIT), so that what others keep is not read. */
-export function findOldSources(database: Querying): Promise<OldSource[]> {
-  return database.query(
+export function findOldSources(database: Sql): Promise<OldSource[]> {
+  return database.query<OldSource>(
     `SELECT kept.hauler_id, kept.source, kept.days FROM ${KEPT} AS kept,
        LATERAL (SELECT FROM recordings AS r WHERE ${IS_OLD} ORDER BY r.stored_at LIMIT 1) AS due`,
     [],
@@ -72,12 +74,12 @@ export interface OldFile {
 
 /** At most `limit` after those up to `last`, the oldest first. Each statement reads so many, however many a hold keeps. */
 export function findOld(
-  database: Querying,
+  database: Sql,
   { hauler_id, source, days }: OldSource,
   last: OldFile | undefined,
   limit: number,
 ): Promise<OldFile[]> {
-  return database.query(
+  return database.query<OldFile>(
     `SELECT r.id, r.start_time, r.stored_at::text, ${isHeld('r')} AS is_held FROM (
        SELECT * FROM recordings
        WHERE hauler_id = $1 AND source = $2 AND status = 'stored' AND stored_at < now() - $3 * interval '1 day'
@@ -88,11 +90,13 @@ export function findOld(
   );
 }
 
-export async function countOld(database: Querying): Promise<{ readonly recordings: number; readonly bytes: number }> {
-  const [row] = await database.query<[{ recordings: number; bytes: string }]>(
-    `SELECT coalesce(sum(recordings), 0)::int AS recordings, coalesce(sum(bytes), 0) AS bytes FROM ${KEPT} AS kept, LATERAL (
+export async function countOld(database: Sql): Promise<{ readonly recordings: number; readonly bytes: number }> {
+  const row = onlyRow(
+    await database.query<{ recordings: number; bytes: string }>(
+      `SELECT coalesce(sum(recordings), 0)::int AS recordings, coalesce(sum(bytes), 0) AS bytes FROM ${KEPT} AS kept, LATERAL (
        SELECT count(*) AS recordings, sum(r.size_bytes) AS bytes FROM recordings AS r WHERE ${IS_OLD} AND NOT ${isHeld('r')}) AS due`,
-    [],
+      [],
+    ),
   );
   return { recordings: row.recordings, bytes: Number(row.bytes) };
 }
@@ -110,12 +114,12 @@ export interface ExpiredRow extends RecordedTime {
  * The rows stay, with the reason. The caller has locked removals. `months`: those of the recordings, as bounds of partitions.
  */
 export async function expireOld(
-  database: Querying,
+  database: Sql,
   haulerId: string,
   ids: readonly string[],
   months: readonly [Date, Date],
 ): Promise<ExpiredRow[]> {
-  const [expired] = await database.query<[ExpiredRow[], number]>(
+  const expired = await database.query<ExpiredRow>(
     `WITH old AS (
        SELECT r.id, r.start_time, kept.days FROM ${KEPT} AS kept JOIN recordings AS r ON ${IS_OLD}
        WHERE kept.hauler_id = $1 AND r.hauler_id = $1 AND r.id = ANY ($2::uuid[]) AND r.start_time >= $3 AND r.start_time < $4
@@ -144,12 +148,12 @@ export interface DeletableRow {
 
 /** What a retention of a hauler would delete now: the sum, and at most `limit` trucks. Null days: for ever. */
 export function deletableBy(
-  database: Querying,
+  database: Sql,
   haulerId: string,
   { onDemandDays, continuousDays }: Days,
   limit: number,
 ): Promise<DeletableRow[]> {
-  return database.query(
+  return database.query<DeletableRow>(
     `WITH old AS (
        SELECT connection_id, truck_id, start_time, size_bytes, ${isHeld('r')} AS is_held FROM recordings AS r
        WHERE hauler_id = $1 AND status = 'stored'

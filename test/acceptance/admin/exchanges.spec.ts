@@ -13,7 +13,7 @@ import {
   SITES_ROUTE,
   TICKET,
 } from '../support/hauler.js';
-import { admin, administer, call } from '../support/target.js';
+import { admin, administer, call, target } from '../support/target.js';
 
 interface Body {
   readonly text?: string;
@@ -170,6 +170,22 @@ describe('no secret is shown (decision 59)', () => {
     }
   });
 
+  test('a key that is sent as X-Request-Id, in a path or in a query is neither answered nor stored', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const key = await hauler.key();
+    const reply = await pushText(hauler, JSON.stringify(TICKET), { 'X-Request-Id': key });
+    const requestId = reply.headers.get('x-request-id') ?? '';
+    expect([reply.status, requestId]).toEqual([200, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    await pushText(hauler, '{"siteId":"x"}', { 'X-Request-Id': `x${key}`, 'X-Note': encodeURIComponent(`%${key}`) });
+    await call('GET', `/platform-api/v1/${key}?note=${key}`, {
+      headers: { 'PLATFORM-API-KEY': key, 'X-Request-Id': 'a-name-of-ours' },
+    });
+    const stored = await found({ haulerId: hauler.id }, 3);
+    for (const { id } of stored) expect((await admin('GET', `/exchanges/${id}`)).text).not.toContain(key.slice(3));
+    const ticket = await admin('GET', `/tickets/${reply.body.disposalTicketId}/revisions`);
+    expect(ticket.text).toContain(requestId);
+  });
+
   test('a partner that echoes our key is stored without it', async () => {
     const hauler = await Hauler.create();
     const { partner, connectionId } = await hauler.siteConnection();
@@ -316,6 +332,43 @@ describe('the list', () => {
     const { next } = await administer<{ next: string }>('GET', `/exchanges?${query(filter)}`);
     expect((await admin('GET', `/exchanges?${query({ ...filter, cursor: next })}`)).status).toBe(200);
     expect((await admin('GET', `/exchanges?${query({ ...filter, cursor: next, status: '200' })}`)).status).toBe(400);
+  });
+});
+
+describe('a trace (W3C Trace Context)', () => {
+  const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const PARENT = '00f067aa0ba902b7';
+  const traced = (traceparent: string) => ({ traceparent, tracestate: 'rojo=1, congo=2' });
+
+  test('of a push is that of its traceparent; with an invalid one the push has a trace of its own', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    await hauler.push({ inboundFlow: flow('T-1') }, { headers: traced(`00-${TRACE}-${PARENT}-01`) });
+    await hauler.push({ inboundFlow: flow('T-2') }, { headers: traced(`00-${'0'.repeat(32)}-${PARENT}-01`) });
+    const [own, other] = await Promise.all(
+      ['T-1', 'T-2'].map((number) => inFull({ haulerId: hauler.id, reference: `ticketNumber:${number}` })),
+    );
+    expect(own).toMatchObject({
+      traceId: TRACE,
+      parentSpanId: PARENT,
+      spanId: expect.stringMatching(/^[0-9a-f]{16}$/),
+    });
+    expect(other).toMatchObject({ traceId: other!.id.replaceAll('-', '') });
+    expect(other).not.toHaveProperty('parentSpanId');
+  });
+
+  test('goes on in the calls to the partner that a request causes, each with an id of its own', async () => {
+    const hauler = await Hauler.create();
+    const { partner, connectionId } = await hauler.siteConnection();
+    partner.on(SITES_ROUTE, json({ success: true, data: {} }));
+    const headers = { Authorization: `Bearer ${target.adminToken}`, ...traced(`00-${TRACE}-${PARENT}-01`) };
+    expect((await call('POST', `/admin/v1/connections/${connectionId}/check`, { headers })).status).toBe(200);
+    const sent = partner.asked.map(({ headers: { traceparent = '' } }) => String(traceparent).split('-'));
+    expect(sent.map(([, traceId]) => traceId)).toEqual(sent.map(() => TRACE));
+    expect(new Set([PARENT, ...sent.map(([, , id]) => id)]).size).toBe(sent.length + 1);
+    expect(partner.asked[0]?.headers['tracestate']).toBe('rojo=1, congo=2');
+    await hauler.sync();
+    expect(partner.asked.at(-1)?.headers['traceparent']).toMatch(/^00-(?!0+-)[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(partner.asked.at(-1)?.headers['tracestate']).toBeUndefined();
   });
 });
 

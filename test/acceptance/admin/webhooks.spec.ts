@@ -8,7 +8,7 @@ import {
   type ScriptedReply,
   startScriptedPartner,
 } from '../../support/scripted-partner.js';
-import { type ErrorBody, flow, Hauler, ONE_SITE, type Plain } from '../support/hauler.js';
+import { type ErrorBody, flow, Hauler, ONE_SITE, type Plain, TICKET } from '../support/hauler.js';
 import { admin, administer, call, listed } from '../support/target.js';
 
 interface Delivery {
@@ -108,12 +108,21 @@ describe('an event', () => {
     expect(await other.deliveries()).toHaveLength(1);
   });
 
-  test('of a refused push names its request', async () => {
+  test.each<[status: number, body: string, type?: string]>([
+    [400, '{}'],
+    [413, ' '.repeat(2 * 1024 * 1024)],
+    [415, '{}', 'text/plain'],
+    [422, JSON.stringify({ ...TICKET, siteId: '00000000-0000-4000-8000-000000000000' })],
+  ])('of a push that is refused with %i names its request and its exchange', async (status, body, type) => {
     const scene = await Scene.start({ topics: ['ticket.refused'] });
-    const refused = await scene.hauler.push({ siteId: '00000000-0000-4000-8000-000000000000' });
-    const { body } = await scene.becomes({ topic: 'ticket.refused', status: 'delivered' });
+    const headers = { 'PLATFORM-API-KEY': await scene.hauler.key(), 'Content-Type': type ?? 'application/json' };
+    const refused = await call('POST', '/platform-api/v1/tickets', { headers, body });
+    expect(refused.status).toBe(status);
+    const delivery = await scene.becomes({ topic: 'ticket.refused', status: 'delivered' });
     const requestId = refused.headers.get('x-request-id');
-    expect(JSON.parse(body)).toMatchObject({ data: { haulerId: scene.hauler.id, status: 422, requestId } });
+    const { data } = JSON.parse(delivery.body) as { data: Plain };
+    expect(data).toEqual({ haulerId: scene.hauler.id, status, requestId, exchangeId: expect.any(String) });
+    expect(await administer('GET', `/exchanges/${String(data['exchangeId'])}`)).toMatchObject({ status, requestId });
   });
 });
 

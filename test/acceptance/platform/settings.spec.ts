@@ -121,9 +121,13 @@ describe('with DATABASE_POOL=2', () => {
   });
 });
 
-/** Sends a whole request, and leaves before the answer. */
-async function sendAndLeave({ service }: Hauler, path: string, key: string, body: string): Promise<void> {
-  const { hostname, port } = new URL(service.url);
+/** How a caller leaves. A service notices a reset at once, an end only when it answers. */
+type Leave = 'destroy' | 'resetAndDestroy';
+
+/** Sends a whole request with a key that the service has to look up, and leaves before the answer. */
+async function sendAndLeave(hauler: Hauler, path: string, body: string, leave: Leave): Promise<void> {
+  const key = await hauler.key();
+  const { hostname, port } = new URL(hauler.service.url);
   const socket = connect(Number(port), hostname);
   const head = [
     `POST ${path} HTTP/1.1`,
@@ -134,23 +138,34 @@ async function sendAndLeave({ service }: Hauler, path: string, key: string, body
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject).once('close', () => resolve());
     socket.write(`${[...head, `Content-Length: ${Buffer.byteLength(body)}`].join('\r\n')}\r\n\r\n${body}`, () =>
-      socket.destroy(),
+      socket[leave](),
     );
   });
 }
 
-test.each(POSTS)(
-  'a POST $path whose caller did not wait shows in the exchange log with its result and id (decision 66)',
-  async (post) => {
+const LEFT = POSTS.flatMap((post) => [
+  { ...post, name: 'that closes its connection', leave: 'destroy' as const, note: '' },
+  { ...post, name: 'that resets its connection', leave: 'resetAndDestroy' as const, note: '' },
+  { ...post, name: 'that resets it after 9 KB', leave: 'resetAndDestroy' as const, note: 'x'.repeat(9_000) },
+]);
+
+test.each(LEFT)(
+  'a POST $path of a caller $name shows in the exchange log with its result and id (decision 66)',
+  async ({ leave, note, ...post }) => {
     const hauler = await Hauler.create(post.sites === undefined ? {} : { sites: post.sites });
-    await sendAndLeave(hauler, post.path, await hauler.key(), JSON.stringify(post.body()));
+    const body = post.body();
+    await sendAndLeave(hauler, post.path, JSON.stringify({ ...body, note }), leave);
     await eventually(async () => expect(await countOf(hauler, post)).toBe(1));
     const [made] = await listed<Plain>(`${post.list}?haulerId=${hauler.id}`);
     const id = String(made?.['id'] ?? made?.['accountId']);
     await eventually(async () => {
       const { data } = await administer<{ data: Plain[] }>('GET', `/exchanges?haulerId=${hauler.id}&direction=inbound`);
       expect(data).toHaveLength(1);
-      expect(JSON.stringify(data)).toContain(id);
+      expect(data[0]).toMatchObject({ result: 'created' });
+      const references = data[0]?.['references'] as readonly { readonly value: string }[];
+      const { accountName, inboundFlow } = body as { accountName?: string; inboundFlow?: { ticketNumber: string } };
+      const names = [id, accountName ?? inboundFlow?.ticketNumber];
+      expect(references.map(({ value }) => value)).toEqual(expect.arrayContaining(names));
     });
   },
 );

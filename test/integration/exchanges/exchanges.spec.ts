@@ -96,7 +96,7 @@ describe('the overview', () => {
   });
 
   it('counts stored recordings by the hour of their download, of all connections', async () => {
-    const stored = new StoredHours(scene.service.dataSource);
+    const stored = new StoredHours(scene.service.database);
     const start = Math.floor(Date.now() / HOUR_MS - 5) * HOUR_MS;
     const add = async (hour: number, count: number, source: 'on-demand' | 'continuous') => {
       const storedDays = (Date.now() - hour - HOUR_MS / 2) / 86_400_000;

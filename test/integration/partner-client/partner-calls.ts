@@ -5,6 +5,7 @@ import { Logger } from '@nestjs/common';
 import axios from 'axios';
 import type { DataSource } from 'typeorm';
 import { SITE_API } from '../../../src/contracts/site/site.api.js';
+import { Database } from '../../../src/database/database.js';
 import { Metrics } from '../../../src/observability/metrics.js';
 import { ConnectionKeys, sealKey } from '../../../src/partner-client/connection-keys.service.js';
 import { httpDefaults, PartnerTransport } from '../../../src/partner-client/http-exchange.js';
@@ -28,28 +29,35 @@ export const getSites: PartnerCall = { api: SITE_API, route: SITE_API.routes.get
 /** A scripted partner, and a database with connections to it. A spec file calls `usePartnerCalls()` once, at its top. */
 export interface PartnerCalls {
   readonly dataSource: DataSource;
+  readonly database: Database;
   readonly partner: ScriptedPartner;
   readonly connect: (options?: Partial<Parameters<typeof storeConnection>[1]>) => Promise<StoredConnection>;
 }
 
 export function usePartnerCalls(): PartnerCalls {
   Logger.overrideLogger(false);
-  let database: TestDatabase;
+  let stage: TestDatabase;
+  let database: Database;
   let dataSource: DataSource;
   let partner: ScriptedPartner;
   beforeAll(async () => {
-    database = await createTestDatabase();
-    dataSource = await database.connect();
+    stage = await createTestDatabase();
+    dataSource = await stage.connect();
+    database = new Database({ DATABASE_URL: stage.url, DATABASE_POOL: 10 });
     partner = await startScriptedPartner();
   });
   afterEach(() => partner.reset());
   afterAll(async () => {
     await partner.stop();
-    await database.drop();
+    await database.onApplicationShutdown();
+    await stage.drop();
   });
   return {
     get dataSource() {
       return dataSource;
+    },
+    get database() {
+      return database;
     },
     get partner() {
       return partner;
@@ -80,7 +88,7 @@ interface ClientOptions {
 
 /** A client as the module makes it, with limits that a test can wait for. */
 export function partnerClient(
-  dataSource: DataSource,
+  database: Database,
   { allowPrivate = true, connectMs = 500, ...settings }: Partial<PartnerSettings> & ClientOptions = {},
 ): PartnerClient {
   const env = {
@@ -95,7 +103,7 @@ export function partnerClient(
   const http = new HttpService(axios.create(httpDefaults(env)));
   return new PartnerClient(
     new PartnerTransport(http),
-    new ConnectionKeys(dataSource, env),
+    new ConnectionKeys(database, env),
     all,
     { allowPrivate },
     new Metrics(),

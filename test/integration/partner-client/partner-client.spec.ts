@@ -111,7 +111,7 @@ describe('a call of a partner', () => {
   test('sends the key in the header of the contract, the query encoded, and asks for JSON', async () => {
     scene.partner.on(SITES, partnerDoes.json(EMPTY));
     const connection = await connect({ baseUrl: `${scene.partner.url}/` });
-    const answer = await ask(partnerClient(scene.dataSource), connection, getSites);
+    const answer = await ask(partnerClient(scene.database), connection, getSites);
     expect(answer).toMatchObject(EMPTY);
     expect(scene.partner.asked).toHaveLength(1);
     expect(scene.partner.asked[0]?.headers).toMatchObject({
@@ -132,7 +132,7 @@ describe('a call of a partner', () => {
     ['unknown fields', partnerDoes.json({ ...EMPTY, more: 1, data: { extra: [] } })],
   ])('reads an answer with %s', async (_, reply) => {
     scene.partner.on(SITES, reply);
-    const answer = await ask(partnerClient(scene.dataSource), await connect(), getSites);
+    const answer = await ask(partnerClient(scene.database), await connect(), getSites);
     expect(answer).toMatchObject(EMPTY);
   });
 });
@@ -141,7 +141,7 @@ describe('a failed call', () => {
   test.concurrent.each(PARTNER_FAILURES)('of a partner that $does', async ({ reply, kind, sentence, tries }) => {
     const failing = await startScriptedPartner();
     failing.on(SITES, reply);
-    const client = partnerClient(scene.dataSource, { answerMs: ANSWER_TIMEOUT_MS });
+    const client = partnerClient(scene.database, { answerMs: ANSWER_TIMEOUT_MS });
     const failure = await failureOf(ask(client, await connect({ baseUrl: failing.url }), getSites));
     expect(failure).toMatchObject({ kind, expected: true });
     expect(failure.message).toContain(sentence);
@@ -154,7 +154,7 @@ describe('a failed call', () => {
     const closed = await listening();
     const { port } = closed.address() as AddressInfo;
     closed.close();
-    const client = partnerClient(scene.dataSource);
+    const client = partnerClient(scene.database);
     const refused = await failureOf(ask(client, await connect({ baseUrl: `http://127.0.0.1:${port}` }), getSites));
     expect(refused).toMatchObject({ kind: 'unreachable' });
     expect(refused.message).toContain('could not be reached: it refuses connections');
@@ -166,7 +166,7 @@ describe('a failed call', () => {
     // The host accepts the TCP connection and never answers the TLS handshake.
     const silent = await listening();
     const { port } = silent.address() as AddressInfo;
-    const client = partnerClient(scene.dataSource, { connectMs: 200, answerMs: 60_000 });
+    const client = partnerClient(scene.database, { connectMs: 200, answerMs: 60_000 });
     const call = ask(client, await connect({ baseUrl: `https://127.0.0.1:${port}` }), {
       ...getSites,
       once: true,
@@ -181,7 +181,7 @@ describe('a failed call', () => {
     ['https://127.0.0.1:1', 'not a public one'],
     ['https://localhost:1', 'not a public one'],
   ])('to the address %s sends nothing', async (baseUrl, sentence) => {
-    const client = partnerClient(scene.dataSource, { allowPrivate: false });
+    const client = partnerClient(scene.database, { allowPrivate: false });
     const failure = await failureOf(ask(client, await connect({ baseUrl }), getSites));
     expect(failure.kind).toBe('addressRefused');
     expect(failure.message).toContain(sentence);
@@ -196,7 +196,7 @@ describe('a retry', () => {
       socket.once('data', () => socket.end(`${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`)),
     );
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const answer = await ask(partnerClient(scene.dataSource), await connect({ baseUrl }), getSites);
+    const answer = await ask(partnerClient(scene.database), await connect({ baseUrl }), getSites);
     expect(answer).toEqual(EMPTY);
   });
 
@@ -211,14 +211,14 @@ describe('a retry', () => {
     const call = { api: VISION_API, route: VISION_API.routes.requestVideo, body: {}, accept: [202] };
     scene.partner.on(SUBMIT, reply, partnerDoes.json(EMPTY, { status: 202 }));
     const connection = await connect({ interface: 'vision' });
-    await failureOf(ask(partnerClient(scene.dataSource, { answerMs: 200 }), connection, call));
+    await failureOf(ask(partnerClient(scene.database, { answerMs: 200 }), connection, call));
     expect(scene.partner.asked).toHaveLength(1);
   });
 });
 
 describe('a streamed response', () => {
   const MEBIBYTE = 1_048_576;
-  const client = () => partnerClient(scene.dataSource, { maxBytes: 64 * MEBIBYTE, answerMs: 1_000 });
+  const client = () => partnerClient(scene.database, { maxBytes: 64 * MEBIBYTE, answerMs: 1_000 });
 
   test('that breaks off is read again from its beginning', async () => {
     scene.partner.on(SITES, partnerDoes.breaks(JSON.stringify(EMPTY), 10), partnerDoes.json(EMPTY));
@@ -240,7 +240,7 @@ describe('a connection that is changed after it was loaded', () => {
     scene.partner.on(SITES, (response, request) => {
       void setConnectionRow(scene, connection.id, state).then(() => partnerDoes.html(503)(response, request));
     });
-    const client = partnerClient(scene.dataSource);
+    const client = partnerClient(scene.database);
     expect((await failureOf(ask(client, connection, getSites))).kind).toBe('connectionChanged');
     expect((await failureOf(ask(client, connection, getSites))).message).toContain('was deleted or its address');
     expect(scene.partner.asked).toHaveLength(1);
@@ -250,7 +250,7 @@ describe('a connection that is changed after it was loaded', () => {
     const connection = await connect();
     scene.partner.on(SITES, partnerDoes.json(EMPTY));
     await setConnectionRow(scene, connection.id, { sealedKey: sealedFor(connection.id, 'another-partner-key') });
-    await ask(partnerClient(scene.dataSource), connection, getSites);
+    await ask(partnerClient(scene.database), connection, getSites);
     expect(scene.partner.asked.map(({ headers }) => headers['api-key'])).toEqual(['another-partner-key']);
   });
 });
@@ -261,7 +261,7 @@ const pauses = (firstMs: number) => ({ firstMs, factor: 1, maxMs: firstMs, jitte
 describe('a partner that is down', () => {
   test('is not called for a while, and again after the pause', async () => {
     scene.partner.on(SITES, partnerDoes.html(500));
-    const client = partnerClient(scene.dataSource, { pauseAfter: 3, pauses: pauses(2_000) });
+    const client = partnerClient(scene.database, { pauseAfter: 3, pauses: pauses(2_000) });
     const [connection, other] = [await connect(), await connect()];
     for (let i = 0; i < 3; i++) await failureOf(ask(client, connection, getSites));
     const open = await failureOf(ask(client, connection, getSites));
@@ -280,7 +280,7 @@ describe('a partner that is down', () => {
 describe('a partner that asks for fewer calls', () => {
   test.each([429, 503])('by %i with Retry-After is not called before that time by any work', async (status) => {
     scene.partner.on(SITES, partnerDoes.refuses(status, 'X', 'slow', { 'Retry-After': '600' }));
-    const client = partnerClient(scene.dataSource);
+    const client = partnerClient(scene.database);
     const [connection, other] = [await connect(), await connect()];
     await failureOf(ask(client, connection, getSites));
     const refused = await failureOf(ask(client, connection, { ...getSites, once: true }));

@@ -46,7 +46,7 @@ describe('the two key slots', () => {
       });
       void others.then(() => accepts('next-partner-key')(response, request));
     });
-    const client = partnerClient(scene.dataSource);
+    const client = partnerClient(scene.database);
     for (let i = 0; i < 3; i++) await ask(client, connection, getSites);
     const asked = scene.partner.asked.map(({ headers }) => headers['api-key']);
     expect(asked).toEqual([PARTNER_KEY, 'next-partner-key', 'next-partner-key', 'next-partner-key']);
@@ -63,7 +63,7 @@ describe('the two key slots', () => {
         : Promise.resolve();
       void saving.then(() => accepts('next-partner-key')(response, request));
     });
-    const client = partnerClient(scene.dataSource);
+    const client = partnerClient(scene.database);
     await ask(client, connection, getSites);
     expect(await slots(connection)).toEqual(saved);
     // The next key was not promoted: the saved key is sent first.
@@ -80,7 +80,7 @@ describe('the two key slots', () => {
       ),
     );
     const connection = await connect({ nextKey: 'next-partner-key' });
-    expect((await failureOf(ask(partnerClient(scene.dataSource), connection, getSites))).kind).toBe('notJson');
+    expect((await failureOf(ask(partnerClient(scene.database), connection, getSites))).kind).toBe('notJson');
     expect((await slots(connection)).sealedNextKey).toBe(connection.sealedNextKey);
   });
 });
@@ -97,7 +97,7 @@ describe('the key of a partner', () => {
     ['in a Content-Encoding', partnerDoes.raw('{}', { headers: { 'Content-Encoding': PARTNER_KEY } })],
   ])('is not in the error if the partner echoes it %s', async (_, reply) => {
     scene.partner.on(SITES, reply);
-    const failure = await failureOf(ask(partnerClient(scene.dataSource, { answerMs: 200 }), await connect(), getSites));
+    const failure = await failureOf(ask(partnerClient(scene.database, { answerMs: 200 }), await connect(), getSites));
     const text = shown(failure);
     for (const form of [PARTNER_KEY, encodeURIComponent(PARTNER_KEY), Buffer.from(PARTNER_KEY).toString('base64')]) {
       expect(text).not.toContain(form);
@@ -119,7 +119,7 @@ describe('the key of a partner', () => {
     ['the end of a code', `${'X'.repeat(80)}${LONG_KEY}`, 'no'],
   ])('is not in the error in part, across %s', async (_, code, message) => {
     scene.partner.on(SITES, partnerDoes.refuses(400, code, message));
-    const failure = await failureOf(ask(partnerClient(scene.dataSource), await connect({ key: LONG_KEY }), getSites));
+    const failure = await failureOf(ask(partnerClient(scene.database), await connect({ key: LONG_KEY }), getSites));
     const text = shown(failure);
     for (const form of [LONG_KEY, LONG_KEY_64]) {
       for (let at = 0; at + 8 <= form.length; at++) expect(text).not.toContain(form.slice(at, at + 8));

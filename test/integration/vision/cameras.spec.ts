@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { inTransaction } from '../../../src/database/transaction.js';
 import { CoverageRepository } from '../../../src/vision/coverage/coverage.repository.js';
 import { storeCameraNames } from '../../../src/vision/recordings/camera-names.repository.js';
 import { camerasOf, isNameOf, type NamePair } from '../../../src/vision/recordings/camera-names.rules.js';
@@ -45,18 +44,18 @@ async function apply({ haulerId, connectionId }: Scene, each: Change): Promise<v
   const repository = app.app.get(RecordingsRepository, { strict: false });
   const camera = { haulerId, connectionId, truckId: TRUCK, cameraId: 'name' in each ? each.name : '' };
   if (each.kind === 'removed') return removeRecordings(app, connectionId, onDay(each.day));
-  await inTransaction(app.dataSource, async (manager) => {
+  await app.database.transaction(async (transaction) => {
     if (each.kind === 'answered') {
       await storeCameraNames(
-        manager,
+        transaction,
         camera,
         each.returned.map((returned) => listed(returned, 0)),
       );
     } else if (each.kind === 'clip') {
       const part = { ...camera, id: randomUUID(), partnerRequestId: null };
-      await repository.addClips(manager, part, [listed(each.name, each.day)]);
+      await repository.addClips(transaction, part, [listed(each.name, each.day)]);
     } else {
-      await repository.addChunks(manager, { haulerId, id: connectionId } as never, [listed(each.name, each.day)]);
+      await repository.addChunks(transaction, { haulerId, id: connectionId } as never, [listed(each.name, each.day)]);
     }
   });
 }

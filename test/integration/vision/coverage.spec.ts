@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { EntityManager } from 'typeorm';
 import { deleteRecording } from '../../../src/admin/erasures/footage-erasure.repository.js';
-import { inTransaction } from '../../../src/database/transaction.js';
+import type { Sql } from '../../../src/database/sql.js';
 import { SettledDays } from '../../../src/vision/coverage/settled-days.job.js';
 import { RecordingsRepository } from '../../../src/vision/recordings/recordings.repository.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
@@ -179,8 +178,8 @@ describe('the sums of settled days are those of the recordings', () => {
   }
 
   type Scene = Awaited<ReturnType<typeof settledCamera>>;
-  const recordings = (work: (repository: RecordingsRepository, manager: EntityManager) => Promise<unknown>) =>
-    inTransaction(app.dataSource, (manager) => work(app.app.get(RecordingsRepository, { strict: false }), manager));
+  const recordings = (work: (repository: RecordingsRepository, transaction: Sql) => Promise<unknown>) =>
+    app.database.transaction((transaction) => work(app.app.get(RecordingsRepository, { strict: false }), transaction));
   const listed = (start: string, end: string) => ({
     ...{ id: randomUUID(), customerId: 'c', truckId: 'TRUCK-7', cameraId: 'front', durationSeconds: 0 },
     ...{ downloadUrl: 'https://x.example/a.mp4', startTime: exact(start), endTime: exact(end) },
@@ -194,15 +193,17 @@ describe('the sums of settled days are those of the recordings', () => {
     [
       'a chunk that is listed later',
       ({ haulerId, connectionId: id }) =>
-        recordings((repository, manager) =>
-          repository.addChunks(manager, { haulerId, id } as never, [listed(at(10, '08:20:00'), at(10, '08:40:00'))]),
+        recordings((repository, transaction) =>
+          repository.addChunks(transaction, { haulerId, id } as never, [
+            listed(at(10, '08:20:00'), at(10, '08:40:00')),
+          ]),
         ),
     ],
     [
       'a clip',
       (scene) =>
-        recordings((repository, manager) =>
-          repository.addClips(manager, { ...truck(scene), id: randomUUID(), partnerRequestId: null }, [
+        recordings((repository, transaction) =>
+          repository.addClips(transaction, { ...truck(scene), id: randomUUID(), partnerRequestId: null }, [
             listed(at(10, '23:00:00'), at(11, '01:00:00')),
           ]),
         ),
@@ -222,7 +223,7 @@ describe('the sums of settled days are those of the recordings', () => {
     ],
     [
       'the erasure of a recording',
-      ({ haulerId }) => recordings((_, manager) => deleteRecording(manager, { hauler_id: haulerId, id: GONE })),
+      ({ haulerId }) => recordings((_, transaction) => deleteRecording(transaction, { hauler_id: haulerId, id: GONE })),
     ],
   ])('after %s, and after they are summed again', async (_, change) => {
     const scene = await settledCamera();
@@ -239,7 +240,9 @@ describe('the sums of settled days are those of the recordings', () => {
     if (_ !== 'nothing') expect(after).not.toEqual(before);
     await settle();
     await same();
-    await inTransaction(app.dataSource, (manager) => deleteRecording(manager, { hauler_id: scene.haulerId, id: GONE }));
+    await app.database.transaction((transaction) =>
+      deleteRecording(transaction, { hauler_id: scene.haulerId, id: GONE }),
+    );
   });
 });
 

@@ -79,7 +79,7 @@ it.each([
 it('a process that starts while the mount is missing creates nothing at its path', async () => {
   await rename(root, `${root}.aside`);
   await mkdir(root);
-  const next = await openStorage(service.env.STORAGE_URL, { roots: knownRoots(service.dataSource) });
+  const next = await openStorage(service.env.STORAGE_URL, { roots: knownRoots(service.database) });
   expect(await next.check()).toEqual({ writable: false, reason: expect.stringContaining('missing or empty') });
   expect(await readdir(root)).toEqual([]);
   await rmdir(root);

@@ -2,8 +2,10 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import { createKey } from '../../../src/auth/api-key.js';
 import { bodyCells } from '../../../src/exchanges/body-cells.js';
+import { ExchangeQueue } from '../../../src/exchanges/exchange-queue.js';
+import type { Standing } from '../../../src/exchanges/exchange-record.js';
+import type { ExchangeRow } from '../../../src/exchanges/exchange-row.js';
 import { BodyCapture, keptBody } from '../../../src/http/body-capture.js';
-import { BoundedQueue } from '../../../src/exchanges/exchange-queue.js';
 import { redactBody, redactHeaders, redactPath } from '../../../src/exchanges/redaction.rules.js';
 import { protectSecrets } from '../../../src/observability/known-secrets.js';
 import { redacted, redactText } from '../../../src/observability/redaction.js';
@@ -106,12 +108,19 @@ describe('links', () => {
   });
 });
 
-/** The text in each form in which a caller or a partner may repeat it. */
+/** The text in each form in which a secret of ours may be repeated. */
 const forms = (secret: string): Readonly<Record<string, string>> => ({
   plain: secret,
   'upper case': secret.toUpperCase(),
   'percent-encoded': encodeURIComponent(secret),
   'percent-encoded in lower case': encodeURIComponent(secret).replace(/%../g, (octet) => octet.toLowerCase()),
+  'in JSON': JSON.stringify(secret).slice(1, -1),
+  'JSON in JSON': JSON.stringify({ a: JSON.stringify({ b: secret }) }).slice(1, -1),
+});
+
+/** The key of a partner, or a caller's that is none of ours: also as a partner may encode it (ADR 7). */
+const encodedForms = (secret: string): Readonly<Record<string, string>> => ({
+  ...forms(secret),
   'each letter percent-encoded': [...secret].map((each) => `%${each.charCodeAt(0).toString(16)}`).join(''),
   'encoded twice': encodeURIComponent(encodeURIComponent(secret)).replace(
     /^./,
@@ -123,7 +132,6 @@ const forms = (secret: string): Readonly<Record<string, string>> => ({
   base64: Buffer.from(secret).toString('base64'),
   'basic authentication': Buffer.from(`u:${secret}`).toString('base64'),
   'base64 behind two characters': Buffer.from(`ab${secret}cd`).toString('base64url'),
-  'JSON in JSON': JSON.stringify({ a: JSON.stringify({ b: secret }) }).slice(1, -1),
 });
 
 describe('a known secret is removed wherever it occurs', () => {
@@ -132,7 +140,7 @@ describe('a known secret is removed wherever it occurs', () => {
 
   test.each([
     ...Object.entries(forms(KEY)).map(([form, text]) => [`a key of ours, ${form}`, text] as const),
-    ...Object.entries(forms(SECRET)).map(([form, text]) => [`the key of a connection, ${form}`, text] as const),
+    ...Object.entries(encodedForms(SECRET)).map(([form, text]) => [`the key of a connection, ${form}`, text] as const),
     ...Object.entries(forms(known)).map(([form, text]) => [`a protected secret, ${form}`, text] as const),
   ])('%s', (_name, text) => {
     const json = JSON.stringify({ note: `a ${text}.`, [text]: [[text]] });
@@ -233,18 +241,32 @@ test('a long hostile body is redacted in linear time', () => {
 });
 
 describe('the queue', () => {
-  test('drops the oldest beyond its bounds, and counts them', () => {
-    const queue = new BoundedQueue<number>(3, 100);
-    expect([1, 2, 3, 4].map((value) => queue.push(value, 10))).toEqual([0, 0, 0, 1]);
-    expect(queue.push(5, 85)).toBe(2);
-    expect(queue.shift(9)).toEqual([4, 5]);
-    expect(queue.length).toBe(0);
+  const row = (standing: Standing, bytes = 100) =>
+    ({ id: '', standing, tally: [], line: 'x'.repeat(bytes) }) as unknown as ExchangeRow;
+  const MIB = 1024 * 1024;
+
+  test('drops the oldest calls with a key beyond their bound, and counts them', () => {
+    const queue = new ExchangeQueue();
+    const dropped = Array.from({ length: 27 }, () => queue.push(row('known', MIB)).known);
+    expect(dropped.reduce((sum, count) => sum + count)).toBe(27 - queue.length);
+    expect(queue.length).toBe(23);
+    expect(queue.takeBatch()).toHaveLength(1);
   });
 
-  test('returns as many bytes as a batch may have, and at least one element', () => {
-    const queue = new BoundedQueue<number>(9, 1_000);
-    [10, 40, 90, 5].forEach((bytes) => queue.push(bytes, bytes));
-    expect([50, 60, 60, 60].map((bytes) => queue.shift(9, bytes))).toEqual([[10, 40], [90], [5], []]);
+  test('never drops a call with a key for one without', () => {
+    const queue = new ExchangeQueue();
+    queue.push(row('known'));
+    for (let n = 0; n < 10; n++) queue.push(row('keyless', MIB));
+    expect(queue.push(row('unverified'))).toEqual({ known: 0, others: 1 });
+    expect(queue.takeBatch()[0]?.standing).toBe('known');
+  });
+
+  test('returns as many bytes as a batch may have, at least one, and knows what has passed', () => {
+    const queue = new ExchangeQueue();
+    for (const bytes of [MIB, MIB / 2, 3 * MIB, 1]) queue.push(row('known', bytes));
+    const { end } = queue;
+    expect([1, 2, 3, 4].map(() => queue.takeBatch().length)).toEqual([2, 1, 1, 0]);
+    expect([queue.hasPassed(end), queue.hasPassed(end + 1)]).toEqual([true, false]);
   });
 });
 

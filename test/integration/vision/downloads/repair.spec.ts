@@ -112,10 +112,10 @@ describe('doctor --repair --remove-orphans', () => {
 
   test('leaves a file that an instance is storing, however old it is (issue 46, row 3)', async () => {
     await addOrphan(fileURLToPath(app.env.STORAGE_URL));
-    await whileAnnounced(app.dataSource, storageName('recordings', ORPHAN), async () => {
+    await whileAnnounced(app.database, storageName('recordings', ORPHAN), async () => {
       expect(await repair('--remove-orphans')).toMatchObject({ removed: 0, none: 0, data: [] });
     });
-    await whileAnnounced(app.dataSource, storageName('recordings', randomUUID()), async () => {
+    await whileAnnounced(app.database, storageName('recordings', randomUUID()), async () => {
       expect(await repair('--remove-orphans')).toMatchObject({ removed: 1, none: 0 });
     });
   });

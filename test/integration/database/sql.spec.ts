@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { Database } from '../../../src/database/database.js';
+import { deleteInSteps } from '../../../src/database/delete-in-steps.js';
+import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
+
+let stage: TestDatabase;
+let database: Database;
+
+beforeAll(async () => {
+  stage = await createTestDatabase({ migrated: false });
+  database = new Database({ DATABASE_URL: stage.url, DATABASE_POOL: 2 });
+  await database.change('CREATE TABLE numbers (n integer PRIMARY KEY)');
+});
+
+afterAll(async () => {
+  await database.onApplicationShutdown();
+  await stage.drop();
+});
+
+const fill = () => database.change('INSERT INTO numbers SELECT n FROM generate_series(1, 2500) AS n');
+const left = async () => (await database.query('SELECT FROM numbers')).length;
+
+it('a deletion in steps deletes more than one step of rows, in a transaction too', async () => {
+  const sql = 'DELETE FROM numbers WHERE n IN (SELECT n FROM numbers LIMIT $1)';
+  expect(await fill()).toBe(2500);
+  await deleteInSteps(database, sql);
+  expect(await left()).toBe(0);
+  await fill();
+  await database.transaction((transaction) => deleteInSteps(transaction, sql));
+  expect(await left()).toBe(0);
+});
+
+it('an UPDATE returns the same in a transaction as outside of one', async () => {
+  await fill();
+  const update = 'UPDATE numbers SET n = n WHERE n <= 2 RETURNING n';
+  const rows = [{ n: 1 }, { n: 2 }];
+  expect(await database.query(update)).toEqual(rows);
+  expect(await database.transaction((transaction) => transaction.query(update))).toEqual(rows);
+  expect(await database.change(update)).toBe(2);
+  expect(await database.transaction((transaction) => transaction.change(update))).toBe(2);
+});
+
+it('a transaction runs again after a deadlock, and its failed attempt leaves nothing', async () => {
+  let attempts = 0;
+  const result = await database.transaction(async (transaction) => {
+    await transaction.change('UPDATE numbers SET n = -n WHERE n = 3');
+    attempts += 1;
+    if (attempts === 1) await transaction.query("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40P01'; END $$");
+    return transaction.query('SELECT n FROM numbers WHERE abs(n) = 3');
+  });
+  expect(attempts).toBe(2);
+  expect(result).toEqual([{ n: -3 }]);
+});
+
+it('each pool runs its own statements', async () => {
+  const sql = "SELECT current_setting('application_name') AS name";
+  expect(await database.query(sql)).toEqual([{ name: 'haulbridge' }]);
+  expect(await database.query(sql, [], { pool: 'hot' })).toEqual([{ name: 'haulbridge hot path' }]);
+  expect(await database.transaction((transaction) => transaction.query(sql), { pool: 'bulk' })).toEqual([
+    { name: 'haulbridge bulk' },
+  ]);
+});
