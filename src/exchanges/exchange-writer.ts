@@ -10,6 +10,7 @@ import { timeOfUuidv7 } from '../database/uuid.js';
 import { withTimeout } from '../errors/app-error.js';
 import { COLUMNS, type ExchangeRow } from './exchange-row.js';
 import { hoursSql } from './exchange-tally.sql.js';
+import { storedIds } from './exchanges.repository.js';
 
 /** Beyond this the connection counts as dead. */
 const BATCH_MS = 15_000;
@@ -81,10 +82,10 @@ export class ExchangeWriter {
 }
 
 async function writeMissing(session: Session, all: readonly ExchangeRow[]): Promise<void> {
-  const rows = await session.query<{ id: string }[]>('SELECT id FROM exchanges WHERE id = ANY ($1::uuid[])', [
+  const stored = await storedIds(
+    session,
     all.map(({ id }) => id),
-  ]);
-  const stored = new Set(rows.map(({ id }) => id));
+  );
   const missing = all.filter(({ id }) => !stored.has(id));
   if (missing.length > 0) await writeOn(session, missing);
 }

@@ -4,6 +4,7 @@ import type { Reference } from '../contracts/common/references.js';
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 import { dropPartition, partitionsBefore, partitionsOf } from '../database/partitions.repository.js';
 import { PARTITIONED } from '../database/partitions.rules.js';
+import type { Session } from '../database/session.js';
 import { inTransaction } from '../database/transaction.js';
 import {
   elementsOf,
@@ -77,6 +78,12 @@ const NEWEST = 1_000;
 
 /** Of `newestWithReferenceSql`. */
 type SeenRow = { readonly seen: number } & (ExchangeListRow | { readonly id: null });
+
+/** Which of the exchanges are stored. */
+export async function storedIds(session: Session, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await session.query<{ id: string }[]>('SELECT id FROM exchanges WHERE id = ANY ($1::uuid[])', [ids]);
+  return new Set(rows.map(({ id }) => id));
+}
 
 /** Reads exchanges, and drops their partitions. */
 @Injectable()
