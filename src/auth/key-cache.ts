@@ -18,11 +18,6 @@ const MAX_KEYS = 10_000;
 /** How long an unknown key is refused without a query. Keys are random: nobody sends one before it is issued. */
 const UNKNOWN_MS = 1000;
 
-interface Entry {
-  /** Undefined for an unknown key. */
-  readonly key: KnownKey | undefined;
-}
-
 /** The part of an issued key that the hot path needs. */
 export interface KnownKey {
   readonly hash: string;
@@ -49,47 +44,55 @@ export function isValidFor({ principal }: KnownKey, api: ApiContract, now: numbe
 
 /** The keys in use, so that a request needs no database query, and the unknown keys of the last second. */
 export class KeyCache {
-  private readonly entries: LRUCache<string, Entry>;
+  private readonly entries: LRUCache<string, KnownKey>;
+  /** Apart, so that a flood of them displaces no key in use. */
+  private readonly unknown: LRUCache<string, true>;
 
   constructor(
     load: (hash: string) => Promise<KnownKey | undefined>,
     /** Monotonic clock, in milliseconds. */
     now: () => number = () => performance.now(),
   ) {
-    this.entries = new LRUCache<string, Entry>({
-      max: MAX_KEYS,
+    const limits = { max: MAX_KEYS, ttlResolution: 0, perf: { now } };
+    this.unknown = new LRUCache({ ...limits, ttl: UNKNOWN_MS });
+    this.entries = new LRUCache({
+      ...limits,
       ttl: MAX_AGE_MS,
-      ttlResolution: 0,
-      perf: { now },
       // A refresh that fails leaves the entry until it is too old.
       noDeleteOnFetchRejection: true,
       // The result of a query during which `forget` was called may be older than the change: its requests get it, the cache does not.
       ignoreFetchAbort: true,
-      fetchMethod: async (hash, _entry, { options }) => {
+      fetchMethod: async (hash, _entry, { options, signal }) => {
         const requestedAt = now();
         const key = await load(hash);
+        if (key === undefined && !signal.aborted) this.unknown.set(hash, true);
         // The age begins with the query, which is before the key was read. 0 would be no limit.
-        options.ttl = Math.max(1, (key === undefined ? UNKNOWN_MS : MAX_AGE_MS) - (now() - requestedAt));
-        return { key };
+        options.ttl = Math.max(1, MAX_AGE_MS - (now() - requestedAt));
+        return key;
       },
     });
   }
 
   find(hash: string): KnownKey | undefined | Promise<KnownKey | undefined> {
-    const entry = this.entries.get(hash);
-    if (entry === undefined) return this.entries.fetch(hash).then((found) => found?.key);
-    if (entry.key !== undefined && this.entries.getRemainingTTL(hash) <= MAX_AGE_MS - REFRESH_MS) this.refresh(hash);
-    return entry.key;
+    const key = this.entries.get(hash);
+    if (key === undefined) return this.unknown.has(hash) ? undefined : this.entries.fetch(hash);
+    if (this.entries.getRemainingTTL(hash) <= MAX_AGE_MS - REFRESH_MS) this.refresh(hash);
+    return key;
   }
 
   /** Removes a key that this instance has changed. Other instances read it again when its age ends. */
   forget(hash: string): void {
     this.entries.delete(hash);
+    this.unknown.delete(hash);
   }
 
   /** The next request retries a failed refresh. When the key is too old, a request waits for it and gets its error. */
   private refresh(hash: string): void {
-    this.entries.fetch(hash, { forceRefresh: true }).catch(() => undefined);
+    const refreshed = this.entries.fetch(hash, { forceRefresh: true });
+    const removeUnknown = () => {
+      if (this.unknown.has(hash)) this.entries.delete(hash);
+    };
+    refreshed.then(removeUnknown, () => undefined);
   }
 }
 
