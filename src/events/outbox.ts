@@ -1,4 +1,4 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { EventData, TopicName } from '../contracts/webhooks/topics.js';
 import { Database } from '../database/database.js';
 import { isDatabaseUnavailable, isLockTimeout } from '../database/postgres-errors.js';
@@ -28,10 +28,12 @@ export const toEvents = (happened: readonly HappenedEvent[]): Event[] =>
 
 /** Writes what happened for the webhook endpoints that ask for it, in the transaction in which it happened. */
 @Injectable()
-export class Outbox {
+export class Outbox implements OnModuleDestroy {
   private readonly logger = new Logger('Outbox');
   private waiting: Event[] = [];
   private isFlushing = false;
+  private retry: NodeJS.Timeout | undefined;
+  private isStopping = false;
   /** By `performance.now()`. */
   private lockedUntil = 0;
 
@@ -67,10 +69,16 @@ export class Outbox {
   /** For events of which nothing is stored, such as a refusal: they are written soon, many in one statement. */
   writeSoon(...events: readonly HappenedEvent[]): void {
     this.waiting.push(...toEvents(events.slice(0, MAX_WAITING - this.waiting.length)));
-    inBackground(this.flush());
+    if (this.retry === undefined) inBackground(this.flush());
+  }
+
+  onModuleDestroy(): void {
+    this.isStopping = true;
+    clearTimeout(this.retry);
   }
 
   private async flush(): Promise<void> {
+    this.retry = undefined;
     if (this.isFlushing || this.waiting.length === 0) return;
     this.isFlushing = true;
     const events = this.waiting.slice(0, 500);
@@ -85,8 +93,8 @@ export class Outbox {
       setImmediate(() => inBackground(this.flush()));
     } catch (err) {
       if (!isLockTimeout(err)) this.logger.warn({ err }, 'cannot store events of webhooks');
-      if (isDatabaseUnavailable(err)) setTimeout(() => inBackground(this.flush()), RETRY_MS).unref();
-      else this.waiting.splice(0, events.length);
+      if (!isDatabaseUnavailable(err)) this.waiting.splice(0, events.length);
+      else if (!this.isStopping) this.retry = setTimeout(() => inBackground(this.flush()), RETRY_MS).unref();
     } finally {
       this.isFlushing = false;
     }
