@@ -66,6 +66,7 @@ import { RereadWithoutPlan1795739000000 } from '../../migrations/1795739000000-r
 import { KnowCameras1795740000000 } from '../../migrations/1795740000000-know-cameras.js';
 import { CountStoredRecordings1795742000000 } from '../../migrations/1795742000000-count-stored-recordings.js';
 import { DropExchangeDays1796102000000 } from '../../migrations/1796102000000-drop-exchange-days.js';
+import { StoreTicketChanges1796103000000 } from '../../migrations/1796103000000-store-ticket-changes.js';
 import { CountRequestsInMemory1796104000000 } from '../../migrations/1796104000000-count-requests-in-memory.js';
 import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-require-trigrams.js';
 
@@ -138,6 +139,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   KnowCameras1795740000000,
   CountStoredRecordings1795742000000,
   DropExchangeDays1796102000000,
+  StoreTicketChanges1796103000000,
   CountRequestsInMemory1796104000000,
   RequireTrigrams1796104001000,
 ];

@@ -9,6 +9,7 @@ import {
 } from '../site-sync/catalog/catalog.repository.js';
 import type { Instant } from '../contracts/common/instant.js';
 import type { TicketResult } from '../contracts/scale/scale.dto.js';
+import { keptChanges } from './ticket-changes.rules.js';
 import { type BatchChanges, byFlows } from './ticket.rules.js';
 import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
 
@@ -64,6 +65,12 @@ const REVISION = {
   ...PUSHED,
 } as const satisfies Columns<Revision>;
 
+/** A revision of a stored ticket. */
+const CHANGED = {
+  ...REVISION,
+  changes: ['json', ({ changes }) => changes && JSON.stringify(keptChanges(changes))],
+} as const satisfies Columns<Revision>;
+
 /** A new ticket with its first revision. */
 const NEW_TICKET = { ...CREATED, ...PUSHED } as const satisfies Columns<Push>;
 
@@ -117,17 +124,18 @@ const INSERT_NEW = `
   SELECT hauler_id, id, 1, created_at, 'created', body, exchange_id, api_key_id, request_id FROM pushed JOIN created USING (id)
   RETURNING ticket_id AS id`;
 
-/** Parameters: `REVISION`, `TICKET` of the new tickets, `TICKET` of the updated tickets. */
+/** Parameters: `CHANGED`, `TICKET` of the new tickets, `TICKET` of the updated tickets. */
 const WRITE = `
-  WITH created AS (${insert('tickets', TICKET, `${rowsSql(TICKET, countOf(REVISION) + 1)} AS pushed`)}),
+  WITH created AS (${insert('tickets', TICKET, `${rowsSql(TICKET, countOf(CHANGED) + 1)} AS pushed`)}),
        updated AS (
          UPDATE tickets t
             SET ${TICKET_COLUMNS.filter((column) => !UNCHANGEABLE.includes(column))
               .map((column) => `${column} = pushed.${column}`)
               .join(', ')}
-           FROM ${rowsSql(TICKET, countOf(REVISION) + countOf(TICKET) + 1)} AS pushed
+           FROM ${rowsSql(TICKET, countOf(CHANGED) + countOf(TICKET) + 1)} AS pushed
           WHERE (t.hauler_id, t.id) = (pushed.hauler_id, pushed.id))
-  ${insert('ticket_revisions', REVISION, `${rowsSql(REVISION, 1)} AS pushed`)}`;
+  INSERT INTO ticket_revisions (${namesOf(CHANGED)})
+  SELECT ${namesOf(REVISION)}, changes::jsonb FROM ${rowsSql(CHANGED, 1)} AS pushed`;
 
 /** Parameters: `TICKET_KEY` of the tickets that give up a number. */
 const FREE_NUMBERS = `
@@ -172,7 +180,7 @@ export async function writeChanges(session: Session, changes: BatchChanges): Pro
   if (revisions.length === 0) return awaitStandbys(session);
   const write: Statement = [
     WRITE,
-    [...rowArrays(REVISION, revisions), ...rowArrays(TICKET, created), ...rowArrays(TICKET, updated)],
+    [...rowArrays(CHANGED, revisions), ...rowArrays(TICKET, created), ...rowArrays(TICKET, updated)],
   ];
   if (renamed.length === 0) await session.query(...write);
   // A number may move from one ticket of the batch to another, and constraints are checked row by row.
