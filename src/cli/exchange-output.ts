@@ -1,5 +1,5 @@
 import type { Exchange, ExchangeDetail, ExchangeMessage } from '../contracts/admin/exchange.dto.js';
-import type { HistoryEntry } from '../contracts/admin/history.dto.js';
+import type { FieldChange, HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { visibleText } from '../text/visible-text.js';
 import { positionText } from './output.js';
@@ -46,19 +46,29 @@ export function renderExchange(exchange: ExchangeDetail): string {
 
 /** The history of a record, newest first, in lines of at most 100 columns. */
 export function renderHistory({ data, pagination }: List<HistoryEntry>): string {
-  const entries = data.flatMap(({ at, event, text, sentence, changes = [], ...facts }) => {
-    const difference = changes.length === 0 || sentence !== undefined ? '' : ` Changed: ${changes.join(', ')}.`;
+  const entries = data.flatMap(({ at, event, text, result, changes = [], moreChanges = 0, ...facts }) => {
     const { requestId, keyPrefix, exchangeId } = facts;
     const ids = Object.entries({ key: keyPrefix, request: requestId, exchange: exchangeId });
     const named = ids.flatMap(([name, id]) => (id === undefined ? [] : [`${name} ${visibleText(id)}`]));
     return [
-      `${shortTime(at)}  ${event}`,
-      ...wrapped(visibleText((sentence ?? text) + difference), WIDTH - 2).map((line) => `  ${line}`),
+      `${shortTime(at)}  ${event}${result === undefined ? '' : `  ${visibleText(result)}`}`,
+      ...wrapped(visibleText(text), WIDTH - 2).map((line) => `  ${line}`),
+      ...changes.map((change) => `  ${visibleText(changeText(change))}`),
+      ...(moreChanges === 0 ? [] : [`  and ${moreChanges} more changed fields`]),
       ...named.map((id) => `  ${id}`),
     ];
   });
   return [...entries, positionText(pagination)].join('\n');
 }
+
+/** `materials[0].quantity: 14.9 → 12.48 Ton (Asphalt)` */
+function changeText({ field, before, after, material, unitOfMeasure }: FieldChange): string {
+  const unit = field.endsWith('.quantity') ? ` ${unitOfMeasure}` : '';
+  const values = [before, after].map((value) => (value === undefined ? 'absent' : valueText(value)));
+  return `${field}: ${values.join(' → ')}${unit}${material === undefined ? '' : ` (${material})`}`;
+}
+
+const valueText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const shortTime = (at: string): string => at.replace('T', ' ').replace('Z', '').slice(5, 19).padEnd(14);
 

@@ -68,6 +68,7 @@ import { CountStoredRecordings1795742000000 } from '../../migrations/17957420000
 import { BuildFlowIndexes1796100000000 } from '../../migrations/1796100000000-build-flow-indexes.js';
 import { UseFlowIndexes1796100001000 } from '../../migrations/1796100001000-use-flow-indexes.js';
 import { DropExchangeDays1796102000000 } from '../../migrations/1796102000000-drop-exchange-days.js';
+import { StoreTicketChanges1796103000000 } from '../../migrations/1796103000000-store-ticket-changes.js';
 import { CountRequestsInMemory1796104000000 } from '../../migrations/1796104000000-count-requests-in-memory.js';
 import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-require-trigrams.js';
 
@@ -142,6 +143,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   BuildFlowIndexes1796100000000,
   UseFlowIndexes1796100001000,
   DropExchangeDays1796102000000,
+  StoreTicketChanges1796103000000,
   CountRequestsInMemory1796104000000,
   RequireTrigrams1796104001000,
 ];

@@ -11,9 +11,6 @@ import { ExchangeLog } from './exchange-log.service.js';
 import { type ExchangeListRow, ExchangesRepository, type NamedExchangeRow } from './exchanges.repository.js';
 import { explain } from './explanation.rules.js';
 
-/** Characters of a request that a page of a history reads. */
-const MAX_REQUEST = 16 * 1024;
-
 /** Finds the exchanges that belong to the history of a record. */
 @Injectable()
 export class ExchangeHistory {
@@ -27,11 +24,6 @@ export class ExchangeHistory {
   async find(haulerId: string, references: readonly Reference[]): Promise<NamedExchangeRow[]> {
     await this.log.flushForReader();
     return this.decisions.complete(await this.exchanges.naming(haulerId, references, MAX_HISTORY));
-  }
-
-  /** The request bodies of a page of exchanges; a long one is left out. */
-  requestTexts(ids: readonly string[]): Promise<Map<string, string>> {
-    return this.exchanges.requestTexts(ids, MAX_REQUEST);
   }
 }
 

@@ -125,17 +125,6 @@ export class ExchangesRepository {
     return row;
   }
 
-  /** The request bodies of exchanges, as far as they are text of at most `maxCharacters`. */
-  async requestTexts(ids: readonly string[], maxCharacters: number): Promise<Map<string, string>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.dataSource.query<{ id: string; text: string }[]>(
-      `SELECT id, request_body AS text FROM exchanges
-        WHERE id = ANY ($1::uuid[]) AND request_form & 1 = 0 AND length(request_body) <= $2`,
-      [ids, maxCharacters],
-    );
-    return new Map(rows.map(({ id, text }) => [id, text]));
-  }
-
   /**
    * Adds the gathered references of earlier days to their index. Nothing else would: PostgreSQL does it when many have been gathered, or
    * in a vacuum.

@@ -10,11 +10,11 @@ import { apiError } from '../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
 import { shownReferences } from '../exchanges/exchange-references.rules.js';
 import type { NamedExchangeRow } from '../exchanges/exchanges.repository.js';
-import { lostAnswer, unstoredSentence } from './ticket-refused.rules.js';
-import { readSteps } from './ticket-steps.js';
+import type { TicketChanges } from './ticket-changes.rules.js';
+import { readPushes } from './ticket-pushes.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 
-type Stored = Omit<TicketRevisionEntity, 'body' | 'haulerId' | 'ticketId'>;
+type Stored = Omit<TicketRevisionEntity, 'body' | 'changes' | 'haulerId' | 'ticketId'>;
 
 const TEXTS: Readonly<Record<string, string>> = {
   created: 'The push created the ticket.',
@@ -45,7 +45,7 @@ export class TicketHistory {
     const inRevision = new Set(stored.map(({ exchangeId }) => exchangeId));
     const others = calls.filter((call) => !inRevision.has(call.id) && !concernsAnother(call, ticket));
     const page = historyPage(id, [...pushes, ...others.map((call) => exchangeEntry(call))], query);
-    return { ...page, data: await this.withSentences(ticket, page.data, callsById) };
+    return { ...page, data: await this.withChanges(ticket, page.data) };
   }
 
   /** The exchanges that name the ticket or one of its numbers, also one that it had before. */
@@ -69,31 +69,17 @@ export class TicketHistory {
     });
   }
 
-  private async withSentences(
+  private async withChanges(
     { haulerId, id: ticketId }: TicketEntity,
     entries: readonly HistoryEntry[],
-    calls: ReadonlyMap<string, NamedExchangeRow>,
   ): Promise<HistoryEntry[]> {
     const revisions = entries.flatMap(({ revision }) => revision ?? []);
-    const steps = new Map<number, Pick<HistoryEntry, 'changes' | 'sentence'>>();
+    const found = new Map<number, TicketChanges>();
     const [first, last] = [Math.min(...revisions), Math.max(...revisions)];
-    for await (const { row, changes, sentence } of readSteps(this.dataSource, { haulerId, ticketId }, first, last)) {
-      const call = calls.get(row.exchangeId ?? '');
-      const end = call === undefined ? '' : lostAnswer(call);
-      steps.set(row.revision, {
-        changes: [...changes],
-        ...(sentence === undefined ? {} : { sentence: sentence + end }),
-      });
+    for await (const { row, changes } of readPushes(this.dataSource, { haulerId, ticketId }, first, last)) {
+      found.set(row.revision, changes);
     }
-    const unstored = entries.flatMap(({ revision, exchangeId }) => (revision === undefined ? (exchangeId ?? []) : []));
-    const requests = await this.exchanges.requestTexts(unstored);
-    return entries.map((entry) => {
-      if (entry.revision !== undefined) return { ...entry, ...steps.get(entry.revision) };
-      const call = calls.get(entry.exchangeId ?? '');
-      const request = requests.get(entry.exchangeId ?? '');
-      const sentence = call && unstoredSentence({ ...call, response: call.response_text, request });
-      return sentence === undefined ? entry : { ...entry, sentence };
-    });
+    return entries.map((entry) => ({ ...entry, ...found.get(entry.revision ?? 0) }) as HistoryEntry);
   }
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { DataSource, In } from 'typeorm';
 import { findKeyPrefixes } from '../auth/api-key.repository.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
-import { type Ticket, TicketPush, type TicketQuery, type TicketRevision } from '../contracts/admin/ticket.dto.js';
+import { type Ticket, TicketPush, type TicketQuery } from '../contracts/admin/ticket.dto.js';
 import { isJsonObject, JsonText, stringifyWithJsonText, withoutByteOrderMark } from '../contracts/common/json.js';
 import { formatInstant, parseInstant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
@@ -14,7 +14,7 @@ import type { StoredPushes, TicketPush as StoredTicketPush, WonPush } from '../e
 import type { JsonList } from '../http/answer.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 import { findTicketPage, findWonPushes, type RowSize } from './ticket-list.repository.js';
-import { chunksOf, readSteps, type TicketStep } from './ticket-steps.js';
+import { chunksOf, readPushes, type StoredPush } from './ticket-pushes.js';
 import type { ListQuery } from '../contracts/admin/list.dto.js';
 
 /** A DTO whose stored JSON is not parsed. */
@@ -98,12 +98,12 @@ export class TicketQueries implements StoredPushes {
 
   private async *pushes(ticket: Pick<TicketRevisionEntity, 'haulerId' | 'ticketId'>, first: number, last: number) {
     const prefixes = new Map<string, string | undefined>();
-    for await (const step of readSteps(this.dataSource, ticket, first, last)) {
-      const { apiKeyId } = step.row;
+    for await (const push of readPushes(this.dataSource, ticket, first, last)) {
+      const { apiKeyId } = push.row;
       if (apiKeyId !== null && !prefixes.has(apiKeyId)) {
         prefixes.set(apiKeyId, (await findKeyPrefixes(this.dataSource, [apiKeyId])).get(apiKeyId));
       }
-      yield toRevisionJson(step, prefixes.get(apiKeyId ?? ''));
+      yield toRevisionJson(push, prefixes.get(apiKeyId ?? ''));
     }
   }
 }
@@ -129,16 +129,11 @@ function toFlowDto(ticketNumber: string | null, updatedAt: Date | null): FlowDat
   return { ticketNumber, updatedAt: formatInstant(updatedAt) };
 }
 
-function toRevisionJson({ row, changes }: TicketStep, keyPrefix: string | undefined): string {
-  const revision: Unparsed<TicketRevision, 'body'> = {
-    ...toPushDto(row, keyPrefix),
-    body: new JsonText(row.body),
-    changes: [...changes],
-  };
-  return stringifyWithJsonText(revision);
+function toRevisionJson({ row, changes }: StoredPush, keyPrefix: string | undefined): string {
+  return stringifyWithJsonText({ ...toPushDto(row, keyPrefix), body: new JsonText(row.body), ...changes });
 }
 
-const toPushDto = (row: Omit<TicketRevisionEntity, 'body'>, keyPrefix: string | undefined): TicketPush =>
+const toPushDto = (row: Omit<TicketRevisionEntity, 'body' | 'changes'>, keyPrefix: string | undefined): TicketPush =>
   present(TicketPush, { ...row, keyPrefix });
 
 /** The newest `updatedAt` of the flows of a push. */

@@ -1,5 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 import type { TicketResult } from '../contracts/scale/scale.dto.js';
+import type { TicketChanges } from './ticket-changes.rules.js';
 
 /** A disposal ticket (decision 20), for reading; `ticket.repository.ts` writes it. */
 @Entity('tickets')
@@ -75,4 +76,8 @@ export class TicketRevisionEntity {
 
   @Column('text', { name: 'request_id', nullable: true })
   requestId!: string | null;
+
+  /** Null for the first push, and for pushes of a version that did not store it. */
+  @Column('jsonb', { nullable: true })
+  changes!: TicketChanges | null;
 }

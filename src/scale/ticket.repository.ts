@@ -4,6 +4,7 @@ import { awaitStandbys } from '../database/await-standbys.js';
 import { isLostStatement, isTransient, isUniqueViolation, isUniqueViolationIn } from '../database/postgres-errors.js';
 import { EVENT, type Event, insertDeliveries } from '../events/outbox.repository.js';
 import { IS_UNKNOWN } from '../site-sync/catalog/catalog.repository.js';
+import { keptChanges } from './ticket-changes.rules.js';
 import { type BatchChanges, byFlows } from './ticket.rules.js';
 import type { Direction, Flow, Push, Revision, Ticket } from './ticket.js';
 
@@ -57,6 +58,12 @@ const REVISION = {
   received_at: ['timestamptz', ({ receivedAt }) => receivedAt],
   result: ['text', ({ result }) => result],
   ...PUSHED,
+} as const satisfies Columns<Revision>;
+
+/** A revision of a stored ticket. */
+const CHANGED = {
+  ...REVISION,
+  changes: ['json', ({ changes }) => changes && JSON.stringify(keptChanges(changes))],
 } as const satisfies Columns<Revision>;
 
 /** A new ticket with its first revision. */
@@ -129,20 +136,21 @@ const INSERT_NEW = insertNew('');
 const INSERT_NEW_ANNOUNCED = insertNew(`,
        announced AS (${insertDeliveries(CREATED_EVENTS)})`);
 
-/** Parameters: `REVISION`, `TICKET` of the new tickets, `TICKET` of the updated tickets, and `EVENT` where they are announced. */
+/** Parameters: `CHANGED`, `TICKET` of the new tickets, `TICKET` of the updated tickets, and `EVENT` where they are announced. */
 const write = (announced: string) => `
-  WITH created AS (${insert('tickets', TICKET, `${rowsSql(TICKET, countOf(REVISION) + 1)} AS pushed`)}),
+  WITH created AS (${insert('tickets', TICKET, `${rowsSql(TICKET, countOf(CHANGED) + 1)} AS pushed`)}),
        updated AS (
          UPDATE tickets t
             SET ${TICKET_COLUMNS.filter((column) => !UNCHANGEABLE.includes(column))
               .map((column) => `${column} = pushed.${column}`)
               .join(', ')}
-           FROM ${rowsSql(TICKET, countOf(REVISION) + countOf(TICKET) + 1)} AS pushed
+           FROM ${rowsSql(TICKET, countOf(CHANGED) + countOf(TICKET) + 1)} AS pushed
           WHERE (t.hauler_id, t.id) = (pushed.hauler_id, pushed.id))${announced}
-  ${insert('ticket_revisions', REVISION, `${rowsSql(REVISION, 1)} AS pushed`)}`;
+  INSERT INTO ticket_revisions (${namesOf(CHANGED)})
+  SELECT ${namesOf(REVISION)}, changes::jsonb FROM ${rowsSql(CHANGED, 1)} AS pushed`;
 const WRITE = write('');
 const WRITE_ANNOUNCED = write(`,
-       announced AS (${insertDeliveries(rowsSql(EVENT, countOf(REVISION) + 2 * countOf(TICKET) + 1))})`);
+       announced AS (${insertDeliveries(rowsSql(EVENT, countOf(CHANGED) + 2 * countOf(TICKET) + 1))})`);
 
 /** Parameters: `TICKET_KEY` of the tickets that give up a number. */
 const FREE_NUMBERS = `
@@ -182,7 +190,7 @@ export async function writeChanges(
   events: readonly Event[] | undefined,
 ): Promise<void> {
   if (revisions.length === 0) return awaitStandbys(session);
-  const rows = [...rowArrays(REVISION, revisions), ...rowArrays(TICKET, created), ...rowArrays(TICKET, updated)];
+  const rows = [...rowArrays(CHANGED, revisions), ...rowArrays(TICKET, created), ...rowArrays(TICKET, updated)];
   const written: Statement =
     events === undefined ? [WRITE, rows] : [WRITE_ANNOUNCED, [...rows, ...rowArrays(EVENT, events)]];
   if (renamed.length === 0) await session.query(...written);

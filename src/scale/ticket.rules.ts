@@ -10,6 +10,7 @@ import {
   type Revision,
   type Ticket,
 } from './ticket.js';
+import { changesOf } from './ticket-changes.rules.js';
 
 /** The tickets that a push matches, each through one of its flows (decision 20). */
 export interface Matches {
@@ -132,7 +133,7 @@ export class BatchState {
     const replaced = matches.inbound ?? matches.outbound;
     if (replaced !== undefined) this.remove(replaced);
     this.add(applied.ticket);
-    this.record(applied, push);
+    this.record(applied, push, replaced);
     return applied;
   }
 
@@ -154,9 +155,10 @@ export class BatchState {
     this.outbound.remove(ticket);
   }
 
-  private record({ result, ticket }: Applied, { body, receivedAt, origin }: Push): void {
+  private record({ result, ticket }: Applied, { body, receivedAt, origin }: Push, replaced: Ticket | undefined): void {
     const { id, haulerId, revision } = ticket;
-    this.revisions.push({ haulerId, ticketId: id, revision, receivedAt, result, body, origin });
+    const changes = replaced === undefined ? null : changesOf(replaced, ticket);
+    this.revisions.push({ haulerId, ticketId: id, revision, receivedAt, result, body, origin, changes });
     const isNew = result === 'created' || this.created.has(id);
     (isNew ? this.created : this.updated).set(id, ticket);
   }

@@ -1,6 +1,7 @@
 import { type Instant, instantOf } from '../contracts/common/instant.js';
 import type { CreateScaleTicketRequest, MaterialItem, TicketResult } from '../contracts/scale/scale.dto.js';
 import { timeOfUuidv7, uuidv7 } from '../database/uuid.js';
+import type { TicketChanges } from './ticket-changes.rules.js';
 
 /** The two flows of a ticket (section 2.2). */
 export const DIRECTIONS = ['inbound', 'outbound'] as const;
@@ -72,6 +73,8 @@ export interface Revision {
   readonly result: TicketResult;
   readonly body: string;
   readonly origin: PushOrigin;
+  /** Null for the push that created the ticket: there was nothing before. */
+  readonly changes: TicketChanges | null;
 }
 
 /** The normalised form of a request that is received now; `body` is its text. */

@@ -15,8 +15,6 @@ import { minUuidv7Of } from '../database/uuid.js';
 import { invalid } from '../errors/app-error.js';
 import { siteNames, type TonnageGroup, tonnageParts, type TonnageSums } from './tonnage.repository.js';
 
-/** A short ton has 2,000 pounds of 0.45359237 kg. */
-const IN_A_TON = { Ton: 1, Pound: 2_000, Kilogram: 907.184_74 } as const;
 const OTHERS = ['Gallon', 'Cubic Yard', 'Cubic Meter', 'Item'] as const;
 
 interface Sum {
@@ -63,18 +61,23 @@ export class TonnageReport {
 
 function add(sums: Map<string, Sum>, part: TonnageSums): void {
   const sum = sums.get(part.key) ?? { name: part.name ?? part.key, tons: 0, tickets: 0, other: {} };
-  for (const unit of ['Ton', 'Pound', 'Kilogram'] as const) sum.tons += (part[unit] ?? 0) / IN_A_TON[unit];
+  sum.tons = total(sum.tons, part.tons);
   for (const unit of OTHERS) {
     const quantity = part[unit];
-    if (quantity !== null) sum.other[unit] = exact((sum.other[unit] ?? 0) + quantity);
+    if (quantity !== null) sum.other[unit] = exact(total(sum.other[unit] ?? 0, quantity));
   }
   sum.name = part.name ?? sum.name;
   sum.tickets += part.tickets;
   sums.set(part.key, sum);
 }
 
+const total = (sum: number, part: string): number => finite(sum + finite(Number(part)));
+
 /** Fifteen digits hide what the sum of decimal numbers in binary adds. */
-const exact = (sum: number): number => Number(sum.toPrecision(15));
+const exact = (sum: number): number => finite(Number(sum.toPrecision(15)));
+
+/** JSON has no infinity: what is beyond the largest double is that double. */
+const finite = (sum: number): number => Math.min(Math.max(sum, -Number.MAX_VALUE), Number.MAX_VALUE);
 
 const byKey = (a: TonnageRow, b: TonnageRow): number => (a.key < b.key ? -1 : 1);
 const byTons = (a: TonnageRow, b: TonnageRow): number => b.tons - a.tons || byKey(a, b);

@@ -125,13 +125,16 @@ describe('an admin with tickets and accounts', () => {
       await page.getByLabel('Ticket number').fill('8101');
       await page.getByRole('link', { name: number }).click();
       await part(page, 'Contents').getByText('Onion Creek').waitFor();
+      await part(page, 'Footage').getByRole('heading', { name: 'Footage', exact: true }).waitFor();
       const steps = part(page, 'Steps').getByRole('row');
       await steps.nth(4).waitFor();
       expect((await steps.allInnerTexts()).slice(1)).toEqual([
-        expect.stringMatching(/Weight corrected from 14\.9 to 12\.48 t.*\s+updated\s+push 3\s+hb_\S+.*\s+open/s),
-        expect.stringMatching(/Refused \(422 siteExists\): site \S+ is unknown\s+refused\s+hb_\S+.*\s+open/),
-        expect.stringMatching(/Older than what is stored: nothing changed\s+stale\s+push 2/),
-        expect.stringMatching(/Created with 14\.9 t of Debris; inbound flow \S+8101\s+created/),
+        expect.stringMatching(
+          /materials\[0\]\.quantity 14\.9 → 12\.48 Ton Debris.*customFields added driver: Dana Reyes.*updated\s+push 3\s+hb_\S+.*\s+open/s,
+        ),
+        expect.stringMatching(/siteId must be the id of a site.*refused\s+422 siteExists\s+hb_\S+.*\s+open/s),
+        expect.stringMatching(/changed no contents\.\s+stale\s+push 2/),
+        expect.stringMatching(/The push created the ticket\.\s+created\s+push 1/),
       ]);
       await page.getByText('Compare two pushes').click();
       const row = part(page, 'Differences').getByRole('row', { name: /materials\[0\]\.quantity/ });

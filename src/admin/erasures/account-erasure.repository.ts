@@ -58,6 +58,8 @@ export interface KeptPush {
   readonly revision: number;
   /** As it was sent. */
   readonly body: string;
+  /** What it changed, as JSON. */
+  readonly changes: string | null;
 }
 
 /**
@@ -72,10 +74,11 @@ export function findPushes(
   limit: number,
 ): Promise<KeptPush[]> {
   return database.query<KeptPush>(
-    `SELECT ticket_id, revision, body FROM ticket_revisions
+    `SELECT ticket_id, revision, body, changes::text AS changes FROM ticket_revisions
      WHERE hauler_id = $1 AND ($3::uuid IS NULL OR (ticket_id, revision) > ($3, $4::integer))
        AND (strpos(body, '\\') > 0
-         OR EXISTS (SELECT FROM unnest($2::text[]) AS sought WHERE strpos(lower(body), lower(sought)) > 0))
+         OR EXISTS (SELECT FROM unnest($2::text[]) AS sought WHERE strpos(lower(body), lower(sought)) > 0
+           OR strpos(lower(changes::text), lower(to_json(sought)::text)) > 0))
      ORDER BY ticket_id, revision LIMIT $5`,
     [haulerId, values, after?.ticket_id ?? null, after?.revision ?? null, limit],
   );
@@ -84,11 +87,11 @@ export function findPushes(
 export async function storePush(
   database: Sql,
   haulerId: string,
-  { ticket_id, revision, body }: KeptPush,
+  { ticket_id, revision, body, changes }: KeptPush,
 ): Promise<void> {
   await database.query(
-    'UPDATE ticket_revisions SET body = $4 WHERE hauler_id = $1 AND ticket_id = $2 AND revision = $3',
-    [haulerId, ticket_id, revision, body],
+    'UPDATE ticket_revisions SET body = $4, changes = $5 WHERE hauler_id = $1 AND ticket_id = $2 AND revision = $3',
+    [haulerId, ticket_id, revision, body, changes],
   );
 }
 

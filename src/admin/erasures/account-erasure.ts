@@ -9,7 +9,7 @@ import {
   type KeptPush,
   storePush,
 } from './account-erasure.repository.js';
-import { withoutValues } from './erased-push.rules.js';
+import { changesWithoutValues, withoutValues } from './erased-push.rules.js';
 import { countByReference, redactByReference } from './exchange-erasure.repository.js';
 
 const BATCH = 500;
@@ -59,9 +59,11 @@ async function erasePushes(
     signal?.throwIfAborted();
     for (const push of batch) {
       const body = withoutValues(push.body, sought);
-      if (body === undefined) continue;
+      const changes = push.changes === null ? undefined : changesWithoutValues(push.changes, sought);
+      if (body === undefined && changes === undefined) continue;
       erased += 1;
-      if (!dryRun) await storePush(transaction, haulerId, { ...push, body });
+      if (!dryRun)
+        await storePush(transaction, haulerId, { ...push, body: body ?? push.body, changes: changes ?? push.changes });
     }
   }
   return erased;

@@ -1,4 +1,5 @@
-import { type FieldDifference, differences, textOf } from './difference.rules.js';
+import { type Difference as Differing, differences } from '../../contracts/common/difference.js';
+import { joinPath } from '../../contracts/common/text.js';
 import { Table } from './listing.js';
 
 interface DifferenceProps {
@@ -9,26 +10,40 @@ interface DifferenceProps {
 
 /** The fields that differ between two values, side by side. */
 export function Difference({ before, after, titles = ['Before', 'After'] }: DifferenceProps) {
-  const rows = differences(before, after);
+  const rows = differences(before, after).map((each, index) => ({ ...each, index }));
   if (rows.length === 0) return <p class="hint">Both are the same.</p>;
   const columns = [
-    {
-      title: 'Field',
-      cell: ({ path }: FieldDifference) => <code class="field-path">{path === '' ? 'record' : path}</code>,
-    },
-    {
-      title: titles[0],
-      cell: (row: FieldDifference) => (row.before === undefined ? <Absent /> : <del>{textOf(row.before)}</del>),
-    },
-    {
-      title: titles[1],
-      cell: (row: FieldDifference) => (row.after === undefined ? <Absent /> : <ins>{textOf(row.after)}</ins>),
-    },
+    { title: 'Field', cell: ({ path }: Differing) => <FieldPath of={path.reduce<string>(joinPath, '') || 'record'} /> },
+    { title: titles[0], cell: (row: Differing) => <Before value={row.before} /> },
+    { title: titles[1], cell: (row: Differing) => <After value={row.after} /> },
   ];
-  return <Table label="Differences" rows={rows} columns={columns} keyOf={({ path }) => path} />;
+  return <Table label="Differences" rows={rows} columns={columns} keyOf={({ index }) => String(index)} />;
 }
 
+/** A line is broken behind the parts of a long path. */
+export const FieldPath = ({ of }: { of: string }) => (
+  <code class="field-path" translate={false}>
+    {of.split(/(?=[.[])/).flatMap((part, i) => (i === 0 ? [part] : [<wbr key={i} />, part]))}
+  </code>
+);
+
+interface ValueProps {
+  readonly value: unknown;
+}
+
+export const Before = ({ value }: ValueProps) => (value === undefined ? <Absent /> : <del>{shown(value)}</del>);
+export const After = ({ value }: ValueProps) => (value === undefined ? <Absent /> : <ins>{shown(value)}</ins>);
+
 const Absent = () => <span class="muted">absent</span>;
+
+/** Text as it is, the members of an object as `name: value`, and other values as JSON. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? '""' : value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return JSON.stringify(value);
+  return Object.entries(value)
+    .map(([name, member]) => `${name}: ${typeof member === 'string' ? member : JSON.stringify(member)}`)
+    .join(', ');
+}
 
 /** A value with more members than this is folded at first. */
 const OPEN_MEMBERS = 40;

@@ -28,7 +28,11 @@ export const Done = ({ at, by }: { at: string | undefined; by: string | undefine
   </>
 );
 
-export const formatCount = (value: number): string => NUMBER.format(value);
+/** Larger numbers have no groups of digits: a double may have 309 digits. */
+const MAX_GROUPED = 1e15;
+
+export const formatCount = (value: number): string =>
+  Math.abs(value) < MAX_GROUPED ? NUMBER.format(value) : String(value);
 
 /** A count; zeros are pale. */
 export const Count = ({ value }: { value: number }) => (

@@ -41,7 +41,7 @@ export class TonnageRow {
   key!: string;
   @Text('Name of the site or material as last received, else the key', example('North')) name!: string;
   @Decimal(
-    'Short tons: the sum of the quantities in Ton, Pound (2,000 are a ton) and Kilogram (907.18474 are a ton); reversals are negative',
+    'Short tons: the sum of the quantities in Ton, Pound (2,000 are a ton) and Kilogram (907.18474 are a ton); reversals are negative. A sum beyond ±1.7976931348623157e308 is that number',
   )
   tons!: number;
   @Integer('Tickets', example(93)) tickets!: number;

@@ -1,7 +1,8 @@
-import { Integer, Json, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { Integer, Json, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, min, nullable, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { CreateScaleTicketRequest, TICKET_RESULTS, type TicketResult } from '../scale/scale.dto.js';
+import { CHANGES, FieldChange, MoreChanges } from './history.dto.js';
 import { ListQuery } from './list.dto.js';
 import { HaulerId, KeyPrefix, RequestId } from './fields.js';
 
@@ -54,12 +55,8 @@ export class TicketPush {
 }
 
 export class TicketRevision extends TicketPush {
-  @Json(
-    'Fields of the ticket that the push changed, compared with what was in force when it arrived; empty for the first push',
-    { type: 'array', items: { type: 'string' } },
-    example(['materials']),
-  )
-  changes!: string[];
+  @NestedList(CHANGES, FieldChange) changes!: FieldChange[];
+  @MoreChanges() moreChanges?: number;
   @Json('The body as sent, with unknown fields', { type: 'object', additionalProperties: true })
   body!: unknown;
 }

@@ -443,16 +443,28 @@ describe('a ticket', () => {
     await hauler.push({ ...unknownMaterial(), inboundFlow: flow(number, 3) });
     await found({ reference: `ticketNumber:${number}` }, 4);
     const path = `/tickets/${body.disposalTicketId}`;
+    const changed = [
+      { field: 'inboundFlow.updatedAt', before: '2026-01-31T08:01:00Z', after: '2026-01-31T08:02:00Z' },
+      { field: 'customFields', after: { truck: '7' } },
+    ];
     const { data } = await administer<{ data: Plain[] }>('GET', `${path}/revisions`);
     expect(data.map(({ revision, result, changes }) => [revision, result, changes])).toEqual([
-      [1, 'created', expect.anything()],
-      [2, 'updated', ['customFields', 'inboundFlow']],
-      [3, 'stale', expect.anything()],
+      [1, 'created', []],
+      [2, 'updated', changed],
+      [3, 'stale', []],
     ]);
     expect(data[0]).toMatchObject({ requestId: expect.any(String), exchangeId: expect.any(String) });
     expect((await hauler.key()).startsWith(data[0]?.['keyPrefix'] as string)).toBe(true);
     const history = await administer<{ data: Plain[] }>('GET', `${path}/history`);
-    expect(JSON.stringify(history.data)).toContain('422');
+    const steps = history.data.map(({ event, status, result, changes }) => [event, status, result, changes]);
+    expect(steps).toEqual([
+      ['refused', 422, '422 materialExists', undefined],
+      ['push', 200, 'stale', []],
+      ['push', 200, 'updated', changed],
+      ['push', 200, 'created', []],
+    ]);
+    expect(history.data[0]?.['text']).toContain('materials[0].id must be the id');
+    for (const { exchangeId, keyPrefix } of history.data) expect([exchangeId, keyPrefix]).not.toContain(undefined);
   });
 });
 

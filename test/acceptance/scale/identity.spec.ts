@@ -218,10 +218,151 @@ describe('the history of a ticket', () => {
     }
   });
 
-  test('says what each push changed, in words (decision 23)', async () => {
-    const { id } = await push({ in: ['A', 1], quantity: 1 });
-    await push({ in: ['A', 2], quantity: 2 });
-    const { data } = await administer<{ data: { sentence: string }[] }>('GET', `/tickets/${id}/history`);
-    expect(JSON.stringify(data)).toContain('Weight corrected from 1 to 2 t');
+  type Change = { readonly field: string; readonly before?: unknown; readonly after?: unknown };
+  interface Step {
+    readonly revision: number;
+    readonly changes: readonly Change[];
+    readonly moreChanges?: number;
+  }
+
+  /** What the pushes of a ticket changed, as revisions and history say it. */
+  async function changesOf(id: string): Promise<readonly (readonly Change[])[]> {
+    const { data } = await administer<{ data: Step[] }>('GET', `/tickets/${id}/revisions?pageSize=100`);
+    const history = await administer<{ data: Step[] }>('GET', `/tickets/${id}/history?pageSize=100`);
+    const steps = history.data.filter(({ revision }) => revision !== undefined).reverse();
+    expect(steps.map(({ revision, changes }) => [revision, changes])).toEqual(
+      data.map(({ revision, changes }) => [revision, changes]),
+    );
+    return data.map(({ changes }) => changes);
+  }
+
+  const times = (was: number, is: number): Change => ({
+    field: 'inboundFlow.updatedAt',
+    before: `2026-01-31T08:0${was}:00Z`,
+    after: `2026-01-31T08:0${is}:00Z`,
+  });
+  const line = (name: string, quantity: number, more: Plain = {}) => ({
+    ...TICKET.materials[0],
+    name,
+    quantity,
+    ...more,
+  });
+  const debris = { material: 'Debris', unitOfMeasure: 'Ton' };
+
+  test('says what each push changed: the field, before and after (decision 23)', async () => {
+    const { id } = await push({ in: ['A', 1], quantity: 14.9 });
+    await push({ in: ['A', 2], quantity: 12.48 });
+    expect(await changesOf(id)).toEqual([
+      [],
+      [{ field: 'materials[0].quantity', before: 14.9, after: 12.48, ...debris }, times(1, 2)],
+    ]);
+  });
+
+  test.each<[string, Plain, Plain, unknown[]]>([
+    [
+      'a line that was removed in front of others',
+      { materials: [line('Brick', 1), line('Sand', 2), line('Clay', 3)] },
+      { materials: [line('Sand', 2), line('Clay', 3)] },
+      [{ field: 'materials[0]', before: line('Brick', 1) }],
+    ],
+    [
+      'a line that was added',
+      { materials: [line('Sand', 2)] },
+      { materials: [line('Brick', 1), line('Sand', 2)] },
+      [{ field: 'materials[0]', after: line('Brick', 1) }],
+    ],
+    [
+      'a unit, a price and a reversal',
+      { materials: [line('Debris', 2, { unitPriceCents: 6250.5 })] },
+      { materials: [line('Debris', -2, { unitOfMeasure: 'Pound' })] },
+      ['quantity 2 -2', 'unitOfMeasure Ton Pound', 'unitPriceCents 6250.5 undefined'].map((text) => {
+        const [name, before, after] = text.split(' ');
+        const valueOf = (value: string | undefined) => (Number.isNaN(Number(value)) ? value : Number(value));
+        const values = { before: valueOf(before), ...(after === 'undefined' ? {} : { after: valueOf(after) }) };
+        return { field: `materials[0].${name}`, ...values, material: 'Debris', unitOfMeasure: 'Pound' };
+      }),
+    ],
+    [
+      'nothing for another form of a number, null and unknown fields',
+      { materials: [line('Debris', 14.9, { unitPriceCents: null })], customFields: null },
+      { materials: [line('Debris', 14.9, { colour: 'red' })], more: { deep: [1] } },
+      [],
+    ],
+    [
+      'custom fields of any name',
+      { customFields: JSON.parse('{"a.b":"1","__proto__":"x","gone":""}') as Plain },
+      { customFields: { 'a.b': '2', 'c[0]': 'new' } },
+      [
+        { field: 'customFields["a.b"]', before: '1', after: '2' },
+        { field: 'customFields["c[0]"]', after: 'new' },
+        { field: 'customFields.__proto__', before: 'x' },
+        { field: 'customFields.gone', before: '' },
+      ],
+    ],
+    [
+      'a long text, cut and with its length',
+      { customFields: { note: 'short' } },
+      { customFields: { note: '🚛'.repeat(4_000) } },
+      [{ field: 'customFields.note', before: 'short', after: `${'🚛'.repeat(255)}… [4000 characters]` }],
+    ],
+    [
+      'a flow that was added',
+      {},
+      { outboundFlow: flow('X', 1) },
+      [{ field: 'outboundFlow', after: { ticketNumber: 'X', updatedAt: '2026-01-31T08:01:00Z' } }],
+    ],
+  ])('has %s (decision 23)', async (_what, before, after, expected) => {
+    const first = await hauler.push({ ...before, inboundFlow: flow('A', 1) });
+    const second = await hauler.push({ ...after, inboundFlow: flow('A', 2) });
+    expect([first.status, resultOf(second).result]).toEqual([200, 'updated']);
+    const [, changes = []] = await changesOf(resultOf(first).id);
+    expect(new Set(changes)).toEqual(new Set([...expected, times(1, 2)]));
+  });
+
+  test('has nothing of a late push but the flow that it brought, and a new number (decisions 20, 21, 23)', async () => {
+    const { id } = await push({ in: ['A', 3], quantity: 3 });
+    await push({ in: ['A', 1], quantity: 99 });
+    await push({ in: ['A', 2], out: ['X', 2], quantity: 98 });
+    await push({ in: ['B', 4], out: ['X', 2], quantity: 3 });
+    const number = { field: 'inboundFlow.ticketNumber', before: 'A', after: 'B' };
+    expect(await changesOf(id)).toEqual(
+      [[], [], [{ field: 'outboundFlow', after: { ticketNumber: 'X', updatedAt: '2026-01-31T08:02:00Z' } }], []].map(
+        (changes, i) => (i === 3 ? [number, times(3, 4)] : changes),
+      ),
+    );
+  });
+
+  test('has a microsecond that decided which push is newer (decisions 7, 21)', async () => {
+    const at = (micros: string) => ({ ticketNumber: 'A', updatedAt: `2026-01-31T08:00:00.00000${micros}Z` });
+    const first = await hauler.push({ inboundFlow: at('1') });
+    await hauler.push({ inboundFlow: at('2') });
+    const change = { field: 'inboundFlow.updatedAt', before: at('1').updatedAt, after: at('2').updatedAt };
+    expect((await changesOf(resultOf(first).id))[1]).toEqual([change]);
+  });
+
+  test('has 100 changes of a push, and says how many more there are (decision 23)', async () => {
+    const lines = (more: number) => Array.from({ length: 150 }, (_, i) => line(`Line ${i}`, i + more));
+    const first = await hauler.push({ materials: lines(0), inboundFlow: flow('A', 1) });
+    await hauler.push({ materials: lines(1), inboundFlow: flow('A', 2) });
+    for (const list of ['revisions', 'history']) {
+      const { data } = await administer<{ data: Step[] }>('GET', `/tickets/${resultOf(first).id}/${list}`);
+      const step = data.find(({ revision }) => revision === 2);
+      expect([step?.changes.length, step?.moreChanges]).toEqual([100, 51]);
+      expect(step?.changes[99]).toMatchObject({ field: 'materials[99].quantity', before: 99, after: 100 });
+    }
+  });
+
+  test('shows no key of ours in what a push changed, also where a long text is cut (decision 59)', async () => {
+    const key = await hauler.key();
+    const noted = (note: string, minute: number) =>
+      hauler.push({ customFields: { note, [key]: 'x' }, inboundFlow: flow('A', minute) });
+    const { id } = resultOf(await noted(`${'x'.repeat(230)}${key}${'y'.repeat(100)}`, 1));
+    await noted(`${'x'.repeat(240)}${key}${'y'.repeat(100)}`, 2);
+    await hauler.push({ inboundFlow: flow('A', 3) });
+    for (const list of ['revisions', 'history']) {
+      const { text } = await admin('GET', `/tickets/${id}/${list}`);
+      expect(text).toContain('customFields.note');
+      expect(text).not.toContain(key.slice(0, 20));
+    }
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../../support/eventually.js';
 import { Footage, minute } from '../support/footage.js';
-import { type ErrorBody, Hauler, ONE_SITE, paths, type Plain, TICKET } from '../support/hauler.js';
+import { type ErrorBody, flow, Hauler, ONE_SITE, paths, type Plain, TICKET } from '../support/hauler.js';
 import { admin, administer, listed, target } from '../support/target.js';
 
 interface Erasure extends ErrorBody {
@@ -142,6 +142,32 @@ describe('an erasure of an account', () => {
     expect([again.status, again.body.accountId === account.accountId]).toEqual([200, false]);
     const accounts = await listed<{ accountName: string }>(`/accounts?haulerId=${hauler.id}`);
     expect(accounts.map(({ accountName }) => accountName).sort()).toEqual(['Erased Recycling', 'Other']);
+  });
+
+  test('is complete where a later push replaced the value: the changes of that push have it no more (decisions 23, 68)', async () => {
+    const hauler = await Hauler.create({ sites: ONE_SITE });
+    const accountName = 'Vast "West" \\ É';
+    const { body: account } = await hauler.createAccount<{ accountId: string }>({ accountName });
+    const push = (customFields: Plain, minute: number) => hauler.push({ customFields, inboundFlow: flow('E', minute) });
+    const { body } = await push({ Gate: '7' }, 1);
+    await push({ Gate: '7', Customer: accountName.toUpperCase(), Other: `${accountName}.` }, 2);
+    await push({ Gate: '7', Customer: 'Next', Other: `${accountName}.` }, 3);
+    await hauler.push({ inboundFlow: flow('E', 4) });
+    const receipt = await erase({ haulerId: hauler.id, accountId: account.accountId });
+    expect(receipt.erased).toMatchObject({ revisions: 2 });
+    const { data } = await administer<{ data: { changes: Plain[] }[] }>(
+      'GET',
+      `/tickets/${body.disposalTicketId}/revisions`,
+    );
+    const field = 'customFields.Customer';
+    expect(data.map(({ changes }) => changes.find((each) => each['field'] === field))).toEqual([
+      undefined,
+      { field, after: '[erased]' },
+      { field, before: '[erased]', after: 'Next' },
+      undefined,
+    ]);
+    expect(JSON.stringify(data[3]?.changes)).toContain('Next');
+    expect(JSON.stringify(data)).toContain(JSON.stringify(`${accountName}.`).slice(1, -1));
   });
 
   /** Names that are words of JSON, of our own fields and routes, or a part of another one's. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { canRetry } from '../../../src/scale/ticket.repository.js';
 import { DIRECTIONS, type Push, type Revision, type Ticket } from '../../../src/scale/ticket.js';
+import { changesOf } from '../../../src/scale/ticket-changes.rules.js';
 import { applyPush, BatchState, firstOfRows, flowKeys } from '../../../src/scale/ticket.rules.js';
 import fc from '../../support/fast-check.js';
 import { anyPushes, flow, push } from './pushes.js';
@@ -31,6 +32,7 @@ class Tickets {
         receivedAt: one.receivedAt,
         body: one.body,
         origin: one.origin,
+        changes: result === 'created' ? null : changesOf((inbound ?? outbound) as Ticket, ticket),
       });
     }
     return `${result} ${ticket.id}`;

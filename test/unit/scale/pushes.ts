@@ -21,7 +21,9 @@ export interface PushParts {
 
 let count = 0;
 
-/** A push that was not applied yet; `contents` stands for its materials. */
+export const materialsOf = (contents: string): string => JSON.stringify([contents]);
+
+/** A push that was not applied yet; `contents` stands for its only material. */
 export function push({ inbound, outbound, contents = 'C', siteId = 'site' }: PushParts): Push {
   count++;
   return {
@@ -31,7 +33,7 @@ export function push({ inbound, outbound, contents = 'C', siteId = 'site' }: Pus
     materialIds: [],
     receivedAt: instantOf(new Date(Date.UTC(2027, 0, 1) + count)),
     flows: { inbound, outbound },
-    contents: { materials: contents, customFields: null },
+    contents: { materials: materialsOf(contents), customFields: null },
     body: JSON.stringify({ inbound, outbound, contents }),
     origin: NO_ORIGIN,
   };

@@ -39,6 +39,10 @@ export const unitsOf = (rows: readonly TonnageRow[]): Unit[] =>
     rows.some(({ other }) => other[unit] !== undefined),
   );
 
-/** The sum of what the rows have, without the digits that sums of binary numbers add. */
-export const sumOf = (rows: readonly TonnageRow[], of: (row: TonnageRow) => number | undefined): number =>
-  Number(rows.reduce((sum, row) => sum + (of(row) ?? 0), 0).toPrecision(15));
+/** The sum of what the rows have, without the digits that sums of binary numbers add; the largest double where it is larger. */
+export function sumOf(rows: readonly TonnageRow[], of: (row: TonnageRow) => number | undefined): number {
+  const sum = rows.reduce((before, row) => finite(before + (of(row) ?? 0)), 0);
+  return finite(Number(sum.toPrecision(15)));
+}
+
+const finite = (sum: number): number => Math.min(Math.max(sum, -Number.MAX_VALUE), Number.MAX_VALUE);

@@ -40,7 +40,7 @@ function Footage({ id, haulerId, footage, query }: FootageProps) {
   const zone = zoneOf(query);
   return (
     <>
-      <Card title={`Footage${truckId !== null && ` of $${truckId}`}`} label="Footage">
+      <Card title={truckId === null ? 'Footage' : `Footage of ${truckId}`} label="Footage">
         {reason !== undefined && (
           <p class="notice" role="status">
             {reason}{' '}

@@ -23,7 +23,15 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
     { title: 'Push', cell: ({ revision }) => <span class="prefix">No. {revision}</span> },
     { title: 'Received', cell: ({ receivedAt }) => <Time value={receivedAt} /> },
     { title: 'Result', cell: ({ result }) => <Badge value={result} /> },
-    { title: 'Changed', cell: ({ changes }) => changes.join(', ') },
+    {
+      title: 'Changed',
+      cell: ({ changes, moreChanges = 0 }) => (
+        <>
+          {fieldsOf(changes)}
+          {moreChanges > 0 && <span class="hint"> and {moreChanges} more changes</span>}
+        </>
+      ),
+    },
     { title: 'Key', cell: ({ keyPrefix }) => (keyPrefix == null ? '–' : <KeyPrefix value={keyPrefix} />) },
     {
       title: 'Exchange',
@@ -56,6 +64,10 @@ export function Revisions({ id, query }: { id: string; query: URLSearchParams })
     </Card>
   );
 }
+
+/** The names of the fields, each once: the values are in the story. */
+const fieldsOf = (changes: TicketRevision['changes']): string =>
+  [...new Set(changes.map(({ field }) => /^\w+/.exec(field)?.[0]))].join(', ');
 
 interface PickProps extends PageProps {
   readonly name: 'left' | 'right';

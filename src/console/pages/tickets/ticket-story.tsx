@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import type { HistoryEntry } from '../../../contracts/admin/history.dto.js';
+import type { FieldChange, HistoryEntry } from '../../../contracts/admin/history.dto.js';
 import { linkTo } from '../../client/address.js';
 import { useKeyName } from '../../client/haulers.js';
+import { After, Before, FieldPath } from '../../parts/json.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Card, Empty, type Tone } from '../../parts/states.js';
 import { KeyPrefix, Time } from '../../parts/values.js';
@@ -14,7 +15,7 @@ const LIVE_MS = 10_000;
 
 const columnsOf = (keyName: (prefix: string) => string | undefined): readonly Column<HistoryEntry>[] => [
   { title: 'Time', cell: ({ at }) => <Time value={at} /> },
-  { title: 'Step', cell: ({ sentence, text }) => <span class="sentence">{sentence ?? text}</span> },
+  { title: 'Step', cell: (entry) => <Step entry={entry} /> },
   { title: 'Result', cell: (entry) => <ResultBadge entry={entry} /> },
   {
     title: 'Key',
@@ -62,14 +63,72 @@ function Comparison({ id, query }: { id: string; query: URLSearchParams }) {
   );
 }
 
+/** More are shown on demand. */
+const SHOWN_CHANGES = 8;
+
+function Step({ entry: { text, changes = [], moreChanges = 0 } }: { entry: HistoryEntry }) {
+  const rest = changes.slice(SHOWN_CHANGES);
+  return (
+    <div class="step">
+      <span>{text}</span>
+      <Changes of={changes.slice(0, SHOWN_CHANGES)} />
+      {rest.length > 0 && (
+        <details>
+          <summary>{rest.length + moreChanges} more</summary>
+          <Changes of={rest} />
+          {moreChanges > 0 && <span class="hint">And {moreChanges} more. Compare the two pushes to see all.</span>}
+        </details>
+      )}
+    </div>
+  );
+}
+
+const Changes = ({ of }: { of: readonly FieldChange[] }) => (
+  <ul class="changes">
+    {of.map((change, i) => (
+      <li key={i}>
+        <FieldPath of={change.field} /> <Values of={change} />
+        {change.material !== undefined && <span class="hint"> {change.material}</span>}
+      </li>
+    ))}
+  </ul>
+);
+
+function Values({ of: { field, before, after, unitOfMeasure } }: { of: FieldChange }) {
+  return (
+    <span class="values" translate={false}>
+      {before === undefined ? 'added ' : after === undefined && 'removed '}
+      {before !== undefined && <Before value={before} />}
+      {before !== undefined && after !== undefined && ' → '}
+      {after !== undefined && <After value={after} />}
+      {field.endsWith('.quantity') && ` ${unitOfMeasure}`}
+    </span>
+  );
+}
+
 function ResultBadge({ entry }: { entry: HistoryEntry }) {
   const [word, tone] = resultOf(entry);
   return (
     <span class="call">
       <Badge value={word} tone={tone} />
       {entry.revision !== undefined && <span class="hint"> push {entry.revision}</span>}
+      <Ending entry={entry} />
     </span>
   );
+}
+
+/** What was decided about a refused push, and what the caller received where that is something else. */
+function Ending({ entry: { event, revision, status = 0, result, failure } }: { entry: HistoryEntry }) {
+  const parts = [
+    ...(event === 'refused' && result !== undefined ? [result] : []),
+    ...(failure !== undefined && revision !== undefined ? ['answer lost'] : []),
+    ...(status >= 500 && result?.startsWith('5') === false ? [`caller received ${status}`] : []),
+  ];
+  return parts.map((part) => (
+    <span key={part} class="hint ending">
+      {part}
+    </span>
+  ));
 }
 
 function resultOf({ event, status, result }: HistoryEntry): [word: string, tone?: Tone] {
