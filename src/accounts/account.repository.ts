@@ -1,8 +1,8 @@
 import { awaitStandbys } from '../database/await-standbys.js';
 import type { AccountQuery } from '../contracts/admin/account.dto.js';
 import type { SqlList } from '../database/list-page.js';
-import { LOCK_TIMEOUT_MS } from '../database/settle-batch.js';
 import type { Querying } from '../database/sql.js';
+import { insertDeliveries } from '../events/outbox.repository.js';
 import { partPattern } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
 
@@ -38,15 +38,22 @@ const ALL_COLUMNS: readonly Column[] = Object.entries(COLUMNS);
 const NAME_COLUMNS = ALL_COLUMNS.slice(0, 2);
 const NAMES = Object.keys(COLUMNS).join(', ');
 
-/**
- * The accounts are one JSON text, which PostgreSQL reads as rows of the table. The timeout is for this statement alone: the
- * other work on these connections may wait for locks.
- */
+/** The accounts are one JSON text, which PostgreSQL reads as rows of the table. */
 const INSERT = `
   INSERT INTO accounts (${NAMES})
-  SELECT ${NAMES} FROM json_populate_recordset(NULL::accounts, $1), set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true)
+  SELECT ${NAMES} FROM json_populate_recordset(NULL::accounts, $1)
       ON CONFLICT ON CONSTRAINT accounts_name_taken DO NOTHING
   RETURNING id`;
+
+const CREATED_EVENTS = `(
+         SELECT id, hauler_id, NULL::uuid AS connection_id, 'account.created' AS topic,
+                format('{"haulerId":"%s","accountId":"%s"}', hauler_id, id) AS data
+           FROM created)`;
+
+const INSERT_ANNOUNCED = `
+  WITH created AS (${INSERT}, hauler_id),
+       announced AS (${insertDeliveries(CREATED_EVENTS)})
+  SELECT id FROM created`;
 
 /** A statement of its own: its snapshot includes the accounts of other transactions that `INSERT` has waited for. */
 const FIND_BY_NAME = `
@@ -57,10 +64,15 @@ const FIND_BY_NAME = `
  * Inserts the accounts whose hauler has none of the same name. Returns for each the account that has the name now, in the
  * same order.
  */
-export async function insertAccounts(database: Querying, rows: readonly AccountEntity[]): Promise<AccountKey[]> {
+export async function insertAccounts(
+  database: Querying,
+  rows: readonly AccountEntity[],
+  isAnnounced: boolean,
+): Promise<AccountKey[]> {
   // In the order of the unique index: batches wait for each other and cannot deadlock.
   const sorted = rows.toSorted(byName);
-  const inserted = await database.query<{ id: string }[]>(INSERT, [jsonOf(sorted, ALL_COLUMNS)]);
+  const sql = isAnnounced ? INSERT_ANNOUNCED : INSERT;
+  const inserted = await database.query<{ id: string }[]>(sql, [jsonOf(sorted, ALL_COLUMNS)]);
   const created = new Set(inserted.map(({ id }) => id));
   const taken = rows.filter(({ id }) => !created.has(id));
   if (taken.length === 0) return [...rows];
@@ -104,12 +116,6 @@ export const accountsByNumber = (
 /** What the planner needs to know of the keys of accounts. Leaves it to another `ANALYZE` or `VACUUM` that is running. */
 export const analyzeAccounts = (database: Querying): Promise<unknown> =>
   database.query('ANALYZE (SKIP_LOCKED) accounts (hauler_id, name_digest, account_number)', []);
-
-/** Those of the ids that are stored. */
-export async function existingAccounts(database: Querying, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await database.query<{ id: string }[]>('SELECT id FROM accounts WHERE id = ANY($1)', [ids]);
-  return new Set(rows.map(({ id }) => id));
-}
 
 const nameKey = ({ haulerId, nameDigest }: NameKey) => `${haulerId} ${nameDigest.toString('hex')}`;
 const byName = (a: NameKey, b: NameKey) =>

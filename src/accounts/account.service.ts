@@ -1,21 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { ACCOUNT_API, nameTaken } from '../contracts/account/account.api.js';
 import type { CreateAccountRequest, CreateAccountResponse } from '../contracts/account/account.dto.js';
-import { BATCH_LIMITS, Batcher, type Entry } from '../database/batcher.js';
+import { Batcher } from '../database/batcher.js';
+import { Database } from '../database/database.js';
 import type { Session } from '../database/session.js';
+import { LOCK_TIMEOUT_MS, withLockTimeout } from '../database/settle-batch.js';
 import type { Querying } from '../database/sql.js';
-import { onConnection } from '../database/transaction.js';
-import { LOCK_TIMEOUT_MS, settleBatch } from '../database/settle-batch.js';
-import { type AppError, apiError } from '../errors/app-error.js';
-import { Outbox } from '../events/outbox.js';
+import { AppError, apiError } from '../errors/app-error.js';
+import { type HappenedEvent, Outbox } from '../events/outbox.js';
 import type { Answer } from '../http/answer.js';
 import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
 import { type Claim, nameOfClaim } from '../idempotency/idempotency.repository.js';
 import { normaliseName } from './account-name.js';
 import { newAccountRow, toAccountDto } from './account-row.js';
 import type { AccountEntity } from './account.entity.js';
-import { type AccountKey, existingAccounts, insertAccounts, reserveAccountNumbers } from './account.repository.js';
+import { type AccountKey, insertAccounts, reserveAccountNumbers } from './account.repository.js';
 
 /** Account numbers cost a round trip, so each instance reserves some. A restart leaves a gap, which decision 29 allows. */
 const RESERVED_NUMBERS = 200;
@@ -33,33 +32,32 @@ export interface CreationOrigin {
 }
 
 type AccountAnswer = Answer<CreateAccountResponse | string>;
-type AccountEntry = Entry<Creation, AccountAnswer>;
 type Created = Answer<CreateAccountResponse> | AppError;
-
-const LIMITS = { ...BATCH_LIMITS, overload: 'accounts' } as const;
+type Outcomes = (AccountAnswer | AppError | undefined)[];
 
 /** The rows for whose locks a creation may wait: those of its name and of its `Idempotency-Key`. */
-const rowsOf = ({ request, haulerId, claim }: Creation): string[] => [
-  ...(claim === undefined ? [] : [nameOfClaim(claim)]),
+const locksOf = ({ request, haulerId, claim }: Creation): string[] => [
   `${haulerId} ${normaliseName(request.accountName)}`,
+  ...(claim === undefined ? [] : [nameOfClaim(claim)]),
 ];
+
+const OPTIONS = { overload: 'accounts', rowsOf: locksOf } as const;
 
 /** Creates the accounts of haulers (sections 2.4, 2.5), many in one statement (docs/adr/0005). */
 @Injectable()
 export class AccountService {
   private readonly numbers: string[] = [];
-  private readonly rows = new WeakMap<Creation, AccountEntity>();
-  private readonly batcher = new Batcher<Creation, AccountAnswer>(LIMITS, (entries) => this.createAll(entries), rowsOf);
+  private readonly batcher = new Batcher<Creation, AccountAnswer>({ ...OPTIONS, maxRunning: 2 }, [
+    (creations, lockTimeoutMs) => this.createAll(creations, lockTimeoutMs),
+  ]);
 
   /** Apart, because a batch with keys holds locks over several round trips. It uses one connection, however many wait. */
-  private readonly keyedBatcher = new Batcher<Creation, AccountAnswer>(
-    { ...LIMITS, maxRunning: 1 },
-    (entries) => this.createKeyed(entries),
-    rowsOf,
-  );
+  private readonly keyedBatcher = new Batcher<Creation, AccountAnswer>({ ...OPTIONS, maxRunning: 1 }, [
+    (creations, lockTimeoutMs) => this.createKeyed(creations, lockTimeoutMs),
+  ]);
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly outbox: Outbox,
   ) {}
 
@@ -74,72 +72,37 @@ export class AccountService {
     return batcher.submit({ request, haulerId, claim }, bodyBytes, [haulerId, keyId ?? '']);
   }
 
-  private async createAll(entries: readonly AccountEntry[]): Promise<void> {
-    // Prepared, because PostgreSQL parses and plans such a statement once.
-    await settleBatch(entries, {
-      write: (creations) =>
-        onConnection(this.dataSource, (session) => this.insert(session, creations), { prepared: true }),
-      find: (creations) => this.find(creations),
-    });
-  }
-
-  private async createKeyed(entries: readonly AccountEntry[]): Promise<void> {
-    const write = (creations: readonly Creation[]) =>
-      onConnection(this.dataSource, (session) =>
-        session.transaction(
-          () =>
-            answerOncePerKey(
-              session,
-              creations,
-              () => keyReused(ACCOUNT_API, 'conflict'),
-              (claimed) => this.insert(session, claimed),
-            ),
-          { settings: { lock_timeout: String(LOCK_TIMEOUT_MS) } },
-        ),
-      );
-    let rest = entries;
-    while (rest.length > 0) rest = await settleBatch(rest, { write, find: (creations) => this.find(creations) });
-  }
-
-  private async insert(session: Session, creations: readonly Creation[]): Promise<Created[]> {
-    const rows = await this.rowsOf(session, creations);
-    const isAnnounced = await this.outbox.wants(
-      ['account.created'],
-      rows.map(({ haulerId }) => haulerId),
-      session,
+  private createAll(creations: readonly Creation[], lockTimeoutMs?: number): Promise<Created[]> {
+    return this.outbox.announce(
+      (isAnnounced) => this.use(lockTimeoutMs, (session) => this.insert(session, creations, isAnnounced)),
+      (outcomes) => eventsOf(outcomes, creations),
     );
-    const owners = isAnnounced
-      ? await session.transaction(() => this.insertAnnounced(session, rows))
-      : await insertAccounts(session, rows);
+  }
+
+  private createKeyed(creations: readonly Creation[], lockTimeoutMs = LOCK_TIMEOUT_MS): Promise<Outcomes> {
+    return this.outbox.announce(
+      (isAnnounced) =>
+        this.use(lockTimeoutMs, (session) =>
+          answerOncePerKey(
+            session,
+            creations,
+            () => keyReused(ACCOUNT_API, 'conflict'),
+            (claimed) => this.insert(session, claimed, isAnnounced),
+          ),
+        ),
+      (outcomes) => eventsOf(outcomes, creations),
+    );
+  }
+
+  private use<T>(lockTimeoutMs: number | undefined, work: (session: Session) => Promise<T>): Promise<T> {
+    return this.database.hot.use((session) => withLockTimeout(session, lockTimeoutMs, () => work(session)));
+  }
+
+  private async insert(session: Session, creations: readonly Creation[], isAnnounced: boolean): Promise<Created[]> {
+    const numbers = await this.takeNumbers(session, creations.length);
+    const rows = creations.map(({ request, haulerId }, i) => newAccountRow(request, haulerId, numbers[i]!));
+    const owners = await insertAccounts(session, rows, isAnnounced);
     return rows.map((row, i) => outcomeOf(row, owners[i]!));
-  }
-
-  private async insertAnnounced(session: Session, rows: readonly AccountEntity[]): Promise<AccountKey[]> {
-    const owners = await insertAccounts(session, rows);
-    const created = rows.filter(({ id }, i) => owners[i]?.id === id);
-    const events = created.map(({ haulerId, id: accountId }) => {
-      return { topic: 'account.created', haulerId, data: { accountId } } as const;
-    });
-    await this.outbox.record(session, ...events);
-    return owners;
-  }
-
-  /** What became of creations whose transaction lost its connection. */
-  private async find(creations: readonly Creation[]): Promise<(AccountAnswer | undefined)[]> {
-    const rows = creations.map((creation) => this.rows.get(creation));
-    const ids = rows.flatMap((row) => row?.id ?? []);
-    const found = await onConnection(this.dataSource, (session) => existingAccounts(session, ids));
-    return rows.map((row) => (row !== undefined && found.has(row.id) ? createdAnswer(row) : undefined));
-  }
-
-  /** A creation keeps its row: one that was inserted before an error is found again. */
-  private async rowsOf(database: Querying, creations: readonly Creation[]): Promise<AccountEntity[]> {
-    const fresh = creations.filter((creation) => !this.rows.has(creation));
-    const numbers = await this.takeNumbers(database, fresh.length);
-    fresh.forEach((creation, i) => {
-      this.rows.set(creation, newAccountRow(creation.request, creation.haulerId, numbers[i]!));
-    });
-    return creations.map((creation) => this.rows.get(creation)!);
   }
 
   private async takeNumbers(database: Querying, count: number): Promise<string[]> {
@@ -162,4 +125,13 @@ const createdAnswer = (row: AccountEntity): Answer<CreateAccountResponse> => ({
 function takenBy({ id, accountNumber }: AccountKey): AppError {
   const { message, details } = nameTaken(id, accountNumber);
   return apiError(ACCOUNT_API, 'conflict', message, { details });
+}
+
+/** Of the accounts that were created now; a replayed answer was so before. */
+function eventsOf(outcomes: Outcomes, creations: readonly Creation[]): HappenedEvent[] {
+  return outcomes.flatMap((outcome, i) => {
+    if (outcome === undefined || outcome instanceof AppError || typeof outcome.body === 'string') return [];
+    const { accountId } = outcome.body;
+    return [{ topic: 'account.created', haulerId: creations[i]?.haulerId ?? '', data: { accountId } }];
+  });
 }

@@ -76,7 +76,7 @@ export const VARIABLES = {
   DATABASE_POOL: declare(
     integer(2, 200),
     10,
-    'database connections of one instance; up to nine more for pushes, synchronisations and the exchange log',
+    'database connections of one instance; up to twelve more for pushes, synchronisations and the exchange log',
   ),
   DATA_DIR: declare(string, './data', 'embedded database, video files, generated secrets'),
   STORAGE_URL: declare(storageUrl, undefined, 'where videos are stored', 'file:DATA_DIR/videos'),

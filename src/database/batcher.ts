@@ -1,101 +1,72 @@
-import { type AppError, type Overload, unavailable } from '../errors/app-error.js';
+import { AppError, type Overload, unavailable } from '../errors/app-error.js';
 import { inBackground } from '../errors/background.js';
-import { DeferredEntries } from './deferred-entries.js';
-import { FairQueue, type Lane } from './fair-queue.js';
-
-/** One value of a batch. The batch must resolve or reject it once. */
-export interface Entry<Value, Result> {
-  readonly value: Value;
-  resolve(result: Result): void;
-  reject(error: unknown): void;
-  /** A row that it needs is locked elsewhere: it is tried again, apart from others, until its timeout. */
-  defer(): void;
-  readonly wasDeferred: boolean;
-}
-
-export interface BatchLimits {
-  /** Batches that run at the same time. */
-  readonly maxRunning: number;
-  /** Entries and bytes of one batch. A larger entry is a batch of its own. */
-  readonly maxEntries: number;
-  readonly maxBytes: number;
-  /** Entries and bytes that wait for a batch. Beyond them the newest entries of the lane with the most are refused. */
-  readonly maxWaiting: number;
-  readonly maxWaitingBytes: number;
-  /** How long an entry may wait for a batch. After that its batch would hardly be done before the timeout. */
-  readonly maxQueueMs: number;
-  /** How long a caller waits for its result. */
-  readonly timeoutMs: number;
-  /** The metric counts refusals under this name. */
-  readonly overload: Overload;
-}
+import { LockedEntries } from './locked-entries.js';
+import { type Entry, NEXT_LOCK_TIMEOUT_MS, settleBatch, type Write } from './settle-batch.js';
+import { type Owner, Turns } from './turns.js';
 
 const MIB = 1024 * 1024;
 
-/** For entries of a caller that nobody else shares the queue with. */
-const ONLY_LANE: Lane = ['', ''];
+/** Entries and bytes of one batch. PostgreSQL stores 1 MiB in about 30 ms, and a small entry waits for the running batches. */
+const MAX_ENTRIES = 128;
+const MAX_BYTES = MIB / 4;
 
-/**
- * For batches that take one or two statements. A small entry waits for the running batches, which is why they have few
- * bytes: PostgreSQL stores 1 MiB in about 30 ms.
- */
-export const BATCH_LIMITS = {
-  maxRunning: 2,
-  maxEntries: 128,
-  maxBytes: MIB / 4,
-  maxWaiting: 4000,
-  maxWaitingBytes: 24 * MIB,
-  maxQueueMs: 3000,
-  timeoutMs: 4200,
-} as const satisfies Partial<BatchLimits>;
+/** A smaller entry goes along with large ones: it costs less than its own batch would. */
+const SMALL_BYTES = 8 * 1024;
 
-interface QueuedEntry<Value, Result> extends Entry<Value, Result> {
-  readonly bytes: number;
-  readonly keys: readonly string[];
-  /** When it was submitted, and when its timeout ends, by `performance.now()`. */
-  readonly since: number;
-  readonly endsAt: number;
-  isSettled: boolean;
-  wasDeferred: boolean;
+/** Entries and bytes that wait for a batch. A larger entry is refused for ever, so it is told so. */
+const MAX_WAITING = 4000;
+const MAX_WAITING_BYTES = 24 * MIB;
+
+/** How long an entry may wait for a batch. After that its batch would hardly be done before the timeout. */
+const MAX_QUEUE_MS = 3000;
+
+/** How long a caller waits for its result, and how often this is checked, for all entries at once. */
+const TIMEOUT_MS = 4200;
+const SWEEP_MS = 100;
+
+export interface BatchOptions<Value> {
+  /** The metric counts refusals under this name. */
+  readonly overload: Overload;
+  /** Batches that run at the same time. */
+  readonly maxRunning: number;
+  /** The names of the rows that a value writes: values with a common one wait for the same lock. */
+  readonly rowsOf: (value: Value) => readonly string[];
 }
 
 /**
- * Gathers values while a batch runs and makes them the next batch, in which all lanes have the same share. It never waits
- * for more: a single value runs at the end of this turn of the event loop.
+ * Gathers values while a batch runs and makes them the next batch, in which haulers take turns. It never waits for more: a single
+ * value runs at the end of this turn of the event loop.
  */
 export class Batcher<Value, Result> {
-  private readonly queue: FairQueue<QueuedEntry<Value, Result>>;
-  private readonly deferred: DeferredEntries<QueuedEntry<Value, Result>>;
+  private readonly queue = new Turns<QueuedEntry<Value, Result>>(MAX_WAITING, MAX_WAITING_BYTES);
+  private readonly locked = new LockedEntries<QueuedEntry<Value, Result>>((entry) =>
+    this.write([entry], NEXT_LOCK_TIMEOUT_MS),
+  );
+  /** Those without a result, in the order of arrival. */
+  private readonly open = new Set<QueuedEntry<Value, Result>>();
+  private timer: NodeJS.Timeout | undefined;
   private running = 0;
   private runningEntries = 0;
   private isScheduled = false;
 
+  /** What has no outcome after one of the `steps` goes through the next one, and through the last one repeatedly. */
   constructor(
-    private readonly limits: BatchLimits,
-    private readonly run: (entries: readonly Entry<Value, Result>[]) => Promise<void>,
-    /** The rows that a value writes; values with a common one wait for the same lock. */
-    private readonly keysOf: (value: Value) => readonly string[] = () => [],
-  ) {
-    this.queue = new FairQueue(limits.maxWaiting, limits.maxWaitingBytes);
-    this.deferred = new DeferredEntries((entries) => this.runAll(entries));
-  }
+    private readonly options: BatchOptions<Value>,
+    private readonly steps: readonly [Write<Value, Result>, ...Write<Value, Result>[]],
+  ) {}
 
-  /** Whether an entry of this size may wait. */
-  hasRoom(bytes: number, lane = ONLY_LANE): boolean {
-    return this.queue.hasRoom(bytes, lane);
-  }
-
-  /** Throws `unavailable` if an entry of this size may not wait. */
-  expectRoom(bytes: number, lane = ONLY_LANE): void {
-    if (!this.hasRoom(bytes, lane)) throw this.overloaded();
-  }
-
-  /** Rejects with `unavailable` if too much of this lane is waiting, or if there is no result within the timeout. */
-  submit(value: Value, bytes: number, lane = ONLY_LANE): Promise<Result> {
+  /**
+   * Rejects with `unavailable` if too much of this owner is waiting, if another transaction holds a row for 3 s, or if there is no
+   * result in time; with `tooLarge` if it could never wait.
+   */
+  submit(value: Value, bytes: number, owner: Owner): Promise<Result> {
+    if (bytes > MAX_WAITING_BYTES) return Promise.reject(tooLarge());
     const result = new Promise<Result>((resolve, reject) => {
-      const entry = this.entry(value, bytes, resolve, reject);
-      if (this.deferred.includes(entry.keys) && this.deferred.size < this.limits.maxEntries) entry.defer();
-      else for (const evicted of this.queue.push(entry, lane)) evicted.reject(this.overloaded());
+      const entry = new QueuedEntry(this, { value, bytes, owner, rows: this.options.rowsOf(value) }, resolve, reject);
+      this.open.add(entry);
+      this.timer ??= setTimeout(() => this.sweep(), SWEEP_MS).unref();
+      if (this.locked.includes(entry.rows)) entry.setApart();
+      else for (const refused of this.queue.push(entry)) refused.reject(this.overloaded());
       this.schedule();
     });
     // A caller that no longer awaits it must not cause an unhandled rejection.
@@ -108,41 +79,12 @@ export class Batcher<Value, Result> {
     return { entries: this.queue.size, bytes: this.queue.bytes };
   }
 
-  private entry(
-    value: Value,
-    bytes: number,
-    resolve: (result: Result) => void,
-    reject: (error: unknown) => void,
-  ): QueuedEntry<Value, Result> {
-    const settle =
-      <T>(how: (outcome: T) => void) =>
-      (outcome: T) => {
-        clearTimeout(timer);
-        entry.isSettled = true;
-        how(outcome);
-      };
-    const since = performance.now();
-    const { overload, timeoutMs } = this.limits;
-    const entry: QueuedEntry<Value, Result> = {
-      value,
-      bytes,
-      since,
-      endsAt: since + timeoutMs,
-      keys: this.keysOf(value),
-      isSettled: false,
-      wasDeferred: false,
-      defer: () => {
-        entry.wasDeferred = true;
-        this.deferred.add(entry);
-      },
-      resolve: settle(resolve),
-      reject: settle(reject),
-    };
-    const timer = setTimeout(() => {
-      entry.isSettled = true;
-      reject(unavailable('the service could not answer in time; try again shortly', { overload }));
-    }, timeoutMs).unref();
-    return entry;
+  setApart(entry: QueuedEntry<Value, Result>): void {
+    this.locked.add(entry);
+  }
+
+  close(entry: QueuedEntry<Value, Result>): void {
+    this.open.delete(entry);
   }
 
   /** Starts the next batch after the other requests of this turn of the event loop were submitted. */
@@ -157,9 +99,8 @@ export class Batcher<Value, Result> {
 
   /** A second batch starts only if it is as large as the running one: a small batch costs nearly as much as a large one. */
   private canStart(): boolean {
-    const { maxRunning, maxEntries } = this.limits;
-    const minEntries = Math.min(Math.max(this.runningEntries, 1), maxEntries);
-    return this.running < maxRunning && this.queue.size >= minEntries;
+    const minEntries = Math.min(Math.max(this.runningEntries, 1), MAX_ENTRIES);
+    return this.running < this.options.maxRunning && this.queue.size >= minEntries;
   }
 
   private async runNext(): Promise<void> {
@@ -168,15 +109,20 @@ export class Batcher<Value, Result> {
     this.running++;
     this.runningEntries += entries.length;
     this.schedule();
-    await this.runAll(entries);
+    await this.write(entries);
     this.running--;
     this.runningEntries -= entries.length;
     this.schedule();
   }
 
-  private async runAll(entries: readonly QueuedEntry<Value, Result>[]): Promise<void> {
+  private async write(entries: readonly QueuedEntry<Value, Result>[], lockTimeoutMs?: number): Promise<void> {
     try {
-      await this.run(entries);
+      const [first, ...others] = this.steps;
+      let rest = await settleBatch(entries, first, lockTimeoutMs);
+      for (let step = 0; rest.length > 0; step++) {
+        const next = others[Math.min(step, others.length - 1)] ?? first;
+        rest = await settleBatch(rest, next, lockTimeoutMs);
+      }
     } catch (error) {
       // Without effect on those that have their result.
       for (const entry of entries) entry.reject(error);
@@ -185,23 +131,84 @@ export class Batcher<Value, Result> {
 
   /** Takes the next batch from the queue, and rejects the entries that have waited too long. */
   private take(): QueuedEntry<Value, Result>[] {
-    const { maxEntries, maxBytes, maxQueueMs } = this.limits;
-    const oldest = performance.now() - maxQueueMs;
-    const entries: QueuedEntry<Value, Result>[] = [];
+    const oldest = performance.now() - MAX_QUEUE_MS;
     let bytes = 0;
-    for (let entry = this.queue.first(); entry !== undefined; entry = this.queue.first()) {
-      if (entry.isSettled || entry.since < oldest) entry.reject(this.overloaded());
-      if (!entry.isSettled) {
-        if (entries.length === maxEntries || (entries.length > 0 && bytes + entry.bytes > maxBytes)) break;
-        entries.push(entry);
-        bytes += entry.bytes;
-      }
-      this.queue.shift();
+    const taken = this.queue.take(MAX_ENTRIES, (entry) => {
+      if (entry.since < oldest) entry.reject(this.overloaded());
+      if (entry.isOver) return true;
+      if (bytes > 0 && entry.bytes > SMALL_BYTES && bytes + entry.bytes > MAX_BYTES) return false;
+      bytes += Math.max(entry.bytes, 1);
+      return true;
+    });
+    return taken.filter(({ isOver }) => !isOver);
+  }
+
+  private sweep(): void {
+    const oldest = performance.now() - TIMEOUT_MS;
+    for (const entry of this.open) {
+      if (entry.since > oldest) break;
+      const message = 'the service could not answer in time; try again shortly';
+      entry.reject(unavailable(message, { overload: this.options.overload }));
     }
-    return entries;
+    this.timer = this.open.size === 0 ? undefined : setTimeout(() => this.sweep(), SWEEP_MS).unref();
   }
 
   private overloaded(): AppError {
-    return unavailable('the service is overloaded; try again shortly', { overload: this.limits.overload });
+    return unavailable('the service is overloaded; try again shortly', { overload: this.options.overload });
   }
 }
+
+interface Submitted<Value> {
+  readonly value: Value;
+  readonly bytes: number;
+  readonly owner: Owner;
+  readonly rows: readonly string[];
+}
+
+class QueuedEntry<Value, Result> implements Entry<Value, Result> {
+  readonly value: Value;
+  readonly bytes: number;
+  readonly owner: Owner;
+  readonly rows: readonly string[];
+  readonly since = performance.now();
+  /** Its caller has an answer. */
+  isOver = false;
+
+  constructor(
+    private readonly batcher: Batcher<Value, Result>,
+    { value, bytes, owner, rows }: Submitted<Value>,
+    private readonly resolveCaller: (result: Result) => void,
+    private readonly rejectCaller: (error: unknown) => void,
+  ) {
+    this.value = value;
+    this.bytes = bytes;
+    this.owner = owner;
+    this.rows = rows;
+  }
+
+  resolve(result: Result): void {
+    this.end();
+    this.resolveCaller(result);
+  }
+
+  reject(error: unknown): void {
+    this.end();
+    this.rejectCaller(error);
+  }
+
+  setApart(): void {
+    this.batcher.setApart(this);
+  }
+
+  private end(): void {
+    this.isOver = true;
+    this.batcher.close(this);
+  }
+}
+
+/** Never 503, which would ask to send it again. */
+const tooLarge = (): AppError =>
+  new AppError(
+    'tooLarge',
+    `the body must not be larger than ${MAX_WAITING_BYTES} bytes, whatever HTTP_BODY_LIMIT allows`,
+  );

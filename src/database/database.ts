@@ -15,10 +15,10 @@ export const STATEMENT_TIMEOUT_MS = 4000;
 const TRANSACTION_IDLE_MS = 10_000;
 
 /**
- * Two for batches of tickets without an `Idempotency-Key`, one for batches with keys, one for the look-up of API keys, one
- * for the readiness check: none of them waits for another.
+ * Two for batches of tickets without an `Idempotency-Key`, one for batches with keys, three for those of accounts, one for the
+ * look-up of API keys, one for the readiness check: none of them waits for another.
  */
-export const HOT_CONNECTIONS = 5;
+export const HOT_CONNECTIONS = 8;
 
 /**
  * PostgreSQL replaces a generic plan only when the statistics of its tables change. A table may have been nearly empty when
@@ -64,7 +64,7 @@ export type PoolName = 'general' | 'hot' | 'bulk' | 'exchanges';
 @Injectable()
 export class Database implements Sql, OnApplicationShutdown {
   /**
-   * For ticket ingestion, its key look-up and the readiness check only, so that an admin list cannot delay them. Plans are
+   * For tickets, accounts, the look-up of keys and the readiness check only, so that an admin list cannot delay them. Plans are
    * generic: a new plan for each batch took 190 µs instead of 35 µs.
    */
   readonly hot: Pool;

@@ -65,6 +65,8 @@ import { KeepRetentionByRow1795738000000 } from '../../migrations/1795738000000-
 import { RereadWithoutPlan1795739000000 } from '../../migrations/1795739000000-reread-without-plan.js';
 import { KnowCameras1795740000000 } from '../../migrations/1795740000000-know-cameras.js';
 import { CountStoredRecordings1795742000000 } from '../../migrations/1795742000000-count-stored-recordings.js';
+import { BuildFlowIndexes1796100000000 } from '../../migrations/1796100000000-build-flow-indexes.js';
+import { UseFlowIndexes1796100001000 } from '../../migrations/1796100001000-use-flow-indexes.js';
 import { DropExchangeDays1796102000000 } from '../../migrations/1796102000000-drop-exchange-days.js';
 import { CountRequestsInMemory1796104000000 } from '../../migrations/1796104000000-count-requests-in-memory.js';
 import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-require-trigrams.js';
@@ -137,6 +139,8 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   RereadWithoutPlan1795739000000,
   KnowCameras1795740000000,
   CountStoredRecordings1795742000000,
+  BuildFlowIndexes1796100000000,
+  UseFlowIndexes1796100001000,
   DropExchangeDays1796102000000,
   CountRequestsInMemory1796104000000,
   RequireTrigrams1796104001000,

@@ -1,6 +1,7 @@
-import { AppError } from '../errors/app-error.js';
-import type { Entry } from './batcher.js';
-import { isDatabaseUnavailable, isLockTimeout } from './postgres-errors.js';
+import { AppError, unavailable } from '../errors/app-error.js';
+import { outageSentence } from './outage.js';
+import { isDatabaseUnavailable, isLockTimeout, mayHaveCommitted } from './postgres-errors.js';
+import type { Session } from './session.js';
 
 /**
  * How long a statement of a batch waits for a row that another transaction has locked. Longer than another instance needs
@@ -8,43 +9,80 @@ import { isDatabaseUnavailable, isLockTimeout } from './postgres-errors.js';
  */
 export const LOCK_TIMEOUT_MS = 200;
 
+/** The same for a part of a batch that has waited already. */
+export const NEXT_LOCK_TIMEOUT_MS = 20;
+
 /** How long a batch is halved to find the entries whose rows are locked. */
 const LOCK_SEARCH_MS = 1000;
 
-export interface BatchWork<Value, Result> {
-  /** Writes all values or none. */
-  write(values: readonly Value[]): Promise<readonly (Result | AppError | undefined)[]>;
-  /** After a lost connection: the outcome of each value that was stored all the same. */
-  find(values: readonly Value[]): Promise<readonly (Result | undefined)[]>;
+/** One value of a batch. */
+export interface Entry<Value, Result> {
+  readonly value: Value;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+  /** A row that it needs is locked elsewhere: it is tried again apart from others. */
+  setApart(): void;
 }
 
 /**
- * Writes the entries, all or none, and settles those that get an outcome. Returns the others. After an error it halves the
- * batch, so that a bad entry fails alone, and an entry whose row is locked elsewhere is deferred alone.
+ * Writes all values or none. An `undefined` outcome stands for a value that needs another call. `lockTimeoutMs` is given where it is
+ * not `LOCK_TIMEOUT_MS`.
  */
-export async function settleBatch<Value, Result>(
-  entries: readonly Entry<Value, Result>[],
-  work: BatchWork<Value, Result>,
+export type Write<Value, Result> = (
+  values: readonly Value[],
+  lockTimeoutMs?: number,
+) => Promise<readonly (Result | AppError | undefined)[]>;
+
+/** Other transactions have changed the same rows at the same time, repeatedly. Nothing was written. */
+export class ContentionError extends Error {
+  constructor(cause: unknown) {
+    super('other transactions keep changing the same rows', { cause });
+    this.name = 'ContentionError';
+  }
+}
+
+/**
+ * Writes the entries and settles those that get an outcome. Returns the others. After an error it halves the batch, so that a bad
+ * entry fails alone, and an entry whose row is locked elsewhere is set apart alone. After a lost connection the commit may have
+ * succeeded: only the caller can decide to send it again.
+ */
+export async function settleBatch<Value, Result, E extends Entry<Value, Result>>(
+  entries: readonly E[],
+  write: Write<Value, Result>,
+  lockTimeoutMs?: number,
   searchUntil = performance.now() + LOCK_SEARCH_MS,
-): Promise<readonly Entry<Value, Result>[]> {
+): Promise<readonly E[]> {
   try {
-    const outcomes = await work.write(entries.map(({ value }) => value));
+    const values = entries.map(({ value }) => value);
+    const outcomes = await write(values, lockTimeoutMs);
     return entries.filter((entry, i) => !settle(entry, outcomes[i]));
   } catch (error) {
-    if (isLockTimeout(error)) {
-      if (entries.length === 1 || performance.now() > searchUntil || entries.every(({ wasDeferred }) => wasDeferred)) {
-        for (const entry of entries) entry.defer();
-        return [];
+    const isLocked = isLockTimeout(error) || error instanceof ContentionError;
+    const isWhole = isLocked ? performance.now() > searchUntil : isDatabaseUnavailable(error);
+    if (isWhole || entries.length === 1) {
+      for (const entry of entries) {
+        if (isLocked) entry.setApart();
+        else entry.reject(mayHaveCommitted(error) ? undecided(error) : error);
       }
-    } else if (entries.length === 1 || error instanceof AppError || isDatabaseUnavailable(error)) {
-      // If the connection was lost, the commit may have succeeded: the caller sends it again, which is harmless.
-      for (const entry of entries) entry.reject(error);
       return [];
     }
     const half = entries.length >> 1;
-    const first = await settleBatch(entries.slice(0, half), work, searchUntil);
-    return [...first, ...(await settleBatch(entries.slice(half), work, searchUntil))];
+    const settleHalf = (part: readonly E[]) => settleBatch(part, write, NEXT_LOCK_TIMEOUT_MS, searchUntil);
+    return [...(await settleHalf(entries.slice(0, half))), ...(await settleHalf(entries.slice(half)))];
   }
+}
+
+/** The caller may push again, which is harmless. */
+const undecided = (cause: unknown) => unavailable(`${outageSentence(cause)}; try again shortly`, { cause });
+
+/** With a lock timeout that is not the one of the connection, `work` is one transaction. */
+export function withLockTimeout<T>(
+  session: Session,
+  lockTimeoutMs: number | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (lockTimeoutMs === undefined) return work();
+  return session.transaction(work, { settings: { lock_timeout: String(lockTimeoutMs) } });
 }
 
 /** Returns false if there is no outcome. */

@@ -14,10 +14,10 @@ export interface ResolvedStart {
 const MIN_CONNECTIONS = 100;
 
 /**
- * Connections that an instance opens in addition to `DATABASE_POOL`: five for the hot path, three for synchronisations, one for
+ * Connections that an instance opens in addition to `DATABASE_POOL`: eight for the hot path, three for synchronisations, one for
  * the exchange log.
  */
-const OUTSIDE_POOL = 9;
+const OUTSIDE_POOL = 12;
 
 /** For commands that run beside the service, and for connections that PostgreSQL reserves. */
 const SPARE_CONNECTIONS = 13;

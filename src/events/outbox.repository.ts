@@ -2,38 +2,37 @@ import { type Columns, rowArrays, rowsSql } from '../database/sql.js';
 import type { Querying } from '../database/sql.js';
 import type { HappenedEvent } from './outbox.js';
 
-/** An event with the time-ordered id from which the ids of its deliveries are made. */
-type Identified = HappenedEvent & { readonly id: string };
+/** An event with its time-ordered id, from which the ids of its deliveries are made, and its whole data. */
+export type Event = HappenedEvent & { readonly id: string };
 
-const EVENT = {
+export const EVENT = {
   id: ['uuid', ({ id }) => id],
   hauler_id: ['uuid', ({ haulerId }) => haulerId],
   connection_id: ['uuid', ({ connectionId }) => connectionId ?? null],
   topic: ['text', ({ topic }) => topic],
   data: ['json', ({ data }) => JSON.stringify(data)],
-} as const satisfies Columns<Identified>;
+} as const satisfies Columns<Event>;
 
 /**
- * Parameters: `EVENT`. An id begins with the time of the event, as in a UUIDv7, and is random behind that. An endpoint of a
+ * For statements that write what happened: `events` are rows with the columns of `EVENT`. Each endpoint that asks for an event
+ * gets a delivery. Its id begins with the time of the event, as in a UUIDv7, and is random behind that. An endpoint of a
  * connection gets the events of that connection alone.
  */
-const INSERT = `
+export const insertDeliveries = (events: string): string => `
   INSERT INTO webhook_deliveries (id, endpoint_id, hauler_id, topic, data)
   SELECT overlay(gen_random_uuid()::text PLACING left(event.id::text, 18) FROM 1)::uuid, e.id, event.hauler_id, event.topic, event.data
-    FROM ${rowsSql(EVENT, 1)} AS event JOIN webhook_endpoints AS e
+    FROM ${events} AS event JOIN webhook_endpoints AS e
       ON e.enabled AND event.topic = ANY (e.topics) AND (e.hauler_id IS NULL OR e.hauler_id = event.hauler_id)
      AND (e.connection_id IS NULL OR e.connection_id = event.connection_id)`;
 
-export async function insertDeliveries(database: Querying, events: readonly Identified[]): Promise<void> {
+const INSERT = insertDeliveries(rowsSql(EVENT, 1));
+
+export async function insertEvents(database: Querying, events: readonly Event[]): Promise<void> {
   await database.query(INSERT, rowArrays(EVENT, events));
 }
 
-/** What an enabled endpoint asks for. */
-export interface Interest {
-  readonly haulerId: string | null;
-  readonly topics: readonly string[];
-}
-
-export function findInterests(database: Querying): Promise<Interest[]> {
-  return database.query('SELECT DISTINCT hauler_id AS "haulerId", topics FROM webhook_endpoints WHERE enabled', []);
+/** The locks that `insertDeliveries` takes; an error of a lock timeout if another transaction holds one that excludes them. */
+export async function lockTables(database: Querying): Promise<void> {
+  await database.query('LOCK TABLE webhook_endpoints IN ACCESS SHARE MODE NOWAIT', []);
+  await database.query('LOCK TABLE webhook_deliveries IN ROW EXCLUSIVE MODE NOWAIT', []);
 }

@@ -1,17 +1,17 @@
 import { Injectable, Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { EventData, TopicName } from '../contracts/webhooks/topics.js';
+import { Database } from '../database/database.js';
+import { isDatabaseUnavailable, isLockTimeout } from '../database/postgres-errors.js';
 import type { Querying } from '../database/sql.js';
 import { uuidv7 } from '../database/uuid.js';
 import { inBackground } from '../errors/background.js';
-import { findInterests, insertDeliveries } from './outbox.repository.js';
-
-/** As old as keys in the cache of keys: another instance's endpoint gets events after this time at the latest. */
-const REFRESH_MS = 2_000;
-const MAX_AGE_MS = 4_000;
+import { type Event, insertEvents, lockTables } from './outbox.repository.js';
 
 /** Events that wait to be written outside of a transaction; further ones are dropped. */
 const MAX_WAITING = 10_000;
+
+/** How long the tables of webhooks are left alone after they were found locked, and waiting events after an error. */
+const RETRY_MS = 1_000;
 
 /** Something happened. */
 export interface HappenedEvent {
@@ -22,117 +22,83 @@ export interface HappenedEvent {
   readonly data: EventData;
 }
 
-/** The topics of the enabled endpoints. */
-class Interests {
-  private readonly keys = new Set<string>();
+/** The rows that `insertDeliveries` and `EVENT` need. */
+export const toEvents = (happened: readonly HappenedEvent[]): Event[] =>
+  happened.map((event) => ({ ...event, id: uuidv7(), data: { haulerId: event.haulerId, ...event.data } }));
 
-  constructor(
-    rows: Awaited<ReturnType<typeof findInterests>>,
-    readonly requestedAt: number,
-  ) {
-    for (const { haulerId, topics } of rows) for (const topic of topics) this.keys.add(keyOf(topic, haulerId));
-  }
-
-  has(topic: string, haulerId: string): boolean {
-    return this.keys.size > 0 && (this.keys.has(keyOf(topic, null)) || this.keys.has(keyOf(topic, haulerId)));
-  }
-}
-
-const keyOf = (topic: string, haulerId: string | null): string => `${topic} ${haulerId ?? ''}`;
-
-/**
- * Writes what happened for the webhook endpoints that ask for it, in the transaction in which it happened. Whether any endpoint
- * asks is known without a query: without one, nothing is written and nothing waits.
- */
+/** Writes what happened for the webhook endpoints that ask for it, in the transaction in which it happened. */
 @Injectable()
 export class Outbox {
   private readonly logger = new Logger('Outbox');
-  private interests: Interests | undefined;
-  private refreshing: Promise<Interests> | undefined;
-  /** How often this instance has changed an endpoint. */
-  private changes = 0;
-  private waiting: HappenedEvent[] = [];
+  private waiting: Event[] = [];
   private isFlushing = false;
+  /** By `performance.now()`. */
+  private lockedUntil = 0;
 
-  constructor(private readonly dataSource: DataSource) {}
-
-  /**
-   * Whether an endpoint asks for one of the topics, for one of the haulers. A promise only if the cache is older than 4 s. A
-   * caller that has a connection passes it as `database`: waiting for another one, it would keep that from others (decision 73).
-   */
-  wants(topics: readonly TopicName[], haulerIds: readonly string[], database?: Querying): boolean | Promise<boolean> {
-    const ask = (interests: Interests) =>
-      haulerIds.some((haulerId) => topics.some((topic) => interests.has(topic, haulerId)));
-    const known = this.known(database);
-    return known instanceof Promise ? known.then(ask) : ask(known);
-  }
+  constructor(private readonly database: Database) {}
 
   /** One statement for all events. `database` is the transaction in which they happened. */
-  async write(database: Querying, events: readonly HappenedEvent[]): Promise<void> {
-    if (events.length === 0) return;
-    const rows = events.map((event) => ({
-      ...event,
-      id: uuidv7(),
-      data: { haulerId: event.haulerId, ...event.data },
-    }));
-    await insertDeliveries(database, rows);
-  }
-
-  /** `write`, for the events that an endpoint asks for. */
   async record(database: Querying, ...events: readonly HappenedEvent[]): Promise<void> {
-    if (events.length === 0) return;
-    const interests = await this.known(database);
-    await this.write(
-      database,
-      events.filter(({ topic, haulerId }) => interests.has(topic, haulerId)),
-    );
+    if (events.length > 0) await insertEvents(database, toEvents(events));
   }
 
-  /** For an event of which nothing is stored, such as a refusal: it is written soon, many in one statement. */
-  writeSoon(event: HappenedEvent): void {
-    if (this.waiting.length < MAX_WAITING) this.waiting.push(event);
+  /**
+   * Runs `write`, whose statements write their events themselves (`insertDeliveries`) if they are `isAnnounced`. If another
+   * transaction has locked the tables of webhooks, nobody waits for it (decision 67): `write` runs without them, and its events
+   * follow soon.
+   */
+  async announce<T>(
+    write: (isAnnounced: boolean) => Promise<T>,
+    eventsOf: (written: T) => readonly HappenedEvent[],
+  ): Promise<T> {
+    if (performance.now() >= this.lockedUntil) {
+      try {
+        return await write(true);
+      } catch (error) {
+        if (!isLockTimeout(error) || !(await this.areTablesLocked())) throw error;
+        this.lockedUntil = performance.now() + RETRY_MS;
+      }
+    }
+    const written = await write(false);
+    this.writeSoon(...eventsOf(written));
+    return written;
+  }
+
+  /** For events of which nothing is stored, such as a refusal: they are written soon, many in one statement. */
+  writeSoon(...events: readonly HappenedEvent[]): void {
+    this.waiting.push(...toEvents(events.slice(0, MAX_WAITING - this.waiting.length)));
     inBackground(this.flush());
   }
 
-  /** This instance has changed an endpoint. */
-  forget(): void {
-    this.interests = undefined;
-    this.refreshing = undefined;
-    this.changes++;
-  }
-
   private async flush(): Promise<void> {
-    if (this.isFlushing) return;
+    if (this.isFlushing || this.waiting.length === 0) return;
     this.isFlushing = true;
+    const events = this.waiting.slice(0, 500);
     try {
-      while (this.waiting.length > 0) await this.write(this.dataSource, this.waiting.splice(0, 500));
+      await this.database.general.use((session) =>
+        session.transaction(async () => {
+          await lockTables(session);
+          await insertEvents(session, events);
+        }),
+      );
+      this.waiting.splice(0, events.length);
+      setImmediate(() => inBackground(this.flush()));
     } catch (err) {
-      this.logger.warn({ err }, 'cannot store events of webhooks');
+      if (!isLockTimeout(err)) this.logger.warn({ err }, 'cannot store events of webhooks');
+      if (isDatabaseUnavailable(err)) setTimeout(() => inBackground(this.flush()), RETRY_MS).unref();
+      else this.waiting.splice(0, events.length);
     } finally {
       this.isFlushing = false;
     }
   }
 
-  private known(database?: Querying): Interests | Promise<Interests> {
-    const age = this.interests === undefined ? Infinity : performance.now() - this.interests.requestedAt;
-    if (this.interests === undefined || age >= MAX_AGE_MS) {
-      return database === undefined ? this.refresh() : this.load(database);
+  private async areTablesLocked(): Promise<boolean> {
+    try {
+      await this.database.hot.use((session) => session.transaction(() => lockTables(session)));
+      return false;
+    } catch (error) {
+      if (isLockTimeout(error)) return true;
+      throw error;
     }
-    // The next call retries a refresh that failed. When the cache is too old, the call waits for it and gets its error.
-    if (age >= REFRESH_MS) this.refresh().catch(() => undefined);
-    return this.interests;
-  }
-
-  private refresh(): Promise<Interests> {
-    return (this.refreshing ??= this.load(this.dataSource).finally(() => (this.refreshing = undefined)));
-  }
-
-  private async load(database: Querying): Promise<Interests> {
-    const { changes } = this;
-    const requestedAt = performance.now();
-    const found = new Interests(await findInterests(database), requestedAt);
-    // Else `forget` was called during the query.
-    if (changes === this.changes) this.interests = found;
-    return found;
   }
 }

@@ -188,7 +188,7 @@ export async function* chunksOf(request: Request, { timeoutMs, refusal, ofAll }:
   for (;;) {
     const begun = performance.now();
     const chunk = await within(chunks.next(), leftMs, refusal);
-    if (ofAll) leftMs -= performance.now() - begun;
+    if (ofAll) leftMs = Math.max(0, leftMs - (performance.now() - begun));
     if (chunk.done === true) return;
     yield chunk.value;
   }

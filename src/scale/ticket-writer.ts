@@ -9,21 +9,24 @@ import {
 } from '../contracts/scale/scale.dto.js';
 import { Database } from '../database/database.js';
 import type { Session } from '../database/session.js';
+import { LOCK_TIMEOUT_MS, withLockTimeout } from '../database/settle-batch.js';
 import { AppError, violated } from '../errors/app-error.js';
-import { type HappenedEvent, Outbox } from '../events/outbox.js';
+import { type HappenedEvent, Outbox, toEvents } from '../events/outbox.js';
 import type { Answer } from '../http/answer.js';
 import type { Claim } from '../idempotency/idempotency.repository.js';
 import { answerOncePerKey, keyReused } from '../idempotency/idempotency-key.js';
 import { findReferences, requestCatalog } from '../site-sync/catalog/catalog.repository.js';
 import { catalogViolations, flowConflict, futureViolations, unknownRecords } from './ticket-refusals.rules.js';
-import { BatchState, haveCommonFlow } from './ticket.rules.js';
-import { findRevisions, findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
+import { BatchState, firstOfRows } from './ticket.rules.js';
+import { findTickets, insertNewTickets, writeChanges } from './ticket.repository.js';
 import type { Push } from './ticket.js';
 
 /** A push, with its claim if the caller sent an `Idempotency-Key` (decision 16). */
 export interface Submission {
   readonly push: Push;
   readonly claim: Claim | undefined;
+  /** The names of the rows for whose locks it may wait: those of its flows and of its `Idempotency-Key`. */
+  readonly rows: readonly string[];
 }
 
 /** The response of section 2.3, or the text of an earlier response. */
@@ -36,7 +39,10 @@ export type Outcome = TicketAnswer | AppError;
 /** Outcomes in the order of the submissions; `undefined` if the submission must be written again, see each method. */
 export type Outcomes = (Outcome | undefined)[];
 
-/** Decides on a batch of submissions and writes its changes, all or none. */
+/**
+ * Decides on a batch of submissions and writes its changes, with what is announced of them, all or none. `lockTimeoutMs` replaces
+ * that of the connection.
+ */
 @Injectable()
 export class TicketWriter {
   constructor(
@@ -48,97 +54,64 @@ export class TicketWriter {
    * Most pushes create a ticket and violate no rule. Inserts them in one statement. The others have no outcome: they need
    * `write`.
    */
-  async insertNew(submissions: readonly Submission[]): Promise<Outcomes> {
-    const pushes = submissions.map(({ push }) => push);
-    // Pushes of one flow must be applied one after the other.
-    if (haveCommonFlow(pushes)) return pushes.map(() => undefined);
+  async insertNew(submissions: readonly Submission[], lockTimeoutMs?: number): Promise<Outcomes> {
+    const pushes = firstOfRows(submissions).map(({ push }) => push);
     const possible = pushes.filter((push) => futureViolations(push).length === 0);
-    const wanted = this.isAnnounced(possible);
-    // Without an endpoint a batch is one statement, as it was before there were webhooks.
-    const inserted = await this.database.hot.use(
-      (wanted instanceof Promise ? await wanted : wanted)
-        ? (session) => session.transaction(() => this.insertAnnounced(session, possible))
-        : (session) => insertNewTickets(session, possible),
+    const inserted = await this.outbox.announce(
+      (isAnnounced) => this.use(lockTimeoutMs, (session) => insertNewTickets(session, possible, isAnnounced)),
+      (ids) => possible.filter(({ id }) => ids.has(id)).map(({ haulerId, id }) => ticketEvent('created', haulerId, id)),
     );
-    return pushes.map(({ id }) => (inserted.has(id) ? stored({ id, version: null }, 'created') : undefined));
-  }
-
-  /** What became of submissions whose transaction lost its connection: those that are kept have a revision of their exchange. */
-  async find(submissions: readonly Submission[]): Promise<(TicketAnswer | undefined)[]> {
-    const pushes = submissions.map(({ push }) => push);
-    const kept = await this.database.hot.use((session) => findRevisions(session, pushes));
-    return pushes.map(({ origin }) => {
-      const revision = kept.find(({ exchangeId }) => exchangeId === origin.exchangeId);
-      return revision && stored({ id: revision.ticketId, version: revision.version }, revision.result);
-    });
+    return submissions.map(({ push: { id } }) =>
+      inserted.has(id) ? stored({ id, version: null }, 'created') : undefined,
+    );
   }
 
   /** Every submission gets an outcome. */
-  write(submissions: readonly Submission[]): Promise<Written[]> {
-    return this.database.hot.use((session) => this.writeAnnounced(session, submissions));
+  write(submissions: readonly Submission[], lockTimeoutMs?: number): Promise<Written[]> {
+    return this.outbox.announce(
+      (isAnnounced) => this.use(lockTimeoutMs, (session) => writeOn(session, submissions, isAnnounced)),
+      (outcomes) => eventsOf(outcomes, submissions),
+    );
   }
 
   /** Submissions with an `Idempotency-Key`, see `answerOncePerKey`. */
-  writeOncePerKey(submissions: readonly Submission[]): Promise<Outcomes> {
-    return this.database.hot.use((session) =>
-      session.transaction(() =>
-        answerOncePerKey(
-          session,
-          submissions,
-          () => keyReused(SCALE_API, 'ruleViolated'),
-          (claimed) => this.writeAnnounced(session, claimed),
+  writeOncePerKey(submissions: readonly Submission[], lockTimeoutMs = LOCK_TIMEOUT_MS): Promise<Outcomes> {
+    return this.outbox.announce(
+      (isAnnounced) =>
+        this.use(lockTimeoutMs, (session) =>
+          answerOncePerKey(
+            session,
+            submissions,
+            () => keyReused(SCALE_API, 'ruleViolated'),
+            (claimed) => writeOn(session, claimed, isAnnounced),
+          ),
         ),
-      ),
+      (outcomes) => eventsOf(outcomes, submissions),
     );
   }
 
-  private isAnnounced(pushes: readonly Push[], session?: Session): boolean | Promise<boolean> {
-    return this.outbox.wants(
-      TOPICS,
-      pushes.map(({ haulerId }) => haulerId),
-      session,
-    );
-  }
-
-  private async insertAnnounced(session: Session, pushes: readonly Push[]): Promise<ReadonlySet<string>> {
-    const inserted = await insertNewTickets(session, pushes);
-    const created = pushes.filter(({ id }) => inserted.has(id));
-    await this.outbox.record(
-      session,
-      ...created.map(({ haulerId, id }) => ticketEvent('ticket.created', haulerId, id)),
-    );
-    return inserted;
-  }
-
-  private async writeAnnounced(session: Session, submissions: readonly Submission[]): Promise<Written[]> {
-    const pushes = submissions.map(({ push }) => push);
-    if (!(await this.isAnnounced(pushes, session))) return writeOn(session, submissions);
-    return session.transaction(async () => {
-      const outcomes = await writeOn(session, submissions);
-      const events = outcomes.map((outcome, i) => eventOf(outcome, submissions[i]?.push.haulerId ?? ''));
-      await this.outbox.record(session, ...events.filter((event) => event !== undefined));
-      return outcomes;
-    });
+  private use<T>(lockTimeoutMs: number | undefined, work: (session: Session) => Promise<T>): Promise<T> {
+    return this.database.hot.use((session) => withLockTimeout(session, lockTimeoutMs, () => work(session)));
   }
 }
 
-const TOPICS = ['ticket.created', 'ticket.updated'] as const;
-
-const ticketEvent = (topic: (typeof TOPICS)[number], haulerId: string, ticketId: string): HappenedEvent => ({
-  topic,
+const ticketEvent = (result: 'created' | 'updated', haulerId: string, ticketId: string): HappenedEvent => ({
+  topic: `ticket.${result}`,
   haulerId,
   data: { ticketId },
 });
 
-/** Undefined for a push that changed no ticket. */
-function eventOf(outcome: Written, haulerId: string): HappenedEvent | undefined {
-  if (outcome instanceof AppError) return undefined;
-  const result = outcome.headers[RESULT_HEADER];
-  if (result !== 'created' && result !== 'updated') return undefined;
-  return ticketEvent(`ticket.${result}`, haulerId, outcome.body.disposalTicketId);
+/** Of the pushes that changed a ticket now; a replayed answer did so before. */
+function eventsOf(outcomes: Outcomes, submissions: readonly Submission[]): HappenedEvent[] {
+  return outcomes.flatMap((outcome, i) => {
+    if (outcome === undefined || outcome instanceof AppError || typeof outcome.body === 'string') return [];
+    const result = outcome.headers[RESULT_HEADER];
+    if (result !== 'created' && result !== 'updated') return [];
+    return [ticketEvent(result, submissions[i]?.push.haulerId ?? '', outcome.body.disposalTicketId)];
+  });
 }
 
-async function writeOn(session: Session, submissions: readonly Submission[]): Promise<Written[]> {
+async function writeOn(session: Session, submissions: readonly Submission[], isAnnounced: boolean): Promise<Written[]> {
   const pushes = submissions.map(({ push }) => push);
   const [catalog, tickets] = await Promise.all([findReferences(session, pushes), findTickets(session, pushes)]);
   const state = new BatchState(tickets);
@@ -151,7 +124,8 @@ async function writeOn(session: Session, submissions: readonly Submission[]): Pr
     if (own.length > 0) return unknownRecords([...own, ...ahead], synchronised?.get(push.haulerId));
     return ahead.length > 0 ? violated(SCALE_API, 'ruleViolated', ahead) : toOutcome(state.apply(push));
   });
-  await writeChanges(session, state.changes());
+  const events = isAnnounced ? toEvents(eventsOf(outcomes, submissions)) : undefined;
+  await writeChanges(session, state.changes(), events);
   return outcomes;
 }
 

@@ -194,10 +194,17 @@ export function flowKeys({ haulerId, siteId, flows }: Push): string[] {
   });
 }
 
-/** Whether two of the pushes belong to one ticket, or would. */
-export function haveCommonFlow(pushes: readonly Push[]): boolean {
-  const keys = pushes.flatMap(flowKeys);
-  return new Set(keys).size < keys.length;
+/**
+ * Those of the items that have no row in common with an earlier one: pushes of one flow are applied one after the other. An item
+ * that comes later keeps its rows from those behind it, so that their order stays.
+ */
+export function firstOfRows<T extends { readonly rows: readonly string[] }>(items: readonly T[]): T[] {
+  const taken = new Set<string>();
+  return items.filter(({ rows }) => {
+    const isFirst = !rows.some((row) => taken.has(row));
+    for (const row of rows) taken.add(row);
+    return isFirst;
+  });
 }
 
 /** The order in which batches write new tickets: two batches with the same flows wait for each other and cannot deadlock. */

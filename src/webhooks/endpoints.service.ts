@@ -19,7 +19,6 @@ import { listPage } from '../database/list-page.js';
 import { isForeignKeyViolation } from '../database/postgres-errors.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError, invalid } from '../errors/app-error.js';
-import { Outbox } from '../events/outbox.js';
 import { outboundPolicy } from '../outbound/address-guard.js';
 import { sealKey } from '../partner-client/connection-keys.service.js';
 import { DeliveryJob } from './delivery.job.js';
@@ -54,7 +53,6 @@ export class WebhookEndpoints {
   constructor(
     private readonly database: Database,
     @Inject(ENV) private readonly env: ResolvedEnv,
-    private readonly outbox: Outbox,
     private readonly job: DeliveryJob,
     private readonly deliveries: Deliveries,
   ) {}
@@ -89,7 +87,6 @@ export class WebhookEndpoints {
       sealed_secret: sealKey(this.env.SECRETS_KEY, id, secret),
     };
     await ofKnownHauler(insertEndpoint(this.database, row));
-    this.outbox.forget();
     return { ...(await this.get(id, owner)), secret };
   }
 
@@ -121,7 +118,6 @@ export class WebhookEndpoints {
       await ofKnownHauler(updateEndpoint(transaction, id, { url, topics, format, haulerId, enabled }));
       if (enabled === true) await makeDue(transaction, id);
     });
-    this.outbox.forget();
     this.job.runDue();
     return this.get(id, owner);
   }
@@ -129,7 +125,6 @@ export class WebhookEndpoints {
   async remove(id: string, owner = OPERATOR): Promise<void> {
     await this.required(id, owner);
     await deleteEndpoint(this.database, id);
-    this.outbox.forget();
     await deleteDeliveries(this.database, id);
   }
 

@@ -4,6 +4,7 @@ import { DataSource } from 'typeorm';
 import type { AccountImportQuery, AccountImportRow } from '../../contracts/admin/account-import.dto.js';
 import type { CreateAccountRequest, CreateAccountResponse } from '../../contracts/account/account.dto.js';
 import { Database } from '../../database/database.js';
+import { mayHaveCommitted } from '../../database/postgres-errors.js';
 import { onConnection } from '../../database/transaction.js';
 import { AppError } from '../../errors/app-error.js';
 import { nameDigest } from '../account-name.js';
@@ -176,5 +177,6 @@ function takenOf(error: unknown): { accountId: string; accountNumber: string } |
   return { accountId: accountId ?? '', accountNumber: accountNumber ?? '' };
 }
 
-/** The queue is full, a row is locked, or there was no result in time. What was stored all the same is found by its name. */
-const isRefusedForNow = (error: unknown): boolean => error instanceof AppError && error.kind === 'unavailable';
+/** The queue is full, a row is locked, or there was no result in time: what was stored all the same is found by its name. */
+const isRefusedForNow = (error: unknown): boolean =>
+  error instanceof AppError && error.kind === 'unavailable' && !mayHaveCommitted(error.cause);

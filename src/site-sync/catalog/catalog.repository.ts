@@ -1,6 +1,6 @@
 import type { CatalogQuery } from '../../contracts/admin/catalog.dto.js';
 import type { SqlList } from '../../database/list-page.js';
-import type { Columns, Sql } from '../../database/sql.js';
+import type { Sql } from '../../database/sql.js';
 
 /** The site and materials of one ticket, by the partner's ids in lower case. */
 export interface CatalogReference {
@@ -16,38 +16,20 @@ export interface CatalogFindings {
   sitesOf(haulerId: string, materialId: string): ReadonlySet<string> | undefined;
 }
 
-interface MaterialReference {
-  readonly haulerId: string;
-  readonly siteId: string;
-  readonly materialId: string;
-}
-
-export const MATERIAL_REFERENCE = {
-  hauler_id: ['uuid', ({ haulerId }) => haulerId],
-  site_id: ['uuid', ({ siteId }) => siteId],
-  material_id: ['uuid', ({ materialId }) => materialId],
-} as const satisfies Columns<MaterialReference>;
-
-export function toMaterialReferences({ haulerId, siteId, materialIds }: CatalogReference): MaterialReference[] {
-  return materialIds.map((materialId) => ({ haulerId, siteId, materialId }));
-}
-
 /**
- * A condition for statements of other modules: each row of `references` (`MATERIAL_REFERENCE`) names an existing site and a
- * material of it, directly or through its kiosk (decision 24).
+ * A condition for statements of other modules: a row `reference` with `hauler_id`, `site_id` and `material_id` names no existing
+ * site, or no material of it, directly or through its kiosk (decision 24).
  */
-export const allReferencesExist = (references: string) => `
+export const IS_UNKNOWN = `
   NOT EXISTS (
-    SELECT FROM ${references} AS reference
-     WHERE NOT EXISTS (
-             SELECT FROM sites s WHERE (s.hauler_id, s.external_id) = (reference.hauler_id, reference.site_id))
-        OR NOT EXISTS (
-             SELECT FROM materials m
-              WHERE (m.hauler_id, m.external_id) = (reference.hauler_id, reference.material_id)
-                AND (reference.site_id = ANY (m.site_ids) OR EXISTS (
-                      SELECT FROM kiosks k
-                       WHERE k.hauler_id = m.hauler_id AND k.external_id = ANY (m.kiosk_ids)
-                         AND k.site_external_id = reference.site_id))))`;
+    SELECT FROM sites s WHERE (s.hauler_id, s.external_id) = (reference.hauler_id, reference.site_id))
+  OR NOT EXISTS (
+    SELECT FROM materials m
+     WHERE (m.hauler_id, m.external_id) = (reference.hauler_id, reference.material_id)
+       AND (reference.site_id = ANY (m.site_ids) OR EXISTS (
+             SELECT FROM kiosks k
+              WHERE k.hauler_id = m.hauler_id AND k.external_id = ANY (m.kiosk_ids)
+                AND k.site_external_id = reference.site_id)))`;
 
 interface FoundRow {
   readonly hauler_id: string;

@@ -21,7 +21,8 @@ test.each<[string, string, (app: TestApp['app']) => Promise<unknown>]>([
 ])('a stop awaits the step of the sweep of %s, and loses none that follows', async (_, table, sweep) => {
   await insertForSweeps(service);
   const stopping = await startTestApp({ on: service });
-  let [swept, closed]: Promise<unknown>[] = [];
+  let swept: Promise<unknown> = Promise.resolve('no sweep has run');
+  let closed: Promise<unknown> = Promise.resolve();
   await whileTableIsLocked(service, table, async () => {
     swept = sweep(stopping.app);
     closed = stopping.close();

@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Application } from 'express';
 import { SCALE_API } from '../../../src/contracts/scale/scale.api.js';
 import { SITE_API } from '../../../src/contracts/site/site.api.js';
+import { receivingBytes } from '../../../src/http/body-reader.js';
 import { issueKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { SlowClient } from '../../support/slow-client.js';
 
 const TICKETS = `${SCALE_API.prefix}${SCALE_API.routes.createTicket.path}`;
@@ -38,6 +40,7 @@ describe('while all places but the reserved ones are taken', () => {
     // The service works for it: it is closed for no other connection.
     const lines = ['Content-Type: application/json', `PLATFORM-API-KEY: ${key}`, 'Content-Length: 1000'];
     await open(`POST ${TICKETS}`, ...lines);
+    await eventually(async () => expect(receivingBytes(service.app.getHttpAdapter().getInstance())).toBe(1000));
   });
   afterAll(() => service.close());
 

@@ -81,9 +81,9 @@ describe('resolveEnv', () => {
 
   test.each([
     [2, 100],
-    [78, 100],
-    [79, 101],
-    [200, 222],
+    [75, 100],
+    [76, 101],
+    [200, 225],
   ])('with DATABASE_POOL=%i, the embedded database allows %i connections', (DATABASE_POOL, connections) => {
     expect(connectionsOf({ DATABASE_POOL })).toBe(connections);
   });

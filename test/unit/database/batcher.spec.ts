@@ -1,216 +1,200 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { Batcher, type BatchLimits, type Entry } from '../../../src/database/batcher.js';
+import { Batcher } from '../../../src/database/batcher.js';
+import { ContentionError } from '../../../src/database/settle-batch.js';
+import { AppError } from '../../../src/errors/app-error.js';
 
-const LIMITS: BatchLimits = {
-  maxRunning: 2,
-  maxEntries: 4,
-  maxBytes: 100,
-  maxWaiting: 8,
-  maxWaitingBytes: 200,
-  maxQueueMs: 60_000,
-  timeoutMs: 60_000,
-  overload: 'tickets',
-};
+type Outcome = string | AppError | undefined;
 
 /** A batcher whose batches run until the test ends them. */
-function gathering(limits: Partial<BatchLimits> = {}) {
-  const batches: { values: number[]; end(): void; fail(error: Error): void }[] = [];
-  const batcher = new Batcher<number, string>({ ...LIMITS, ...limits }, (entries: readonly Entry<number, string>[]) => {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const end = () => {
-      for (const entry of entries) entry.resolve(`done ${entry.value}`);
-      resolve();
-    };
-    batches.push({ values: entries.map(({ value }) => value), end, fail: reject });
-    return promise;
-  });
-  return { batcher, batches, values: () => batches.map((batch) => batch.values) };
+function gathering({ maxRunning = 2 } = {}) {
+  const batches: { values: readonly number[]; end(): void; fail(error: Error): void }[] = [];
+  const options = { overload: 'tickets', maxRunning, rowsOf: (value: number) => [`row ${value}`] } as const;
+  const batcher = new Batcher<number, string>(options, [
+    (values) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Outcome[]>();
+      batches.push({ values, end: () => resolve(values.map((value) => `done ${value}`)), fail: reject });
+      return promise;
+    },
+  ]);
+  const submit = (value: number, bytes = 1, hauler = 'hauler') => batcher.submit(value, bytes, [hauler, 'key']);
+  return { batcher, batches, submit, values: () => batches.map((batch) => batch.values) };
 }
 
+const turns = async (count = 3) => {
+  for (let i = 0; i < count; i++) await turn();
+};
+
 describe('Batcher', () => {
-  test('collects the entries of one turn of the event loop without a timer', async () => {
-    const { batcher, batches, values } = gathering();
-    const results = [1, 2, 3].map((value) => batcher.submit(value, 1));
+  test('collects the values of one turn of the event loop without a timer', async () => {
+    const { batches, submit, values } = gathering();
+    const results = [1, 2, 3].map((value) => submit(value));
     await turn();
     expect(values()).toEqual([[1, 2, 3]]);
     batches[0]?.end();
     expect(await Promise.all(results)).toEqual(['done 1', 'done 2', 'done 3']);
   });
 
-  test('runs at most two batches, and collects the entries that arrive meanwhile in their order', async () => {
-    const { batcher, batches, values } = gathering();
-    for (const value of [1, 2, 3, 4]) {
-      void batcher.submit(value, 1);
-      await turn();
-    }
-    expect(values()).toEqual([[1], [2]]);
-    batches[1]?.end();
-    await turn();
-    await turn();
-    expect(values()).toEqual([[1], [2], [3, 4]]);
-  });
-
   test('starts a second batch beside a running one only if it is as large', async () => {
-    const { batcher, batches, values } = gathering();
-    for (const value of [1, 2, 3]) void batcher.submit(value, 1);
+    const { batches, submit, values } = gathering();
+    void submit(1);
+    void submit(2);
     await turn();
-    for (const value of [4, 5]) void batcher.submit(value, 1);
-    await turn();
-    await turn();
-    expect(values()).toEqual([[1, 2, 3]]);
-    void batcher.submit(6, 1);
-    await turn();
+    void submit(3);
+    await turns();
+    expect(values()).toEqual([[1, 2]]);
+    void submit(4);
+    await turns();
     expect(values()).toEqual([
-      [1, 2, 3],
-      [4, 5, 6],
+      [1, 2],
+      [3, 4],
     ]);
-    void batcher.submit(7, 1);
-    batches[0]?.end();
-    await turn();
-    await turn();
+    void submit(5);
+    void submit(6);
+    await turns();
     expect(values()).toHaveLength(2);
-    batches[1]?.end();
-    await turn();
-    await turn();
-    expect(values()).toEqual([[1, 2, 3], [4, 5, 6], [7]]);
-  });
-
-  test('starts no second batch with the rest of the same turn after a full one', async () => {
-    const { batcher, batches, values } = gathering();
-    for (const value of [1, 2, 3, 4, 5]) void batcher.submit(value, 1);
-    await turn();
-    await turn();
-    expect(values()).toEqual([[1, 2, 3, 4]]);
     batches[0]?.end();
-    await turn();
-    await turn();
-    expect(values()).toEqual([[1, 2, 3, 4], [5]]);
+    await turns();
+    expect(values().at(-1)).toEqual([5, 6]);
   });
 
-  test('limits a batch by entries and by bytes; a larger entry is a batch of its own', async () => {
+  test('limits a batch by entries and by bytes; small values go along with a large one', async () => {
     const gatheredBy = async (sizes: readonly number[]) => {
-      const { batcher, batches, values } = gathering({ maxRunning: 1, maxWaitingBytes: 1000 });
-      sizes.forEach((bytes, i) => void batcher.submit(i + 1, bytes));
+      const { batches, submit, values } = gathering({ maxRunning: 1 });
+      sizes.forEach((kib, i) => void submit(i + 1, kib * 1024));
       for (let i = 0; i < 10; i++) {
         await turn();
         batches.at(-1)?.end();
       }
       return values();
     };
-    expect(await gatheredBy([1, 1, 1, 1, 1, 1])).toEqual([
-      [1, 2, 3, 4],
-      [5, 6],
-    ]);
-    expect(await gatheredBy([60, 40, 1, 150, 1])).toEqual([[1, 2], [3], [4], [5]]);
+    const many = await gatheredBy(Array.from({ length: 130 }, () => 1));
+    expect(many.map(({ length }) => length)).toEqual([128, 2]);
+    expect(await gatheredBy([200, 56, 16, 300, 1])).toEqual([[1, 2], [3], [4, 5]]);
   });
 
-  test('refuses entries beyond its limits at once, and accepts more when there is room', async () => {
-    const overloaded = { kind: 'unavailable', headers: { 'Retry-After': '1' } };
-    const { batcher, batches } = gathering({ maxRunning: 1, maxWaiting: 2 });
-    expect([batcher.hasRoom(200), batcher.hasRoom(201)]).toEqual([true, false]);
-    void batcher.submit(0, 1);
+  test('serves a small value of another hauler before the rest of a loud one', async () => {
+    const { batches, submit, values } = gathering({ maxRunning: 1 });
+    void submit(0);
     await turn();
-    const waiting = [batcher.submit(1, 1), batcher.submit(2, 1)];
-    await expect(batcher.submit(3, 1)).rejects.toMatchObject(overloaded);
-    batches[0]?.end();
-    await turn();
-    await turn();
-    void batcher.submit(4, 1);
-    batches[1]?.end();
-    expect(await Promise.all(waiting)).toEqual(['done 1', 'done 2']);
-    const byBytes = gathering({ maxRunning: 1 });
-    void byBytes.batcher.submit(1, 150);
-    await expect(byBytes.batcher.submit(2, 51)).rejects.toMatchObject(overloaded);
-    const last = byBytes.batcher.submit(3, 50);
-    await turn();
-    byBytes.batches[0]?.end();
-    while (byBytes.batches.length < 2) await turn();
-    byBytes.batches[1]?.end();
-    expect(await last).toBe('done 3');
-    const all = byBytes.batcher.submit(4, 200);
-    while (byBytes.batches.length < 3) await turn();
-    byBytes.batches[2]?.end();
-    expect(await all).toBe('done 4');
+    for (const value of [1, 2, 3]) void submit(value, 300 * 1024, 'loud');
+    void submit(4, 1, 'quiet');
+    for (let i = 0; i < 5; i++) {
+      batches.at(-1)?.end();
+      await turns();
+    }
+    expect(values()).toEqual([[0], [1, 4], [2], [3]]);
   });
 
-  test('refuses an entry that waited too long, and does not run it if it has not started', async () => {
-    const { batcher, batches, values } = gathering({ maxRunning: 1, timeoutMs: 50 });
-    const begun = batcher.submit(1, 1);
-    await turn();
-    const waiting = batcher.submit(2, 1);
-    for (const one of [begun, waiting]) await expect(one).rejects.toMatchObject({ kind: 'unavailable' });
-    batches[0]?.end();
-    await turn();
-    await turn();
-    expect(values()).toEqual([[1]]);
-    const late = batcher.submit(3, 1);
-    await turn();
-    await turn();
-    expect(values()).toEqual([[1], [3]]);
-    batches[1]?.end();
-    expect(await late).toBe('done 3');
+  test('refuses the newest value of a loud hauler if too many wait, and a value that could never wait as too large', async () => {
+    const { submit } = gathering();
+    const loud = Array.from({ length: 4001 }, (_, i) => submit(i, 1, 'loud'));
+    await expect(loud.at(-1)).rejects.toMatchObject({ kind: 'unavailable', headers: { 'Retry-After': '1' } });
+    void submit(5000, 1, 'quiet');
+    await expect(loud.at(-2)).rejects.toMatchObject({ kind: 'unavailable' });
+    await expect(submit(1, 24 * 1024 * 1024 + 1)).rejects.toMatchObject({ kind: 'tooLarge' });
   });
 
-  test('fails each entry of a batch that fails, and runs the next one', async () => {
-    const { batcher, batches } = gathering({ maxRunning: 1 });
-    const results = [batcher.submit(1, 1), batcher.submit(2, 1)];
+  test('halves a batch that fails, so that a bad value fails alone, and runs the next one', async () => {
+    const { batches, submit } = gathering({ maxRunning: 1 });
+    const [good, bad] = [submit(1), submit(2)];
     await turn();
-    const next = batcher.submit(3, 1);
+    const next = submit(3);
     batches[0]?.fail(new Error('broken'));
-    for (const result of results) await expect(result).rejects.toThrow('broken');
-    while (batches.length < 2) await turn();
+    await turns();
     batches[1]?.end();
+    await turns();
+    batches[2]?.fail(new Error('broken'));
+    await expect(bad).rejects.toThrow('broken');
+    expect(await good).toBe('done 1');
+    await turns();
+    batches[3]?.end();
     expect(await next).toBe('done 3');
   });
 
-  test('does nothing without entries', async () => {
-    const { batcher, batches } = gathering();
-    const result = batcher.submit(1, 1);
-    await turn();
-    batches[0]?.end();
-    await result;
-    await turn();
-    const ahead = jest.spyOn(globalThis, 'setImmediate');
-    try {
-      await turn();
-      await turn();
-      expect(ahead).not.toHaveBeenCalled();
-    } finally {
-      ahead.mockRestore();
-    }
+  test('passes what has no outcome to the next step', async () => {
+    const options = { overload: 'accounts', maxRunning: 1, rowsOf: () => [] } as const;
+    const batcher = new Batcher<number, string>(options, [
+      (values) => Promise.resolve(values.map((value) => (value === 1 ? 'first' : undefined))),
+      (values) => Promise.resolve(values.map((value) => `second ${value}`)),
+    ]);
+    const results = [1, 2].map((value) => batcher.submit(value, 1, ['a', 'b']));
+    expect(await Promise.all(results)).toEqual(['first', 'second 2']);
   });
 });
 
-describe('Batcher with a fake clock', () => {
+describe('a value whose row another transaction holds', () => {
+  /** Writes nothing where value 1 is contained, until it is released. */
+  function contended() {
+    let isLocked = true;
+    const calls: (readonly number[])[] = [];
+    const options = { overload: 'tickets', maxRunning: 2, rowsOf: (value: number) => [`row ${value % 10}`] } as const;
+    const batcher = new Batcher<number, string>(options, [
+      (values) => {
+        calls.push(values);
+        if (isLocked && values.some((value) => value % 10 === 1)) return Promise.reject(new ContentionError(undefined));
+        return Promise.resolve(values.map((value) => `done ${value}`));
+      },
+    ]);
+    const submit = (value: number) => batcher.submit(value, 1, ['hauler', 'key']);
+    return { calls, submit, release: () => (isLocked = false) };
+  }
+
+  test('is tried again apart from the others, as is each later one with that row', async () => {
+    const { calls, submit, release } = contended();
+    const [locked, ...others] = [1, 2, 3].map(submit);
+    expect(await Promise.all(others)).toEqual(['done 2', 'done 3']);
+    const later = submit(11);
+    expect(await submit(4)).toBe('done 4');
+    await delay(300);
+    expect(calls.filter((values) => values.length > 1 && values.some((value) => value === 11))).toEqual([]);
+    release();
+    expect(await Promise.all([locked, later])).toEqual(['done 1', 'done 11']);
+  });
+
+  test('is refused alone after less than 3 s', async () => {
+    const { submit } = contended();
+    const started = performance.now();
+    const [locked, other] = [submit(1), submit(2)];
+    await expect(locked).rejects.toMatchObject({ kind: 'unavailable', headers: { 'Retry-After': '1' } });
+    expect(Math.round((performance.now() - started) / 1_000)).toBe(3);
+    expect(await other).toBe('done 2');
+  });
+});
+
+describe('a value without a result', () => {
   // A test moves the clock. Turns of the event loop are real.
   beforeEach(() => void jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] }));
   afterEach(() => void jest.useRealTimers());
 
-  test('refuses an entry that waited too long for a batch, and runs the next one', async () => {
-    const { batcher, batches, values } = gathering({ maxRunning: 1, maxQueueMs: 600 });
-    const first = batcher.submit(1, 1);
+  test('is refused if it waited too long for a batch, and the next one runs', async () => {
+    const { batches, submit, values } = gathering({ maxRunning: 1 });
+    const first = submit(1);
     await turn();
-    const refused = expect(batcher.submit(2, 1)).rejects.toMatchObject({ kind: 'unavailable' });
-    jest.advanceTimersByTime(500);
-    const soon = batcher.submit(3, 1);
+    const refused = expect(submit(2)).rejects.toMatchObject({ kind: 'unavailable' });
+    jest.advanceTimersByTime(2_900);
+    const soon = submit(3);
     jest.advanceTimersByTime(200);
     batches[0]?.end();
     await first;
     await refused;
-    await turn();
+    await turns();
     expect(values()).toEqual([[1], [3]]);
     batches[1]?.end();
     expect(await soon).toBe('done 3');
   });
 
-  test('leaves no timer after its entries were answered', async () => {
-    const { batcher, batches } = gathering();
-    const result = batcher.submit(1, 1);
+  test('is refused in time while its batch runs, by one timer for all, which ends with them', async () => {
+    const { batches, submit } = gathering();
+    const results = [1, 2].map((value) => submit(value));
     await turn();
     expect(jest.getTimerCount()).toBe(1);
-    batches[0]?.end();
-    await result;
+    const refused = results.map((result) => expect(result).rejects.toMatchObject({ kind: 'unavailable' }));
+    jest.advanceTimersByTime(4_300);
+    await Promise.all(refused);
+    jest.advanceTimersByTime(100);
     expect(jest.getTimerCount()).toBe(0);
+    batches[0]?.end();
+    await turns();
   });
 });

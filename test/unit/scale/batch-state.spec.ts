@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { canRetry } from '../../../src/scale/ticket.repository.js';
 import { DIRECTIONS, type Push, type Revision, type Ticket } from '../../../src/scale/ticket.js';
-import { applyPush, BatchState, haveCommonFlow } from '../../../src/scale/ticket.rules.js';
+import { applyPush, BatchState, firstOfRows, flowKeys } from '../../../src/scale/ticket.rules.js';
 import fc from '../../support/fast-check.js';
 import { anyPushes, flow, push } from './pushes.js';
 
@@ -138,13 +138,24 @@ describe('BatchState', () => {
   });
 });
 
-test('pushes have a common flow if not each of them creates a ticket', () => {
+test('each push without a flow of an earlier one creates a ticket, in whatever order the others follow', () => {
   fc.assert(
     fc.property(anyPushes, (parts) => {
       const pushes = parts.map(push);
+      const firsts = firstOfRows(pushes.map((one) => ({ ...one, rows: flowKeys(one) })));
       const state = new BatchState([]);
-      for (const one of pushes) state.apply(one);
-      expect(haveCommonFlow(pushes)).toBe(state.changes().created.length < pushes.length);
+      for (const one of firsts) expect(state.apply(one)).toMatchObject({ result: 'created' });
+      expect(state.changes().created).toHaveLength(firsts.length);
+      const rest = pushes.filter(({ id }) => firsts.every((first) => first.id !== id));
+      for (const one of rest) state.apply(one);
+      const whole = new BatchState([]);
+      for (const one of pushes) whole.apply(one);
+      const created = (batch: BatchState) =>
+        batch
+          .changes()
+          .created.map(({ id }) => id)
+          .toSorted();
+      expect(created(state)).toEqual(created(whole));
     }),
   );
 });
