@@ -253,8 +253,9 @@ export class Pool implements Sql {
   private replaceBy(pool: pg.Pool): void {
     const old = this.pool;
     this.pool = pool;
-    this.keepsSettings = true;
-    void old.end();
+    // Only startup options are kept.
+    this.keepsSettings = this.hasStartupOptions;
+    old.end().catch(ignore);
   }
 
   private open(hasStartupOptions = this.hasStartupOptions): pg.Pool {

@@ -186,6 +186,7 @@ export class Session implements Sql {
   /** Runs `work` in a transaction, or in the current one. After a deadlock or a serialization failure it runs again. */
   async transaction<T>(work: () => Promise<T>, settings: TransactionSettings & { attempts?: number } = {}): Promise<T> {
     if (this.isInTransaction) return work();
+    const start = performance.now();
     let hasBegun = false;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -194,7 +195,10 @@ export class Session implements Sql {
           return work();
         }, settings);
       } catch (error) {
-        const canRetry = isTransient(error) || isLostStatement(error) || (!hasBegun && attempt === 1);
+        const canRetry =
+          isTransient(error) ||
+          isLostStatement(error) ||
+          (!hasBegun && attempt === 1 && performance.now() - start < 1000);
         if (!canRetry || attempt >= (settings.attempts ?? MAX_ATTEMPTS)) throw error;
         await delay(Math.random() * 10 * 2 ** attempt);
         if (this.isLost) await this.replace();

@@ -25,6 +25,7 @@ export async function inTransaction<T>(
   work: (manager: EntityManager) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
+  const start = performance.now();
   let hasBegun = false;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -37,7 +38,7 @@ export async function inTransaction<T>(
         options,
       );
     } catch (error) {
-      const canReplace = attempt === 1 && !hasBegun && endsConnection(error);
+      const canReplace = attempt === 1 && !hasBegun && performance.now() - start < 1000 && endsConnection(error);
       const canRetry = isTransient(error) || isLostStatement(error) || canReplace;
       if (!canRetry || attempt >= (options.attempts ?? MAX_ATTEMPTS)) throw error;
       await delay(Math.random() * 10 * 2 ** attempt);
