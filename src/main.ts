@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { INestApplication } from '@nestjs/common';
 import type { Logger } from 'pino';
-import { DataSource } from 'typeorm';
 import { type Env, readEnv, type ResolvedEnv } from './config/env.js';
 import { storeServiceAddress } from './config/local-service.js';
 import { secretTexts } from './config/secret-texts.js';
@@ -11,6 +10,7 @@ import { productionWarnings } from './config/production-warnings.js';
 import { serviceVersion } from './config/version.js';
 import { StartupError } from './config/startup-error.js';
 import { migrate, pendingMigrations, refuseUnusable } from './database/migrate.js';
+import { Database } from './database/database.js';
 import { reasonOf } from './database/reason.js';
 import { embeddedNotice, resolveEnv } from './embedded-postgres/resolve-env.js';
 import { inBackground } from './errors/background.js';
@@ -98,7 +98,7 @@ async function listen(app: INestApplication, { PORT, HOST }: ResolvedEnv): Promi
 
 /** Warns of missing migrations and of a storage that is not writable. The service starts without them. */
 async function warnOfMissingParts(app: INestApplication, env: ResolvedEnv, logger: Logger): Promise<void> {
-  const missing = env.MIGRATE_ON_START ? [] : await pendingMigrations(app.get(DataSource)).catch(() => []);
+  const missing = env.MIGRATE_ON_START ? [] : await pendingMigrations(app.get(Database)).catch(() => []);
   if (missing.length > 0) {
     logger.warn(
       `MIGRATE_ON_START: ${missing.length} migrations are missing: run npm run migrate. Until then calls fail.`,

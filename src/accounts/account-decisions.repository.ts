@@ -1,4 +1,4 @@
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import type { Decision, UndecidedCall } from '../exchanges/exchange-decisions.service.js';
 import { nameDigest } from './account-name.js';
 
@@ -11,13 +11,13 @@ const FIND = `
      AND a.id >= call.first_id AND a.id < call.end_id`;
 
 /** The accounts that were created while the service worked on these calls, with the names that they sent. */
-export async function findAccountDecisions(database: Querying, calls: readonly UndecidedCall[]): Promise<Decision[]> {
+export async function findAccountDecisions(database: Sql, calls: readonly UndecidedCall[]): Promise<Decision[]> {
   const named = calls.flatMap(({ references, ...call }) => {
     const name = references.find(({ kind }) => kind === 'accountName')?.value;
     return name === undefined ? [] : { ...call, digest: nameDigest(name) };
   });
   if (named.length === 0) return [];
-  const rows = await database.query<{ exchangeId: string; accountId: string }[]>(FIND, [
+  const rows = await database.query<{ exchangeId: string; accountId: string }>(FIND, [
     named.map(({ exchangeId }) => exchangeId),
     named.map(({ haulerId }) => haulerId),
     named.map(({ digest }) => digest),

@@ -4,6 +4,7 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { Account, type AccountQuery } from '../contracts/admin/account.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { present } from '../contracts/common/present.js';
+import { Database } from '../database/database.js';
 import { entityPage } from '../database/list-page.js';
 import { apiError } from '../errors/app-error.js';
 import { AccountEntity } from './account.entity.js';
@@ -13,12 +14,15 @@ import { accountList } from './account.repository.js';
 /** Accounts for the admin API. */
 @Injectable()
 export class AccountQueries {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly database: Database,
+    private readonly dataSource: DataSource,
+  ) {}
 
   /** Newest first. */
   async list(query: AccountQuery): Promise<List<Account>> {
     const list = accountList(query);
-    const { rows, pagination } = await entityPage(this.dataSource.manager, AccountEntity, list, query);
+    const { rows, pagination } = await entityPage(this.database, this.dataSource, AccountEntity, list, query);
     return { data: rows.map(toAdminAccountDto), pagination };
   }
 

@@ -1,7 +1,7 @@
 import { awaitStandbys } from '../database/await-standbys.js';
 import type { AccountQuery } from '../contracts/admin/account.dto.js';
 import type { SqlList } from '../database/list-page.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import { insertDeliveries } from '../events/outbox.repository.js';
 import { partPattern } from './account-search.js';
 import type { AccountEntity } from './account.entity.js';
@@ -65,19 +65,19 @@ const FIND_BY_NAME = `
  * same order.
  */
 export async function insertAccounts(
-  database: Querying,
+  database: Sql,
   rows: readonly AccountEntity[],
   isAnnounced: boolean,
 ): Promise<AccountKey[]> {
   // In the order of the unique index: batches wait for each other and cannot deadlock.
   const sorted = rows.toSorted(byName);
   const sql = isAnnounced ? INSERT_ANNOUNCED : INSERT;
-  const inserted = await database.query<{ id: string }[]>(sql, [jsonOf(sorted, ALL_COLUMNS)]);
+  const inserted = await database.query<{ id: string }>(sql, [jsonOf(sorted, ALL_COLUMNS)]);
   const created = new Set(inserted.map(({ id }) => id));
   const taken = rows.filter(({ id }) => !created.has(id));
   if (taken.length === 0) return [...rows];
   await awaitStandbys(database);
-  const found = await database.query<(AccountKey & NameKey)[]>(FIND_BY_NAME, [jsonOf(taken, NAME_COLUMNS)]);
+  const found = await database.query<AccountKey & NameKey>(FIND_BY_NAME, [jsonOf(taken, NAME_COLUMNS)]);
   const owners = new Map(found.map((owner) => [nameKey(owner), owner]));
   return rows.map((row) => {
     const owner = created.has(row.id) ? row : owners.get(nameKey(row));
@@ -100,21 +100,18 @@ const OWNERS_OF_NAMES = ownersOf('name_digest', 'bytea');
 const OWNERS_OF_NUMBERS = ownersOf('account_number', 'text');
 
 /** The accounts of a hauler with one of the names. */
-export const accountsByName = (
-  database: Querying,
-  haulerId: string,
-  digests: readonly Buffer[],
-): Promise<NamedAccount[]> => database.query(OWNERS_OF_NAMES, [haulerId, digests]);
+export const accountsByName = (database: Sql, haulerId: string, digests: readonly Buffer[]): Promise<NamedAccount[]> =>
+  database.query<NamedAccount>(OWNERS_OF_NAMES, [haulerId, digests]);
 
 /** The accounts of a hauler with one of the numbers. */
 export const accountsByNumber = (
-  database: Querying,
+  database: Sql,
   haulerId: string,
   numbers: readonly string[],
-): Promise<NamedAccount[]> => database.query(OWNERS_OF_NUMBERS, [haulerId, numbers]);
+): Promise<NamedAccount[]> => database.query<NamedAccount>(OWNERS_OF_NUMBERS, [haulerId, numbers]);
 
 /** What the planner needs to know of the keys of accounts. Leaves it to another `ANALYZE` or `VACUUM` that is running. */
-export const analyzeAccounts = (database: Querying): Promise<unknown> =>
+export const analyzeAccounts = (database: Sql): Promise<unknown> =>
   database.query('ANALYZE (SKIP_LOCKED) accounts (hauler_id, name_digest, account_number)', []);
 
 const nameKey = ({ haulerId, nameDigest }: NameKey) => `${haulerId} ${nameDigest.toString('hex')}`;
@@ -136,8 +133,8 @@ function jsonValue(value: AccountEntity[keyof AccountEntity]): unknown {
 }
 
 /** Reserves account numbers (decision 29). */
-export async function reserveAccountNumbers(database: Querying, count: number): Promise<string[]> {
-  const rows = await database.query<{ number: string }[]>(
+export async function reserveAccountNumbers(database: Sql, count: number): Promise<string[]> {
+  const rows = await database.query<{ number: string }>(
     "SELECT nextval('account_numbers') AS number FROM generate_series(1, $1::int)",
     [count],
   );

@@ -5,7 +5,7 @@ import { Batcher } from '../database/batcher.js';
 import { Database } from '../database/database.js';
 import type { Session } from '../database/session.js';
 import { LOCK_TIMEOUT_MS, withLockTimeout } from '../database/settle-batch.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import { AppError, apiError } from '../errors/app-error.js';
 import { type HappenedEvent, Outbox } from '../events/outbox.js';
 import type { Answer } from '../http/answer.js';
@@ -95,7 +95,7 @@ export class AccountService {
   }
 
   private use<T>(lockTimeoutMs: number | undefined, work: (session: Session) => Promise<T>): Promise<T> {
-    return this.database.hot.use((session) => withLockTimeout(session, lockTimeoutMs, () => work(session)));
+    return withLockTimeout(this.database.hot, lockTimeoutMs, work);
   }
 
   private async insert(session: Session, creations: readonly Creation[], isAnnounced: boolean): Promise<Created[]> {
@@ -105,7 +105,7 @@ export class AccountService {
     return rows.map((row, i) => outcomeOf(row, owners[i]!));
   }
 
-  private async takeNumbers(database: Querying, count: number): Promise<string[]> {
+  private async takeNumbers(database: Sql, count: number): Promise<string[]> {
     while (this.numbers.length < count) {
       this.numbers.push(...(await reserveAccountNumbers(database, RESERVED_NUMBERS)));
     }

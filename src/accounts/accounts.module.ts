@@ -1,5 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { Database } from '../database/database.js';
 import { ExchangeDecisions } from '../exchanges/exchange-decisions.service.js';
 import { findAccountDecisions } from './account-decisions.repository.js';
 import { AccountController } from './account.controller.js';
@@ -17,10 +17,10 @@ import { ImportBatches } from './import/import-batches.js';
 export class AccountsModule implements OnModuleInit {
   constructor(
     private readonly decisions: ExchangeDecisions,
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
-    this.decisions.use('createAccount', (calls) => findAccountDecisions(this.dataSource, calls));
+    this.decisions.use('createAccount', (calls) => findAccountDecisions(this.database, calls));
   }
 }

@@ -1,14 +1,13 @@
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
 import { Action, type ActionPerson, type ActionQuery } from '../contracts/admin/action.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { present } from '../contracts/common/present.js';
+import { Database } from '../database/database.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
 import { listPage, type SqlList } from '../database/list-page.js';
-import type { Querying } from '../database/sql.js';
+import { onlyRow, type Sql } from '../database/sql.js';
 import { Sweep } from '../database/sweep.js';
-import { inTransaction, sqlOf } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { unavailable } from '../errors/app-error.js';
 import { redactText } from '../observability/redaction.js';
@@ -35,19 +34,19 @@ export class ActionLog implements BeforeApplicationShutdown {
   private readonly logger = new Logger(ActionLog.name);
   private readonly retention = new Sweep((stopping) => this.deleteOldActions(stopping));
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** The action has been done: if it cannot be stored, the service log keeps it, and the call succeeds. */
   async record(entry: NewAction): Promise<void> {
     try {
-      await insertAction(this.dataSource, entry);
+      await insertAction(this.database, entry);
     } catch (err) {
       this.logger.error({ err, ...entry }, 'an action could not be stored');
     }
   }
 
   /** An action that has not been done yet, and must not be without a trace: throws `unavailable` if it cannot be stored. */
-  async require(entry: NewAction, database: Querying = this.dataSource): Promise<void> {
+  async require(entry: NewAction, database: Sql = this.database): Promise<void> {
     try {
       await insertAction(database, entry);
     } catch (cause) {
@@ -58,7 +57,7 @@ export class ActionLog implements BeforeApplicationShutdown {
   /** The same for a view: the requests of a player, or of a page that polls, are one action in ten minutes. */
   async requireView(entry: NewAction): Promise<void> {
     try {
-      if (!(await isStoredLately(this.dataSource, entry))) await insertOnce(this.dataSource, entry);
+      if (!(await isStoredLately(this.database, entry))) await insertOnce(this.database, entry);
     } catch (cause) {
       throw untraced(cause);
     }
@@ -66,7 +65,7 @@ export class ActionLog implements BeforeApplicationShutdown {
 
   /** Newest first. */
   async list(query: ActionQuery): Promise<List<StoredAction>> {
-    const { rows, pagination } = await listPage<ActionRow>(this.dataSource, actions(query), query);
+    const { rows, pagination } = await listPage<ActionRow>(this.database, actions(query), query);
     return { data: rows.map(toActionDto), pagination };
   }
 
@@ -81,7 +80,7 @@ export class ActionLog implements BeforeApplicationShutdown {
 
   private deleteOldActions(stopping: AbortSignal): Promise<void> {
     return deleteInSteps(
-      sqlOf(this.dataSource),
+      this.database,
       `DELETE FROM actions WHERE id = ANY (ARRAY(
          SELECT id FROM actions WHERE at < now() - interval '${RETENTION}' ORDER BY at LIMIT $1))`,
       [],
@@ -90,7 +89,7 @@ export class ActionLog implements BeforeApplicationShutdown {
   }
 }
 
-async function insertAction(database: Querying, entry: NewAction): Promise<void> {
+async function insertAction(database: Sql, entry: NewAction): Promise<void> {
   const { actor, action, changes, person } = entry;
   const resource = redactText(entry.resource);
   const error = entry.error === undefined ? null : redactText(entry.error);
@@ -101,20 +100,22 @@ async function insertAction(database: Querying, entry: NewAction): Promise<void>
 }
 
 /** The first requests of a player arrive together, also at several instances. */
-async function insertOnce(dataSource: DataSource, entry: NewAction): Promise<void> {
-  await inTransaction(dataSource, async (manager) => {
+async function insertOnce(database: Database, entry: NewAction): Promise<void> {
+  await database.transaction(async (transaction) => {
     const key = `${entry.actor} ${entry.action} ${entry.resource}`;
-    await manager.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
-    if (!(await isStoredLately(manager, entry))) await insertAction(manager, entry);
+    await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
+    if (!(await isStoredLately(transaction, entry))) await insertAction(transaction, entry);
   });
 }
 
 /** By the index of a resource. */
-async function isStoredLately(database: Querying, { actor, action, resource }: NewAction): Promise<boolean> {
-  const [row] = await database.query<[{ stored: boolean }]>(
-    `SELECT EXISTS (SELECT FROM actions WHERE resource = $1 AND actor = $2 AND action = $3
+async function isStoredLately(database: Sql, { actor, action, resource }: NewAction): Promise<boolean> {
+  const row = onlyRow(
+    await database.query<{ stored: boolean }>(
+      `SELECT EXISTS (SELECT FROM actions WHERE resource = $1 AND actor = $2 AND action = $3
        AND at > now() - interval '${ONE_VIEW}') AS stored`,
-    [resource, actor, action],
+      [resource, actor, action],
+    ),
   );
   return row.stored;
 }

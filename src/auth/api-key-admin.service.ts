@@ -6,12 +6,12 @@ import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
+import { Database } from '../database/database.js';
 import { entityPage } from '../database/list-page.js';
-import { inTransaction } from '../database/transaction.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
-import { apiKeys, lockConnection, revokeKey } from './api-key.repository.js';
+import { apiKeys, insertKey, lockConnection, revokeKey } from './api-key.repository.js';
 import { expiryOf, expiryViolations, issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
@@ -72,6 +72,7 @@ export function issueViolations(request: IssueApiKeyRequest, now: number): Viola
 @Injectable()
 export class ApiKeyAdmin {
   constructor(
+    private readonly database: Database,
     private readonly dataSource: DataSource,
     private readonly haulers: HaulersService,
     private readonly cache: KeyCache,
@@ -84,9 +85,9 @@ export class ApiKeyAdmin {
     if (needsHauler(request) && request.haulerId !== undefined && !(await this.haulers.exists(request.haulerId))) {
       violations.push(unknown('haulerId', 'hauler'));
     }
-    return inTransaction(this.dataSource, async (manager) => {
+    return this.database.transaction(async (transaction) => {
       const { connectionId, haulerId } = request;
-      const owner = connectionId === undefined ? haulerId : await lockConnection(manager, connectionId);
+      const owner = connectionId === undefined ? haulerId : await lockConnection(transaction, connectionId);
       const isUnknown = connectionId !== undefined && owner === undefined;
       const all = isUnknown ? [...violations, unknown('connectionId', 'connection')] : violations;
       if (all.length > 0) throw invalid(all);
@@ -100,14 +101,14 @@ export class ApiKeyAdmin {
         name: request.name ?? null,
         expiresAt: expiryOf(request) ?? null,
       });
-      await manager.insert(ApiKeyEntity, row);
+      await insertKey(transaction, row);
       return issuedKey(created, row);
     });
   }
 
   /** Newest first. */
   async list(query: ApiKeyQuery): Promise<List<ApiKey>> {
-    const { rows, pagination } = await entityPage(this.dataSource.manager, ApiKeyEntity, apiKeys(query), query);
+    const { rows, pagination } = await entityPage(this.database, this.dataSource, ApiKeyEntity, apiKeys(query), query);
     return { data: rows.map(toApiKeyDto), pagination };
   }
 
@@ -125,7 +126,7 @@ export class ApiKeyAdmin {
 
   /** Revokes a key for good, on every instance within 5 s. A revoked key keeps its time of revocation. */
   async revoke(id: string): Promise<void> {
-    const revoked = await revokeKey(this.dataSource, id);
+    const revoked = await revokeKey(this.database, id);
     if (revoked === undefined) throw unknownKey(id);
     this.forget([revoked]);
   }

@@ -1,6 +1,6 @@
 import type { ApiKeyQuery } from '../contracts/admin/api-key.dto.js';
 import type { SqlList } from '../database/list-page.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import type { HaulerHold } from '../http/principal.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import type { PrincipalRow } from './api-key-row.js';
@@ -23,13 +23,13 @@ const VALID_KEYS = `
    WHERE revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`;
 
 /** The valid keys with these hashes. */
-export function findValidKeys(database: Querying, hashes: readonly Buffer[]): Promise<KnownKeyRow[]> {
-  return database.query(`${VALID_KEYS} AND hash = ANY ($1::bytea[])`, [hashes]);
+export function findValidKeys(database: Sql, hashes: readonly Buffer[]): Promise<KnownKeyRow[]> {
+  return database.query<KnownKeyRow>(`${VALID_KEYS} AND hash = ANY ($1::bytea[])`, [hashes]);
 }
 
 /** The valid key with this id. */
-export async function findValidKey(database: Querying, id: string): Promise<KnownKeyRow | undefined> {
-  const [row] = await database.query<KnownKeyRow[]>(`${VALID_KEYS} AND id = $1`, [id]);
+export async function findValidKey(database: Sql, id: string): Promise<KnownKeyRow | undefined> {
+  const [row] = await database.query<KnownKeyRow>(`${VALID_KEYS} AND id = $1`, [id]);
   return row;
 }
 
@@ -37,16 +37,53 @@ export async function findValidKey(database: Querying, id: string): Promise<Know
  * The hauler of a connection; undefined if there is none or it was deleted. Its deletion waits until the transaction ends, and
  * then ends the keys that were issued meanwhile.
  */
-export async function lockConnection(database: Querying, id: string): Promise<string | undefined> {
-  const [row] = await database.query<{ haulerId: string }[]>(
+export async function lockConnection(database: Sql, id: string): Promise<string | undefined> {
+  const [row] = await database.query<{ haulerId: string }>(
     'SELECT hauler_id AS "haulerId" FROM connections WHERE id = $1 AND deleted_at IS NULL FOR SHARE',
     [id],
   );
   return row?.haulerId;
 }
 
+/** All columns of a key. */
+const COLUMNS = {
+  id: 'id',
+  hash: 'hash',
+  prefix: 'prefix',
+  hauler_id: 'haulerId',
+  connection_id: 'connectionId',
+  customer_id: 'customerId',
+  all_customers: 'allCustomers',
+  interfaces: 'interfaces',
+  name: 'name',
+  created_at: 'createdAt',
+  expires_at: 'expiresAt',
+  revoked_at: 'revokedAt',
+  last_used_at: 'lastUsedAt',
+  replaces_id: 'replacesId',
+  overlap_seconds: 'overlapSeconds',
+  activated_at: 'activatedAt',
+  retires_at: 'retiresAt',
+} as const satisfies Record<string, keyof ApiKeyEntity>;
+
+/** A key, also one that is revoked or has ended; in a transaction, where there are no entities. */
+export async function findKey(transaction: Sql, id: string): Promise<ApiKeyEntity | undefined> {
+  const columns = Object.entries(COLUMNS).map(([name, property]) => `${name} AS "${property}"`);
+  const [row] = await transaction.query<ApiKeyEntity>(`SELECT ${columns.join(', ')} FROM api_keys WHERE id = $1`, [id]);
+  return row;
+}
+
+export async function insertKey(transaction: Sql, row: ApiKeyEntity): Promise<void> {
+  const names = Object.keys(COLUMNS);
+  const values = names.map((_, i) => `$${i + 1}`);
+  await transaction.change(
+    `INSERT INTO api_keys (${names.join(', ')}) VALUES (${values.join(', ')})`,
+    Object.values(COLUMNS).map((property) => row[property]),
+  );
+}
+
 /** Stores when keys were last used: pairs of id and time. */
-export async function storeLastUses(database: Querying, uses: readonly (readonly [string, Date])[]): Promise<void> {
+export async function storeLastUses(database: Sql, uses: readonly (readonly [string, Date])[]): Promise<void> {
   await database.query(
     `UPDATE api_keys
         SET last_used_at = used.at
@@ -57,8 +94,8 @@ export async function storeLastUses(database: Querying, uses: readonly (readonly
 }
 
 /** Returns the hash of the key; undefined for an unknown id. A revoked key keeps its time of revocation. */
-export async function revokeKey(database: Querying, id: string): Promise<Buffer | undefined> {
-  const [rows] = await database.query<[{ hash: Buffer }[], number]>(
+export async function revokeKey(database: Sql, id: string): Promise<Buffer | undefined> {
+  const rows = await database.query<{ hash: Buffer }>(
     'UPDATE api_keys SET revoked_at = COALESCE(revoked_at, now()) WHERE id = $1 RETURNING hash',
     [id],
   );
@@ -66,12 +103,12 @@ export async function revokeKey(database: Querying, id: string): Promise<Buffer 
 }
 
 /** Locks a key and its successors, oldest first as in every statement. */
-export async function lockWithSuccessors(database: Querying, id: string | null): Promise<void> {
+export async function lockWithSuccessors(database: Sql, id: string | null): Promise<void> {
   await database.query('SELECT FROM api_keys WHERE id = $1 OR replaces_id = $1 ORDER BY id FOR UPDATE', [id]);
 }
 
 /** Revokes the successors of a key that were never used. */
-export async function revokeDormant(database: Querying, replacesId: string | null): Promise<void> {
+export async function revokeDormant(database: Sql, replacesId: string | null): Promise<void> {
   await database.query(
     'UPDATE api_keys SET revoked_at = now() WHERE replaces_id = $1 AND activated_at IS NULL AND revoked_at IS NULL',
     [replacesId],
@@ -82,21 +119,21 @@ export async function revokeDormant(database: Querying, replacesId: string | nul
  * Activates a dormant key, at which the overlap of its predecessor begins. Returns false if the key was active or revoked
  * already; else the hash of the predecessor.
  */
-export async function activateKey(database: Querying, id: string): Promise<false | { retired: Buffer | undefined }> {
+export async function activateKey(database: Sql, id: string): Promise<false | { retired: Buffer | undefined }> {
   await database.query(
     `SELECT FROM api_keys
       WHERE id = $1 OR id = (SELECT replaces_id FROM api_keys WHERE id = $1)
       ORDER BY id FOR UPDATE`,
     [id],
   );
-  const [activated] = await database.query<[unknown[], number]>(
+  const activated = await database.query<unknown>(
     `UPDATE api_keys SET activated_at = now(), last_used_at = now()
       WHERE id = $1 AND activated_at IS NULL AND revoked_at IS NULL
       RETURNING id`,
     [id],
   );
   if (activated.length === 0) return false;
-  const [retired] = await database.query<[{ hash: Buffer }[], number]>(
+  const retired = await database.query<{ hash: Buffer }>(
     `UPDATE api_keys AS old
         SET retires_at = LEAST(old.retires_at, now() + make_interval(secs => new.overlap_seconds))
        FROM api_keys AS new
@@ -130,8 +167,8 @@ export interface EndingKey {
 }
 
 /** The keys that end within 14 days, or that ended in the last 7 days and were used in the 7 days before. */
-export function endingKeys(database: Querying): Promise<EndingKey[]> {
-  return database.query(
+export function endingKeys(database: Sql): Promise<EndingKey[]> {
+  return database.query<EndingKey>(
     `SELECT id, prefix, name, hauler_id, expires_at, expires_at <= now() AS has_ended, EXISTS (
          SELECT FROM api_keys AS next WHERE next.replaces_id = key.id AND next.revoked_at IS NULL) AS has_successor
      FROM api_keys AS key
@@ -145,12 +182,9 @@ export function endingKeys(database: Querying): Promise<EndingKey[]> {
 }
 
 /** The first characters of keys, by their ids. */
-export async function findKeyPrefixes(
-  database: Querying,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export async function findKeyPrefixes(database: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();
   const sql = 'SELECT id, prefix FROM api_keys WHERE id = ANY ($1::uuid[])';
-  const rows = await database.query<{ id: string; prefix: string }[]>(sql, [[...new Set(ids)]]);
+  const rows = await database.query<{ id: string; prefix: string }>(sql, [[...new Set(ids)]]);
   return new Map(rows.map(({ id, prefix }) => [id, prefix]));
 }

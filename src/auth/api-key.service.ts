@@ -2,10 +2,10 @@ import { Inject, Injectable, Logger, type OnApplicationShutdown } from '@nestjs/
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { inBackground } from '../errors/background.js';
 import { LRUCache } from 'lru-cache';
-import { DataSource } from 'typeorm';
 import type { Request } from 'express';
 import { isValidFor, KeyCache, type KnownKey } from './key-cache.js';
 import type { ApiContract, KeyHeader } from '../contracts/common/api-contract.js';
+import { Database } from '../database/database.js';
 import { apiError, AppError, withTimeout } from '../errors/app-error.js';
 import { soleHeader } from '../http/headers.js';
 import { cellOfKey, isWellFormedKey } from '../observability/key-form.js';
@@ -29,7 +29,7 @@ export class LastUse implements OnApplicationShutdown {
   private readonly pending = new Map<string, Date>();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   record(key: KnownKey, now: number): void {
     const { keyId } = key.principal;
@@ -50,7 +50,7 @@ export class LastUse implements OnApplicationShutdown {
     const uses = [...this.pending];
     this.pending.clear();
     try {
-      await storeLastUses(this.dataSource, uses);
+      await storeLastUses(this.database, uses);
     } catch (err) {
       // No request may fail because of it. Without the entry the next use of the key is recorded again.
       for (const [id] of uses) this.recorded.delete(id);

@@ -1,8 +1,7 @@
 import type { AdminRole } from '../contracts/common/roles.values.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import type { Person } from '../http/principal.js';
-import { sqlOf } from '../database/transaction.js';
 
 /** The secret of a sign-in. Exactly one of the first two is present. */
 export interface SessionSecret {
@@ -43,7 +42,7 @@ export interface ListedSession extends Omit<SessionRow, 'keyId'> {
 const MAX_SESSIONS = 100;
 
 export async function insertSession(
-  database: Querying,
+  database: Sql,
   { id, cookieHash, tokenMac, keyId, person, role, haulers, idToken }: NewSession,
   lifetimeSeconds: number,
 ): Promise<void> {
@@ -70,8 +69,8 @@ export async function insertSession(
 }
 
 /** The sessions with these hashes that have not expired. */
-export function findSessions(database: Querying, cookieHashes: readonly Buffer[]): Promise<SessionRow[]> {
-  return database.query(
+export function findSessions(database: Sql, cookieHashes: readonly Buffer[]): Promise<SessionRow[]> {
+  return database.query<SessionRow>(
     `SELECT cookie_hash AS "cookieHash", token_mac AS "tokenMac", key_id AS "keyId", person, role, haulers
        FROM console_sessions
       WHERE cookie_hash = ANY ($1::bytea[]) AND expires_at > now()`,
@@ -92,8 +91,8 @@ export const openSessions = () =>
   }) as const;
 
 /** Returns what it had. */
-export async function deleteSession(database: Querying, cookieHash: Buffer): Promise<SessionToken | undefined> {
-  const [[row]] = await database.query<[SessionToken[], number]>(
+export async function deleteSession(database: Sql, cookieHash: Buffer): Promise<SessionToken | undefined> {
+  const [row] = await database.query<SessionToken>(
     'DELETE FROM console_sessions WHERE cookie_hash = $1 RETURNING id, id_token AS "idToken"',
     [cookieHash],
   );
@@ -101,14 +100,14 @@ export async function deleteSession(database: Querying, cookieHash: Buffer): Pro
 }
 
 /** Returns whether there was one. */
-export async function deleteSessionById(database: Querying, id: string): Promise<boolean> {
-  const [, deleted] = await database.query<[unknown[], number]>('DELETE FROM console_sessions WHERE id = $1', [id]);
+export async function deleteSessionById(database: Sql, id: string): Promise<boolean> {
+  const deleted = await database.change('DELETE FROM console_sessions WHERE id = $1', [id]);
   return deleted > 0;
 }
 
-export async function deleteExpiredSessions(database: Querying, stopping: AbortSignal): Promise<void> {
+export async function deleteExpiredSessions(database: Sql, stopping: AbortSignal): Promise<void> {
   await deleteInSteps(
-    sqlOf(database),
+    database,
     `DELETE FROM console_sessions WHERE cookie_hash = ANY (ARRAY(
        SELECT cookie_hash FROM console_sessions WHERE expires_at <= now() ORDER BY expires_at LIMIT $1))`,
     [],

@@ -2,7 +2,6 @@ import { hash, randomBytes } from 'node:crypto';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { CookieOptions, Request, Response } from 'express';
-import { DataSource } from 'typeorm';
 import { cellPath } from '../config/cell-path.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { openText, sealText } from '../config/sealed-text.js';
@@ -56,7 +55,7 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
  */
 @Injectable()
 export class ConsoleSessions implements BeforeApplicationShutdown {
-  private readonly sweep = new Sweep((stopping) => deleteExpiredSessions(this.dataSource, stopping));
+  private readonly sweep = new Sweep((stopping) => deleteExpiredSessions(this.database, stopping));
   private readonly secretsKey: Buffer;
   private readonly cookieName: string;
   private readonly cookieOptions: CookieOptions;
@@ -65,8 +64,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
   constructor(
     private readonly tokens: AdminTokens,
     private readonly people: People,
-    private readonly dataSource: DataSource,
-    database: Database,
+    private readonly database: Database,
     @Inject(ENV) { CELL, SECRETS_KEY }: Pick<ResolvedEnv, 'CELL' | 'SECRETS_KEY'>,
   ) {
     this.secretsKey = SECRETS_KEY;
@@ -74,7 +72,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
     this.cookieOptions = { ...COOKIE_OPTIONS, path: cellPath(CELL) || '/' };
     this.cookieName = CELL === undefined ? SESSION_COOKIE : `${SESSION_COOKIE}_${CELL}`;
     this.lookup = new BatchedLookup(async (hashes) => {
-      const rows = await database.hot.use((session) => findSessions(session, hashes));
+      const rows = await findSessions(database.hot, hashes);
       return rows.map((row) => [row.cookieHash.toString('base64url'), row]);
     });
   }
@@ -85,7 +83,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
     const cookie = randomBytes(COOKIE_BYTES).toString('base64url');
     const row = { cookieHash: Buffer.from(hashOf(cookie), 'base64url'), ...this.secretOf(signIn) };
     const lifetimeMs = 'person' in signIn ? PERSON_SESSION_MS : SESSION_MS;
-    await insertSession(this.dataSource, row, lifetimeMs / 1_000);
+    await insertSession(this.database, row, lifetimeMs / 1_000);
     response.cookie(this.cookieName, cookie, { ...this.cookieOptions, secure: request.secure, maxAge: lifetimeMs });
   }
 
@@ -109,7 +107,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
       const caller = this.callerOf(row);
       return caller && { caller };
     }
-    const key = await findValidKey(this.dataSource, row.keyId);
+    const key = await findValidKey(this.database, row.keyId);
     return key && { key: knownKey(key) };
   }
 
@@ -140,7 +138,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
   private async end(request: Pick<Request, 'headers'>): Promise<string | undefined> {
     const cookie = cookieOf(request, this.cookieName);
     if (cookie === undefined) return undefined;
-    const ended = await deleteSession(this.dataSource, Buffer.from(hashOf(cookie), 'base64url'));
+    const ended = await deleteSession(this.database, Buffer.from(hashOf(cookie), 'base64url'));
     return ended && this.openIdToken(ended);
   }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { ownField, parseJson } from '../contracts/common/json.js';
 import { isUuid } from '../contracts/common/text.js';
+import { Database } from '../database/database.js';
 import type { HaulerLimit } from '../database/hauler-limit.js';
 import { apiError } from '../errors/app-error.js';
 import { hasBody } from '../http/http-server.js';
@@ -18,7 +18,7 @@ import { ownerOf } from './owners.repository.js';
  */
 @Injectable()
 export class HaulerAccess {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** Throws `forbidden` for a route that concerns all haulers, or for another hauler, `notFound` for what is of another one. */
   async check(request: Request, route: ApiRoute, { haulers = [], name }: AdminCaller): Promise<HaulerLimit> {
@@ -39,7 +39,7 @@ export class HaulerAccess {
       throw apiError(ADMIN_API, 'forbidden', `${name} may see other haulers only: ${haulers.join(', ')}`);
     }
     if (typeof connectionId !== 'string' || !isUuid(connectionId)) return;
-    const owner = await ownerOf(this.dataSource, 'connection', connectionId);
+    const owner = await ownerOf(this.database, 'connection', connectionId);
     if (owner === undefined || !haulers.includes(owner)) {
       throw apiError(ADMIN_API, 'forbidden', `the haulers of ${name} have no connection ${connectionId}`);
     }
@@ -48,7 +48,7 @@ export class HaulerAccess {
   private async requireOwn(haulers: readonly string[], resource: string, id: string): Promise<void> {
     // A malformed id is refused by the route.
     if (!isUuid(id)) return;
-    const owner = await ownerOf(this.dataSource, resource, id);
+    const owner = await ownerOf(this.database, resource, id);
     if (owner === undefined || !haulers.includes(owner)) {
       throw apiError(ADMIN_API, 'notFound', `there is no ${resource.replace('-', ' ')} ${id}`);
     }

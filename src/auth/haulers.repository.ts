@@ -1,6 +1,7 @@
 import type { HaulerMove } from '../contracts/admin/hauler.dto.js';
 import type { SqlList } from '../database/list-page.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
+import type { HaulerEntity } from './auth.entity.js';
 
 export const HAULERS: SqlList = {
   name: 'haulers',
@@ -11,9 +12,13 @@ export const HAULERS: SqlList = {
   order: 'DESC',
 };
 
+export async function insertHauler(database: Sql, { id, name, createdAt }: HaulerEntity): Promise<void> {
+  await database.change('INSERT INTO haulers (id, name, created_at) VALUES ($1, $2, $3)', [id, name, createdAt]);
+}
+
 /** The names of haulers by id. */
-export async function haulerNames(database: Querying, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await database.query<{ id: string; name: string }[]>(
+export async function haulerNames(database: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.query<{ id: string; name: string }>(
     'SELECT id, name FROM haulers WHERE id = ANY ($1::uuid[])',
     [ids],
   );
@@ -28,11 +33,8 @@ export interface HaulerMoveRow {
 }
 
 /** The moves of haulers between cells, by hauler. */
-export async function haulerMoves(
-  database: Querying,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, HaulerMoveRow>> {
-  const rows = await database.query<HaulerMoveRow[]>(
+export async function haulerMoves(database: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, HaulerMoveRow>> {
+  const rows = await database.query<HaulerMoveRow>(
     'SELECT hauler_id, state, since, exported_at FROM hauler_moves WHERE hauler_id = ANY ($1::uuid[])',
     [ids],
   );
@@ -40,8 +42,8 @@ export async function haulerMoves(
 }
 
 /** The haulers that are locked. */
-export function lockedHaulers(database: Querying): Promise<(HaulerMoveRow & { readonly name: string })[]> {
-  return database.query(
+export function lockedHaulers(database: Sql): Promise<(HaulerMoveRow & { readonly name: string })[]> {
+  return database.query<HaulerMoveRow & { readonly name: string }>(
     `SELECT m.hauler_id, m.state, m.since, m.exported_at, h.name
        FROM hauler_moves AS m JOIN haulers AS h ON h.id = m.hauler_id WHERE m.state = 'locked'`,
     [],

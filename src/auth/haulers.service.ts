@@ -6,12 +6,12 @@ import { type CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
+import { Database } from '../database/database.js';
 import { entityPage } from '../database/list-page.js';
 import { isUniqueViolation } from '../database/postgres-errors.js';
-import { inTransaction } from '../database/transaction.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
-import { haulerMoves, type HaulerMoveRow, HAULERS } from './haulers.repository.js';
+import { haulerMoves, type HaulerMoveRow, HAULERS, insertHauler } from './haulers.repository.js';
 import { HaulerEntity } from './auth.entity.js';
 import { refusalOf } from './hauler-hold.js';
 import { storeMissingRetentions } from './retention-defaults.repository.js';
@@ -20,6 +20,7 @@ import { storeMissingRetentions } from './retention-defaults.repository.js';
 @Injectable()
 export class HaulersService {
   constructor(
+    private readonly database: Database,
     private readonly dataSource: DataSource,
     @Inject(ENV) private readonly env: Pick<Env, 'VIDEO_RETENTION_DAYS'>,
   ) {}
@@ -28,9 +29,9 @@ export class HaulersService {
   async create({ id = uuidv7(), name }: CreateHaulerRequest): Promise<Hauler> {
     const row: HaulerEntity = { id, name, createdAt: new Date() };
     try {
-      await inTransaction(this.dataSource, async (manager) => {
-        await manager.insert(HaulerEntity, row);
-        await storeMissingRetentions(manager, this.env.VIDEO_RETENTION_DAYS, id);
+      await this.database.transaction(async (transaction) => {
+        await insertHauler(transaction, row);
+        await storeMissingRetentions(transaction, this.env.VIDEO_RETENTION_DAYS, id);
       });
     } catch (error) {
       if (!isUniqueViolation(error, 'haulers_pkey')) throw error;
@@ -41,9 +42,9 @@ export class HaulersService {
 
   /** Newest first. */
   async list(query: ListQuery): Promise<List<Hauler>> {
-    const { rows, pagination } = await entityPage(this.dataSource.manager, HaulerEntity, HAULERS, query);
+    const { rows, pagination } = await entityPage(this.database, this.dataSource, HaulerEntity, HAULERS, query);
     const moves = await haulerMoves(
-      this.dataSource,
+      this.database,
       rows.map(({ id }) => id),
     );
     return { data: rows.map((row) => toHaulerDto(row, moves.get(row.id))), pagination };
@@ -52,7 +53,7 @@ export class HaulersService {
   async get(id: string): Promise<Hauler> {
     const row = await this.dataSource.manager.findOneBy(HaulerEntity, { id });
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no hauler ${id}`);
-    return toHaulerDto(row, (await haulerMoves(this.dataSource, [id])).get(id));
+    return toHaulerDto(row, (await haulerMoves(this.database, [id])).get(id));
   }
 
   async exists(id: string): Promise<boolean> {
@@ -61,7 +62,7 @@ export class HaulersService {
 
   /** Throws `unavailable` where a call of this method for the hauler would be refused: it moves, or has moved. */
   async assertServed(id: string, method: string): Promise<void> {
-    const state = (await haulerMoves(this.dataSource, [id])).get(id)?.state;
+    const state = (await haulerMoves(this.database, [id])).get(id)?.state;
     const refusal = state === 'imported' ? undefined : refusalOf(state, method);
     if (refusal !== undefined) throw refusal;
   }

@@ -104,7 +104,7 @@ export class KeyCache {
 export class KeyLookup extends BatchedLookup<KnownKey> {
   constructor(database: Database) {
     super(async (hashes) => {
-      const rows = await database.hot.use((session) => findValidKeys(session, hashes));
+      const rows = await findValidKeys(database.hot, hashes);
       return rows.map(knownKey).map((key) => [key.hash, key]);
     });
   }

@@ -1,13 +1,20 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { DataSource, type EntityManager } from 'typeorm';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { IssuedApiKey, RotateApiKeyRequest } from '../contracts/admin/api-key.dto.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
-import { inTransaction } from '../database/transaction.js';
+import { Database } from '../database/database.js';
+import type { Sql } from '../database/sql.js';
 import { apiError, invalid } from '../errors/app-error.js';
 import { createKey } from './api-key.js';
-import { ApiKeyEntity } from './auth.entity.js';
-import { activateKey, lockConnection, lockWithSuccessors, revokeDormant } from './api-key.repository.js';
+import type { ApiKeyEntity } from './auth.entity.js';
+import {
+  activateKey,
+  findKey,
+  insertKey,
+  lockConnection,
+  lockWithSuccessors,
+  revokeDormant,
+} from './api-key.repository.js';
 import { endOf, expiryOf, expiryViolations, issuedKey, newKeyRow } from './api-key-row.js';
 import { KeyCache, type KnownKey } from './key-cache.js';
 
@@ -18,7 +25,7 @@ const DEFAULT_OVERLAP_SECONDS = 86_400;
 @Injectable()
 export class KeyRotation {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly cache: KeyCache,
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'CELL'>,
   ) {}
@@ -32,18 +39,18 @@ export class KeyRotation {
     const { overlapSeconds = DEFAULT_OVERLAP_SECONDS } = request;
     const violations = expiryViolations(request, Date.now());
     if (violations.length > 0) throw invalid(violations);
-    return await inTransaction(this.dataSource, async (manager) => {
-      const key = await lockKey(manager, id);
+    return await this.database.transaction(async (transaction) => {
+      const key = await lockKey(transaction, id);
       const replacesId = isDormant(key) ? key.replacesId : key.id;
       // No cache entry has to be removed: a dormant key is activated, and so read, before it is accepted.
-      await revokeDormant(manager, replacesId);
+      await revokeDormant(transaction, replacesId);
       const created = createKey(this.env.CELL);
       const row = {
         ...newKeyRow(created, { ...key, expiresAt: expiryOf(request) ?? key.expiresAt }),
         replacesId,
         overlapSeconds,
       };
-      await manager.insert(ApiKeyEntity, row);
+      await insertKey(transaction, row);
       return issuedKey(created, row);
     });
   }
@@ -53,7 +60,7 @@ export class KeyRotation {
    * anything. Returns false if the key was replaced or revoked meanwhile.
    */
   async activate(key: KnownKey): Promise<boolean> {
-    const { alive, retired } = await inTransaction(this.dataSource, (manager) => activateRow(manager, key));
+    const { alive, retired } = await this.database.transaction((transaction) => activateRow(transaction, key));
     this.cache.forget(key.hash);
     if (retired !== undefined) this.cache.forget(retired);
     return alive;
@@ -63,15 +70,20 @@ export class KeyRotation {
 /**
  * Locks a key and its successors, oldest first as in every statement, and returns the key. Throws if it cannot be rotated.
  */
-async function lockKey(manager: EntityManager, id: string): Promise<ApiKeyEntity> {
-  const found = await manager.findOneBy(ApiKeyEntity, { id });
-  if (found === null) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
-  if (found.connectionId !== null) await lockConnection(manager, found.connectionId);
+async function lockKey(transaction: Sql, id: string): Promise<ApiKeyEntity> {
+  const found = await requiredKey(transaction, id);
+  if (found.connectionId !== null) await lockConnection(transaction, found.connectionId);
   const root = isDormant(found) ? found.replacesId : found.id;
-  await lockWithSuccessors(manager, root);
-  const key = await manager.findOneByOrFail(ApiKeyEntity, { id });
+  await lockWithSuccessors(transaction, root);
+  const key = await requiredKey(transaction, id);
   if (key.revokedAt !== null) throw apiError(ADMIN_API, 'conflict', 'the key is revoked: issue a new one');
   if (endOf(key) <= Date.now()) throw apiError(ADMIN_API, 'conflict', 'the key has expired: issue a new one');
+  return key;
+}
+
+async function requiredKey(transaction: Sql, id: string): Promise<ApiKeyEntity> {
+  const key = await findKey(transaction, id);
+  if (key === undefined) throw apiError(ADMIN_API, 'notFound', `there is no API key ${id}`);
   return key;
 }
 
@@ -79,12 +91,12 @@ function isDormant(key: ApiKeyEntity): boolean {
   return key.replacesId !== null && key.activatedAt === null;
 }
 
-async function activateRow(manager: EntityManager, key: KnownKey): Promise<{ alive: boolean; retired?: string }> {
+async function activateRow(transaction: Sql, key: KnownKey): Promise<{ alive: boolean; retired?: string }> {
   const { keyId } = key.principal;
-  const activated = await activateKey(manager, keyId);
+  const activated = await activateKey(transaction, keyId);
   if (activated === false) {
-    const row = await manager.findOneBy(ApiKeyEntity, { id: keyId });
-    return { alive: row !== null && row.revokedAt === null };
+    const row = await findKey(transaction, keyId);
+    return { alive: row?.revokedAt === null };
   }
   const hash = activated.retired?.toString('base64url');
   return { alive: true, ...(hash === undefined ? {} : { retired: hash }) };

@@ -1,4 +1,4 @@
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 
 /** The hauler of a thing, by the kind of a resource. */
 const OWNERS: Readonly<Record<string, string>> = {
@@ -17,9 +17,9 @@ const OWNERS: Readonly<Record<string, string>> = {
 };
 
 /** Undefined if there is no such thing, or if it belongs to no hauler. */
-export async function ownerOf(database: Querying, resource: string, id: string): Promise<string | undefined> {
+export async function ownerOf(database: Sql, resource: string, id: string): Promise<string | undefined> {
   const { [resource]: sql } = OWNERS;
   if (sql === undefined) throw new Error(`nothing says which hauler a ${resource} belongs to`);
-  const [row] = await database.query<{ hauler_id: string | null }[]>(sql, [id]);
+  const [row] = await database.query<{ hauler_id: string | null }>(sql, [id]);
   return row?.hauler_id ?? undefined;
 }

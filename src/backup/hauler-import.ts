@@ -177,19 +177,18 @@ function claimFor(pool: Pool, { signal }: CommandContext) {
  * the rows go there, and the service moves them.
  */
 async function createPartitions({ pool, manifest }: Import): Promise<void> {
-  await pool.use(async (session) => {
-    const shapes = await tableShapes(session);
-    for (const table of manifest.tables) {
-      if (table.partitions.some(({ bound }) => bound === 'DEFAULT')) continue;
-      const shape = shapes.find(({ name }) => name === table.name);
-      for (const partition of missingPartitions(table, shape))
-        await session
-          .transaction(() => createPartition(session, table.name, partition), { settings: { lock_timeout: '2s' } })
-          .catch((error: unknown) => {
-            if (sqlState(error) !== SQLSTATE.duplicateTable) throw error;
-          });
-    }
-  });
+  const shapes = await tableShapes(pool);
+  const settings = { lock_timeout: '2s' };
+  for (const table of manifest.tables) {
+    if (table.partitions.some(({ bound }) => bound === 'DEFAULT')) continue;
+    const shape = shapes.find(({ name }) => name === table.name);
+    for (const partition of missingPartitions(table, shape))
+      await pool
+        .transaction((transaction) => createPartition(transaction, table.name, partition), { settings })
+        .catch((error: unknown) => {
+          if (sqlState(error) !== SQLSTATE.duplicateTable) throw error;
+        });
+  }
 }
 
 /** Everything but the files, and nothing remains. */

@@ -107,18 +107,16 @@ async function deleteHauler(
   keeps: boolean,
 ): Promise<number> {
   let files = 0;
-  await pool.use(async (session) => {
-    for await (const page of videoPages(session, id)) {
-      const [failure] = (await storage.deleteMany(page.map(({ name }) => name))).values();
-      if (failure !== undefined) throw failure;
-      files += page.length;
-      progress.report(`deleted ${files} files`);
-    }
-    progress.begin('deletes the rows');
-    await session.transaction(async () => {
-      await deleteRows(session, id, { keeps });
-      if (!keeps) await deleteMove(session, id);
-    });
+  for await (const page of videoPages(pool, id)) {
+    const [failure] = (await storage.deleteMany(page.map(({ name }) => name))).values();
+    if (failure !== undefined) throw failure;
+    files += page.length;
+    progress.report(`deleted ${files} files`);
+  }
+  progress.begin('deletes the rows');
+  await pool.transaction(async (transaction) => {
+    await deleteRows(transaction, id, { keeps });
+    if (!keeps) await deleteMove(transaction, id);
   });
   return files;
 }

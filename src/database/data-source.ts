@@ -4,7 +4,7 @@ import { ApiKeyEntity, HaulerEntity } from '../auth/auth.entity.js';
 import { ConnectionEntity } from '../partner-client/connection.entity.js';
 import { TicketEntity, TicketRevisionEntity } from '../scale/ticket.entity.js';
 import type { Database } from './database.js';
-import { TypeOrmDriver } from './typeorm-driver.js';
+import { driverOver } from './typeorm-driver.js';
 
 /** The entities of all modules; no other file imports another module's entities. */
 const ENTITIES: (EntitySchema | (new () => object))[] = [
@@ -19,7 +19,7 @@ const ENTITIES: (EntitySchema | (new () => object))[] = [
 /** Migrations are applied by `migrate.ts` alone, the schema is never derived from entities. */
 export const createDataSourceOptions = ({ general }: Pick<Database, 'general'>): DataSourceOptions => ({
   type: 'postgres',
-  driver: new TypeOrmDriver(general),
+  driver: driverOver((text, values) => general.run(text, values)),
   entities: ENTITIES,
   synchronize: false,
   migrationsRun: false,

@@ -3,7 +3,7 @@ import { ENV, type ResolvedEnv } from '../config/env.js';
 import { Pool, type PoolOptions, type TransactionOptions } from './pool.js';
 import type { Session } from './session.js';
 import { LOCK_TIMEOUT_MS } from './settle-batch.js';
-import type { Rows, Sql, StatementOptions } from './sql.js';
+import type { Sql, StatementOptions } from './sql.js';
 
 /** How long a statement of a request may take before the server cancels it. */
 export const STATEMENT_TIMEOUT_MS = 4000;
@@ -120,7 +120,7 @@ export class Database implements Sql, OnApplicationShutdown {
     text: string,
     values?: readonly unknown[],
     { pool = 'general', ...options }: QueryOptions = {},
-  ): Promise<Rows<Row>> {
+  ): Promise<Row[]> {
     return this[pool].query<Row>(text, values, options);
   }
 

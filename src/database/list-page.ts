@@ -1,11 +1,11 @@
-import { type EntityManager, type EntityTarget, type FindOptionsWhere, In } from 'typeorm';
+import { type DataSource, type EntityTarget, type FindOptionsWhere, In } from 'typeorm';
 import type { ListPagination, ListQuery } from '../contracts/admin/list.dto.js';
 import { pageRequest } from '../contracts/common/pagination.dto.js';
 import { invalid } from '../errors/app-error.js';
 import { type CursorParts, cursorOf, filtersOf, invalidCursor, partsOf } from './cursor.js';
 import { listedHaulers, refuseLimited } from './hauler-limit.js';
 import { isUnreadableValue } from './postgres-errors.js';
-import type { Querying } from './sql.js';
+import { onlyRow, type Sql } from './sql.js';
 
 /** Rows are counted, and pages are numbered, up to this row. A cursor goes on without a limit. */
 export const LAST_ROW = 10_000;
@@ -50,7 +50,7 @@ interface Start {
  * beside a page, and for a page beyond row 10,000 of a longer list; that error names the cursor to use.
  */
 export async function listPage<Row extends object>(
-  database: Querying,
+  database: Sql,
   unlimited: SqlList,
   query: ListQuery,
 ): Promise<ListPage<Row>> {
@@ -75,15 +75,16 @@ export async function listPage<Row extends object>(
 
 /** One page of a list whose SQL finds the ids of entities. */
 export async function entityPage<Row extends Identified>(
-  manager: EntityManager,
+  database: Sql,
+  dataSource: DataSource,
   entity: EntityTarget<Row>,
   list: SqlList,
   query: ListQuery,
 ): Promise<ListPage<Row>> {
-  const { rows: found, pagination } = await listPage<Identified>(manager, list, query);
+  const { rows: found, pagination } = await listPage<Identified>(database, list, query);
   const ids = found.map(({ id }) => id);
   const where = { id: In(ids) } as FindOptionsWhere<Row>;
-  const rows = new Map((await manager.find(entity, { where })).map((row) => [row.id, row]));
+  const rows = new Map((await dataSource.manager.find(entity, { where })).map((row) => [row.id, row]));
   return { rows: ids.flatMap((id) => rows.get(id) ?? []), pagination };
 }
 
@@ -126,7 +127,7 @@ function startOf(query: ListQuery, scope: unknown): Start {
 
 const isTooDeep = ({ cursor }: ListQuery, { row }: Start) => cursor === undefined && row >= LAST_ROW;
 
-async function refuseLongList(database: Querying, list: SqlList, scope: unknown): Promise<void> {
+async function refuseLongList(database: Sql, list: SqlList, scope: unknown): Promise<void> {
   const [last, further] = await read<Keyed<object>>(database, list, { row: LAST_ROW - 1 }, 2);
   if (last !== undefined && further !== undefined) throw tooDeep(cursorOf(scope, [LAST_ROW, ...last.page_key]));
 }
@@ -137,7 +138,7 @@ function tooDeep(cursor: string) {
 }
 
 async function read<Row>(
-  database: Querying,
+  database: Sql,
   { sql, parameters, key, order }: SqlList,
   { row, after }: Start,
   limit: number,
@@ -153,7 +154,7 @@ async function read<Row>(
   const offset = after === undefined ? row : 0;
   const first = armsOf(sql, `${position} ORDER BY ${orderBy} LIMIT ${limit + offset}`);
   try {
-    return await database.query<Row[]>(
+    return await database.query<Row>(
       `SELECT list.*, ARRAY[${key.map((column) => `list.${column}::text`).join(', ')}] AS page_key
        FROM (${first}) AS list ORDER BY ${orderBy} LIMIT ${limit} OFFSET ${offset}`,
       [...parameters, ...(after ?? [])],
@@ -164,13 +165,15 @@ async function read<Row>(
 }
 
 /** How many rows there are, at most one more than `LAST_ROW`. */
-async function count(database: Querying, { sql, parameters, key, order }: SqlList): Promise<number> {
+async function count(database: Sql, { sql, parameters, key, order }: SqlList): Promise<number> {
   // In the order of the list, so that PostgreSQL reads an index and stops.
   const orderBy = key.map((column) => `list.${column} ${order}`).join(', ');
-  const [counted] = await database.query<[{ rows: number }]>(
-    `SELECT count(*)::int AS rows FROM (
+  const counted = onlyRow(
+    await database.query<{ rows: number }>(
+      `SELECT count(*)::int AS rows FROM (
        SELECT FROM (${armsOf(sql, `ORDER BY ${orderBy} LIMIT ${LAST_ROW + 1}`)}) AS counted LIMIT ${LAST_ROW + 1}) AS counted`,
-    [...parameters],
+      [...parameters],
+    ),
   );
   return counted.rows;
 }

@@ -8,7 +8,7 @@ import { thisRelease } from './release.js';
 import { schemaFault } from './schema-faults.js';
 import { appliedMigrations, findOpenTransactions, recordRelease } from './schema.repository.js';
 import type { Session } from './session.js';
-import { onlyRow, type Querying, type Sql } from './sql.js';
+import { onlyRow, type Sql } from './sql.js';
 import { driverOver } from './typeorm-driver.js';
 
 /** An arbitrary number: all instances of this service use the same advisory lock. */
@@ -114,7 +114,7 @@ const migrationPool = (databaseUrl: string): Pool =>
   });
 
 /** Names of the migrations that are not applied yet. Applied migrations of a newer version are ignored. */
-export async function pendingMigrations(database: Querying, migrations = MIGRATIONS): Promise<string[]> {
+export async function pendingMigrations(database: Sql, migrations = MIGRATIONS): Promise<string[]> {
   const applied = await appliedMigrations(database);
   return migrations.map(({ name }) => name).filter((name) => !applied.includes(name));
 }

@@ -1,5 +1,5 @@
 import { type Partition, type PartitionedTable, partitionNamed, plannedPartitions } from './partitions.rules.js';
-import type { Querying } from './sql.js';
+import { onlyRow, type Sql } from './sql.js';
 
 /** An arbitrary number: instances create partitions one after the other. */
 const LOCK = 4_867_391_203;
@@ -8,8 +8,8 @@ const LOCK = 4_867_391_203;
 const LOCK_TIMEOUT = "SET LOCAL lock_timeout = '2s'";
 
 /** The names of the partitions of a table. */
-export async function partitionsOf(database: Querying, { name }: PartitionedTable): Promise<string[]> {
-  const rows = await database.query<{ name: string }[]>(
+export async function partitionsOf(database: Sql, { name }: PartitionedTable): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
     `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
       WHERE i.inhparent = $1::text::regclass ORDER BY c.relname`,
     [name],
@@ -18,17 +18,18 @@ export async function partitionsOf(database: Querying, { name }: PartitionedTabl
 }
 
 /** How many partitions of a table exist after the current one, of those that are planned. */
-export async function partitionsAhead(database: Querying, table: PartitionedTable, now: number): Promise<number> {
+export async function partitionsAhead(database: Sql, table: PartitionedTable, now: number): Promise<number> {
   const names = new Set(await partitionsOf(database, table));
   const [, ...planned] = plannedPartitions(table, now);
   return planned.filter(({ name }) => names.has(name)).length;
 }
 
 /** Counts the rows of the partition of the rest, up to a limit. */
-export async function rowsInRest(database: Querying, rest: string, limit: number): Promise<number> {
-  const [row] = await database.query<[{ rows: number }]>(
-    `SELECT count(*)::int AS rows FROM (SELECT FROM ${rest} LIMIT $1) AS some`,
-    [limit],
+export async function rowsInRest(database: Sql, rest: string, limit: number): Promise<number> {
+  const row = onlyRow(
+    await database.query<{ rows: number }>(`SELECT count(*)::int AS rows FROM (SELECT FROM ${rest} LIMIT $1) AS some`, [
+      limit,
+    ]),
   );
   return row.rows;
 }
@@ -38,11 +39,7 @@ export async function rowsInRest(database: Querying, rest: string, limit: number
  * Attaching, unlike `CREATE TABLE … PARTITION OF`, lets others go on with reading and writing the table; only the partition of the rest
  * is locked.
  */
-export async function createPartition(
-  database: Querying,
-  table: PartitionedTable,
-  partition: Partition,
-): Promise<void> {
+export async function createPartition(database: Sql, table: PartitionedTable, partition: Partition): Promise<void> {
   const { name, column, rest } = table;
   await database.query(LOCK_TIMEOUT, []);
   await database.query(`SELECT pg_advisory_xact_lock(${LOCK})`, []);
@@ -52,7 +49,7 @@ export async function createPartition(
     [],
   );
   if (rest !== undefined) {
-    const found = await database.query<unknown[]>(
+    const found = await database.query<unknown>(
       `SELECT FROM ${rest} WHERE ${column} >= $1 AND ${column} < $2 LIMIT 1`,
       [partition.from, partition.to],
     );
@@ -72,16 +69,16 @@ export async function createPartition(
   );
 }
 
-export async function partitionExists(database: Querying, name: string): Promise<boolean> {
-  const [row] = await database.query<[{ exists: boolean }]>('SELECT to_regclass($1::text) IS NOT NULL AS exists', [
-    name,
-  ]);
+export async function partitionExists(database: Sql, name: string): Promise<boolean> {
+  const row = onlyRow(
+    await database.query<{ exists: boolean }>('SELECT to_regclass($1::text) IS NOT NULL AS exists', [name]),
+  );
   return row.exists;
 }
 
 /** Drops a partition with its rows; everybody waits for the table until the end of the transaction. False if it was dropped before. */
 export async function dropPartition(
-  database: Querying,
+  database: Sql,
   { name: table }: PartitionedTable,
   name: string,
   { onlyEmpty = false } = {},
@@ -96,24 +93,20 @@ export async function dropPartition(
   return true;
 }
 
-export async function isEmpty(database: Querying, name: string): Promise<boolean> {
-  return (await database.query<unknown[]>(`SELECT FROM ${name} LIMIT 1`, [])).length === 0;
+export async function isEmpty(database: Sql, name: string): Promise<boolean> {
+  return (await database.query<unknown>(`SELECT FROM ${name} LIMIT 1`, [])).length === 0;
 }
 
 /** The partitions of a table whose rows all are before a time, the oldest first. */
-export async function partitionsBefore(
-  database: Querying,
-  table: PartitionedTable,
-  time: number,
-): Promise<Partition[]> {
+export async function partitionsBefore(database: Sql, table: PartitionedTable, time: number): Promise<Partition[]> {
   const names = await partitionsOf(database, table);
   return names.flatMap((name) => partitionNamed(table, name, time) ?? []);
 }
 
 /** The days or months (UTC) of the rows that the partition of the rest has, of a table that is divided by a time. */
-export async function timesInRest(database: Querying, { column, rest, unit, type }: PartitionedTable): Promise<Date[]> {
+export async function timesInRest(database: Sql, { column, rest, unit, type }: PartitionedTable): Promise<Date[]> {
   if (rest === undefined || type !== 'timestamptz') return [];
-  const rows = await database.query<{ at: Date }[]>(
+  const rows = await database.query<{ at: Date }>(
     `SELECT DISTINCT date_trunc('${unit}', ${column}, 'UTC') AS at FROM ${rest} WHERE isfinite(${column})`,
     [],
   );

@@ -12,7 +12,7 @@ import {
 } from './postgres-errors.js';
 import { INSPECT_SQL, type Settings, startupOptions, withoutOptions } from './session-settings.js';
 import { Session, type TransactionSettings } from './session.js';
-import type { Rows, Sql, StatementOptions } from './sql.js';
+import type { Sql, StatementOptions } from './sql.js';
 
 /** How long a request waits for a new or free connection before the database counts as unavailable (decision 13). */
 const CONNECT_TIMEOUT_MS = 3000;
@@ -97,12 +97,17 @@ export class Pool implements Sql {
     this.pool = this.open();
   }
 
-  query<Row = unknown>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<Rows<Row>> {
-    return this.attempted((session) => session.query<Row>(text, values, options));
+  async query<Row = unknown>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<Row[]> {
+    return (await this.run(text, values, options)).rows as Row[];
   }
 
-  change(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number> {
-    return this.attempted((session) => session.change(text, values, options));
+  async change(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number> {
+    return (await this.run(text, values, options)).rowCount ?? 0;
+  }
+
+  /** Returns the result of pg. */
+  run(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<pg.QueryResult> {
+    return this.attempted((session) => session.run(text, values, options));
   }
 
   /**
@@ -121,31 +126,13 @@ export class Pool implements Sql {
   }
 
   /** Runs `work` on a connection that no other caller uses meanwhile. */
-  async use<T>(work: (session: Session) => Promise<T>, options?: StatementOptions): Promise<T> {
-    const session = await this.connect(options);
+  async use<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    const session = await this.connect();
     try {
       return await work(session);
     } finally {
       this.release(session);
     }
-  }
-
-  async connect(options?: StatementOptions): Promise<Session> {
-    const start = performance.now();
-    const client = await this.take();
-    const { keepsSettings } = this;
-    const { isPipelined, isPrepared = false } = this.options;
-    const left = this.options.statementTimeoutMs - (performance.now() - start);
-    const statementTimeoutMs = Math.max(left, MIN_STATEMENT_MS);
-    const canPrepare = performance.now() >= this.unpreparedUntil;
-    const rules = { settings: this.settings, keepsSettings, isPipelined, isPrepared, canPrepare, statementTimeoutMs };
-    return new Session(client, rules, options, () => this.take());
-  }
-
-  release(session: Session): void {
-    session.release();
-    if (session.isReadOnly) this.onReadOnly();
-    if (session.hasLostStatement) this.reportLostStatement();
   }
 
   /**
@@ -202,6 +189,24 @@ export class Pool implements Sql {
         await delay(Math.random() * 10 * 2 ** attempt);
       }
     }
+  }
+
+  private async connect(): Promise<Session> {
+    const start = performance.now();
+    const client = await this.take();
+    const { keepsSettings } = this;
+    const { isPipelined, isPrepared = false } = this.options;
+    const left = this.options.statementTimeoutMs - (performance.now() - start);
+    const statementTimeoutMs = Math.max(left, MIN_STATEMENT_MS);
+    const canPrepare = performance.now() >= this.unpreparedUntil;
+    const rules = { settings: this.settings, keepsSettings, isPipelined, isPrepared, canPrepare, statementTimeoutMs };
+    return new Session(client, rules);
+  }
+
+  private release(session: Session): void {
+    session.release();
+    if (session.isReadOnly) this.onReadOnly();
+    if (session.hasLostStatement) this.reportLostStatement();
   }
 
   private get settings(): Settings {

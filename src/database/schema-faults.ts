@@ -1,14 +1,14 @@
 import { MIGRATIONS } from './migrations.js';
 import { compareVersions, type Release, thisRelease } from './release.js';
 import { appliedMigrations, recordedRelease } from './schema.repository.js';
-import type { Querying } from './sql.js';
+import type { Sql } from './sql.js';
 
 /**
  * Why this version cannot use the database, as a sentence for its operator; undefined if it can. Pending migrations are no
  * fault: they can be applied. No advice ever deletes data.
  */
 export async function schemaFault(
-  database: Querying,
+  database: Sql,
   migrations = MIGRATIONS,
   release = thisRelease(),
 ): Promise<string | undefined> {

@@ -1,22 +1,22 @@
 import { SQLSTATE, sqlState } from './postgres-errors.js';
 import type { Release } from './release.js';
-import type { Querying } from './sql.js';
+import type { Sql } from './sql.js';
 
 /** Names of the applied migrations, oldest first; none in an empty database. */
-export async function appliedMigrations(database: Querying): Promise<string[]> {
+export async function appliedMigrations(database: Sql): Promise<string[]> {
   const rows = await unlessMissing(() =>
-    database.query<{ name: string }[]>('SELECT name FROM migrations ORDER BY id', []),
+    database.query<{ name: string }>('SELECT name FROM migrations ORDER BY id', []),
   );
   return (rows ?? []).map(({ name }) => name);
 }
 
 /** The version that has migrated the database; undefined for one without such a record. */
-export async function recordedRelease(database: Querying): Promise<Release | undefined> {
+export async function recordedRelease(database: Sql): Promise<Release | undefined> {
   const sql = 'SELECT version, oldest_compatible_version AS "oldestCompatibleVersion" FROM schema_version';
-  return (await unlessMissing(() => database.query<Release[]>(sql, [])))?.[0];
+  return (await unlessMissing(() => database.query<Release>(sql, [])))?.[0];
 }
 
-export async function recordRelease(database: Querying, release: Release): Promise<void> {
+export async function recordRelease(database: Sql, release: Release): Promise<void> {
   await database.query(
     `INSERT INTO schema_version (version, oldest_compatible_version, migrated_at) VALUES ($1, $2, now())
      ON CONFLICT (one) DO UPDATE SET version = excluded.version, migrated_at = excluded.migrated_at,
@@ -26,8 +26,8 @@ export async function recordRelease(database: Querying, release: Release): Promi
 }
 
 /** Other sessions with a transaction that has been open for a while, oldest first: `pg_dump (process 12, 40 s)`. */
-export async function findOpenTransactions(database: Querying): Promise<string[]> {
-  const rows = await database.query<{ name: string; pid: number; seconds: number }[]>(
+export async function findOpenTransactions(database: Sql): Promise<string[]> {
+  const rows = await database.query<{ name: string; pid: number; seconds: number }>(
     `SELECT coalesce(nullif(application_name, ''), 'a session without a name') AS name, pid,
             extract(epoch FROM now() - xact_start)::int AS seconds
        FROM pg_stat_activity

@@ -1,18 +1,14 @@
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams';
 import { expectReplicated } from './local-commit.js';
-import { asDatabaseError, endsConnection, isLostStatement, isReadOnlyServer, isTransient } from './postgres-errors.js';
+import { asDatabaseError, endsConnection, isLostStatement, isReadOnlyServer } from './postgres-errors.js';
 import { beginSql, beginWithoutSessionSql, type Settings } from './session-settings.js';
-import type { Rows, Sql, StatementOptions } from './sql.js';
+import type { Sql, StatementOptions } from './sql.js';
 import { nameOf, sendAll, type TimedQuery, WatchedRows } from './statement.js';
 
 /** The client waits this much longer than the server's timeout; after that the connection counts as dead. */
 const RESPONSE_MARGIN_MS = 500;
-
-/** Maximum number of attempts after deadlocks and serialization failures. */
-const MAX_ATTEMPTS = 5;
 
 /** How the sessions of a pool run statements. */
 export interface SessionRules {
@@ -36,9 +32,6 @@ export interface TransactionSettings {
   readonly statementTimeoutMs?: number;
 }
 
-/** Plain SQL and its parameters. */
-export type Statement = readonly [sql: string, parameters: unknown[]];
-
 /** One connection in use. The only place that sends statements and translates errors of pg. */
 export class Session implements Sql {
   /** Its server has refused a write. */
@@ -52,20 +45,14 @@ export class Session implements Sql {
   private timeoutMs: number;
 
   constructor(
-    private client: pg.PoolClient,
+    private readonly client: pg.PoolClient,
     private readonly rules: SessionRules,
-    private readonly options: StatementOptions = {},
-    private readonly reconnect?: () => Promise<pg.PoolClient>,
   ) {
     this.timeoutMs = rules.statementTimeoutMs;
   }
 
-  async query<Row = unknown>(
-    text: string,
-    values?: readonly unknown[],
-    options?: StatementOptions,
-  ): Promise<Rows<Row>> {
-    return (await this.run(text, values, options)).rows as Rows<Row>;
+  async query<Row = unknown>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<Row[]> {
+    return (await this.run(text, values, options)).rows as Row[];
   }
 
   async change(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number> {
@@ -76,7 +63,7 @@ export class Session implements Sql {
   run(
     text: string,
     values?: readonly unknown[],
-    { prepared = this.options.prepared ?? this.rules.isPrepared }: StatementOptions = {},
+    { prepared = this.rules.isPrepared }: StatementOptions = {},
   ): Promise<pg.QueryResult> {
     const { keepsSettings, canPrepare } = this.rules;
     const isPrepared = prepared && keepsSettings && canPrepare && values !== undefined;
@@ -120,8 +107,12 @@ export class Session implements Sql {
     }
   }
 
-  /** Runs `work` in a transaction (READ COMMITTED) and returns its result after the commit. */
+  /**
+   * Runs `work` in a transaction (READ COMMITTED) and returns its result after the commit; in one that has begun, `work` is a part
+   * of it.
+   */
   async inTransaction<T>(work: () => Promise<T>, settings?: TransactionSettings): Promise<T> {
+    if (this.isInTransaction) return work();
     await this.begin(settings);
     try {
       const result = await work();
@@ -157,7 +148,7 @@ export class Session implements Sql {
     this.timeoutMs = statementTimeoutMs ?? this.rules.statementTimeoutMs;
   }
 
-  async commit(): Promise<void> {
+  private async commit(): Promise<void> {
     await this.send('COMMIT');
     this.endTransaction();
   }
@@ -167,63 +158,6 @@ export class Session implements Sql {
     // pooler closes its own to that server too.
     if (this.isLost) return;
     await this.send('ROLLBACK');
-    this.endTransaction();
-  }
-
-  /** `run`, which outside of a transaction runs again after a deadlock or a serialization failure. */
-  async execute(text: string, values?: unknown[]): Promise<pg.QueryResult> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.run(text, values);
-      } catch (error) {
-        const canRetry = isTransient(error) || isLostStatement(error);
-        if (this.isInTransaction || !canRetry || attempt >= MAX_ATTEMPTS) throw error;
-        await delay(Math.random() * 10 * 2 ** attempt);
-      }
-    }
-  }
-
-  /** Runs `work` in a transaction, or in the current one. After a deadlock or a serialization failure it runs again. */
-  async transaction<T>(work: () => Promise<T>, settings: TransactionSettings & { attempts?: number } = {}): Promise<T> {
-    if (this.isInTransaction) return work();
-    const start = performance.now();
-    let hasBegun = false;
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await this.inTransaction(() => {
-          hasBegun = true;
-          return work();
-        }, settings);
-      } catch (error) {
-        const canRetry =
-          isTransient(error) ||
-          isLostStatement(error) ||
-          (!hasBegun && attempt === 1 && performance.now() - start < 1000);
-        if (!canRetry || attempt >= (settings.attempts ?? MAX_ATTEMPTS)) throw error;
-        await delay(Math.random() * 10 * 2 ** attempt);
-        if (this.isLost) await this.replace();
-      }
-    }
-  }
-
-  /** Runs the statements in one transaction and returns the rows of the last one. */
-  inSequence<Rows>(...statements: readonly Statement[]): Promise<Rows> {
-    return this.transaction(async () => {
-      let rows: unknown;
-      for (const [sql, parameters] of statements) rows = await this.query<unknown>(sql, parameters);
-      return rows as Rows;
-    });
-  }
-
-  copy(text: string, rows: Iterable<string> | AsyncIterable<string | Buffer>): Promise<void> {
-    return this.copyIn(text, rows);
-  }
-
-  private async replace(): Promise<void> {
-    if (this.reconnect === undefined) return;
-    this.client.release(true);
-    this.client = await this.reconnect();
-    this.isLost = this.isReadOnly = false;
     this.endTransaction();
   }
 

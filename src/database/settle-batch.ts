@@ -1,5 +1,6 @@
 import { AppError, unavailable } from '../errors/app-error.js';
 import { outageSentence } from './outage.js';
+import type { Pool } from './pool.js';
 import { isDatabaseUnavailable, isLockTimeout, mayHaveCommitted } from './postgres-errors.js';
 import type { Session } from './session.js';
 
@@ -75,14 +76,14 @@ export async function settleBatch<Value, Result, E extends Entry<Value, Result>>
 /** The caller may push again, which is harmless. */
 const undecided = (cause: unknown) => unavailable(`${outageSentence(cause)}; try again shortly`, { cause });
 
-/** With a lock timeout that is not the one of the connection, `work` is one transaction. */
+/** `work` uses one connection. With a lock timeout that is not the one of the pool, it is one transaction. */
 export function withLockTimeout<T>(
-  session: Session,
+  pool: Pool,
   lockTimeoutMs: number | undefined,
-  work: () => Promise<T>,
+  work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  if (lockTimeoutMs === undefined) return work();
-  return session.transaction(work, { settings: { lock_timeout: String(lockTimeoutMs) } });
+  if (lockTimeoutMs === undefined) return pool.use(work);
+  return pool.transaction(work, { settings: { lock_timeout: String(lockTimeoutMs) } });
 }
 
 /** Returns false if there is no outcome. */

@@ -6,23 +6,15 @@ export interface StatementOptions {
 /** Runs statements: each one by itself, or all in one transaction. */
 export interface Sql {
   /** Returns the rows: of a SELECT, or of RETURNING. */
-  query<Row = unknown>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<Rows<Row>>;
+  query<Row = unknown>(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<Row[]>;
   /** Returns how many rows an INSERT, UPDATE or DELETE has changed. */
   change(text: string, values?: readonly unknown[], options?: StatementOptions): Promise<number>;
 }
-
-/** Statements that are not transferred yet name the type of all rows, the others that of one. */
-export type Rows<T> = (T extends readonly unknown[] ? T : T[]) & T;
 
 /** The row of a statement that always has one, such as an aggregate. */
 export function onlyRow<Row>([row]: readonly Row[]): Row {
   if (row === undefined) throw new TypeError('the statement has no row');
   return row;
-}
-
-/** Runs statements: a data source, an entity manager in its transaction, or one connection. */
-export interface Querying {
-  query<T>(sql: string, parameters: unknown[]): Promise<T>;
 }
 
 /**

@@ -1,5 +1,4 @@
-import { type Columns, rowArrays, rowsSql } from '../database/sql.js';
-import type { Querying } from '../database/sql.js';
+import { type Columns, rowArrays, rowsSql, type Sql } from '../database/sql.js';
 import type { HappenedEvent } from './outbox.js';
 
 /** An event with its time-ordered id, from which the ids of its deliveries are made, and its whole data. */
@@ -27,12 +26,12 @@ export const insertDeliveries = (events: string): string => `
 
 const INSERT = insertDeliveries(rowsSql(EVENT, 1));
 
-export async function insertEvents(database: Querying, events: readonly Event[]): Promise<void> {
+export async function insertEvents(database: Sql, events: readonly Event[]): Promise<void> {
   await database.query(INSERT, rowArrays(EVENT, events));
 }
 
 /** The locks that `insertDeliveries` takes; an error of a lock timeout if another transaction holds one that excludes them. */
-export async function lockTables(database: Querying): Promise<void> {
+export async function lockTables(database: Sql): Promise<void> {
   await database.query('LOCK TABLE webhook_endpoints IN ACCESS SHARE MODE NOWAIT', []);
   await database.query('LOCK TABLE webhook_deliveries IN ROW EXCLUSIVE MODE NOWAIT', []);
 }

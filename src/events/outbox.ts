@@ -2,7 +2,7 @@ import { Injectable, Logger, type OnModuleDestroy } from '@nestjs/common';
 import type { EventData, TopicName } from '../contracts/webhooks/topics.js';
 import { Database } from '../database/database.js';
 import { isDatabaseUnavailable, isLockTimeout } from '../database/postgres-errors.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import { uuidv7 } from '../database/uuid.js';
 import { inBackground } from '../errors/background.js';
 import { type Event, insertEvents, lockTables } from './outbox.repository.js';
@@ -40,7 +40,7 @@ export class Outbox implements OnModuleDestroy {
   constructor(private readonly database: Database) {}
 
   /** One statement for all events. `database` is the transaction in which they happened. */
-  async record(database: Querying, ...events: readonly HappenedEvent[]): Promise<void> {
+  async record(database: Sql, ...events: readonly HappenedEvent[]): Promise<void> {
     if (events.length > 0) await insertEvents(database, toEvents(events));
   }
 
@@ -83,12 +83,10 @@ export class Outbox implements OnModuleDestroy {
     this.isFlushing = true;
     const events = this.waiting.slice(0, 500);
     try {
-      await this.database.general.use((session) =>
-        session.transaction(async () => {
-          await lockTables(session);
-          await insertEvents(session, events);
-        }),
-      );
+      await this.database.transaction(async (transaction) => {
+        await lockTables(transaction);
+        await insertEvents(transaction, events);
+      });
       this.waiting.splice(0, events.length);
       setImmediate(() => inBackground(this.flush()));
     } catch (err) {
@@ -102,7 +100,7 @@ export class Outbox implements OnModuleDestroy {
 
   private async areTablesLocked(): Promise<boolean> {
     try {
-      await this.database.hot.use((session) => session.transaction(() => lockTables(session)));
+      await this.database.transaction(lockTables, { pool: 'hot' });
       return false;
     } catch (error) {
       if (isLockTimeout(error)) return true;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { ExchangeCounts, RefusedPushes, TicketCounts } from '../contracts/admin/overview.dto.js';
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
+import { Database } from '../database/database.js';
 import type { ExchangeFilter } from './exchange-list.sql.js';
 import { IS_FAILED, REASON } from './exchange-reason.sql.js';
 import type { Direction } from './exchange-record.js';
@@ -59,14 +59,14 @@ interface ReasonRow {
 /** Exchanges counted by hour. */
 @Injectable()
 export class ExchangeHours {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** By the start of the hour in milliseconds since the epoch; hours without an exchange are absent. */
   async counts(from: Date): Promise<ReadonlyMap<number, CountedHour>> {
     const sums = Object.entries(NUMBERS).map(
       ([name, condition]) => `coalesce(sum(count) FILTER (WHERE ${condition}), 0)::float8 AS "${name}"`,
     );
-    const rows = await this.dataSource.query<HourRow[]>(
+    const rows = await this.database.query<HourRow>(
       `SELECT hour, ${sums.join(', ')} FROM exchange_hours WHERE hour >= $1 AND ${IS_REAL} GROUP BY hour`,
       [from],
     );
@@ -80,7 +80,7 @@ export class ExchangeHours {
   }
 
   async refusedPushes(from: Date): Promise<RefusedPushes[]> {
-    const rows = await this.dataSource.query<RefusedRow[]>(
+    const rows = await this.database.query<RefusedRow>(
       `SELECT interface, status, error_code, result, sum(count)::float8 AS count,
          (array_agg(last_id ORDER BY last_id DESC))[1] AS last_id
        FROM exchange_hours WHERE hour >= $1 AND ${PUSH} AND status >= 400 AND ${IS_REAL}
@@ -108,7 +108,7 @@ export class ExchangeHours {
       ...[from === undefined ? undefined : new Date(from), to === undefined ? undefined : new Date(to)],
       ...[direction, name, haulerId, connectionId, apiKeyId, status[0], status[1], errorCode, reason],
     ];
-    return this.dataSource.query<ReasonRow[]>(
+    return this.database.query<ReasonRow>(
       `SELECT direction, reason, sum(count)::float8 AS count, (array_agg(status ORDER BY last_id DESC))[1] AS status,
          max(last_id::text) AS last_id
        FROM (
@@ -131,7 +131,7 @@ export class ExchangeHours {
 
   /** Deletes the hours of days before the last `keptDays` days. */
   async deleteOld(keptDays: number): Promise<void> {
-    await this.dataSource.query(
+    await this.database.query(
       `DELETE FROM exchange_hours WHERE hour < date_trunc('day', now(), 'UTC') - make_interval(days => $1::int)`,
       [keptDays],
     );

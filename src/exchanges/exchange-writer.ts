@@ -43,11 +43,9 @@ export class ExchangeWriter {
   /** The size of the partition of a day (UTC) with its indexes; 0 before its first exchange. */
   async bytesOfDay(time: number): Promise<number> {
     const names = plannedPartitions(PARTITIONED.exchanges, time).map(({ name }) => name);
-    const [size] = await this.pool.use((session) =>
-      session.query<{ bytes: number }[]>(
-        'SELECT coalesce(pg_total_relation_size(to_regclass($1::text)), 0)::float8 AS bytes',
-        [names[0]],
-      ),
+    const [size] = await this.pool.query<{ bytes: number }>(
+      'SELECT coalesce(pg_total_relation_size(to_regclass($1::text)), 0)::float8 AS bytes',
+      [names[0]],
     );
     return size?.bytes ?? 0;
   }
@@ -73,9 +71,7 @@ export class ExchangeWriter {
     for (const time of new Set(rows.map(({ id }) => timeOfUuidv7(id)))) {
       const partition = partitionOf(PARTITIONED.exchanges, time, time);
       if (partition === undefined) continue;
-      await this.pool.use((session) =>
-        session.transaction(() => createPartition(session, PARTITIONED.exchanges, partition)),
-      );
+      await this.pool.transaction((transaction) => createPartition(transaction, PARTITIONED.exchanges, partition));
     }
     throw new Error('a partition of exchanges was missing, and has been created', { cause });
   }

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { Reference } from '../contracts/common/references.js';
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
+import { Database } from '../database/database.js';
 import { dropPartition, partitionsBefore, partitionsOf } from '../database/partitions.repository.js';
 import { PARTITIONED } from '../database/partitions.rules.js';
-import type { Session } from '../database/session.js';
-import { inTransaction } from '../database/transaction.js';
+import type { Sql } from '../database/sql.js';
 import {
   elementsOf,
   type ExchangeFilter,
@@ -80,15 +79,15 @@ const NEWEST = 1_000;
 type SeenRow = { readonly seen: number } & (ExchangeListRow | { readonly id: null });
 
 /** Which of the exchanges are stored. */
-export async function storedIds(session: Session, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await session.query<{ id: string }[]>('SELECT id FROM exchanges WHERE id = ANY ($1::uuid[])', [ids]);
+export async function storedIds(database: Sql, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await database.query<{ id: string }>('SELECT id FROM exchanges WHERE id = ANY ($1::uuid[])', [ids]);
   return new Set(rows.map(({ id }) => id));
 }
 
 /** Reads exchanges, and drops their partitions. */
 @Injectable()
 export class ExchangesRepository {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   /** The newest `limit` exchanges of a filter. */
   async find(filter: ExchangeFilter, limit: number): Promise<ExchangeListRow[]> {
@@ -111,14 +110,14 @@ export class ExchangesRepository {
 
   async answers(ids: readonly string[]): Promise<AnswerRow[]> {
     if (ids.length === 0) return [];
-    return this.dataSource.query<AnswerRow[]>(
+    return this.database.query<AnswerRow>(
       `SELECT id, response_headers, ${ERROR_TEXT} FROM exchanges WHERE id = ANY ($1::uuid[])`,
       [ids],
     );
   }
 
   async get(id: string): Promise<FullExchangeRow | undefined> {
-    const [row] = await this.dataSource.query<FullExchangeRow[]>(
+    const [row] = await this.database.query<FullExchangeRow>(
       `SELECT *, ${REASON_COLUMN} FROM exchanges WHERE id = $1`,
       [id],
     );
@@ -130,7 +129,7 @@ export class ExchangesRepository {
    * in a vacuum.
    */
   async indexReferences(): Promise<void> {
-    await this.dataSource.query(
+    await this.database.query(
       `SELECT gin_clean_pending_list(c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
          JOIN pg_index x ON x.indexrelid = c.oid JOIN pg_class t ON t.oid = x.indrelid
         WHERE i.inhparent = 'exchanges_refs_idx'::regclass
@@ -141,8 +140,8 @@ export class ExchangesRepository {
   /** Drops the partitions of days before the last `keptDays` days. */
   async dropPartitions(keptDays: number): Promise<void> {
     const oldest = (Math.floor(Date.now() / DAY_MS) - keptDays) * DAY_MS;
-    for (const { name } of await partitionsBefore(this.dataSource, PARTITIONED.exchanges, oldest + 1)) {
-      await inTransaction(this.dataSource, (manager) => dropPartition(manager, PARTITIONED.exchanges, name));
+    for (const { name } of await partitionsBefore(this.database, PARTITIONED.exchanges, oldest + 1)) {
+      await this.database.transaction((transaction) => dropPartition(transaction, PARTITIONED.exchanges, name));
     }
   }
 
@@ -171,12 +170,12 @@ export class ExchangesRepository {
   }
 
   private read<Row = ExchangeListRow>({ sql, parameters }: Statement): Promise<Row[]> {
-    return this.dataSource.query<Row[]>(sql, parameters);
+    return this.database.query<Row>(sql, parameters);
   }
 
   /** The days (UTC) of the partitions, named `exchanges_YYYYMMDD`, the newest first. */
   private async days(): Promise<number[]> {
-    const names = await partitionsOf(this.dataSource, PARTITIONED.exchanges);
+    const names = await partitionsOf(this.database, PARTITIONED.exchanges);
     return names.reverse().map((name) => {
       const [, year = '', month = '', date = ''] = /(\d{4})(\d\d)(\d\d)$/.exec(name) ?? [];
       return Date.parse(`${year}-${month}-${date}`);

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { Database } from '../database/database.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import { ExchangeLog } from './exchange-log.service.js';
 
@@ -28,14 +28,14 @@ export interface FailingCalls {
 @Injectable()
 export class FailingCallsRepository {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly log: ExchangeLog,
   ) {}
 
   /** A clip request that the partner does not know (404) is an answer, not a fault of the connection. */
   async find(): Promise<FailingCalls[]> {
     await this.log.flushForReader();
-    return this.dataSource.query(
+    return this.database.query<FailingCalls>(
       `SELECT c.hauler_id, c.id AS connection_id, c.interface, failing.*
        FROM connections AS c CROSS JOIN LATERAL (
          SELECT route, count(*)::float8 AS count, min(id) AS first_id, max(id) AS last_id,

@@ -2,13 +2,13 @@ import { createHash, hash } from 'node:crypto';
 import type { Request } from 'express';
 import type { ApiContract, KindOf } from '../contracts/common/api-contract.js';
 import { KEY_HEADER, KEY_REUSED, KEY_REUSED_REASON } from '../contracts/common/idempotency.js';
+import type { Sql } from '../database/sql.js';
 import { AppError, invalid, violated } from '../errors/app-error.js';
 import { servedBy } from '../http/call.js';
 import { rawBodyOf } from '../http/json-body.js';
 import { soleHeader } from '../http/headers.js';
 import { maskSecrets } from '../observability/known-secrets.js';
 import { type Claim, claim, keep, type KeptAnswer } from './idempotency.repository.js';
-import type { Querying } from '../database/sql.js';
 import { errorReply } from '../errors/error-body.js';
 import { helpAddressOf } from '../errors/help-address.js';
 import type { Answer } from '../http/answer.js';
@@ -50,7 +50,7 @@ export function keyReused<Api extends ApiContract>(api: Api, kind: Exclude<KindO
  * another call after this transaction, to find the answer of the first.
  */
 export async function answerOncePerKey<Request extends { readonly claim: Claim | undefined }, Body>(
-  database: Querying,
+  database: Sql,
   requests: readonly Request[],
   keyReused: () => AppError,
   work: (claimed: readonly Request[]) => Promise<readonly (Answer<Body> | AppError)[]>,

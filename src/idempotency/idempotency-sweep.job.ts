@@ -1,6 +1,6 @@
 import { type BeforeApplicationShutdown, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
+import { Database } from '../database/database.js';
 import { Sweep } from '../database/sweep.js';
 import { deleteExpired } from './idempotency.repository.js';
 
@@ -14,7 +14,7 @@ const BATCH = 1000;
 export class IdempotencySweep implements BeforeApplicationShutdown {
   private readonly expiry = new Sweep((stopping) => this.sweep(BATCH, stopping));
 
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   @Interval('idempotency sweep', EVERY_MS)
   async regularly(): Promise<void> {
@@ -29,7 +29,7 @@ export class IdempotencySweep implements BeforeApplicationShutdown {
   async sweep(batch = BATCH, stopping?: AbortSignal): Promise<number> {
     let deleted = 0;
     while (stopping?.aborted !== true) {
-      const count = await deleteExpired(this.dataSource, batch);
+      const count = await deleteExpired(this.database, batch);
       deleted += count;
       if (count < batch) break;
     }

@@ -1,5 +1,5 @@
 import { REPLAYED_HEADER } from '../contracts/common/idempotency.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import { type Answer, JSON_TYPE } from '../http/answer.js';
 
 /** The right to answer one request: scope (hauler and path), the caller's key, SHA-256 of the body (decision 16). */
@@ -54,7 +54,7 @@ interface AnsweredRow extends KeyRow {
  * Claims keys in the caller's transaction, which must be READ COMMITTED. Returns one outcome per claim, in their order. Waits for
  * another transaction that holds one of the keys. A rollback releases the claims.
  */
-export async function claim(runner: Querying, claims: readonly Claim[]): Promise<ClaimOutcome[]> {
+export async function claim(runner: Sql, claims: readonly Claim[]): Promise<ClaimOutcome[]> {
   const firsts = new Map<string, Claim>();
   for (const one of claims) if (!firsts.has(nameOfClaim(one))) firsts.set(nameOfClaim(one), one);
   const claimed = new Set((await insert(runner, [...firsts.values()])).map(nameOfRow));
@@ -68,7 +68,7 @@ export async function claim(runner: Querying, claims: readonly Claim[]): Promise
 }
 
 /** Keeps the answers of claimed keys, in the transaction of the work. */
-export async function keep(runner: Querying, answers: readonly KeptAnswer[]): Promise<void> {
+export async function keep(runner: Sql, answers: readonly KeptAnswer[]): Promise<void> {
   if (answers.length === 0) return;
   await runner.query(
     `UPDATE idempotency_keys AS kept
@@ -86,8 +86,8 @@ export async function keep(runner: Querying, answers: readonly KeptAnswer[]): Pr
 }
 
 /** Deletes at most `limit` expired answers, without those that another statement has locked. Returns how many it deleted. */
-export async function deleteExpired(runner: Querying, limit: number): Promise<number> {
-  const [, count] = await runner.query<[unknown[], number]>(
+export async function deleteExpired(runner: Sql, limit: number): Promise<number> {
+  const count = await runner.change(
     `WITH expired AS MATERIALIZED (
        SELECT hauler_id, path, key FROM idempotency_keys
         WHERE created_at <= now() - interval '${KEPT_FOR}'
@@ -100,10 +100,10 @@ export async function deleteExpired(runner: Querying, limit: number): Promise<nu
 }
 
 /** Claims keys that are new or too old. Sorted, so that batches wait for each other and cannot deadlock. */
-async function insert(runner: Querying, claims: Claim[]): Promise<KeyRow[]> {
+async function insert(runner: Sql, claims: Claim[]): Promise<KeyRow[]> {
   if (claims.length === 0) return [];
   const sorted = claims.sort((a, b) => (nameOfClaim(a) < nameOfClaim(b) ? -1 : 1));
-  return runner.query<KeyRow[]>(
+  return runner.query<KeyRow>(
     `INSERT INTO idempotency_keys AS kept (hauler_id, path, key, fingerprint)
      SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bytea[])
      ON CONFLICT (hauler_id, path, key) DO UPDATE
@@ -115,9 +115,9 @@ async function insert(runner: Querying, claims: Claim[]): Promise<KeyRow[]> {
 }
 
 /** A separate statement, because its snapshot includes the commit that `insert` waited for. */
-async function select(runner: Querying, claims: readonly Claim[]): Promise<AnsweredRow[]> {
+async function select(runner: Sql, claims: readonly Claim[]): Promise<AnsweredRow[]> {
   if (claims.length === 0) return [];
-  return runner.query<AnsweredRow[]>(
+  return runner.query<AnsweredRow>(
     `SELECT hauler_id, path, key, fingerprint, status, headers, body FROM idempotency_keys
       WHERE (hauler_id, path, key) IN (SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[]))`,
     keyColumns(claims),

@@ -91,7 +91,8 @@ export class ConnectionsService {
   /** Newest first. */
   async list(query: ConnectionQuery): Promise<List<Connection>> {
     const { rows, pagination } = await entityPage(
-      this.dataSource.manager,
+      this.database,
+      this.dataSource,
       ConnectionEntity,
       connectionList(query),
       query,

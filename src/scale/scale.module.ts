@@ -1,5 +1,5 @@
 import { Module, type OnModuleInit } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import { Database } from '../database/database.js';
 import { ExchangeDecisions } from '../exchanges/exchange-decisions.service.js';
 import { ExchangeQueries } from '../exchanges/exchange-queries.service.js';
 import { ScaleController } from './scale.controller.js';
@@ -22,11 +22,11 @@ export class ScaleModule implements OnModuleInit {
     private readonly tickets: TicketQueries,
     private readonly exchanges: ExchangeQueries,
     private readonly decisions: ExchangeDecisions,
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
   ) {}
 
   onModuleInit(): void {
     this.exchanges.usePushes(this.tickets);
-    this.decisions.use('createTicket', (calls) => findPushDecisions(this.dataSource, calls));
+    this.decisions.use('createTicket', (calls) => findPushDecisions(this.database, calls));
   }
 }

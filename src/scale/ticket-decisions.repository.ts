@@ -1,5 +1,5 @@
 import type { TicketResult } from '../contracts/scale/scale.dto.js';
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 import type { Decision, UndecidedCall } from '../exchanges/exchange-decisions.service.js';
 
 interface FoundRevision {
@@ -23,7 +23,7 @@ const FIND_CREATED = `
      AND r.exchange_id = call.exchange_id`;
 
 /** The revisions that these pushes have made. */
-export async function findPushDecisions(database: Querying, calls: readonly UndecidedCall[]): Promise<Decision[]> {
+export async function findPushDecisions(database: Sql, calls: readonly UndecidedCall[]): Promise<Decision[]> {
   const flows = calls.flatMap(({ exchangeId, haulerId, references }) =>
     references
       .filter(({ kind }) => kind === 'ticketNumber')
@@ -42,13 +42,13 @@ export async function findPushDecisions(database: Querying, calls: readonly Unde
 
 /** Each name is a column of the rows, and one parameter. */
 async function findBy<Row>(
-  database: Querying,
+  database: Sql,
   sql: string,
   rows: readonly Row[],
   names: readonly (keyof Row)[],
 ): Promise<FoundRevision[]> {
   if (rows.length === 0) return [];
-  return database.query<FoundRevision[]>(
+  return database.query<FoundRevision>(
     sql,
     names.map((name) => rows.map((row) => row[name])),
   );

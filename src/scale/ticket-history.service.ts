@@ -6,6 +6,7 @@ import { HistoryEntry, MAX_HISTORY } from '../contracts/admin/history.dto.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
 import { present } from '../contracts/common/present.js';
 import type { Reference, ReferenceKind } from '../contracts/common/references.js';
+import { Database } from '../database/database.js';
 import { apiError } from '../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
 import { shownReferences } from '../exchanges/exchange-references.rules.js';
@@ -26,6 +27,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 @Injectable()
 export class TicketHistory {
   constructor(
+    private readonly database: Database,
     private readonly dataSource: DataSource,
     private readonly exchanges: ExchangeHistory,
   ) {}
@@ -38,7 +40,7 @@ export class TicketHistory {
     const stored = await this.stored(ticket);
     const callsById = new Map(calls.map((call) => [call.id, call]));
     const keyIds = stored.flatMap(({ apiKeyId }) => apiKeyId ?? []);
-    const prefixes = await findKeyPrefixes(this.dataSource, keyIds);
+    const prefixes = await findKeyPrefixes(this.database, keyIds);
     const pushes = stored.map((row) =>
       pushEntry(row, callsById.get(row.exchangeId ?? ''), prefixes.get(row.apiKeyId ?? '')),
     );
@@ -76,7 +78,8 @@ export class TicketHistory {
     const revisions = entries.flatMap(({ revision }) => revision ?? []);
     const found = new Map<number, TicketChanges>();
     const [first, last] = [Math.min(...revisions), Math.max(...revisions)];
-    for await (const { row, changes } of readPushes(this.dataSource, { haulerId, ticketId }, first, last)) {
+    const ticket = { haulerId, ticketId };
+    for await (const { row, changes } of readPushes(this.database, this.dataSource, ticket, first, last)) {
       found.set(row.revision, changes);
     }
     return entries.map((entry) => ({ ...entry, ...found.get(entry.revision ?? 0) }) as HistoryEntry);

@@ -1,8 +1,8 @@
-import type { DataSource } from 'typeorm';
 import type { TicketQuery } from '../contracts/admin/ticket.dto.js';
 import { epochMillis, type Instant } from '../contracts/common/instant.js';
 import { type ListPage, listPage, type SqlList } from '../database/list-page.js';
 import { listedHaulers } from '../database/hauler-limit.js';
+import type { Sql } from '../database/sql.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import type { TicketPush } from '../exchanges/explanation-facts.js';
 import type { Revision } from './ticket.js';
@@ -21,9 +21,9 @@ export interface RowSize<Id> {
 }
 
 /** Returns one page of the tickets of an admin list, newest first, by their sizes. */
-export async function findTicketPage(dataSource: DataSource, query: TicketQuery): Promise<ListPage<RowSize<string>>> {
+export async function findTicketPage(database: Sql, query: TicketQuery): Promise<ListPage<RowSize<string>>> {
   const { haulerId, ticketNumber, material, search } = query;
-  const matches = search === undefined ? undefined : await findByNumberPart(dataSource, search, haulerId);
+  const matches = search === undefined ? undefined : await findByNumberPart(database, search, haulerId);
   const { sql, parameters } = filterSql(query, matches);
   // Few tickets have a given number or material: those are found first and then sorted.
   const areFew = ticketNumber !== undefined || material !== undefined || matches !== undefined;
@@ -35,8 +35,8 @@ export async function findTicketPage(dataSource: DataSource, query: TicketQuery)
     key: ['id'],
     order: 'DESC',
   };
-  const { rows: found, pagination } = await listPage<{ id: string }>(dataSource, list, query);
-  const rows = await dataSource.query<RowSize<string>[]>(
+  const { rows: found, pagination } = await listPage<{ id: string }>(database, list, query);
+  const rows = await database.query<RowSize<string>>(
     `SELECT id, octet_length(materials) + coalesce(octet_length(custom_fields), 0) AS bytes
        FROM tickets WHERE id = ANY ($1::uuid[]) ORDER BY id DESC`,
     [found.map(({ id }) => id)],
@@ -46,12 +46,12 @@ export async function findTicketPage(dataSource: DataSource, query: TicketQuery)
 
 /** Returns the sizes of the revisions `first` to `last` of a ticket. */
 export function findRevisionSizes(
-  dataSource: DataSource,
+  database: Sql,
   { haulerId, ticketId }: Pick<Revision, 'haulerId' | 'ticketId'>,
   first: number,
   last: number,
 ): Promise<RowSize<number>[]> {
-  return dataSource.query(
+  return database.query<RowSize<number>>(
     `SELECT revision AS id, octet_length(body) AS bytes FROM ticket_revisions
       WHERE hauler_id = $1 AND ticket_id = $2 AND revision BETWEEN $3 AND $4 ORDER BY revision`,
     [haulerId, ticketId, first, last],
@@ -66,8 +66,8 @@ interface WonRow {
 }
 
 /** The pushes whose contents were in force when others came, by the exchange of the later one. */
-export function findWonPushes(dataSource: DataSource, pushes: readonly TicketPush[]): Promise<WonRow[]> {
-  return dataSource.query(
+export function findWonPushes(database: Sql, pushes: readonly TicketPush[]): Promise<WonRow[]> {
+  return database.query<WonRow>(
     `SELECT late.exchange_id, won.received_at, won.body, k.prefix AS key_prefix
        FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS p (hauler_id, ticket_id, exchange_id)
        JOIN ticket_revisions AS late USING (hauler_id, ticket_id, exchange_id)
@@ -139,7 +139,7 @@ const contains = (number: string, term: string) => `strpos(lower(${number}), low
  * faster, but every push would pay for it.
  */
 async function findByNumberPart(
-  dataSource: DataSource,
+  database: Sql,
   term: string,
   haulerId: string | undefined,
 ): Promise<string[] | undefined> {
@@ -149,7 +149,7 @@ async function findByNumberPart(
         WHERE ${ofHauler}${contains(number, '$1::text')} LIMIT ${COMMON_MATCHES}) AS found
       JOIN tickets t USING (hauler_id, ${number}, site_id)`,
   );
-  const rows = await dataSource.query<{ id: string }[]>(arms.join(' UNION ALL '), [
+  const rows = await database.query<{ id: string }>(arms.join(' UNION ALL '), [
     term,
     ...(haulerId === undefined ? [] : [haulerId]),
   ]);
@@ -171,12 +171,12 @@ const MAX_WEIGHED = 200;
 
 /** Tickets with a flow between two times, and with a text in the JSON of their custom fields. */
 export function findWeighedTickets(
-  dataSource: DataSource,
+  database: Sql,
   haulerId: string,
   [from, to]: readonly [Date, Date],
   text: string,
 ): Promise<WeighedTicketRow[]> {
-  return dataSource.query(
+  return database.query<WeighedTicketRow>(
     `SELECT id, hauler_id AS "haulerId", inbound_number AS "inboundNumber", inbound_updated_at AS "inboundUpdatedAt",
        outbound_number AS "outboundNumber", outbound_updated_at AS "outboundUpdatedAt", custom_fields AS "customFields"
      FROM tickets

@@ -3,6 +3,7 @@ import { parseJson } from '../contracts/common/json.js';
 import { readerOf } from '../contracts/common/fields/field.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { CreateScaleTicketRequest, type TicketResult } from '../contracts/scale/scale.dto.js';
+import type { Sql } from '../database/sql.js';
 import { changesOf, keptChanges, NO_CHANGES, type TicketChanges, type TicketForm } from './ticket-changes.rules.js';
 import { TicketRevisionEntity } from './ticket.entity.js';
 import { findRevisionSizes, type RowSize } from './ticket-list.repository.js';
@@ -22,6 +23,7 @@ type TicketKey = Pick<TicketRevisionEntity, 'haulerId' | 'ticketId'>;
 
 /** The revisions `first` to `last` of a ticket. */
 export async function* readPushes(
+  database: Sql,
   dataSource: DataSource,
   ticket: TicketKey,
   first: number,
@@ -29,7 +31,7 @@ export async function* readPushes(
 ): AsyncGenerator<StoredPush> {
   if (first > last) return;
   const comparison = new Comparison(dataSource, ticket);
-  for (const chunk of chunksOf(await findRevisionSizes(dataSource, ticket, first, last))) {
+  for (const chunk of chunksOf(await findRevisionSizes(database, ticket, first, last))) {
     const where = { ...ticket, revision: In(chunk) };
     const rows = await dataSource.manager.find(TicketRevisionEntity, { where, order: { revision: 'ASC' } });
     for (const row of rows) yield { row, changes: await comparison.changesOf(row) };

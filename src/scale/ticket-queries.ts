@@ -16,6 +16,7 @@ import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 import { findTicketPage, findWonPushes, type RowSize } from './ticket-list.repository.js';
 import { chunksOf, readPushes, type StoredPush } from './ticket-pushes.js';
 import type { ListQuery } from '../contracts/admin/list.dto.js';
+import { Database } from '../database/database.js';
 
 /** A DTO whose stored JSON is not parsed. */
 type Unparsed<Dto, Stored extends keyof Dto> = {
@@ -28,11 +29,14 @@ type Unparsed<Dto, Stored extends keyof Dto> = {
  */
 @Injectable()
 export class TicketQueries implements StoredPushes {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly database: Database,
+    private readonly dataSource: DataSource,
+  ) {}
 
   /** `Ticket`, the last received first. */
   async list(query: TicketQuery): Promise<JsonList> {
-    const { rows, pagination } = await findTicketPage(this.dataSource, query);
+    const { rows, pagination } = await findTicketPage(this.database, query);
     return { data: this.tickets(rows), pagination };
   }
 
@@ -51,7 +55,7 @@ export class TicketQueries implements StoredPushes {
       take: MAX_SHOWN_PUSHES,
     });
     const prefixes = await findKeyPrefixes(
-      this.dataSource,
+      this.database,
       rows.flatMap(({ apiKeyId }) => apiKeyId ?? []),
     );
     const revisions = rows.map((row) => toPushDto(row, prefixes.get(row.apiKeyId ?? '')));
@@ -72,7 +76,7 @@ export class TicketQueries implements StoredPushes {
   }
 
   async wonOver(pushes: readonly StoredTicketPush[]): Promise<ReadonlyMap<string, WonPush>> {
-    const rows = await findWonPushes(this.dataSource, pushes);
+    const rows = await findWonPushes(this.database, pushes);
     return new Map(
       rows.map(({ exchange_id, received_at, key_prefix, body }) => [
         exchange_id,
@@ -98,10 +102,10 @@ export class TicketQueries implements StoredPushes {
 
   private async *pushes(ticket: Pick<TicketRevisionEntity, 'haulerId' | 'ticketId'>, first: number, last: number) {
     const prefixes = new Map<string, string | undefined>();
-    for await (const push of readPushes(this.dataSource, ticket, first, last)) {
+    for await (const push of readPushes(this.database, this.dataSource, ticket, first, last)) {
       const { apiKeyId } = push.row;
       if (apiKeyId !== null && !prefixes.has(apiKeyId)) {
-        prefixes.set(apiKeyId, (await findKeyPrefixes(this.dataSource, [apiKeyId])).get(apiKeyId));
+        prefixes.set(apiKeyId, (await findKeyPrefixes(this.database, [apiKeyId])).get(apiKeyId));
       }
       yield toRevisionJson(push, prefixes.get(apiKeyId ?? ''));
     }

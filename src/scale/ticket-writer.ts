@@ -91,7 +91,7 @@ export class TicketWriter {
   }
 
   private use<T>(lockTimeoutMs: number | undefined, work: (session: Session) => Promise<T>): Promise<T> {
-    return this.database.hot.use((session) => withLockTimeout(session, lockTimeoutMs, () => work(session)));
+    return withLockTimeout(this.database.hot, lockTimeoutMs, work);
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Columns, instantSql, rowArrays, rowsSql } from '../database/sql.js';
-import type { Session, Statement } from '../database/session.js';
+import type { Session } from '../database/session.js';
 import { awaitStandbys } from '../database/await-standbys.js';
 import { isLostStatement, isTransient, isUniqueViolation, isUniqueViolationIn } from '../database/postgres-errors.js';
 import { EVENT, type Event, insertDeliveries } from '../events/outbox.repository.js';
@@ -161,7 +161,7 @@ const FREE_NUMBERS = `
 /** Returns every ticket that a flow of these pushes matches (decision 20). A ticket that two flows match may come twice. */
 export async function findTickets(session: Session, pushes: readonly Push[]): Promise<Ticket[]> {
   const parameters = [...rowArrays(flowKey('inbound'), pushes), ...rowArrays(flowKey('outbound'), pushes)];
-  return (await session.query<TicketRow[]>(FIND, parameters)).map(toTicket);
+  return (await session.query<TicketRow>(FIND, parameters)).map(toTicket);
 }
 
 /**
@@ -173,7 +173,7 @@ export async function insertNewTickets(
   pushes: readonly Push[],
   isAnnounced: boolean,
 ): Promise<ReadonlySet<string>> {
-  const inserted = await session.query<Pick<Ticket, 'id'>[]>(isAnnounced ? INSERT_NEW_ANNOUNCED : INSERT_NEW, [
+  const inserted = await session.query<Pick<Ticket, 'id'>>(isAnnounced ? INSERT_NEW_ANNOUNCED : INSERT_NEW, [
     ...rowArrays(MATERIAL, pushes.flatMap(materialsOf)),
     ...rowArrays(NEW_TICKET, pushes.toSorted(byFlows)),
   ]);
@@ -191,11 +191,19 @@ export async function writeChanges(
 ): Promise<void> {
   if (revisions.length === 0) return awaitStandbys(session);
   const rows = [...rowArrays(CHANGED, revisions), ...rowArrays(TICKET, created), ...rowArrays(TICKET, updated)];
-  const written: Statement =
-    events === undefined ? [WRITE, rows] : [WRITE_ANNOUNCED, [...rows, ...rowArrays(EVENT, events)]];
-  if (renamed.length === 0) await session.query(...written);
+  const written = () =>
+    events === undefined
+      ? session.change(WRITE, rows)
+      : session.change(WRITE_ANNOUNCED, [...rows, ...rowArrays(EVENT, events)]);
+  if (renamed.length === 0) {
+    await written();
+    return;
+  }
   // A number may move from one ticket of the batch to another, and constraints are checked row by row.
-  else await session.inSequence([FREE_NUMBERS, rowArrays(TICKET_KEY, renamed)], written);
+  await session.inTransaction(async () => {
+    await session.change(FREE_NUMBERS, rowArrays(TICKET_KEY, renamed));
+    await written();
+  });
 }
 
 const RACE_CONSTRAINTS = ['tickets_inbound_key', 'tickets_outbound_key'];

@@ -1,4 +1,4 @@
-import type { Querying } from '../database/sql.js';
+import type { Sql } from '../database/sql.js';
 
 export type TonnageGroup = 'site' | 'material' | 'day' | 'customField';
 
@@ -64,7 +64,7 @@ const sumsSql = (group: TonnageGroup): string => `
 
 /** The sums of a range of tickets, with the zone or the custom field if the group has one, part by part: no statement takes long, and memory follows the keys. */
 export async function* tonnageParts(
-  database: Querying,
+  database: Sql,
   { haulerId, first, end }: Range,
   group: TonnageGroup,
   parameters: readonly (string | number)[],
@@ -74,14 +74,14 @@ export async function* tonnageParts(
       `SELECT id FROM tickets WHERE hauler_id = $1 AND id >= $2 AND id < $3 ORDER BY id OFFSET ${TICKETS_AT_ONCE} LIMIT 1`,
       [haulerId, from, end],
     );
-    yield await database.query<TonnageSums[]>(sumsSql(group), [haulerId, from, next?.id ?? end, ...parameters]);
+    yield await database.query<TonnageSums>(sumsSql(group), [haulerId, from, next?.id ?? end, ...parameters]);
     from = next?.id;
   }
 }
 
 /** The names of the sites of a hauler, by the partner's ids. */
-export async function siteNames(database: Querying, haulerId: string): Promise<ReadonlyMap<string, string>> {
-  const rows = await database.query<{ id: string; name: string }[]>(
+export async function siteNames(database: Sql, haulerId: string): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.query<{ id: string; name: string }>(
     'SELECT external_id AS id, name FROM sites WHERE hauler_id = $1',
     [haulerId],
   );

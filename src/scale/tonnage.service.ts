@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import {
   CUSTOM_FIELD,
   MAX_REPORT_ROWS,
@@ -10,6 +9,7 @@ import {
 } from '../contracts/admin/report.dto.js';
 import { epochMillis } from '../contracts/common/instant.js';
 import { readTimeZone, timeZoneViolation } from '../contracts/common/time-zone.js';
+import { Database } from '../database/database.js';
 import { isInvalidParameter } from '../database/postgres-errors.js';
 import { minUuidv7Of } from '../database/uuid.js';
 import { invalid } from '../errors/app-error.js';
@@ -27,7 +27,7 @@ interface Sum {
 /** Sums over the current state of tickets. */
 @Injectable()
 export class TonnageReport {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(private readonly database: Database) {}
 
   async of({ haulerId, from, to, groupBy, timeZone = 'UTC' }: TonnageQuery): Promise<Tonnage> {
     const zone = readTimeZone(timeZone);
@@ -38,7 +38,7 @@ export class TonnageReport {
     const range = { haulerId, first: minUuidv7Of(epochMillis(from)), end: minUuidv7Of(epochMillis(to)) };
     const sums = new Map<string, Sum>();
     try {
-      for await (const part of tonnageParts(this.dataSource, range, group, parameters)) {
+      for await (const part of tonnageParts(this.database, range, group, parameters)) {
         for (const each of part) add(sums, each);
         if (sums.size > MAX_REPORT_ROWS) throw tooManyRows();
       }
@@ -46,7 +46,7 @@ export class TonnageReport {
       // A zone that is newer than the time zones of the database.
       throw isInvalidParameter(error) ? invalid([timeZoneViolation('timeZone', timeZone)]) : error;
     }
-    const names = group === 'site' ? await siteNames(this.dataSource, haulerId) : undefined;
+    const names = group === 'site' ? await siteNames(this.database, haulerId) : undefined;
     const nameOf = (key: string, { name }: Sum) => names?.get(key) ?? (group === 'material' ? name : key);
     const rows = [...sums].map(([key, sum]): TonnageRow => ({
       key,

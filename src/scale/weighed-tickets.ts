@@ -4,6 +4,7 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { FootageFlow } from '../contracts/admin/footage.dto.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import type { MaterialItem } from '../contracts/scale/scale.dto.js';
+import { Database } from '../database/database.js';
 import { apiError } from '../errors/app-error.js';
 import { TicketEntity } from './ticket.entity.js';
 import { findWeighedTickets, type WeighedTicketRow } from './ticket-list.repository.js';
@@ -26,7 +27,10 @@ export interface TicketContents extends WeighedTicket {
 /** Tickets by the times of their flows. */
 @Injectable()
 export class WeighedTickets {
-  constructor(private readonly dataSource: DataSource) {}
+  constructor(
+    private readonly database: Database,
+    private readonly dataSource: DataSource,
+  ) {}
 
   /** Throws `notFound`. */
   async get(id: string): Promise<WeighedTicket> {
@@ -43,7 +47,7 @@ export class WeighedTickets {
 
   /** Of a hauler, with a flow between two times, and with a text anywhere in their custom fields. */
   async between(haulerId: string, from: Date, to: Date, text: string): Promise<WeighedTicket[]> {
-    return (await findWeighedTickets(this.dataSource, haulerId, [from, to], text)).map(toWeighed);
+    return (await findWeighedTickets(this.database, haulerId, [from, to], text)).map(toWeighed);
   }
 }
 

@@ -73,7 +73,7 @@ async function connected(host: string, query: string, ca?: string): Promise<stri
   });
   const pool = poolOf(DATABASE_URL);
   try {
-    const [row] = await pool.use((session) => session.query<{ one: number }[]>('SELECT 1 AS one', []));
+    const [row] = await pool.query<{ one: number }>('SELECT 1 AS one');
     return row?.one === 1 ? 'connected' : 'no row';
   } catch (error) {
     return reasonOf(error);

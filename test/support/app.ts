@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { createApp } from '../../src/app.setup.js';
 import type { ResolvedEnv } from '../../src/config/env.js';
 import { Database } from '../../src/database/database.js';
@@ -12,7 +12,7 @@ import { createLogger } from '../../src/observability/logger.js';
 import { WorkService } from '../../src/work/work.service.js';
 import { held } from './held.js';
 import { type CallOptions, type Reply, send } from './http.js';
-import { createTestDatabase } from './test-database.js';
+import { connectTo, createTestDatabase } from './test-database.js';
 import { textCollector } from './written-text.js';
 import { testEnv } from './env.js';
 
@@ -21,6 +21,7 @@ export interface TestApp {
   readonly url: string;
   readonly env: ResolvedEnv;
   readonly database: Database;
+  /** A pool of the test. */
   readonly dataSource: DataSource;
   /** A call of the admin API, `path` below `/admin/v1`. */
   admin<Body = Record<string, never>>(method: string, path: string, body?: unknown): Promise<Reply<Body>>;
@@ -57,6 +58,7 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
   const app = await createApp(env, logger, limits);
   await app.listen(0, '127.0.0.1');
   if (options.ticks === false) stopTicks(app);
+  const dataSource = await connectTo(env.DATABASE_URL);
   const { port } = app.getHttpServer().address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const call: TestApp['call'] = async (method, path, request) => {
@@ -69,13 +71,14 @@ export async function startTestApp(options: TestAppOptions = {}): Promise<TestAp
     url,
     env,
     database: app.get(Database),
-    dataSource: app.get(DataSource),
+    dataSource,
     call,
     admin: (method, path, body) =>
       call(method, `/admin/v1${path}`, { headers: { Authorization: `Bearer ${env.ADMIN_TOKEN}` }, body }),
     close: held(async () => {
       app.getHttpServer().closeAllConnections();
       await app.close();
+      await dataSource.destroy();
       await database?.drop();
       await expectDeclaredAnswers(app);
     }),

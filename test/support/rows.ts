@@ -2,7 +2,6 @@ import type { TestApp } from './app.js';
 import type { DataSource } from 'typeorm';
 import { randomBytes, randomUUID, createHash } from 'node:crypto';
 import { onServer } from './test-run.js';
-import type { Querying } from '../../src/database/sql.js';
 import { uuidv7 } from '../../src/database/uuid.js';
 import { cameraSql } from '../../src/vision/camera.sql.js';
 import { FILL_CAMERAS } from '../../migrations/1795740000000-know-cameras.js';
@@ -363,12 +362,11 @@ export async function catalogRows({ dataSource }: TestApp, haulerId: string): Pr
 }
 
 /** The number of sessions that wait for an advisory lock of this one. */
-export async function waitingSessions(manager: Querying): Promise<number> {
-  const [row] = await manager.query<[{ n: number }]>(
+export async function waitingSessions(transaction: RowTarget['dataSource']): Promise<number> {
+  const [row] = (await transaction.query(
     `SELECT count(*)::int AS n FROM pg_locks ours JOIN pg_locks theirs USING (locktype, database, classid, objid)
      WHERE ours.pid = pg_backend_pid() AND ours.locktype = 'advisory' AND NOT theirs.granted`,
-    [],
-  );
+  )) as [{ n: number }];
   return row.n;
 }
 

@@ -1,5 +1,4 @@
 import { DataSource } from 'typeorm';
-import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { Database } from '../../src/database/database.js';
 import { held } from './held.js';
 import { reportSecrets } from './secret-search.js';
@@ -7,26 +6,37 @@ import { createDatabase } from './test-run.js';
 
 export interface TestDatabase {
   readonly url: string;
-  /** A pool like the service's own; it is closed by `drop`. */
+  /** A pool apart from those of the service; it is closed by `drop`. */
   connect(poolSize?: number): Promise<DataSource>;
+  /** The pools of a service; they are closed by `drop`. */
+  open(connections?: number): Database;
   /** Also ends connections that a test has left open. Fails if a secret is found in it, or in what its services wrote. */
   drop(): Promise<void>;
 }
+
+/** A pool on a database, apart from those of the service. */
+export const connectTo = (url: string, poolSize = 10): Promise<DataSource> =>
+  new DataSource({ type: 'postgres', url, poolSize, applicationName: 'test', installExtensions: false }).initialize();
 
 /** A database of the caller's own: a clone of the migrated template, or an empty one. */
 export async function createTestDatabase(options: { migrated?: boolean } = {}): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(options);
   const pools: DataSource[] = [];
+  const opened: Database[] = [];
   return {
     url,
     async connect(poolSize = 10) {
-      const pool = new DataSource(
-        createDataSourceOptions(new Database({ DATABASE_URL: url, DATABASE_POOL: poolSize })),
-      );
+      const pool = await connectTo(url, poolSize);
       pools.push(pool);
-      return pool.initialize();
+      return pool;
+    },
+    open(connections = 10) {
+      const opening = new Database({ DATABASE_URL: url, DATABASE_POOL: connections });
+      opened.push(opening);
+      return opening;
     },
     drop: held(async () => {
+      await Promise.all(opened.map((each) => each.onApplicationShutdown()));
       await Promise.all(pools.filter((pool) => pool.isInitialized).map((pool) => pool.destroy()));
       try {
         await reportSecrets(url);

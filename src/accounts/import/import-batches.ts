@@ -1,11 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import type { AccountImportQuery, AccountImportRow } from '../../contracts/admin/account-import.dto.js';
 import type { CreateAccountRequest, CreateAccountResponse } from '../../contracts/account/account.dto.js';
 import { Database } from '../../database/database.js';
 import { mayHaveCommitted } from '../../database/postgres-errors.js';
-import { onConnection } from '../../database/transaction.js';
 import { AppError } from '../../errors/app-error.js';
 import { nameDigest } from '../account-name.js';
 import { type AccountKey, accountsByName, accountsByNumber, analyzeAccounts } from '../account.repository.js';
@@ -33,7 +31,6 @@ type Outcome = Omit<AccountImportRow, 'line' | 'accountName'>;
 @Injectable()
 export class ImportBatches {
   constructor(
-    private readonly dataSource: DataSource,
     private readonly accounts: AccountService,
     private readonly database: Database,
   ) {}
@@ -62,17 +59,14 @@ export class ImportBatches {
       }
       if (dryRun || report.counts.created < analyzeAt) return;
       analyzeAt *= 10;
-      await this.database.bulk.use((session) => analyzeAccounts(session));
+      await analyzeAccounts(this.database.bulk);
     };
   }
 
   /** The rows with the number of an account of this hauler that has another name. */
   private async conflicts(haulerId: string, rows: readonly NamedRow[]): Promise<ReadonlyMap<number, Outcome>> {
     const numbers = rows.flatMap(({ accountNumber }) => accountNumber ?? []);
-    const owners =
-      numbers.length === 0
-        ? []
-        : await onConnection(this.dataSource, (session) => accountsByNumber(session, haulerId, numbers));
+    const owners = numbers.length === 0 ? [] : await accountsByNumber(this.database, haulerId, numbers);
     const byNumber = new Map(owners.map((owner) => [owner.accountNumber, owner]));
     return new Map(
       rows.flatMap(({ line, accountNumber, name }) => {
@@ -88,7 +82,7 @@ export class ImportBatches {
   /** The accounts that have the names already: most rows of a repeated import need nothing else. */
   private async known(haulerId: string, rows: ReadonlyMap<string, NamedRow>): Promise<ReadonlyMap<string, Outcome>> {
     const digests = [...rows.values()].map(({ request }) => nameDigest(request.accountName));
-    const owners = await onConnection(this.dataSource, (session) => accountsByName(session, haulerId, digests));
+    const owners = await accountsByName(this.database, haulerId, digests);
     return new Map(owners.map((owner) => [keyOf(owner.nameDigest), { result: 'exists', ...identityOf(owner) }]));
   }
 

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
-import { DataSource } from 'typeorm';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
 import type { List, ListQuery } from '../../contracts/admin/list.dto.js';
 import type { AdminSession } from '../../contracts/admin/people.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
+import { Database } from '../../database/database.js';
 import { listPage } from '../../database/list-page.js';
 import { apiError } from '../../errors/app-error.js';
 import { deleteSessionById, type ListedSession, openSessions } from '../console-session.repository.js';
@@ -14,13 +14,13 @@ import { ConsoleSessions } from '../console-sessions.js';
 @Injectable()
 export class SessionList {
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly database: Database,
     private readonly sessions: ConsoleSessions,
   ) {}
 
   /** Newest first. */
   async list(query: ListQuery, request: Request): Promise<List<AdminSession>> {
-    const { rows, pagination } = await listPage<ListedSession>(this.dataSource, openSessions(), query);
+    const { rows, pagination } = await listPage<ListedSession>(this.database, openSessions(), query);
     const own = this.sessions.hashIn(request);
     return {
       data: rows.map((row) => ({
@@ -35,7 +35,7 @@ export class SessionList {
   }
 
   async end(id: string): Promise<void> {
-    if (!(await deleteSessionById(this.dataSource, id)))
+    if (!(await deleteSessionById(this.database, id)))
       throw apiError(ADMIN_API, 'notFound', `there is no session ${id}`);
   }
 

@@ -255,7 +255,7 @@ export class KindRepository {
   }
 
   private async one<Row>(sql: string): Promise<Row> {
-    return onlyRow(await this.transaction.query<Row[]>(sql, [...this.parameters]));
+    return onlyRow(await this.transaction.query<Row>(sql, [...this.parameters]));
   }
 }
 

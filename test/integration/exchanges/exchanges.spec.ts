@@ -123,7 +123,7 @@ describe('the overview', () => {
 test('days before the retention are dropped, and the next days exist', async () => {
   const { service } = scene;
   const names = () => partitionsOf(service, 'exchanges');
-  await createExchangeDays(service.dataSource, new Date('2020-01-01'), new Date('2020-01-02'));
+  await createExchangeDays(service.database, new Date('2020-01-01'), new Date('2020-01-02'));
   expect(await names()).toContain('exchanges_20200101');
   await service.app.get(ExchangeRetention).maintain();
   await service.app.get(PartitionPlanner).plan();
@@ -134,7 +134,7 @@ test('days before the retention are dropped, and the next days exist', async () 
 });
 
 test('a shared value is found behind many newer exchanges, in each hour and day, alone and with a hauler', async () => {
-  const { dataSource } = scene.service;
+  const { database } = scene.service;
   const own = randomUUID();
   const reference: Reference = { kind: 'truckId', value: '42' };
   const store = async (hoursAgo: number, haulerId: string, stored: Reference = reference) => {
@@ -142,11 +142,11 @@ test('a shared value is found behind many newer exchanges, in each hour and day,
     await addExchange(scene.service, { id, haulerId, refs: storedReferences(haulerId, [stored]) });
     return id;
   };
-  await createExchangeDays(dataSource, daysAgo(3), daysAgo(0));
+  await createExchangeDays(database, daysAgo(3), daysAgo(0));
   const other = randomUUID();
   const [first, second, third] = [await store(1, own), await store(26, other), await store(50, own)];
   await store(2, own, { kind: 'truckId', value: '421' });
-  const exchanges = new ExchangesRepository(dataSource);
+  const exchanges = new ExchangesRepository(database);
   const found = async (filter: ExchangeFilter, limit = 10) =>
     (await exchanges.find({ reference, ...filter }, limit)).map(({ id }) => id);
   expect(await found({})).toEqual([first, second, third]);

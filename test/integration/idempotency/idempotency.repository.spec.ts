@@ -1,6 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
+import type { Database } from '../../../src/database/database.js';
+import type { Sql } from '../../../src/database/sql.js';
 import { type Claim, claim, type ClaimOutcome, keep } from '../../../src/idempotency/idempotency.repository.js';
 import { IdempotencySweep } from '../../../src/idempotency/idempotency-sweep.job.js';
 import { keptAnswers } from '../../support/rows.js';
@@ -8,10 +10,12 @@ import { createTestDatabase, type TestDatabase } from '../../support/test-databa
 import { ageKey } from '../../support/time.js';
 
 let database: TestDatabase;
+let pools: Database;
 let dataSource: DataSource;
 beforeAll(async () => {
   database = await createTestDatabase();
-  dataSource = await database.connect(20);
+  pools = database.open(20);
+  dataSource = await database.connect();
 });
 afterAll(() => database.drop());
 
@@ -25,15 +29,15 @@ const claimFor = (key: string, body = 'body', path = ACCOUNTS): Claim => ({
 });
 
 /** One attempt: a deadlock fails the test. */
-const tx = <T>(work: (manager: EntityManager) => Promise<T>) => dataSource.transaction(work);
+const tx = <T>(work: (transaction: Sql) => Promise<T>) => pools.transaction(work, { attempts: 1 });
 
 /** One batch: claims, keeps an answer for each new claim, and returns the states of all. */
 const batch = (...claims: Claim[]): Promise<ClaimOutcome['state'][]> =>
-  tx(async (manager) => {
-    const outcomes = await claim(manager, claims);
+  tx(async (transaction) => {
+    const outcomes = await claim(transaction, claims);
     const mine = claims.filter((_, i) => outcomes[i]?.state === 'claimed');
     await keep(
-      manager,
+      transaction,
       mine.map((one) => ({ claim: one, answer: { status: 200, headers: {}, body: { key: one.key } } })),
     );
     return outcomes.map(({ state }) => state);
@@ -61,9 +65,9 @@ describe('an answer is kept for 24 hours (decision 16)', () => {
     const old = Array.from({ length: 250 }, (_, i) => claimFor(`old-${i}`));
     await batch(...old, claimFor('young'), claimFor('old-0', 'body', TICKETS));
     await ageKey({ dataSource }, 'old-%', '25 hours', ACCOUNTS);
-    const sweeps = [new IdempotencySweep(dataSource), new IdempotencySweep(dataSource)];
+    const sweeps = [new IdempotencySweep(pools), new IdempotencySweep(pools)];
     const gone = await Promise.all(sweeps.map((sweep) => sweep.sweep(10)));
-    const rest = await new IdempotencySweep(dataSource).sweep(10);
+    const rest = await new IdempotencySweep(pools).sweep(10);
     expect(gone.reduce((sum, n) => sum + n, rest)).toBeGreaterThanOrEqual(250);
     expect([await keptAnswers({ dataSource }, 'young'), await keptAnswers({ dataSource }, 'old-0')]).toEqual([1, 1]);
   });
@@ -71,10 +75,10 @@ describe('an answer is kept for 24 hours (decision 16)', () => {
   test('the sweep leaves a key that a request claims at that moment', async () => {
     await batch(claimFor('race'));
     await ageKey({ dataSource }, 'race', '25 hours');
-    await tx(async (manager) => {
-      await claim(manager, [claimFor('race')]);
-      await new IdempotencySweep(dataSource).sweep();
-      await keep(manager, [{ claim: claimFor('race'), answer: { status: 200, headers: {}, body: {} } }]);
+    await tx(async (transaction) => {
+      await claim(transaction, [claimFor('race')]);
+      await new IdempotencySweep(pools).sweep();
+      await keep(transaction, [{ claim: claimFor('race'), answer: { status: 200, headers: {}, body: {} } }]);
     });
     expect(await batch(claimFor('race'))).toEqual(['replay']);
   });

@@ -13,7 +13,7 @@ import { eventually } from '../../support/eventually.js';
 import { fillEmptyTables } from '../../support/filled-tables.js';
 import { startS3Server } from '../../support/s3-server.js';
 import { onServer } from '../../support/test-run.js';
-import { createExchangeDays, queryingOf } from '../../support/exchange-days.js';
+import { createExchangeDays } from '../../support/exchange-days.js';
 
 let service: TestApp;
 let archive: string;
@@ -28,11 +28,11 @@ beforeAll(async () => {
     const sql = `SELECT (SELECT count(*) FROM reference_clips) AS clips, (SELECT count(*) FROM recordings WHERE status <> 'stored') AS open`;
     expect(await service.dataSource.query(sql)).toEqual([{ clips: '2', open: '0' }]);
   });
+  // The day of an exchange that a restore must create, because the migrations create only those from today on.
+  await createExchangeDays(service.database, new Date('2026-01-05'), new Date('2026-01-05'));
   await service.app.close();
   await onServer(source(), async (client) => {
     expect(await fillEmptyTables(client)).toEqual({});
-    // An exchange of a day that a restore must create, because the migrations create only those from today on.
-    await createExchangeDays(queryingOf(client), new Date('2026-01-05'), new Date('2026-01-05'));
     await client.query(
       `UPDATE exchanges SET id = '019b8b7a-8c00-7000-8000-000000000001' WHERE id = (SELECT max(id::text)::uuid FROM exchanges)`,
     );

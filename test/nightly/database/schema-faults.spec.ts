@@ -25,7 +25,7 @@ describe('a database that another version has migrated', () => {
   const release = (version: string, oldestCompatibleVersion: string) => ({ version, oldestCompatibleVersion });
   const upgrade = (version: string, oldest: string) =>
     migrate(database.url, { migrations: newer, release: release(version, oldest) });
-  const fault = (version: string) => schemaFault(dataSource, MIGRATIONS, release(version, '0.1.0'));
+  const fault = (version: string) => schemaFault(database.open(), MIGRATIONS, release(version, '0.1.0'));
 
   test('is used by the versions that the newer one names as compatible, and by no older one', async () => {
     await upgrade('0.10.0', '0.9.0');
@@ -76,6 +76,6 @@ test('a migration lets pushes pass while a dump has the table, and says what it 
   expect(await migrated).toEqual(['Alter1900000000003']);
   await dump.release();
   expect(reports[0]).toMatch(
-    /^migration Alter1900000000003 waits for a table that another transaction uses; open transactions: haulbridge \(process \d+, \d+ s\)$/,
+    /^migration Alter1900000000003 waits for a table that another transaction uses; open transactions: test \(process \d+, \d+ s\)$/,
   );
 });
