@@ -102,7 +102,7 @@ const PAGE = 'docs/diagrams.md';
 
 /** The states of the code and the tables of the database. */
 export const diagrams: Generator = async (database) => {
-  const columns = await readColumns(await database.connection());
+  const columns = await readColumns(await database.database());
   const drawn = Object.values(GROUPS).flat();
   const missing = new Set(columns.map(({ table: name }) => name).filter((name) => !drawn.includes(name)));
   if (missing.size > 0)

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import type { Sql } from '../../src/database/sql.js';
 
 export interface Column {
   readonly table: string;
@@ -86,8 +86,8 @@ const REQUESTS: Readonly<Record<string, string>> = {
 };
 
 /** The columns of all tables but those of TypeORM and of partitions. */
-export function readColumns(database: DataSource): Promise<Column[]> {
-  return database.query<Column[]>(
+export function readColumns(database: Sql): Promise<Column[]> {
+  return database.query<Column>(
     `SELECT c.relname AS table, a.attname AS name, format_type(a.atttypid, NULL) AS type,
        EXISTS (SELECT FROM pg_constraint p WHERE p.conrelid = c.oid AND p.contype = 'p' AND a.attnum = ANY (p.conkey)) AS "isPrimary",
        NOT a.attnotnull AS "isNullable",

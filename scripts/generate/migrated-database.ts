@@ -1,10 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DataSource } from 'typeorm';
-import { createDataSourceOptions } from '../../src/database/data-source.js';
 import { Database } from '../../src/database/database.js';
-import { MIGRATIONS } from '../../src/database/migrations.js';
+import { migrate } from '../../src/database/migrate.js';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/embedded-postgres/start-embedded-postgres.js';
 
 const SILENT = { debug: () => undefined, info: () => undefined, warn: () => undefined };
@@ -12,15 +10,15 @@ const SILENT = { debug: () => undefined, info: () => undefined, warn: () => unde
 interface Started {
   readonly folder: string;
   readonly server: EmbeddedPostgres;
-  readonly dataSource: DataSource;
+  readonly database: Database;
 }
 
 /** An embedded PostgreSQL with the tables of all migrations. It starts with the first use. */
 export class MigratedDatabase {
   private started: Promise<Started> | undefined;
 
-  async connection(): Promise<DataSource> {
-    return (await this.start()).dataSource;
+  async database(): Promise<Database> {
+    return (await this.start()).database;
   }
 
   async url(): Promise<string> {
@@ -34,8 +32,8 @@ export class MigratedDatabase {
 
   async close(): Promise<void> {
     if (this.started === undefined) return;
-    const { folder, server, dataSource } = await this.started;
-    await dataSource.destroy();
+    const { folder, server, database } = await this.started;
+    await database.onApplicationShutdown();
     await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -45,13 +43,9 @@ export class MigratedDatabase {
   }
 }
 
-/** TypeORM applies the migrations: the service itself refuses tables that its expected columns do not name yet. */
 async function startMigrated(): Promise<Started> {
   const folder = mkdtempSync(join(tmpdir(), 'haulbridge-generate-'));
   const server = await startEmbeddedPostgres({ dataDir: join(folder, 'server'), log: SILENT, durable: false });
-  const database = new Database({ DATABASE_URL: server.url, DATABASE_POOL: 2 });
-  const dataSource = new DataSource({ ...createDataSourceOptions(database), migrations: [...MIGRATIONS] });
-  await dataSource.initialize();
-  await dataSource.runMigrations({ transaction: 'each' });
-  return { folder, server, dataSource };
+  await migrate(server.url);
+  return { folder, server, database: new Database({ DATABASE_URL: server.url, DATABASE_POOL: 2 }) };
 }

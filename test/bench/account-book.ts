@@ -30,9 +30,8 @@ export function accountOf(series: string, n: number): CreateAccountRequest {
 
 /** The accounts that are there from the first, the same on both sides. */
 export async function stock({ url, client }: BenchDatabase, haulerId: string, count: number): Promise<void> {
-  const dataSource = await new DataSource(
-    createDataSourceOptions(new Database({ DATABASE_URL: url, DATABASE_POOL: 1 })),
-  ).initialize();
+  const database = new Database({ DATABASE_URL: url, DATABASE_POOL: 1 });
+  const dataSource = await new DataSource(createDataSourceOptions(database)).initialize();
   for (let from = 0; from < count; from += PORTION) {
     const accounts = Array.from({ length: Math.min(PORTION, count - from) }, (_, i) => accountOf('s', from + i));
     const numbered = accounts.map((account, i) => newAccountRow(account, haulerId, `A-S${from + i}`));
@@ -44,7 +43,7 @@ export async function stock({ url, client }: BenchDatabase, haulerId: string, co
       [JSON.stringify(accounts)],
     );
   }
-  await dataSource.destroy();
+  await database.onApplicationShutdown();
 }
 
 /** Puts both sides back to their stock. */
