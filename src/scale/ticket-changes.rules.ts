@@ -1,7 +1,8 @@
 import { type FieldChange, MAX_CHANGES } from '../contracts/admin/history.dto.js';
-import { type Difference, differences } from '../contracts/common/difference.js';
+import { type Difference, differences } from '../contracts/common/difference.values.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { codePoints, joinPath } from '../contracts/common/text.js';
+import { joinPath } from '../contracts/common/path.values.js';
+import { codePoints } from '../contracts/common/text.js';
 import type { CreateScaleTicketRequest, MaterialItem } from '../contracts/scale/scale.dto.js';
 import { maskJson } from '../observability/redaction.js';
 import type { Flow, Ticket } from './ticket.js';
