@@ -108,14 +108,14 @@ describe('an event', () => {
     expect(await other.deliveries()).toHaveLength(1);
   });
 
-  test.each<[status: number, body: string, type?: string]>([
-    [400, '{}'],
-    [413, ' '.repeat(2 * 1024 * 1024)],
-    [415, '{}', 'text/plain'],
-    [422, JSON.stringify({ ...TICKET, siteId: '00000000-0000-4000-8000-000000000000' })],
-  ])('of a push that is refused with %i names its request and its exchange', async (status, body, type) => {
+  test.each([
+    [400, 'application/json', '{}'],
+    [413, 'application/json', ' '.repeat(2 * 1024 * 1024)],
+    [415, 'text/plain', '{}'],
+    [422, 'application/json', JSON.stringify({ ...TICKET, siteId: '00000000-0000-4000-8000-000000000000' })],
+  ])('of a push that is refused with %i names its request and its exchange', async (status, type, body) => {
     const scene = await Scene.start({ topics: ['ticket.refused'] });
-    const headers = { 'PLATFORM-API-KEY': await scene.hauler.key(), 'Content-Type': type ?? 'application/json' };
+    const headers = { 'PLATFORM-API-KEY': await scene.hauler.key(), 'Content-Type': type };
     const refused = await call('POST', '/platform-api/v1/tickets', { headers, body });
     expect(refused.status).toBe(status);
     const delivery = await scene.becomes({ topic: 'ticket.refused', status: 'delivered' });

@@ -118,7 +118,7 @@ describe('a long list of recordings', () => {
     const both = [recordings(large), recordings(rear)] as const;
     const of = await follow((response, request) => both[isLarge ? 0 : 1](response, request));
     await eventually(async () => expect(await findings(of)).toEqual([expect.stringContaining('is larger than 4 MB')]));
-    expect((await state(of)).lastError).toContain('is larger than 4 MB');
+    await eventually(async () => expect((await state(of)).lastError).toContain('is larger than 4 MB'));
     const before = await count(of);
     isLarge = false;
     const range = { from: inHours(-1.5), to: inHours(-0.5) };
