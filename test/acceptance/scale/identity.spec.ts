@@ -258,7 +258,7 @@ describe('the history of a ticket', () => {
     const two = [line('Debris', 14.9), line('Clay', -2, { unitOfMeasure: 'Cubic Yard' })];
     expect(await textOf(two)).toEqual(['The push created the ticket: Debris 14.9 Ton, Clay -2 Cubic Yard.']);
     const five = Array.from({ length: 5 }, (_, i) => line('', i));
-    const { id } = TICKET.materials[0];
+    const id = TICKET.materials[0]?.id;
     const named = [0, 1, 2].map((each) => `${id} ${each} Ton`).join(', ');
     expect(await textOf(five)).toEqual([`The push created the ticket: ${named} and 2 more.`]);
   });
