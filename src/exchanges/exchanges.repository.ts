@@ -110,7 +110,7 @@ export class ExchangesRepository {
 
   async withIds(haulerId: string, ids: readonly string[]): Promise<NamedExchangeRow[]> {
     if (ids.length === 0) return [];
-    return this.dataSource.query<NamedExchangeRow[]>(
+    return this.database.query<NamedExchangeRow>(
       `SELECT ${LISTED}, ${ERROR_TEXT} FROM exchanges WHERE hauler_id = $1 AND id = ANY ($2::uuid[])`,
       [haulerId, ids],
     );
