@@ -63,7 +63,7 @@ export function renderHistory({ data, pagination }: List<HistoryEntry>): string 
 
 /** `materials[0].quantity: 14.9 → 12.48 Ton (Asphalt)` */
 function changeText({ field, before, after, material, unitOfMeasure }: FieldChange): string {
-  const unit = field.endsWith('.quantity') ? ` ${unitOfMeasure}` : '';
+  const unit = unitOfMeasure !== undefined && field.endsWith('.quantity') ? ` ${unitOfMeasure}` : '';
   const values = [before, after].map((value) => (value === undefined ? 'absent' : valueText(value)));
   return `${field}: ${values.join(' → ')}${unit}${material === undefined ? '' : ` (${material})`}`;
 }

@@ -25,6 +25,11 @@ export class ExchangeHistory {
     await this.log.flushForReader();
     return this.decisions.complete(await this.exchanges.naming(haulerId, references, MAX_HISTORY));
   }
+
+  /** Those of the exchanges of a hauler that are still kept. */
+  async withIds(haulerId: string, ids: readonly string[]): Promise<NamedExchangeRow[]> {
+    return this.decisions.complete(await this.exchanges.withIds(haulerId, ids));
+  }
 }
 
 /** The facts of an exchange for the entry of an event that it caused. */

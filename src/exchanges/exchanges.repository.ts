@@ -108,6 +108,14 @@ export class ExchangesRepository {
     return this.findByReference({ haulerId }, elementsOf({ haulerId }, references), { columns, limit });
   }
 
+  async withIds(haulerId: string, ids: readonly string[]): Promise<NamedExchangeRow[]> {
+    if (ids.length === 0) return [];
+    return this.database.query<NamedExchangeRow>(
+      `SELECT ${LISTED}, ${ERROR_TEXT} FROM exchanges WHERE hauler_id = $1 AND id = ANY ($2::uuid[])`,
+      [haulerId, ids],
+    );
+  }
+
   async answers(ids: readonly string[]): Promise<AnswerRow[]> {
     if (ids.length === 0) return [];
     return this.database.query<AnswerRow>(

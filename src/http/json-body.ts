@@ -8,7 +8,7 @@ import { hasBody } from './http-server.js';
 import { mediaTypeOf } from './media-types.js';
 import { type Call, servedBy } from './call.js';
 import { type DtoClass, fieldPlans, type Nested } from '../contracts/common/fields/field.js';
-import { joinPath } from '../contracts/common/text.js';
+import { joinPath } from '../contracts/common/path.values.js';
 
 const JSON_MEDIA_TYPE = 'application/json';
 

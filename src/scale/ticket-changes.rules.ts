@@ -1,8 +1,10 @@
 import { type FieldChange, MAX_CHANGES } from '../contracts/admin/history.dto.js';
-import { type Difference, differences } from '../contracts/common/difference.js';
+import { type Difference, differences } from '../contracts/common/difference.values.js';
 import { formatInstant } from '../contracts/common/instant.js';
-import { codePoints, joinPath } from '../contracts/common/text.js';
+import { joinPath } from '../contracts/common/path.values.js';
+import { codePoints } from '../contracts/common/text.js';
 import type { CreateScaleTicketRequest, MaterialItem } from '../contracts/scale/scale.dto.js';
+import { maskSecrets } from '../observability/known-secrets.js';
 import { maskJson } from '../observability/redaction.js';
 import type { Flow, Ticket } from './ticket.js';
 
@@ -39,6 +41,19 @@ export function keptChanges(found: TicketChanges): TicketChanges {
     changes: changes.map((change) => ({ ...change, before: cut(change.before), after: cut(change.after) })),
     ...more,
   };
+}
+
+/** Lines of a first push that its text names. */
+const MAX_NAMED = 3;
+
+/** What a first push brought: `Debris 14.9 Ton, Clay 2 Cubic Yard`. */
+export function amountsOf(push: TicketForm): string {
+  const { materials } = fieldsOf(push);
+  const named = materials
+    .slice(0, MAX_NAMED)
+    .map((line) => `${line.name || line.id} ${line.quantity} ${line.unitOfMeasure}`);
+  const more = materials.length - named.length;
+  return maskSecrets(named.join(', ')) + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** The fields of section 2.2 that can change. */

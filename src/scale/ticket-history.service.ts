@@ -11,8 +11,8 @@ import { apiError } from '../errors/app-error.js';
 import { callOf, exchangeEntry, ExchangeHistory, historyPage } from '../exchanges/exchange-history.service.js';
 import { shownReferences } from '../exchanges/exchange-references.rules.js';
 import type { NamedExchangeRow } from '../exchanges/exchanges.repository.js';
-import type { TicketChanges } from './ticket-changes.rules.js';
-import { readPushes } from './ticket-pushes.js';
+import { amountsOf, type TicketChanges } from './ticket-changes.rules.js';
+import { formIn, readPushes } from './ticket-pushes.js';
 import { TicketEntity, TicketRevisionEntity } from './ticket.entity.js';
 
 type Stored = Omit<TicketRevisionEntity, 'body' | 'changes' | 'haulerId' | 'ticketId'>;
@@ -76,13 +76,32 @@ export class TicketHistory {
     entries: readonly HistoryEntry[],
   ): Promise<HistoryEntry[]> {
     const revisions = entries.flatMap(({ revision }) => revision ?? []);
-    const found = new Map<number, TicketChanges>();
+    const found = new Map<number, TicketChanges & { readonly text?: string }>();
     const [first, last] = [Math.min(...revisions), Math.max(...revisions)];
     const ticket = { haulerId, ticketId };
     for await (const { row, changes } of readPushes(this.database, this.dataSource, ticket, first, last)) {
-      found.set(row.revision, changes);
+      const brought = row.result === 'created' ? formIn(row.body) : undefined;
+      const text = brought && `The push created the ticket: ${amountsOf(brought)}.`;
+      found.set(row.revision, { ...changes, ...(text && { text }) });
     }
-    return entries.map((entry) => ({ ...entry, ...found.get(entry.revision ?? 0) }) as HistoryEntry);
+    const calls = await this.unnamedCalls(haulerId, entries);
+    return entries.map((entry) => {
+      const call = calls.get(entry.exchangeId ?? '');
+      return { ...(call && callOf(call)), ...entry, ...found.get(entry.revision ?? 0) } as HistoryEntry;
+    });
+  }
+
+  /** The exchanges of pushes that name neither the ticket nor a number: of one without flows the answer was lost. */
+  private async unnamedCalls(
+    haulerId: string,
+    entries: readonly HistoryEntry[],
+  ): Promise<ReadonlyMap<string, NamedExchangeRow>> {
+    const unnamed = entries.filter(({ revision, status, failure }) => revision && status === undefined && !failure);
+    const calls = await this.exchanges.withIds(
+      haulerId,
+      unnamed.flatMap(({ exchangeId }) => exchangeId ?? []),
+    );
+    return new Map(calls.map((call) => [call.id, call]));
   }
 }
 

@@ -95,7 +95,7 @@ function withFlows({ contents, flows, isWhole }: InForce, after: TicketForm): Ti
 }
 
 /** The ticket in a stored body; undefined if a later version of the contract does not accept it any more. */
-function formIn(body: string): TicketForm | undefined {
+export function formIn(body: string): TicketForm | undefined {
   try {
     const violations: Violation[] = [];
     const request = readerOf(CreateScaleTicketRequest)(parseJson(body), '', violations);

@@ -1,5 +1,5 @@
-import { type Difference as Differing, differences } from '../../contracts/common/difference.js';
-import { joinPath } from '../../contracts/common/text.js';
+import { type Difference as Differing, differences } from '../../contracts/common/difference.values.js';
+import { joinPath } from '../../contracts/common/path.values.js';
 import { Table } from './listing.js';
 
 interface DifferenceProps {

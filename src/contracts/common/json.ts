@@ -1,6 +1,7 @@
 import type { RuleName } from './rules.js';
 import { isUtf8 } from 'node:buffer';
-import { isStorableText, joinPath, shortPath, STORABLE_TEXT } from './text.js';
+import { joinPath, shortPath } from './path.values.js';
+import { isStorableText, STORABLE_TEXT } from './text.js';
 import { MORE_VIOLATIONS, type Violation } from './violation.js';
 
 /** Maximum nesting of arrays and objects (decision 8). */

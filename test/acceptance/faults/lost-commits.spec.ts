@@ -103,7 +103,10 @@ describe('a commit whose result was lost is 503, and its exchange has the result
       async () => expect(await tickets()).toHaveLength(known.size + 1),
     );
     const made = (await tickets()).find(({ id }) => !known.has(id));
-    await expectDecided(reply, 'created', { kind: 'ticketId', value: String(made?.['id']) });
+    const id = String(made?.['id']);
+    await expectDecided(reply, 'created', { kind: 'ticketId', value: id });
+    const history = await listed<Plain>(`/tickets/${id}/history`, beside.service);
+    expect(history).toEqual([expect.objectContaining({ event: 'push', result: 'created', status: 503 })]);
   });
 
   test('a push that updates a ticket', async () => {

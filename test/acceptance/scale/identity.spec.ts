@@ -249,6 +249,20 @@ describe('the history of a ticket', () => {
   });
   const debris = { material: 'Debris', unitOfMeasure: 'Ton' };
 
+  test('says what the first push brought (decision 23)', async () => {
+    const textOf = async (materials: Plain[]) => {
+      const { body } = await hauler.push({ materials });
+      const path = `/tickets/${body.disposalTicketId}/history`;
+      return (await administer<{ data: { text: string }[] }>('GET', path)).data.map(({ text }) => text);
+    };
+    const two = [line('Debris', 14.9), line('Clay', -2, { unitOfMeasure: 'Cubic Yard' })];
+    expect(await textOf(two)).toEqual(['The push created the ticket: Debris 14.9 Ton, Clay -2 Cubic Yard.']);
+    const five = Array.from({ length: 5 }, (_, i) => line('', i));
+    const id = TICKET.materials[0]?.id;
+    const named = [0, 1, 2].map((each) => `${id} ${each} Ton`).join(', ');
+    expect(await textOf(five)).toEqual([`The push created the ticket: ${named} and 2 more.`]);
+  });
+
   test('says what each push changed: the field, before and after (decision 23)', async () => {
     const { id } = await push({ in: ['A', 1], quantity: 14.9 });
     await push({ in: ['A', 2], quantity: 12.48 });

@@ -16,7 +16,6 @@ import { camerasOf, chunkAt, chunksOf, resumeAt } from '../../../src/console/pag
 import { barsOf } from '../../../src/console/pages/sync/run.rules.js';
 import { dayOf, localTime, momentOf, ticksOf } from '../../../src/console/parts/zone.rules.js';
 import { checksInOrder, unknownChecks } from '../../../src/console/parts/attention.rules.js';
-import { differences } from '../../../src/console/parts/difference.rules.js';
 
 const HOUR_MS = 3_600_000;
 const at = (text: string) => Date.parse(text);
@@ -176,18 +175,6 @@ describe('the player', () => {
     expect(resumeAt(chunks, ['front', 'rear'], 120_000)).toEqual({ time: 200_000, gapMs: 80_000 });
     expect(resumeAt(chunks, ['front'], 120_000)).toBeUndefined();
     expect(resumeAt(chunks, ['rear'], 210_000)).toEqual({ time: 210_000, gapMs: 0 });
-  });
-});
-
-describe('a difference', () => {
-  it('names each field that differs, at any depth', () => {
-    const before = { name: 'A', materials: [{ quantity: 1 }, { quantity: 2 }], note: null };
-    const after = { name: 'A', materials: [{ quantity: 3 }], note: null, active: true };
-    expect(differences(before, after)).toEqual([
-      { path: 'materials[0].quantity', before: 1, after: 3 },
-      { path: 'materials[1]', before: { quantity: 2 }, after: undefined },
-      { path: 'active', before: undefined, after: true },
-    ]);
   });
 });
 

@@ -1,14 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
-import {
-  codePoints,
-  isBlank,
-  isUuid,
-  joinPath,
-  shortPath,
-  storableText,
-  withoutFinalSlashes,
-} from '../../../src/contracts/common/text.js';
+import { joinPath, shortPath } from '../../../src/contracts/common/path.values.js';
+import { codePoints, isBlank, isUuid, storableText, withoutFinalSlashes } from '../../../src/contracts/common/text.js';
 import { AppError } from '../../../src/errors/app-error.js';
 import { errorReply } from '../../../src/errors/error-body.js';
 

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { FieldChange, HistoryEntry } from '../../../contracts/admin/history.dto.js';
+import type { FlowData, MaterialItem } from '../../../contracts/scale/scale.dto.js';
 import { linkTo } from '../../client/address.js';
 import { useKeyName } from '../../client/haulers.js';
 import { After, Before, FieldPath } from '../../parts/json.js';
@@ -94,16 +95,39 @@ const Changes = ({ of }: { of: readonly FieldChange[] }) => (
   </ul>
 );
 
-function Values({ of: { field, before, after, unitOfMeasure } }: { of: FieldChange }) {
+function Values({ of: change }: { of: FieldChange }) {
+  const { field, before, after, unitOfMeasure } = change;
   return (
-    <span class="values" translate={false}>
-      {before === undefined ? 'added ' : after === undefined && 'removed '}
-      {before !== undefined && <Before value={before} />}
-      {before !== undefined && after !== undefined && ' → '}
-      {after !== undefined && <After value={after} />}
-      {field.endsWith('.quantity') && ` ${unitOfMeasure}`}
-    </span>
+    <>
+      {before === undefined && 'added '}
+      {after === undefined && 'removed '}
+      <span class="values" translate={false}>
+        {before !== undefined && <Before value={readable(change, before)} />}
+        {before !== undefined && after !== undefined && <Arrow />}
+        {after !== undefined && <After value={readable(change, after)} />}
+        {unitOfMeasure !== undefined && field.endsWith('.quantity') && ` ${unitOfMeasure}`}
+      </span>
+    </>
   );
+}
+
+const Arrow = () => (
+  <>
+    {' '}
+    <span class="arrow">→</span>{' '}
+  </>
+);
+
+/** A line as `Debris 14.9 Ton`, and a flow as its number and time. The push has the ids. */
+function readable({ field }: FieldChange, value: unknown): unknown {
+  if (/^materials\[\d+\]$/.test(field)) {
+    const { id, name, quantity, unitOfMeasure, ...more } = value as MaterialItem;
+    const others = Object.entries(more).map(([member, each]) => `, ${member}: ${each}`);
+    return `${name || id} ${quantity} ${unitOfMeasure}${others.join('')}`;
+  }
+  if (field !== 'inboundFlow' && field !== 'outboundFlow') return value;
+  const { ticketNumber, updatedAt } = value as FlowData;
+  return `${ticketNumber}, ${updatedAt}`;
 }
 
 function ResultBadge({ entry }: { entry: HistoryEntry }) {

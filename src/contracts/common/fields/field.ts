@@ -1,4 +1,5 @@
-import { isStorableText, joinPath, STORABLE_TEXT } from '../text.js';
+import { joinPath } from '../path.values.js';
+import { isStorableText, STORABLE_TEXT } from '../text.js';
 import { lineageOf, ownFieldsOf } from './documented.js';
 import { isJsonObject } from '../json.js';
 import type { RuleName } from '../rules.js';
