@@ -16,7 +16,15 @@ export interface TestDatabase {
 
 /** A pool on a database, apart from those of the service. */
 export const connectTo = (url: string, poolSize = 10): Promise<DataSource> =>
-  new DataSource({ type: 'postgres', url, poolSize, applicationName: 'test', installExtensions: false }).initialize();
+  new DataSource({
+    type: 'postgres',
+    url,
+    poolSize,
+    applicationName: 'test',
+    installExtensions: false,
+    // As those of the service, which a case finds by their port.
+    extra: { keepAlive: true, keepAliveInitialDelayMillis: 60_000 },
+  }).initialize();
 
 /** A database of the caller's own: a clone of the migrated template, or an empty one. */
 export async function createTestDatabase(options: { migrated?: boolean } = {}): Promise<TestDatabase> {
