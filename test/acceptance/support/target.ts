@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CallOptions, type Reply, send } from '../../support/http.js';
@@ -47,9 +48,16 @@ export const admin = <Body = Record<string, never>>(
 ): Promise<Reply<Body>> =>
   call<Body>(method, `/admin/v1${path}`, { headers: { Authorization: `Bearer ${service.adminToken}` }, body }, service);
 
+/** How often a read is sent again that was refused because too many reads were running (decision 13). */
+const MAX_READS = 5;
+
 /** The body of an admin call that has to succeed. */
 export async function administer<Body>(method: string, path: string, body?: unknown, service = target): Promise<Body> {
-  const reply = await admin<Body>(method, path, body, service);
+  let reply = await admin<Body>(method, path, body, service);
+  for (let sent = 1; reply.status === 503 && method === 'GET' && sent < MAX_READS; sent++) {
+    await delay(Number(reply.headers.get('retry-after')) * 1_000);
+    reply = await admin<Body>(method, path, body, service);
+  }
   if (reply.status >= 300) throw new Error(`${method} ${path} answers ${reply.status}: ${reply.text}`);
   return reply.body;
 }
