@@ -53,14 +53,18 @@ describe('the check of a storage that has folders of other programs', () => {
           return file;
         }),
       );
+      // Two names of folders that no recording has.
+      const [plain = '', link = ''] = ['0c', '0d', '0e', '0f', '1a'].filter(
+        (name) => !existsSync(join(recordings, name)),
+      );
       symlinkSync('loop', join(recordings, 'loop'));
-      symlinkSync('0f', join(recordings, '0f'));
-      writeFileSync(join(recordings, '0e'), 'a file in place of a folder');
+      symlinkSync(link, join(recordings, link));
+      writeFileSync(join(recordings, plain), 'a file in place of a folder');
       symlinkSync(ofUs, join(recordings, 'lost+found', ofUs));
       makeOld(planted);
       const before = await check(service);
       expect(before).toMatchObject({ data: [] });
-      const unread = ['recordings/0e', 'recordings/0f', 'recordings/loop'];
+      const unread = [`recordings/${plain}`, `recordings/${link}`, 'recordings/loop'];
       expect(before.unread.map(({ place }) => place).sort()).toEqual(unread);
       for (const { reason } of before.unread) expect(reason).toMatch(/\((ELOOP|ENOTDIR)\)/);
 
