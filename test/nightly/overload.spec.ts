@@ -9,9 +9,12 @@ import { reportFigures } from '../support/faults.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/** More bytes at once than may wait (24 MiB), for a database that takes 40 ms for every 64 KiB. */
-const CALLERS = 1_000;
-const BULK = 'x'.repeat(100_000);
+/**
+ * More bytes at once than may wait (24 MiB), for a database that takes 40 ms for every 64 KiB. One address may have 500 connections,
+ * those that end after a refusal included.
+ */
+const CALLERS = 250;
+const BULK = 'x'.repeat(200_000);
 const DATABASE_DELAY_MS = 40;
 /** After a first wave, during which the process allocates its memory. */
 const WAVES = 4;
@@ -24,7 +27,7 @@ const MAX_RSS_BYTES = 700 * MIB;
 const MAX_GROWTH = 500 * MIB;
 /**
  * The median peak of the later waves may exceed that of the earlier ones by this, in bytes. Equal waves differed
- * by up to 60 MiB without a trend. Each wave sends 2 GB: one percent of it would be visible.
+ * by up to 60 MiB without a trend. Each wave sends gigabytes: one percent of it would be visible.
  */
 const PEAK_MARGIN = 64 * MIB;
 /** The live memory after the last wave may exceed that before the first by this, in bytes. */
