@@ -9,8 +9,17 @@ interface Item {
 /** What an item costs beside its bytes: a small push costs the service as much as these bytes of a large one. */
 const ITEM_COST = 8 * 1024;
 
-/** The items of a hauler by its keys, each list in the order of arrival. */
-type Lines<I> = Map<string, I[]>;
+/** The items of a key, in the order of arrival, and what they cost together. */
+interface Line<I> {
+  readonly items: I[];
+  cost: number;
+}
+
+/** What waits of a hauler, by its keys. */
+interface Lines<I> {
+  readonly byKey: Map<string, Line<I>>;
+  cost: number;
+}
 
 /**
  * A queue in which haulers take turns, and so do the keys of a hauler: the next hauler gives one item, small or large, and goes to
@@ -31,12 +40,12 @@ export class Turns<I extends Item> {
   /** Returns the items that are refused for this one, which may be itself. */
   push(item: I): I[] {
     const [hauler, key] = item.owner;
-    const lines: Lines<I> = this.haulers.get(hauler) ?? new Map<string, I[]>();
-    const line = lines.get(key) ?? [];
-    line.push(item);
-    lines.set(key, line);
+    const lines = this.haulers.get(hauler) ?? { byKey: new Map<string, Line<I>>(), cost: 0 };
+    const line = lines.byKey.get(key) ?? { items: [], cost: 0 };
+    line.items.push(item);
+    lines.byKey.set(key, line);
     this.haulers.set(hauler, lines);
-    this.count(item, 1);
+    this.count(item, lines, line, 1);
     const refused: I[] = [];
     while (this.size > this.maxItems || this.bytes > this.maxBytes) refused.push(this.evict(item.owner));
     return refused;
@@ -51,7 +60,9 @@ export class Turns<I extends Item> {
     // A `Map` visits an entry again that is deleted and set meanwhile.
     for (const lines of this.haulers.values()) {
       if (taken.length === maxItems) break;
-      for (const [item] of lines.values()) {
+      for (const {
+        items: [item],
+      } of lines.byKey.values()) {
         if (item === undefined || !fits(item)) continue;
         this.endTurn(item, lines);
         taken.push(item);
@@ -64,43 +75,42 @@ export class Turns<I extends Item> {
   /** Removes the first item of its key, and puts key and hauler at the end. */
   private endTurn(item: I, lines: Lines<I>): void {
     const [hauler, key] = item.owner;
-    const line = lines.get(key)!;
-    line.shift();
-    lines.delete(key);
-    if (line.length > 0) lines.set(key, line);
+    const line = lines.byKey.get(key)!;
+    line.items.shift();
+    lines.byKey.delete(key);
+    if (line.items.length > 0) lines.byKey.set(key, line);
     this.haulers.delete(hauler);
-    if (lines.size > 0) this.haulers.set(hauler, lines);
-    this.count(item, -1);
+    if (lines.byKey.size > 0) this.haulers.set(hauler, lines);
+    this.count(item, lines, line, -1);
   }
 
   /** Removes the newest item of the heaviest owner. `owner` goes first where others are no heavier. */
   private evict([ownHauler, ownKey]: Owner): I {
-    const hauler = heaviest(this.haulers, ownHauler, costOfHauler);
+    const hauler = heaviest(this.haulers, ownHauler);
     const lines = this.haulers.get(hauler)!;
-    const key = heaviest(lines, ownKey, costOf);
-    const line = lines.get(key)!;
-    const item = line.pop()!;
-    if (line.length === 0) lines.delete(key);
-    if (lines.size === 0) this.haulers.delete(hauler);
-    this.count(item, -1);
+    const key = heaviest(lines.byKey, ownKey);
+    const line = lines.byKey.get(key)!;
+    const item = line.items.pop()!;
+    if (line.items.length === 0) lines.byKey.delete(key);
+    if (lines.byKey.size === 0) this.haulers.delete(hauler);
+    this.count(item, lines, line, -1);
     return item;
   }
 
-  private count({ bytes }: I, sign: 1 | -1): void {
+  private count({ bytes }: I, lines: Lines<I>, line: Line<I>, sign: 1 | -1): void {
+    const cost = sign * (bytes + ITEM_COST);
+    lines.cost += cost;
+    line.cost += cost;
     this.size += sign;
     this.bytes += sign * bytes;
   }
 }
 
-const costOf = (items: readonly Item[]): number => items.reduce((sum, { bytes }) => sum + bytes + ITEM_COST, 0);
-const costOfHauler = (lines: Lines<Item>): number => [...lines.values()].reduce((sum, line) => sum + costOf(line), 0);
-
 /** The key of the entry with the highest cost; of equal ones `own`. */
-function heaviest<V>(map: ReadonlyMap<string, V>, own: string, cost: (value: V) => number): string {
+function heaviest(map: ReadonlyMap<string, { readonly cost: number }>, own: string): string {
   let [found, max] = ['', -1];
-  for (const [key, value] of map) {
-    const its = cost(value);
-    if (its > max || (its === max && key === own)) [found, max] = [key, its];
+  for (const [key, { cost }] of map) {
+    if (cost > max || (cost === max && key === own)) [found, max] = [key, cost];
   }
   return found;
 }
