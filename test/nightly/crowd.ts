@@ -1,9 +1,20 @@
+import { Agent, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { DataSource } from 'typeorm';
 import type { BuiltService } from '../support/built-service.js';
 import { CatalogFixture } from '../support/catalog.js';
 
 /** Decision 13 promises an answer within 5 s. This busy process adds its own delay. */
 const TIMEOUT_MS = 15_000;
+
+/** One address may have 500 connections, those that end after a refusal included. */
+const ADDRESSES = 10;
+
+interface Answer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+}
 
 export interface Loaded {
   readonly acknowledged: number;
@@ -50,12 +61,13 @@ export class Crowd {
   ): Promise<Loaded> {
     const wrong: string[] = [];
     let [acknowledged, refused] = [0, 0];
-    const caller = async () => {
+    const caller = async (_: unknown, i: number) => {
+      const agent = agentOf(i);
       while (more()) {
         try {
-          const { status, headers, text } = await this.push(service, bulk);
+          const { status, retryAfter, text } = await this.push(service, bulk, agent);
           if (status === 200) acknowledged++;
-          else if (status === 503 && headers.get('retry-after') !== null) {
+          else if (status === 503 && retryAfter !== undefined) {
             refused++;
             onRefused();
           } else wrong.push(`${status} ${text}`);
@@ -63,24 +75,36 @@ export class Crowd {
           wrong.push(String(error));
         }
       }
+      agent.destroy();
     };
     await Promise.all(Array.from({ length: callers }, caller));
     return { acknowledged, refused, wrong };
   }
 
-  private async push({ url }: BuiltService, bulk: string): Promise<{ status: number; headers: Headers; text: string }> {
-    const response = await fetch(`${url}/platform-api/v1/tickets`, {
-      method: 'POST',
-      headers: { 'PLATFORM-API-KEY': this.key, 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        siteId: this.siteId,
-        materials: [{ id: this.materialId, name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' }],
-        inboundFlow: { ticketNumber: `O${this.sent++}`, updatedAt: '2026-01-31T08:30:00Z' },
-        // Unknown, and kept in the stored push (decision 4).
-        bulk,
-      }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+  private push({ url }: BuiltService, bulk: string, agent: Agent): Promise<Answer> {
+    const body = JSON.stringify({
+      siteId: this.siteId,
+      materials: [{ id: this.materialId, name: 'Debris', quantity: 1, unitOfMeasure: 'Ton' }],
+      inboundFlow: { ticketNumber: `O${this.sent++}`, updatedAt: '2026-01-31T08:30:00Z' },
+      // Unknown, and kept in the stored push (decision 4).
+      bulk,
     });
-    return { status: response.status, headers: response.headers, text: await response.text() };
+    const headers = {
+      'PLATFORM-API-KEY': this.key,
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(body),
+    };
+    return new Promise((resolve, reject) => {
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      const sent = request(`${url}/platform-api/v1/tickets`, { method: 'POST', agent, headers, signal }, (answer) => {
+        const { statusCode: status = 0, headers: received } = answer;
+        text(answer).then((body) => resolve({ status, retryAfter: received['retry-after'], text: body }), reject);
+      });
+      sent.once('error', reject).end(body);
+    });
   }
 }
+
+/** A connection that is kept, from one of the addresses. */
+const agentOf = (caller: number): Agent =>
+  new Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.0.0.${2 + (caller % ADDRESSES)}` });

@@ -9,12 +9,9 @@ import { reportFigures } from '../support/faults.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
 
-/**
- * More bytes at once than may wait (24 MiB), for a database that takes 40 ms for every 64 KiB. One address may have 500 connections,
- * those that end after a refusal included.
- */
-const CALLERS = 250;
-const BULK = 'x'.repeat(200_000);
+/** More bytes at once than may wait (24 MiB), for a database that takes 40 ms for every 64 KiB. */
+const CALLERS = 1_000;
+const BULK = 'x'.repeat(100_000);
 const DATABASE_DELAY_MS = 40;
 /** After a first wave, during which the process allocates its memory. */
 const WAVES = 4;
