@@ -13,7 +13,7 @@ const MAX_BYTES = MIB / 4;
 /** A smaller entry goes along with large ones: it costs less than its own batch would. */
 const SMALL_BYTES = 8 * 1024;
 
-/** Entries and bytes that wait for a batch. A larger entry is refused for ever, so it is told so. */
+/** Entries and bytes that wait for a batch. A larger entry would be refused each time: it is 413. */
 const MAX_WAITING = 4000;
 const MAX_WAITING_BYTES = 24 * MIB;
 

@@ -86,7 +86,7 @@ const identityOf = (value: unknown): Identity => ({
   id: isObject(value) ? memberOf(value, 'id') : undefined,
 });
 
-/** Two lines of one material are told apart: an equal element counts more than one with the same id. */
+/** Two lines of one material stay two: an equal element counts more than one with the same id. */
 function likeness(one: Identity | undefined, other: Identity | undefined): number {
   if (one?.text === other?.text) return 3;
   return typeof one?.id === 'string' && one.id === other?.id ? 2 : 0;

@@ -16,7 +16,7 @@ const indexes = () =>
     return (await client.query<{ indexname: string }>(sql)).rows.map(({ indexname }) => indexname);
   });
 
-test('a role that may not create pg_trgm is told what to run, and then starts', async () => {
+test('a start whose role may not create pg_trgm names the command to run, and succeeds after it', async () => {
   const url = await asLimitedUser(database.url);
   await expect(migrate(url)).rejects.toThrow(
     'DATABASE_URL: its role lacks a privilege that the migrations need: permission denied to create extension "pg_trgm". ' +
