@@ -1,4 +1,6 @@
+import { expect } from '@jest/globals';
 import { runDue, type TestApp } from './app.js';
+import { eventually } from './eventually.js';
 
 /**
  * Moves the times of rows, instead of waiting. With `rows.ts`, the only SQL of the tests: a change of a table is one edit. The
@@ -222,3 +224,18 @@ export const postponeReading = (
        last_read_at = now() - make_interval(secs => $2) WHERE id = $1`,
     [id, readSecondsAgo],
   );
+
+/** A reading of the subscription begins while `call` waits for its row: after the transaction of the call began. */
+export async function beginReadingDuring<T>({ dataSource }: TestApp, id: string, call: () => Promise<T>): Promise<T> {
+  const [answer] = await dataSource.transaction(async (transaction) => {
+    await transaction.query('SELECT FROM video_subscriptions WHERE id = $1 FOR UPDATE', [id]);
+    const pending = call();
+    await eventually(async () => {
+      const waiting = 'SELECT FROM pg_stat_activity WHERE pg_backend_pid() = ANY (pg_blocking_pids(pid))';
+      expect(await transaction.query(waiting)).not.toEqual([]);
+    });
+    await transaction.query('UPDATE video_subscriptions SET started_at = clock_timestamp() WHERE id = $1', [id]);
+    return [pending];
+  });
+  return answer;
+}

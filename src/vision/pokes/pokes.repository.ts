@@ -30,7 +30,7 @@ const READ_ANEW = "interval '10 seconds'";
 
 /**
  * Makes the readings of a truck due, also again after one that runs; one that waits after a failure keeps its time. Returns how
- * many are due, undefined for an unknown truck.
+ * many are due, undefined for an unknown truck. A reading may have begun after this transaction, so they are counted by the clock.
  */
 export async function pokeTruck(
   transaction: Sql,
@@ -43,7 +43,7 @@ export async function pokeTruck(
          WHEN enabled AND last_error IS NULL THEN least(due_at, greatest(now(), last_read_at + ${READ_ANEW}))
          ELSE due_at END
      WHERE hauler_id = $1 AND connection_id = $2 AND truck_id = $3 AND deleted_at IS NULL
-     RETURNING enabled AND due_at <= now() + ${READ_ANEW} AS due`,
+     RETURNING enabled AND due_at <= clock_timestamp() + ${READ_ANEW} AS due`,
     [haulerId, connectionId, truckId],
   );
   return rows.length === 0 ? undefined : rows.filter(({ due }) => due).length;

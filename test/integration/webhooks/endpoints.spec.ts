@@ -10,7 +10,7 @@ import type { Reply } from '../../support/http.js';
 import { eventually } from '../../support/eventually.js';
 import { addSyncRun, enableWithoutRuns, secondsUntilReading } from '../../support/rows.js';
 import { ScaleHouse } from '../../support/scale-house.js';
-import { expireKey, postponeReading } from '../../support/time.js';
+import { beginReadingDuring, expireKey, postponeReading } from '../../support/time.js';
 import { Receiver } from './receiver.js';
 
 const OPERATOR = { name: 'desk', token: 'token-of-the-desk-0123', role: 'operator' } as const;
@@ -149,6 +149,16 @@ describe('a poke', () => {
     const inSeconds = await secondsUntilReading(service, body.id);
     expect(inSeconds).toBeGreaterThan(5);
     expect(inSeconds).toBeLessThan(9.1);
+  });
+
+  test('counts a reading that begins while it waits for the row', async () => {
+    const connectionId = await connect('vision');
+    const { key } = await issueConnectionKey(service, connectionId);
+    const order = { connectionId, truckId: 'TRUCK-7', startTime: new Date().toISOString() };
+    const { body } = await service.admin<{ id: string }>('POST', '/video-subscriptions', order);
+    await postponeReading(service, body.id);
+    const poke = () => call(key, 'POST', '/pokes', { truckId: 'TRUCK-7' });
+    expect((await beginReadingDuring(service, body.id, poke)).body).toEqual({ polls: 1 });
   });
 
   test('is refused beyond 60 a minute', async () => {
