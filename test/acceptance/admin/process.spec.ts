@@ -185,8 +185,13 @@ test('a copy with OUTBOUND=off calls no partner and says so (decision 70)', asyn
   const hauler = await Hauler.create({ service: cell });
   const { partner, connectionId } = await hauler.siteConnection();
   await admin('POST', `/connections/${connectionId}/sync`, undefined, cell);
-  const { data } = await administer<{ data: { kind: string }[] }>('GET', '/attention', undefined, cell);
-  expect(data.map(({ kind }) => kind).join()).toMatch(/outbound/);
+  const { data } = await administer<{ data: { kind: string; sentence: string }[] }>(
+    'GET',
+    '/attention',
+    undefined,
+    cell,
+  );
+  expect(data.find(({ kind }) => kind === 'outbound-off')?.sentence).toMatch(/^This is a copy/);
   expect(partner.asked).toEqual([]);
   const refused = await admin<ErrorBody>('PUT', '/outbound', { enabled: true, reason: 'x' }, cell);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'CONFLICT']);
