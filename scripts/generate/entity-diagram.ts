@@ -46,7 +46,6 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'write_probes',
     'backup_verifications',
     'outbound_stop',
-    'hauler_moves',
     'webhook_endpoints',
     'webhook_deliveries',
     'webhook_states',
