@@ -199,7 +199,7 @@ function run(root, command, parameters, path) {
 
 /** The service reads these. Installers and compilers, which are the code of others, need none of them. */
 const SECRETS =
-  /^(DATABASE_URL|ADMIN_TOKENS?|ADMIN_READ_TOKEN|SECRETS_KEY|SOURCE_SECRETS_KEY|OIDC_CLIENT_SECRET|SMTP_URL|HAULBRIDGE_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN))(_FILE)?$/;
+  /^(DATABASE_URL|ADMIN_TOKENS?|ADMIN_READ_TOKEN|SECRETS_KEY|OIDC_CLIENT_SECRET|SMTP_URL|HAULBRIDGE_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN))(_FILE)?$/;
 
 const withoutSecrets = (environment) =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !SECRETS.test(name)));

@@ -73,6 +73,7 @@ import { CountRequestsInMemory1796104000000 } from '../../migrations/17961040000
 import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-require-trigrams.js';
 import { DropBackupVerifications1797000000000 } from '../../migrations/1797000000000-drop-backup-verifications.js';
 import { FingerprintSecretsKey1797000001000 } from '../../migrations/1797000001000-fingerprint-secrets-key.js';
+import { DropHaulerMoves1797001000000 } from '../../migrations/1797001000000-drop-hauler-moves.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -150,4 +151,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   RequireTrigrams1796104001000,
   DropBackupVerifications1797000000000,
   FingerprintSecretsKey1797000001000,
+  DropHaulerMoves1797001000000,
 ];
