@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { backup, restore, verify } from '../../../src/backup/commands.js';
-import { serviceVersion } from '../../../src/config/version.js';
 import { migrate } from '../../../src/database/migrate.js';
 import { MIGRATIONS } from '../../../src/database/migrations.js';
 import { seedDemo } from '../../../src/demo/seed.js';
@@ -38,8 +37,6 @@ beforeAll(async () => {
     );
   });
   archive = await backupOf(source());
-  if (process.env['UPDATE_FIXTURE'] !== undefined)
-    copyFileSync(archive, join(FIXTURES, `haulbridge-${serviceVersion()}.tar`));
   before = await contentOf(source());
 });
 afterAll(() => service.close());
@@ -63,27 +60,6 @@ async function restored(from: string): Promise<Record<string, string>> {
     await target.drop();
   }
 }
-
-const FIXTURES = join(import.meta.dirname, '../../fixtures');
-
-/** `npm run fixture` makes one with each release. */
-test.each(readdirSync(FIXTURES).filter((name) => name.endsWith('.tar')))(
-  'the database of a release is restored and brought to this version: %s',
-  async (name) => {
-    const content = await restored(join(FIXTURES, name));
-    const tables = Object.entries(content).filter(([table]) => table.startsWith('table '));
-    expect(tables.length).toBeGreaterThan(35);
-    // A table that a later version has added may be empty.
-    expect(content['table tickets']).not.toMatch(/^0 rows/);
-    expect(content['table recordings']).not.toMatch(/^0 rows/);
-    // The partitions of exchanges are those of other days.
-    const names = (all: Record<string, string>) =>
-      Object.keys(all)
-        .filter((each) => !/\d{4}/.test(each))
-        .sort();
-    expect(names(content)).toEqual(names(withoutMarks(before)));
-  },
-);
 
 describe('a backup', () => {
   test('is restored with every row, sequence, index and constraint', async () => {
