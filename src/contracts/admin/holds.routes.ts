@@ -1,5 +1,5 @@
 import { BUNDLE_PROBLEMS, HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from './hold-bundle.dto.js';
-import { CreateHold, Hold, HoldDetails, HoldQuery, ReleaseHold } from './hold.dto.js';
+import { CreateHold, Hold, HoldDetails, HoldQuery, ReleasedHold, ReleaseHold } from './hold.dto.js';
 import { IdParam } from './list.dto.js';
 import {
   type AdminRoutes,
@@ -44,7 +44,7 @@ export const HOLD_ROUTES = {
     description:
       'Its footage follows the retention of the hauler again, from the next hour on. The hold stays in the list, with who released it, when and why.',
     body: ReleaseHold,
-    response: Hold,
+    response: ReleasedHold,
     fails: { conflict: 'It is released already' },
   }),
   getHoldBundle: route({ role: 'viewer+video', isPerHauler: true }, 'GET', '/holds/{id}/bundle', {
