@@ -6,7 +6,6 @@ import type { Streams } from './program.js';
 
 const FROM = ['--from <place>', 'file or s3://bucket/key?endpoint=…&region=… of the backup'] as const;
 
-/** `doctor`, which has an option that calls the service instead. */
 export interface DoctorCommand {
   readonly doctor: Command;
   readonly examine: () => Promise<void>;
@@ -53,7 +52,7 @@ export function addDatabaseCommands(program: Command, streams: Streams): DoctorC
     .command('doctor')
     .summary('Check the database, the storage and the backups')
     .description(
-      'Shows version and role of the database, replication, migrations, partitions, due work, storage, the last verified backup and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing without --repair.',
+      'Shows version and role of the database, replication, migrations, partitions, due work, storage, the last verified backup and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing.',
     );
   const examine = runOf(doctor, streams, async (_options, context) =>
     (await import('../backup/doctor.js')).doctor(context),

@@ -103,6 +103,22 @@ test('doctor prints what GET /attention has, and storage check ends with 0 (deci
   expect([check.code, check.err]).toEqual([0, '']);
 });
 
+test.each([[['doctor', '--repair', '--dry-run']], [['storage', 'check', '--repair']]])(
+  'an option of version 0.2 ends with 1 and names the command and the page: %j (issue 50)',
+  async (words) => {
+    const { code, out, err } = await onTarget(words);
+    expect([code, out, err]).toEqual([1, '', expect.stringMatching(/use storage repair .*\/docs\/guides\/operator/)]);
+  },
+);
+
+test('storage repair says what it would do, as a table and in a sentence (decision 68)', async () => {
+  const { code, out } = await onTarget(['storage', 'repair', '--dry-run']);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/examined \d+ rows and files: \d+ recordings would be fetched/),
+  ]);
+});
+
 test.failing('a removed command ends with 1 and names the page to read (issue 50)', async () => {
   const { code, err } = await onTarget(['backup']);
   expect([code, err]).toEqual([1, expect.stringContaining('/docs/')]);
