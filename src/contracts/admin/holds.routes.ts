@@ -1,4 +1,4 @@
-import { BUNDLE_PROBLEMS, HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from './hold-bundle.dto.js';
+import { HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from './hold-bundle.dto.js';
 import { CreateHold, Hold, HoldDetails, HoldQuery, ReleasedHold, ReleaseHold } from './hold.dto.js';
 import { IdParam } from './list.dto.js';
 import {
@@ -17,10 +17,6 @@ const BUNDLE_HEADERS = {
   'Content-Disposition': {
     description: 'The name of the file',
     schema: { type: 'string' as const, maxLength: 255 },
-  },
-  Trailer: {
-    description: `\`${BUNDLE_PROBLEMS}\` follows the archive: how many files of it are gone or differ`,
-    schema: { type: 'string' as const, enum: [BUNDLE_PROBLEMS] },
   },
 };
 
@@ -50,7 +46,7 @@ export const HOLD_ROUTES = {
   getHoldBundle: route({ role: 'viewer+video', isPerHauler: true }, 'GET', '/holds/{id}/bundle', {
     summary: 'Download all that a hold keeps',
     description:
-      'A ZIP archive, made while it is sent: the files, `manifest.json` and `manifest.csv` with their sources and sums, `views.csv`, and `SHA256SUMS` for `sha256sum -c`. A file that is gone or differs is named in the manifest and in `PROBLEMS.txt`. Where the storage fails, the connection breaks: an archive without an end is not whole.',
+      'A ZIP archive, made while it is sent: the files, `manifest.json` with their sources, sums and views, and `SHA256SUMS` for `sha256sum -c`. A file that is gone or differs has a `problem` in the manifest. Where the storage fails, the connection breaks: an archive without an end is not whole.',
     params: IdParam,
     query: HoldBundleQuery,
     archive: 'application/zip',
