@@ -24,10 +24,11 @@ import { HoldBundles } from './bundles/hold-bundles.service.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
-import { ErasureJob, ErasurePlaces } from './erasures/erasure.job.js';
+import { ErasureJob } from './erasures/erasure.job.js';
 import { ErasuresController } from './erasures/erasures.controller.js';
 import { ErasuresRepository } from './erasures/erasures.repository.js';
 import { Erasures } from './erasures/erasures.service.js';
+import { FootageErasure } from './erasures/footage-erasure.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 import { ExchangesController } from './exchanges.controller.js';
 import { FootageController } from './footage/footage.controller.js';
@@ -109,9 +110,9 @@ export class AdminModule {}
   providers: [
     ConnectionCheckService,
     ErasureJob,
-    ErasurePlaces,
     Erasures,
     ErasuresRepository,
+    FootageErasure,
     HoldBundles,
     KeepingAttention,
     PartitionAttention,
