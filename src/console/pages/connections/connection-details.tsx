@@ -78,18 +78,18 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
 }
 
 const ENDING = [
-  ['keys', 'keys'],
-  ['syncRuns', 'synchronisation runs'],
-  ['videoSubscriptions', 'subscriptions'],
-  ['videoRequests', 'requested clips'],
-  ['recordings', 'recordings to download'],
+  ['keys', 'key'],
+  ['syncRuns', 'synchronisation run'],
+  ['videoSubscriptions', 'subscription'],
+  ['videoRequests', 'requested clip'],
+  ['recordings', 'waiting download'],
 ] as const;
 
 /** What ends with a connection, as its dry run counts it. */
 function endingText(ending: ConnectionRemoval | undefined): string {
   const counts = ENDING.flatMap(([name, noun]) => {
     const count = ending?.[name] ?? 0;
-    return count === 0 ? [] : [`${formatCount(count)} ${noun}`];
+    return count === 0 ? [] : [`${formatCount(count)} ${count === 1 ? noun : `${noun}s`}`];
   });
   return counts.length === 0 ? '' : `It ends ${counts.join(', ')}. `;
 }
