@@ -5,7 +5,6 @@ import { CommandError, FAILURE } from './command-error.js';
 import { render } from './output.js';
 import type { Streams } from './program.js';
 
-/** `doctor`, which has an option that calls the service instead. */
 export interface DoctorCommand {
   readonly doctor: Command;
   readonly examine: () => Promise<void>;
@@ -22,7 +21,7 @@ export function addDatabaseCommands(program: Command, streams: Streams): DoctorC
     .command('doctor')
     .summary('Check the database and the storage')
     .description(
-      'Shows version and role of the database, replication, migrations, partitions, due work, storage and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing without --repair.',
+      'Shows version and role of the database, replication, migrations, partitions, due work, storage and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing.',
     );
   return { doctor, examine: () => examineOf(doctor, streams) };
 }

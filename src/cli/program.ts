@@ -8,7 +8,7 @@ import { NDJSON_TYPE } from '../contracts/common/list-forms.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import type { StorageCheck } from '../contracts/admin/storage.dto.js';
+import type { StorageCheck, StorageRepair } from '../contracts/admin/storage.dto.js';
 import { visibleOutput, visibleText } from '../text/visible-text.js';
 import { summarise } from '../contracts/common/violation.js';
 import type { Exchange, ExchangeDetail, ExchangeList } from '../contracts/admin/exchange.dto.js';
@@ -24,14 +24,14 @@ import {
 import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
-import { addDatabaseCommands, type DoctorCommand } from './database-commands.js';
+import { addDatabaseCommands } from './database-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
 import { addRemovedCommands } from './removed-commands.js';
-import { addRepairOptions, type RepairOptions, repairStorage, unreadLines } from './storage-repair.js';
+import { refuseDifferences, refuseRepair, reportDifferences, reportRepair } from './storage-output.js';
 import { addTargetOptions, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
@@ -82,7 +82,8 @@ function createProgram(streams: Streams, local: LocalService): Command {
       addReplay(group.command('replay'), streams, local);
     }
   }
-  addRepair(addDatabaseCommands(program, streams), streams, local);
+  const { doctor, examine } = addDatabaseCommands(program, streams);
+  refuseRepair(doctor.action(examine));
   addRemovedCommands(program);
   configure(program, streams);
   return program;
@@ -115,11 +116,9 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
     for (const argument of argumentsOf(route)) command.argument(`<${argument.name}>`, argument.description);
     for (const option of optionsOf(route)) command.addOption(option);
   }
-  if (name === 'checkStorage') addRepairOptions(command);
+  if (name === 'checkStorage') refuseRepair(command);
   if (name === 'getHoldBundle') command.requiredOption(...BUNDLE_FILE);
   onAction(command, local, async (client, json) => {
-    const repair = command.opts<RepairOptions>();
-    if (name === 'checkStorage' && repair.repair === true) return repairStorage(client, repair, json, streams);
     if (name === 'uploadHostedRecording') {
       const { data, failure } = await importFolder(client, command.args[0] ?? '', command.opts());
       streams.out(render({ data }, json));
@@ -136,7 +135,12 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
     if (name === 'getHoldBundle') return storeBundle(client, await callOf(route, command), streams);
     const response = await client.json(name, await callOf(route, command));
     if (response !== '') streams.out(json ? render(exactValue(response), true) : shown(name, response));
-    if (name === 'checkStorage') reportDifferences(JSON.parse(response) as StorageCheck, json, streams);
+    if (name === 'checkStorage') {
+      const check = JSON.parse(response) as StorageCheck;
+      if (json) refuseDifferences(check);
+      else reportDifferences(check, streams);
+    }
+    if (name === 'repairStorage' && !json) reportRepair(JSON.parse(response) as StorageRepair, streams);
   });
 }
 
@@ -163,15 +167,6 @@ function shown(name: AdminRouteName, response: string): string {
   if (name === 'getExchange') return renderExchange(JSON.parse(response) as ExchangeDetail);
   if (name.endsWith('History')) return renderHistory(JSON.parse(response) as List<HistoryEntry>);
   return render(exactValue(response), false);
-}
-
-/** `doctor --repair` calls the service; without the option it opens the database itself. */
-function addRepair({ doctor, examine }: DoctorCommand, streams: Streams, local: LocalService): void {
-  addRepairOptions(doctor).action(() => {
-    const options = doctor.opts<RepairOptions>();
-    if (options.repair !== true) return examine();
-    return callService(doctor, local, (client, json) => repairStorage(client, options, json, streams));
-  });
 }
 
 /** The whole action log of a filter, one JSON text a line, printed as it arrives. */
@@ -256,25 +251,6 @@ async function openFile(file: string, maxBytes: number): Promise<NonNullable<Adm
   if (!found.isFile()) throw new CommandError(`${file} cannot be read: it is not a file`, FAILURE);
   if (found.size > maxBytes) throw new CommandError(`${file} is larger than ${maxBytes} bytes`, FAILURE);
   return { content: createReadStream(file), sizeBytes: found.size };
-}
-
-/** A folder or file of the service, and not of another program. */
-const OF_THE_SERVICE = /^[a-z-]+(\/\d{4}-\d{2}-\d{2})?(\/[0-9a-f]{2}(\/[^/]+\.mp4)?)?$/;
-
-function reportDifferences(
-  { examined, data, unread = [], advice }: StorageCheck,
-  json: boolean,
-  streams: Streams,
-): void {
-  if (advice !== undefined && !json) streams.out(`${visibleText(advice)}\n`);
-  const differences = data.length === 1 ? '1 difference' : `${data.length} differences`;
-  if (unread.length > 0 && !json) streams.out(unreadLines(unread));
-  const wrong = data.length === 0 ? [] : [`${differences} between storage and database`];
-  const missed = unread.filter(({ place }) => OF_THE_SERVICE.test(place));
-  if (missed.length > 0)
-    wrong.push(`${missed.length} of its places in the storage cannot be read, and were not compared`);
-  if (wrong.length > 0) throw new CommandError(wrong.join('; '), FAILURE);
-  if (!json) streams.out(`storage and database agree: examined ${examined} rows and files\n`);
 }
 
 function commandError(error: AdminCallError, command: Command, advice: string): CommandError {

@@ -33,6 +33,7 @@ import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-req
 import { DropBackupVerifications1797000000000 } from '../../migrations/1797000000000-drop-backup-verifications.js';
 import { FingerprintSecretsKey1797000001000 } from '../../migrations/1797000001000-fingerprint-secrets-key.js';
 import { DropHaulerMoves1797001000000 } from '../../migrations/1797001000000-drop-hauler-moves.js';
+import { DropViewsOfShares1797006000000 } from '../../migrations/1797006000000-drop-views-of-shares.js';
 
 /**
  * Every migration, oldest first. They are listed here because a glob would load any file in the folder. Where several were joined, the
@@ -73,4 +74,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   DropBackupVerifications1797000000000,
   FingerprintSecretsKey1797000001000,
   DropHaulerMoves1797001000000,
+  DropViewsOfShares1797006000000,
 ];

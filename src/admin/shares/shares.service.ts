@@ -55,7 +55,6 @@ export class RecordingShares {
       tokenHash,
       reason: request.reason,
       expiresAt: new Date(expiresAtMs),
-      maxViews: request.maxViews ?? null,
     });
     if (row === undefined) {
       throw apiError(ADMIN_API, 'conflict', `the recording ${recordingId} is not stored, so that a link shows nothing`);

@@ -49,7 +49,6 @@ describe('the commands', () => {
     const expected = flags.filter((flag) => flag !== left);
     const everywhere = ['json', 'url', 'token', 'token-file', 'insecure'];
     const own: Partial<Record<AdminRouteName, string[]>> = {
-      checkStorage: ['repair', 'dry-run', 'remove-orphans'],
       getHoldBundle: ['to'],
     };
     expect(new Set(out.match(/(?<=^ +--)[a-z-]+/gm))).toEqual(

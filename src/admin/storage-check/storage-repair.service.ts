@@ -1,24 +1,21 @@
-import { Controller, Inject, Injectable } from '@nestjs/common';
-import { Route } from '../auth/route.js';
-import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   type StorageFinding,
   type StorageRemedy,
-  StorageRepair,
-  StorageRepairRequest,
-} from '../contracts/admin/storage.dto.js';
-import { unavailable } from '../errors/app-error.js';
-import { JsonBody } from '../http/json-body.js';
-import { StorageUnavailableError } from '../storage/storage-errors.js';
-import { STORAGE, type Storage } from '../storage/storage.js';
-import { RecordingContent } from '../vision/downloads/recording-content.service.js';
-import { Doctor } from './doctor.js';
+  type StorageRepair,
+  type StorageRepairRequest,
+} from '../../contracts/admin/storage.dto.js';
+import { unavailable } from '../../errors/app-error.js';
+import { StorageUnavailableError } from '../../storage/storage-errors.js';
+import { STORAGE, type Storage } from '../../storage/storage.js';
+import { RecordingContent } from '../../vision/downloads/recording-content.service.js';
+import { StorageChecks } from './storage-check.service.js';
 
 /** Puts right what the comparison of the storage with the database finds. */
 @Injectable()
 export class StorageRepairs {
   constructor(
-    private readonly doctor: Doctor,
+    private readonly checks: StorageChecks,
     private readonly contents: RecordingContent,
     @Inject(STORAGE) private readonly storage: Storage,
   ) {}
@@ -29,7 +26,7 @@ export class StorageRepairs {
     dryRun = false,
     removeOrphans = false,
   }: StorageRepairRequest): Promise<StorageRepair> {
-    const { examined, data, unread } = await this.doctor.examine({ checksums });
+    const { examined, data, unread } = await this.checks.examine({ checksums });
     const counts: Record<StorageRemedy, number> = { fetchedAgain: 0, removed: 0, none: 0 };
     const repaired = [];
     for (const finding of data) {
@@ -48,7 +45,7 @@ export class StorageRepairs {
     if (remedy === 'fetchedAgain') return this.contents.fetchAgain(finding.id);
     try {
       if (remedy !== 'removed') return true;
-      if (!(await this.doctor.isOrphan(finding))) return false;
+      if (!(await this.checks.isOrphan(finding))) return false;
       await this.storage.delete(finding.file);
     } catch (error) {
       throw error instanceof StorageUnavailableError ? unavailable(error.message, { cause: error }) : error;
@@ -61,14 +58,4 @@ export class StorageRepairs {
 function remedyOf({ finding, table }: StorageFinding, removeOrphans: boolean): StorageRemedy {
   if (finding === 'file-lost' && table === 'recordings') return 'fetchedAgain';
   return finding === 'row-lost' && removeOrphans ? 'removed' : 'none';
-}
-
-@Controller()
-export class StorageRepairController {
-  constructor(private readonly repairs: StorageRepairs) {}
-
-  @Route(ADMIN_API, 'repairStorage')
-  repair(@JsonBody() request: StorageRepairRequest) {
-    return this.repairs.run(request);
-  }
 }

@@ -1,22 +1,20 @@
 import { createHash } from 'node:crypto';
-import { Controller, Inject, Injectable, Query } from '@nestjs/common';
-import { Route } from '../auth/route.js';
-import { ADMIN_API } from '../contracts/admin/admin.api.js';
+import { Inject, Injectable } from '@nestjs/common';
 import {
   MAX_STORAGE_FINDINGS,
   MAX_UNREAD,
-  StorageCheck,
-  StorageCheckQuery,
+  type StorageCheck,
+  type StorageCheckQuery,
   type StorageFinding,
-} from '../contracts/admin/storage.dto.js';
-import { Database } from '../database/database.js';
-import { unavailable } from '../errors/app-error.js';
-import { referenceInventories } from '../reference-partner/vision/stored-videos.repository.js';
-import type { Inventory, InventoryFile } from '../storage/inventory.repository.js';
-import { ifNotStored, StorageUnavailableError, UnreadableError } from '../storage/storage-errors.js';
-import { STORAGE, type Storage, type StoredFile } from '../storage/storage.js';
-import { announcedFiles } from '../storage/storing-files.repository.js';
-import { recordingInventory } from '../vision/recordings/recordings.repository.js';
+} from '../../contracts/admin/storage.dto.js';
+import { Database } from '../../database/database.js';
+import { unavailable } from '../../errors/app-error.js';
+import { referenceInventories } from '../../reference-partner/vision/stored-videos.repository.js';
+import type { Inventory, InventoryFile } from '../../storage/inventory.repository.js';
+import { ifNotStored, StorageUnavailableError, UnreadableError } from '../../storage/storage-errors.js';
+import { STORAGE, type Storage, type StoredFile } from '../../storage/storage.js';
+import { announcedFiles } from '../../storage/storing-files.repository.js';
+import { recordingInventory } from '../../vision/recordings/recordings.repository.js';
 
 /** A file appears shortly before its row, so only an older file without a row is reported. */
 const MIN_AGE_MS = 10 * 60_000;
@@ -28,7 +26,7 @@ type RowFinding = Omit<StorageFinding, 'table'>;
 
 /** Compares the storage with the tables whose rows have files. Changes nothing. */
 @Injectable()
-export class Doctor {
+export class StorageChecks {
   private readonly inventories: readonly Inventory[];
 
   constructor(
@@ -181,13 +179,3 @@ const isWithinUnread = (name: string, { unread }: StorageCheck): boolean =>
   unread.some(({ place }) => name === place || name.startsWith(`${place}/`));
 
 const idInName = (name: string): string => (name.split('/').at(-1) ?? '').replace(/\.[^.]*$/, '');
-
-@Controller()
-export class DoctorController {
-  constructor(private readonly doctor: Doctor) {}
-
-  @Route(ADMIN_API, 'checkStorage')
-  check(@Query() query: StorageCheckQuery) {
-    return this.doctor.examine(query);
-  }
-}
