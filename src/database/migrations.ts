@@ -71,6 +71,7 @@ import { DropExchangeDays1796102000000 } from '../../migrations/1796102000000-dr
 import { StoreTicketChanges1796103000000 } from '../../migrations/1796103000000-store-ticket-changes.js';
 import { CountRequestsInMemory1796104000000 } from '../../migrations/1796104000000-count-requests-in-memory.js';
 import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-require-trigrams.js';
+import { StoreRootsOfKeys1797003000000 } from '../../migrations/1797003000000-store-roots-of-keys.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -146,4 +147,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   StoreTicketChanges1796103000000,
   CountRequestsInMemory1796104000000,
   RequireTrigrams1796104001000,
+  StoreRootsOfKeys1797003000000,
 ];

@@ -122,26 +122,17 @@ export async function replaceSecret(database: Sql, id: string, sealed: string, o
 
 /** The first key of the rotations of a key. */
 export async function firstKeyOf(database: Sql, keyId: string): Promise<string> {
-  const [row] = await database.query<{ id: string }>(
-    `WITH RECURSIVE former AS (
-       SELECT id, replaces_id FROM api_keys WHERE id = $1
-       UNION ALL SELECT k.id, k.replaces_id FROM former JOIN api_keys AS k ON k.id = former.replaces_id)
-     SELECT id FROM former WHERE replaces_id IS NULL`,
-    [keyId],
-  );
-  return row?.id ?? keyId;
+  const sql = 'SELECT coalesce(root_id, id) AS id FROM api_keys WHERE id = $1';
+  return onlyRow(await database.query<{ id: string }>(sql, [keyId])).id;
 }
 
-/** Whether a partner's key, or one that a rotation made of it, is valid. */
-export async function isKeyValid(database: Sql, keyId: string): Promise<boolean> {
+/** Whether a partner's first key, or one that a rotation made of it, is valid. */
+export async function isKeyValid(database: Sql, firstKeyId: string): Promise<boolean> {
   const row = onlyRow(
     await database.query<{ valid: boolean }>(
-      `WITH RECURSIVE later AS (
-       SELECT * FROM api_keys WHERE id = $1
-       UNION ALL SELECT k.* FROM later JOIN api_keys AS k ON k.replaces_id = later.id)
-     SELECT EXISTS (SELECT FROM later WHERE revoked_at IS NULL AND coalesce(expires_at > now(), true)
-       AND coalesce(retires_at > now(), true)) AS valid`,
-      [keyId],
+      `SELECT EXISTS (SELECT FROM api_keys WHERE (id = $1 OR root_id = $1) AND revoked_at IS NULL
+         AND coalesce(least(expires_at, retires_at), 'infinity') > now()) AS valid`,
+      [firstKeyId],
     ),
   );
   return row.valid;

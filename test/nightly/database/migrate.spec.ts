@@ -147,3 +147,34 @@ test('the parents of materials become arrays, and columns again', async () => {
     { kiosk: c, kiosks: null },
   ]);
 });
+
+/** As many migrations as there were before the one with this name. */
+const before = (name: string) => ({ migrations: MIGRATIONS.slice(0, NAMES.indexOf(name)) });
+
+test('each key that a rotation made knows the first key (1797003000000)', async () => {
+  await migrate(database.url, before('StoreRootsOfKeys1797003000000'));
+  const dataSource = await database.connect();
+  const chains = [
+    ['a1', null],
+    ['a2', 'a1'],
+    ['a3', 'a2'],
+    ['b1', null],
+    ['b2', 'b1'],
+  ] as const;
+  const idOf = (name: string | null) => (name === null ? null : `000000${name}-0000-4000-8000-000000000000`);
+  for (const [name, replaced] of chains) {
+    await dataSource.query(
+      `INSERT INTO api_keys (id, hash, prefix, interfaces, all_customers, created_at, replaces_id, overlap_seconds)
+       VALUES ($1, $2, $3, '{vision}', true, now(), $4, $5)`,
+      [idOf(name), Buffer.from(name), name, idOf(replaced), replaced === null ? null : 60],
+    );
+  }
+  await migrate(database.url);
+  expect(await dataSource.query('SELECT prefix, root_id AS root FROM api_keys ORDER BY prefix')).toEqual([
+    { prefix: 'a1', root: null },
+    { prefix: 'a2', root: idOf('a1') },
+    { prefix: 'a3', root: idOf('a1') },
+    { prefix: 'b1', root: null },
+    { prefix: 'b2', root: idOf('b1') },
+  ]);
+});
