@@ -72,6 +72,7 @@ import { StoreTicketChanges1796103000000 } from '../../migrations/1796103000000-
 import { CountRequestsInMemory1796104000000 } from '../../migrations/1796104000000-count-requests-in-memory.js';
 import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-require-trigrams.js';
 import { StoreRootsOfKeys1797003000000 } from '../../migrations/1797003000000-store-roots-of-keys.js';
+import { SendPeopleStatesAlone1797003001000 } from '../../migrations/1797003001000-send-people-states-alone.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -148,4 +149,5 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   CountRequestsInMemory1796104000000,
   RequireTrigrams1796104001000,
   StoreRootsOfKeys1797003000000,
+  SendPeopleStatesAlone1797003001000,
 ];

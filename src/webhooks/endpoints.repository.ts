@@ -22,7 +22,6 @@ export interface EndpointRow {
   readonly failing_since: Date | null;
   readonly failures: number;
   readonly paused_until: Date | null;
-  readonly mailed_at: Date | null;
   /** A bigint. */
   readonly dropped: string;
   readonly created_at: Date;
@@ -183,23 +182,6 @@ export async function operatorEndpoints(database: Sql, except: string): Promise<
     [except],
   );
   return rows.map(({ id }) => id);
-}
-
-/** Reserves the mail of an endpoint, or returns in how many milliseconds it may be sent. */
-export async function reserveMail(database: Sql, id: string, everyMs: number): Promise<number> {
-  const [row] = await database.query<{ wait: number }>(
-    `UPDATE webhook_endpoints AS e SET mailed_at = CASE WHEN before.wait <= 0 THEN now() ELSE e.mailed_at END
-     FROM (SELECT id, coalesce(extract(epoch FROM mailed_at - now())::float8 * 1000 + $2, 0) AS wait
-           FROM webhook_endpoints WHERE id = $1 FOR UPDATE) AS before
-     WHERE e.id = before.id RETURNING before.wait`,
-    [id, everyMs],
-  );
-  return Math.max(0, row?.wait ?? 0);
-}
-
-/** The mail was not sent: the next try must not wait. */
-export async function releaseMail(database: Sql, id: string): Promise<void> {
-  await database.query('UPDATE webhook_endpoints SET mailed_at = NULL WHERE id = $1', [id]);
 }
 
 /** Endpoints that somebody should look at. */

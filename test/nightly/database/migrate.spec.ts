@@ -178,3 +178,43 @@ test('each key that a rotation made knows the first key (1797003000000)', async 
     { prefix: 'b2', root: idOf('b1') },
   ]);
 });
+
+test('endpoints of people keep their topics of states; without one they are paused (1797003001000)', async () => {
+  await migrate(database.url, before('SendPeopleStatesAlone1797003001000'));
+  const dataSource = await database.connect();
+  const endpoints = [
+    ['slack', ['sync.held', 'ticket.created', 'key.expired', 'clip.failed']],
+    ['email', ['account.created', 'recording.failed']],
+    ['email', ['recording.at_risk']],
+    ['standard', ['ticket.created', 'sync.held']],
+  ] as const;
+  const idOf = (n: number) => `0000000${n}-0000-4000-8000-000000000000`;
+  for (const [n, [format, topics]] of endpoints.entries()) {
+    await dataSource.query(
+      `INSERT INTO webhook_endpoints (id, url, topics, format, enabled, sealed_secret) VALUES ($1, 'x', $2, $3, true, 'x')`,
+      [idOf(n), topics, format],
+    );
+    await dataSource.query(
+      `INSERT INTO webhook_deliveries (id, endpoint_id, topic, data, status, due_at) VALUES
+         (gen_random_uuid(), $1, 'ticket.created', '{}', 'pending', now()), (gen_random_uuid(), $1, 'ticket.created', '{}', 'failed', NULL),
+         (gen_random_uuid(), $1, 'ticket.created', '{}', 'delivered', NULL), (gen_random_uuid(), $1, 'sync.held', '{}', 'pending', now()),
+         (gen_random_uuid(), $1, 'webhook.test', '{}', 'pending', NULL)`,
+      [idOf(n)],
+    );
+  }
+  await migrate(database.url);
+  expect(await dataSource.query('SELECT topics, enabled FROM webhook_endpoints ORDER BY id')).toEqual([
+    { topics: ['sync.held', 'key.expired'], enabled: true },
+    { topics: ['account.created', 'recording.failed'], enabled: false },
+    { topics: ['recording.at_risk'], enabled: true },
+    { topics: ['ticket.created', 'sync.held'], enabled: true },
+  ]);
+  const deliveries = (n: number) =>
+    dataSource.query(
+      `SELECT topic || ' ' || status || ' ' || coalesce(reason, '') AS row FROM webhook_deliveries WHERE endpoint_id = $1 ORDER BY 1`,
+      [idOf(n)],
+    );
+  const rest = ['sync.held pending ', 'ticket.created delivered ', 'webhook.test failed interrupted'];
+  for (const n of [0, 1, 2]) expect(await deliveries(n)).toEqual(rest.map((row) => ({ row })));
+  expect(await deliveries(3)).toHaveLength(5);
+});
