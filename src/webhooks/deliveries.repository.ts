@@ -59,13 +59,11 @@ export async function insertTest(database: Sql, row: EndedTest): Promise<void> {
   );
 }
 
-/** Within the endpoints of a partner's first key; all if it is null. */
-const OF_KEY = (key: string) =>
-  `(${key}::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = ${key}))`;
-
+/** `keyId`: of the endpoints of a partner's first key; of all if it is null. */
 export async function findDelivery(database: Sql, id: string, keyId: string | null): Promise<DeliveryRow | undefined> {
   const [row] = await database.query<DeliveryRow>(
-    `SELECT * FROM webhook_deliveries WHERE id = $1 AND ${OF_KEY('$2')}`,
+    `SELECT * FROM webhook_deliveries
+     WHERE id = $1 AND ($2::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = $2))`,
     [id, keyId],
   );
   return row;
@@ -75,7 +73,8 @@ export const deliveryList = (query: WebhookDeliveryQuery, keyId: string | null):
   name: 'webhook-deliveries',
   sql: `SELECT * FROM webhook_deliveries
     WHERE ($1::uuid IS NULL OR endpoint_id = $1) AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR topic = $3)
-      AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5) AND ${OF_KEY('$6')}`,
+      AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
+      AND ($6::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = $6))`,
   parameters: [
     query.endpointId ?? null,
     query.status ?? null,

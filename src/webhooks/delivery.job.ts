@@ -1,6 +1,7 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
+import type { DisabledReason } from '../contracts/admin/webhook-endpoint.dto.js';
 import { DELIVERY_REASONS, type DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import { Database } from '../database/database.js';
 import type { Sql } from '../database/sql.js';
@@ -97,9 +98,13 @@ export class DeliveryJob implements OnModuleInit {
     const endpoint = await findEndpoint(this.database, row.endpoint_id, null);
     // It was deleted with its deliveries.
     if (endpoint === undefined) return 'done';
-    if (!endpoint.enabled) return this.later(run, PAUSED_MS);
+    if (!endpoint.enabled) {
+      // The try does not count.
+      await run.finish({ afterMs: PAUSED_MS }, { attempts: run.attempt - 1 });
+      return 'done';
+    }
     if (endpoint.key_id !== null && !(await isKeyValid(this.database, endpoint.key_id))) {
-      return this.failed(run, endpoint, { reason: 'disabled' }, 'key-ended');
+      return this.failed(run, endpoint, { reason: 'disabled' });
     }
     const attempt = await this.sender.send(endpoint, run.row, run.signal);
     if (attempt.reason !== undefined) return this.failed(run, endpoint, attempt);
@@ -116,18 +121,12 @@ export class DeliveryJob implements OnModuleInit {
     return 'done';
   }
 
-  /** The try does not count. */
-  private async later(run: DeliveryRun, afterMs: number): Promise<Next> {
-    await run.finish({ afterMs }, { attempts: run.attempt - 1 });
-    return 'done';
-  }
-
-  private async failed(run: DeliveryRun, endpoint: EndpointRow, attempt: Attempt, ended?: 'key-ended'): Promise<Next> {
+  private async failed(run: DeliveryRun, endpoint: EndpointRow, attempt: Attempt): Promise<Next> {
     this.report(endpoint, attempt);
     await this.database.transaction(async (transaction) => {
       const state = await recordFailure(transaction, endpoint.id);
-      const decided = nextTry(attempt, run.attempt, state ?? { failures: 0, failing_ms: 0 }, Math.random());
-      const { delayMs, pauseMs, disable = ended } = ended === undefined ? decided : { disable: ended };
+      const endpointState = state ?? { failures: 0, failing_ms: 0 };
+      const { delayMs, pauseMs, disable } = nextTry(attempt, run.attempt, endpointState, Math.random());
       const isOver = delayMs === undefined;
       const set = {
         attempts: run.attempt,
@@ -153,11 +152,7 @@ export class DeliveryJob implements OnModuleInit {
   }
 
   /** Once, with one notice to each other endpoint of the operator. */
-  private async disable(
-    transaction: Sql,
-    endpoint: EndpointRow,
-    reason: 'gone' | 'failing' | 'key-ended',
-  ): Promise<void> {
+  private async disable(transaction: Sql, endpoint: EndpointRow, reason: DisabledReason): Promise<void> {
     if (!(await disableEndpoint(transaction, endpoint.id, reason))) return;
     await failWaiting(transaction, endpoint.id);
     const data = { endpointId: endpoint.id, reason };

@@ -108,7 +108,7 @@ export class WebhookEndpoints {
     const format = request.format;
     // Another format would show the address.
     if (row.format === 'slack' && format !== undefined && format !== 'slack' && url === undefined) {
-      const message = `url must be sent with the format ${format}: that of slack is not shown, and is not kept`;
+      const message = `url must be sent with the format ${format}: the address of Slack is never shown, so it is not kept`;
       throw invalid([{ path: 'url', rule: 'isDefined', message }]);
     }
     const wanted = {

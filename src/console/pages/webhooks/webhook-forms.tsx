@@ -37,8 +37,8 @@ function topicsFor(format: WebhookFormat): readonly (readonly [string, readonly 
 
 const FORMATS: readonly (readonly [WebhookFormat, string])[] = [
   ['standard', 'Signed webhook (Standard Webhooks 1.0)'],
-  ['slack', 'Channel of Slack, a message for each change of a state'],
-  ['email', 'E-mail, one for each change of a state'],
+  ['slack', 'Channel of Slack: changes of states'],
+  ['email', 'E-mail: changes of states'],
 ];
 const ADDRESSES: Readonly<Record<WebhookFormat, string>> = {
   standard: 'such as https://hooks.example.com/haulbridge',
