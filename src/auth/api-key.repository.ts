@@ -57,6 +57,7 @@ const COLUMNS = {
   revoked_at: 'revokedAt',
   last_used_at: 'lastUsedAt',
   replaces_id: 'replacesId',
+  root_id: 'rootId',
   overlap_seconds: 'overlapSeconds',
   activated_at: 'activatedAt',
   retires_at: 'retiresAt',

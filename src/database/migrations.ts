@@ -33,6 +33,8 @@ import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-req
 import { DropBackupVerifications1797000000000 } from '../../migrations/1797000000000-drop-backup-verifications.js';
 import { FingerprintSecretsKey1797000001000 } from '../../migrations/1797000001000-fingerprint-secrets-key.js';
 import { DropHaulerMoves1797001000000 } from '../../migrations/1797001000000-drop-hauler-moves.js';
+import { StoreRootsOfKeys1797003000000 } from '../../migrations/1797003000000-store-roots-of-keys.js';
+import { SendPeopleStatesAlone1797003001000 } from '../../migrations/1797003001000-send-people-states-alone.js';
 import { DropViewsOfShares1797006000000 } from '../../migrations/1797006000000-drop-views-of-shares.js';
 
 /**
@@ -74,5 +76,7 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   DropBackupVerifications1797000000000,
   FingerprintSecretsKey1797000001000,
   DropHaulerMoves1797001000000,
+  StoreRootsOfKeys1797003000000,
+  SendPeopleStatesAlone1797003001000,
   DropViewsOfShares1797006000000,
 ];

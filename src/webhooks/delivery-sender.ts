@@ -11,7 +11,7 @@ import { signatureHeaders } from './secrets.js';
 
 type Event = Pick<DeliveryRow, 'id' | 'topic' | 'data' | 'created_at'>;
 
-/** Sends events in the format of their endpoint. Several only by mail. */
+/** Sends an event in the format of its endpoint. */
 @Injectable()
 export class DeliverySender {
   constructor(
@@ -20,11 +20,10 @@ export class DeliverySender {
     @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SECRETS_KEY' | 'PUBLIC_URL'>,
   ) {}
 
-  async send(endpoint: EndpointRow, events: readonly [Event, ...Event[]], signal?: AbortSignal): Promise<Attempt> {
-    const [event] = events;
+  async send(endpoint: EndpointRow, event: Event, signal?: AbortSignal): Promise<Attempt> {
     if (endpoint.format === 'email') {
       const to = decodeURIComponent(new URL(endpoint.url).pathname);
-      return this.mail.send({ to, id: event.id, ...mailOf(events, this.base) });
+      return this.mail.send({ to, id: event.id, ...mailOf(event, this.base) });
     }
     const secrets = this.secretsOf(endpoint);
     if (secrets === undefined) return { reason: 'secret-unreadable' };
