@@ -15,13 +15,15 @@ export interface SystemPostgres {
   /** Of the database `postgres`, as superuser. */
   readonly url: string;
   readonly version: string;
-  /** Runs one of its programs, such as `pg_dump`. */
+  /** The folder of its programs. */
+  readonly bin: string;
+  /** Runs one of its programs, such as `pg_restore`. */
   run(program: string, parameters: readonly string[]): void;
   stop(): Promise<void>;
 }
 
 /** Where a whole PostgreSQL is installed. */
-function binaries(): string {
+export function binaries(): string {
   requirePrograms('pg_config', 'pg_dump');
   const folder = execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim();
   const absent = ['initdb', 'postgres', 'pg_dump', 'pg_restore'].filter(
@@ -50,6 +52,7 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
   return {
     url,
     version: await eventually(() => versionOf(url)),
+    bin,
     run: (program, parameters) => void execFileSync(join(bin, program), parameters, { stdio: 'pipe' }),
     stop: held(async () => {
       process.removeListener('exit', endWithUs);
