@@ -13,7 +13,7 @@ import { eventually } from '../support/eventually.js';
 import { reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { ScaleHouse } from '../support/scale-house.js';
-import { startSystemPostgres } from './system-postgres.js';
+import { binaries, startSystemPostgres } from './system-postgres.js';
 import { testServer, databaseUrl, onServer } from '../support/test-run.js';
 import { CONTINUOUS, element, inHours, lists, startVisionPartner } from '../support/scripted-vision.js';
 import { connectVision } from '../support/vision-partner.js';
@@ -200,11 +200,11 @@ async function expectConsistent(url: string, house: ScaleHouse, before: Readonly
 }
 
 /** By the file of `deploy/backup`, which keeps the newest ones alone; returns the newest. */
-async function dump(url: string, bin: string): Promise<string> {
+async function dump(url: string): Promise<string> {
   const folder = join(testServer().folder, 'dumps');
   mkdirSync(folder);
   for (const day of ['01', '02']) writeFileSync(join(folder, `haulbridge-202601${day}T013000Z.dump`), '');
-  const env = { PATH: `${bin}:${process.env['PATH']}`, DATABASE_URL: url, KEEP: '2' };
+  const env = { PATH: `${binaries()}:${process.env['PATH']}`, DATABASE_URL: url, KEEP: '2' };
   const { stdout } = await promisify(execFile)(join(import.meta.dirname, '../../deploy/backup/pg-dump.sh'), [folder], {
     env,
   });
@@ -229,7 +229,7 @@ test('pg_dump under load restores to a consistent service', async () => {
     try {
       await wait(load);
       const before = new Map(load.acknowledged);
-      const file = await dump(original, postgres.bin);
+      const file = await dump(original);
       await wait(load);
       await load.stop();
       postgres.run('pg_restore', ['--exit-on-error', '--no-owner', `--dbname=${restored}`, file]);
