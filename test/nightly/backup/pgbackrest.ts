@@ -18,7 +18,7 @@ const DEPLOY = join(import.meta.dirname, '../../../deploy/backup');
 /** A server of the machine's PostgreSQL that runs. */
 interface RunningServer {
   readonly url: string;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /**
@@ -74,7 +74,9 @@ export class BackedUpServer implements RunningServer {
     await this.pgbackrest(`--pg1-path=${copy}`, '--archive-mode=off', '--delta', ...target, 'restore');
     const server = await this.place.serve(copy);
     await eventually(async () => {
-      const { rows } = await onServer(server.url, (client) => client.query('SELECT pg_is_in_recovery() AS recovers'));
+      const { rows } = await onServer(server.url, (client) =>
+        client.query<{ recovers: boolean }>('SELECT pg_is_in_recovery() AS recovers'),
+      );
       if (rows[0]?.recovers !== false) throw new Error('the copy is still in recovery');
     }, 120_000);
     return { ...server, seconds: (performance.now() - start) / 1000 };
