@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readCommandEnv } from '../config/command-env.js';
+import { givenDatabaseUrl, readCommandEnv } from '../config/command-env.js';
 import { StartupError } from '../config/startup-error.js';
 import { CommandError, FAILURE } from './command-error.js';
 import { render } from './output.js';
@@ -42,7 +42,8 @@ function addDatabaseUrl(command: Command, streams: Streams): void {
 async function databaseUrl(): Promise<string> {
   try {
     const { DATABASE_URL, DATA_DIR } = readCommandEnv();
-    if (DATABASE_URL !== undefined) return DATABASE_URL;
+    // As it was given: psql reads `sslmode` in its own way.
+    if (DATABASE_URL !== undefined) return givenDatabaseUrl() ?? DATABASE_URL;
     const { runningServerUrl } = await import('../embedded-postgres/running-server.js');
     const url = runningServerUrl(DATA_DIR);
     if (url !== undefined) return url;

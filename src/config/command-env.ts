@@ -13,3 +13,7 @@ export function readCommandEnv(source: NodeJS.ProcessEnv = process.env): Command
   const { source: variables, faults } = readSecretFiles(source);
   return readEnv(faults.length > 0 ? source : { ...variables, ...WITHOUT_SECRET_FILES, ...UNUSED });
 }
+
+/** `DATABASE_URL` or the content of its file, without what the service makes of it. */
+export const givenDatabaseUrl = (source: NodeJS.ProcessEnv = process.env): string | undefined =>
+  readSecretFiles(source).source['DATABASE_URL']?.trim() || undefined;

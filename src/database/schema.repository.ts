@@ -41,6 +41,10 @@ export async function storeFingerprint(database: Sql, fingerprint: string): Prom
   return row?.fingerprint ?? fingerprint;
 }
 
+/** For an operator who has lost the key: the statement that makes the database accept a new one. */
+export const newFingerprint = (fingerprint: string): string =>
+  `UPDATE schema_version SET secrets_key_fingerprint = '${fingerprint}'`;
+
 /** Other sessions with a transaction that has been open for a while, oldest first: `pg_dump (process 12, 40 s)`. */
 export async function findOpenTransactions(database: Sql): Promise<string[]> {
   const rows = await database.query<{ name: string; pid: number; seconds: number }>(

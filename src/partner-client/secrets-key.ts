@@ -2,7 +2,7 @@ import { hkdfSync } from 'node:crypto';
 import { StartupError } from '../config/startup-error.js';
 import { migrationPool } from '../database/migrate.js';
 import { isDatabaseUnavailable, SQLSTATE, sqlState } from '../database/postgres-errors.js';
-import { storedFingerprint, storeFingerprint } from '../database/schema.repository.js';
+import { newFingerprint, storedFingerprint, storeFingerprint } from '../database/schema.repository.js';
 import type { Sql } from '../database/sql.js';
 import { openKey, SealBrokenError } from './connection-keys.service.js';
 import { findStoredSecrets, type StoredSecret } from './stored-secrets.repository.js';
@@ -52,4 +52,4 @@ function isOpenedBy(secretsKey: Buffer, { id, sealed }: StoredSecret): boolean {
 const refusal = (own: string): string =>
   'SECRETS_KEY: it is not the one of this database, whose stored keys of partners it could not read. ' +
   'Set it to that of the service that has used the database (embedded: secretsKey in DATA_DIR/secrets.json). ' +
-  `If that is lost: run UPDATE schema_version SET secrets_key_fingerprint = '${own}' in the database, start the service, and store each key of a partner again.`;
+  `If that is lost: run ${newFingerprint(own)} in the database, start the service, and store each key of a partner again.`;

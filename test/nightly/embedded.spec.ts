@@ -14,6 +14,7 @@ import {
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startCommand } from '../support/command-process.js';
 import { type EmbeddedProcess, isAlive, runEmbedded, serverPid } from '../support/embedded-process.js';
 import { requireRoot } from '../support/programs.js';
 import { testServer, onServer } from '../support/test-run.js';
@@ -96,6 +97,21 @@ describe('a start and a stop', () => {
     expect(await first.ended).toBe(0);
     expect(isAlive(server)).toBe(false);
     expect(await kept((await start()).url)).toEqual([{ answer: 42 }]);
+  });
+
+  test('`database url` prints the address while it runs, and afterwards what to do', async () => {
+    const { url, child, ended } = await startAgain();
+    const command = async () => {
+      const { ended: code, output } = startCommand(['database', 'url'], { DATA_DIR: dataDir });
+      return [await code, output()];
+    };
+    expect(await command()).toEqual([0, `${url}\n`]);
+    child.kill('SIGTERM');
+    await ended;
+    expect(await command()).toEqual([
+      1,
+      `error: no embedded database runs on DATA_DIR ${dataDir}: start the service, or set DATA_DIR to that of the service\n`,
+    ]);
   });
 
   // The process handles SIGTERM and SIGUSR2 itself. At SIGUSR2 it exits without a message.

@@ -1,6 +1,8 @@
-import { readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { migrate } from '../../src/database/migrate.js';
 import { storageName } from '../../src/storage/storage.js';
@@ -11,7 +13,7 @@ import { eventually } from '../support/eventually.js';
 import { reportFigures } from '../support/faults.js';
 import { at, CUSTOMER, demoVideo, TRUCK, upload } from '../support/reference-vision.js';
 import { ScaleHouse } from '../support/scale-house.js';
-import { startSystemPostgres } from './system-postgres.js';
+import { binaries, startSystemPostgres } from './system-postgres.js';
 import { testServer, databaseUrl, onServer } from '../support/test-run.js';
 import { CONTINUOUS, element, inHours, lists, startVisionPartner } from '../support/scripted-vision.js';
 import { connectVision } from '../support/vision-partner.js';
@@ -197,6 +199,20 @@ async function expectConsistent(url: string, house: ScaleHouse, before: Readonly
   }
 }
 
+/** By the file of `deploy/backup`, which keeps the newest ones alone; returns the newest. */
+async function dump(url: string): Promise<string> {
+  const folder = join(testServer().folder, 'dumps');
+  mkdirSync(folder);
+  for (const day of ['01', '02']) writeFileSync(join(folder, `haulbridge-202601${day}T013000Z.dump`), '');
+  const env = { PATH: `${binaries()}:${process.env['PATH']}`, DATABASE_URL: url, KEEP: '2' };
+  const { stdout } = await promisify(execFile)(join(import.meta.dirname, '../../deploy/backup/pg-dump.sh'), [folder], {
+    env,
+  });
+  const file = stdout.trim();
+  expect(readdirSync(folder).sort()).toEqual(['haulbridge-20260102T013000Z.dump', basename(file)]);
+  return file;
+}
+
 test('pg_dump under load restores to a consistent service', async () => {
   const postgres = await startSystemPostgres();
   try {
@@ -213,8 +229,7 @@ test('pg_dump under load restores to a consistent service', async () => {
     try {
       await wait(load);
       const before = new Map(load.acknowledged);
-      const file = join(testServer().folder, 'backup.dump');
-      postgres.run('pg_dump', ['--format=custom', `--file=${file}`, original]);
+      const file = await dump(original);
       await wait(load);
       await load.stop();
       postgres.run('pg_restore', ['--exit-on-error', '--no-owner', `--dbname=${restored}`, file]);

@@ -21,7 +21,7 @@ export interface SystemPostgres {
 }
 
 /** Where a whole PostgreSQL is installed. */
-function binaries(): string {
+export function binaries(): string {
   requirePrograms('pg_config', 'pg_dump');
   const folder = execFileSync('pg_config', ['--bindir'], { encoding: 'utf8' }).trim();
   const absent = ['initdb', 'postgres', 'pg_dump', 'pg_restore'].filter(

@@ -10,6 +10,7 @@ export const INSTALLED_BY = {
   patroni: 'apt-get install patroni',
   pg_config: 'apt-get install postgresql libpq-dev',
   pg_dump: 'apt-get install postgresql',
+  pgbackrest: 'apt-get install pgbackrest',
   pgbouncer: 'apt-get install pgbouncer',
   promtool: 'apt-get install prometheus',
   python3: 'apt-get install python3',

@@ -103,6 +103,12 @@ test('doctor prints what GET /attention has, and storage check ends with 0 (deci
   expect([check.code, check.err]).toEqual([0, '']);
 });
 
+test('database url prints the address that DATABASE_URL or its file has (decision 70)', async () => {
+  const url = 'postgresql://user:p%40ss@db.example:5432/haulbridge?sslmode=require';
+  const { code, out } = await run(['database', 'url'], { env: { DATABASE_URL: url } });
+  expect([code, out]).toEqual([0, `${url}\n`]);
+});
+
 test.each([
   [['backup'], 'backup'],
   [['backup', 'verify', '--from', 'haulbridge.tar'], 'backup'],
