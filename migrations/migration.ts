@@ -5,6 +5,6 @@ export abstract class Migration implements MigrationInterface {
   abstract up(queryRunner: QueryRunner): Promise<void>;
 
   down(): Promise<void> {
-    return Promise.reject(new Error('a migration goes forward only: restore a backup from before the upgrade'));
+    return Promise.reject(new Error('A migration is not undone: restore a backup.'));
   }
 }
