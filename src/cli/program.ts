@@ -25,13 +25,13 @@ import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
 import { addDatabaseCommands } from './database-commands.js';
-import { addHaulerCommands } from './hauler-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
-import { refuseDifferences, refuseRepair, reportDifferences, reportRepair } from './storage-output.js';
+import { addRemovedCommands, refuseRepair } from './removed-commands.js';
+import { refuseDifferences, reportDifferences, reportRepair } from './storage-output.js';
 import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
@@ -75,7 +75,7 @@ function createProgram(streams: Streams, local: LocalService): Command {
   for (const [name, { description, commands }] of Object.entries(COMMAND_GROUPS)) {
     const group = program.command(name).description(description);
     for (const [word, route] of Object.entries(commands)) addCommand(group.command(word), route, streams, local);
-    if (name === 'hauler') addHaulerCommands(group, streams);
+    addRemovedCommands(group, name);
     if (name === 'action') addExport(group.command('export'), streams, local);
     if (name === 'exchange') {
       addTail(group.command('tail'), streams, local);
@@ -84,6 +84,7 @@ function createProgram(streams: Streams, local: LocalService): Command {
   }
   const { doctor, examine } = addDatabaseCommands(program, streams);
   refuseRepair(doctor.action(examine));
+  addRemovedCommands(program);
   configure(program, streams);
   return program;
 }
