@@ -17,7 +17,6 @@ import { AttentionController } from './attention/attention.controller.js';
 import { AttentionService } from './attention/attention.service.js';
 import { KeepingAttention } from './attention/keeping-attention.js';
 import { PartitionAttention } from './attention/partition-attention.js';
-import { MoveAttention } from './attention/move-attention.js';
 import { OutboundAttention } from './attention/outbound-attention.js';
 import { PlatformAttention } from './attention/platform-attention.service.js';
 import { HoldBundles } from './bundles/hold-bundles.service.js';
@@ -116,7 +115,6 @@ export class AdminModule {}
     HoldBundles,
     KeepingAttention,
     PartitionAttention,
-    MoveAttention,
     OutboundAttention,
     OutboundReplay,
     PlatformAttention,

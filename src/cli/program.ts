@@ -32,7 +32,7 @@ import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
 import { addRemovedCommands, refuseRepair } from './removed-commands.js';
 import { refuseDifferences, reportDifferences, reportRepair } from './storage-output.js';
-import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
+import { addTargetOptions, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
 export interface Streams {
@@ -118,9 +118,7 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
   }
   if (name === 'checkStorage') refuseRepair(command);
   if (name === 'getHoldBundle') command.requiredOption(...BUNDLE_FILE);
-  onAction(command, local, async (client, json, cell) => {
-    if (cell !== undefined && (route.method !== 'GET' || route.archive !== undefined))
-      throw new CommandError('--cell all is for lists only', USAGE);
+  onAction(command, local, async (client, json) => {
     if (name === 'uploadHostedRecording') {
       const { data, failure } = await importFolder(client, command.args[0] ?? '', command.opts());
       streams.out(render({ data }, json));
@@ -136,9 +134,7 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
     }
     if (name === 'getHoldBundle') return storeBundle(client, await callOf(route, command), streams);
     const response = await client.json(name, await callOf(route, command));
-    if (cell !== undefined && !json) streams.out(`cell ${cell}\n`);
-    const value = () => (cell === undefined ? exactValue(response) : { cell, answer: exactValue(response) });
-    if (response !== '') streams.out(json ? render(value(), true) : shown(name, response));
+    if (response !== '') streams.out(json ? render(exactValue(response), true) : shown(name, response));
     if (name === 'checkStorage') {
       const check = JSON.parse(response) as StorageCheck;
       if (json) refuseDifferences(check);
@@ -148,7 +144,7 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
   });
 }
 
-type Work = (client: AdminClient, json: boolean, cell?: string) => Promise<void>;
+type Work = (client: AdminClient, json: boolean) => Promise<void>;
 
 /** Runs a command with a client of the service. An error of the service is reported in the words of the command. */
 function onAction(command: Command, local: LocalService, work: Work): void {
@@ -157,24 +153,12 @@ function onAction(command: Command, local: LocalService, work: Work): void {
 
 async function callService(command: Command, local: LocalService, work: Work): Promise<void> {
   const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
-  const run = async (target: TargetOptions, cell?: string) => {
-    const { client, advice } = targetOf(target, local);
-    try {
-      await work(client, json, cell);
-    } catch (error) {
-      throw error instanceof AdminCallError ? commandError(error, command, advice) : error;
-    }
-  };
-  if (options.cell !== 'all') return run(options);
-  const failures: string[] = [];
-  for (const cell of cellNamesOf(local)) {
-    // A cell that is away hides none of the others.
-    await run({ ...options, cell }, cell).catch((error: unknown) => {
-      if (!(error instanceof CommandError) || error.exitCode === USAGE) throw error;
-      failures.push(`cell ${cell}: ${error.message}`);
-    });
+  const { client, advice } = targetOf(options, local);
+  try {
+    await work(client, json);
+  } catch (error) {
+    throw error instanceof AdminCallError ? commandError(error, command, advice) : error;
   }
-  if (failures.length > 0) throw new CommandError(failures.join('; '), FAILURE);
 }
 
 /** Exchanges have too many fields for a table. */
@@ -194,8 +178,7 @@ function addExport(command: Command, streams: Streams, local: LocalService): voi
   for (const option of optionsOf(route)) {
     if (!['page', 'pageSize'].includes(option.attributeName())) command.addOption(option);
   }
-  onAction(command, local, async (client, _json, cell) => {
-    if (cell !== undefined) throw new CommandError('--cell all is for lists only', USAGE);
+  onAction(command, local, async (client) => {
     const lines = client.stream('listActions', await callOf(route, command), NDJSON_TYPE);
     for await (const part of lines) streams.out(part);
   });

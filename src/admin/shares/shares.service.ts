@@ -16,7 +16,6 @@ import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { cellPath } from '../../config/cell-path.js';
 import { WeighedTickets } from '../../scale/weighed-tickets.js';
 import { Recordings } from '../../vision/recordings/recordings.service.js';
 import { TicketFootageService } from '../footage/ticket-footage.service.js';
@@ -62,7 +61,7 @@ export class RecordingShares {
     }
     const { PUBLIC_URL: address } = this.env;
     const base = address === undefined ? origin : withoutFinalSlashes(address);
-    return { ...toShareDto(row), url: `${base}${cellPath(this.env.CELL)}${SHARED_API.prefix}/${token}` };
+    return { ...toShareDto(row), url: `${base}${SHARED_API.prefix}/${token}` };
   }
 
   /** Newest first. */

@@ -1,10 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /**
- * What was erased by request: the receipt, without what was erased. A confirmed erasure of footage also keeps its range from
- * being fetched again, so that its row stays.
+ * What was erased by request: the receipt, without what was erased. An erasure of footage also keeps its range from being fetched again,
+ * so that its row stays.
  */
-export class CreateErasures1795670001000 implements MigrationInterface {
+export class EraseAtOnce1795730000500 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE erasures (
@@ -16,16 +17,11 @@ export class CreateErasures1795670001000 implements MigrationInterface {
         camera_id text,
         start_time timestamptz,
         end_time timestamptz,
-        status text NOT NULL CONSTRAINT erasures_status_check
-          CHECK (status IN ('previewed', 'running', 'done', 'stopped', 'failed')),
-        code text NOT NULL,
-        preview jsonb NOT NULL,
+        status text NOT NULL CONSTRAINT erasures_status_check CHECK (status IN ('running', 'done', 'stopped', 'failed')),
         erased jsonb NOT NULL DEFAULT '{}',
         reason text,
         created_at timestamptz NOT NULL DEFAULT now(),
         created_by text NOT NULL,
-        confirmed_at timestamptz,
-        confirmed_by text,
         finished_at timestamptz,
         due_at timestamptz,
         started_at timestamptz,
@@ -34,12 +30,7 @@ export class CreateErasures1795670001000 implements MigrationInterface {
         PRIMARY KEY (hauler_id, id)
       );
       CREATE UNIQUE INDEX erasures_id_key ON erasures (id);
-      CREATE INDEX erasures_truck_idx ON erasures (connection_id, truck_id) WHERE status IN ('running', 'done');
       CREATE INDEX erasures_due_idx ON erasures (due_at) WHERE due_at IS NOT NULL;
       CREATE INDEX erasures_lane_idx ON erasures (hauler_id, due_at) WHERE due_at IS NOT NULL`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE erasures');
   }
 }
