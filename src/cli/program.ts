@@ -30,8 +30,8 @@ import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
-import { addRemovedCommands } from './removed-commands.js';
-import { refuseDifferences, refuseRepair, reportDifferences, reportRepair } from './storage-output.js';
+import { addRemovedCommands, refuseRepair } from './removed-commands.js';
+import { refuseDifferences, reportDifferences, reportRepair } from './storage-output.js';
 import { addTargetOptions, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { CommandError, FAILURE } from './command-error.js';
 
 const page = (name: string): string => `docs/guides/${name}.md, which the service serves at /docs/guides/${name}`;
@@ -10,6 +10,7 @@ const CELLS = `a hauler stays in its cell: read ${page('cells')}`;
 const REMOVED: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '': { backup: BACKUP, restore: BACKUP },
   hauler: { export: CELLS, import: CELLS, release: CELLS, unlock: CELLS },
+  retention: { preview: `retention set --dry-run shows what a setting would delete: read ${page('holds')}` },
 };
 
 /** Adds those of a group. They are in no help, and are refused whatever their arguments and options are. */
@@ -24,4 +25,12 @@ export function addRemovedCommands(group: Command, name = ''): void {
         throw new CommandError(`${`${name} ${word}`.trim()} is no command any more: ${advice}`, FAILURE);
       });
   }
+}
+
+/** Two checks repaired with an option. */
+export function refuseRepair(command: Command): void {
+  command.addOption(new Option('--repair').hideHelp()).on('option:repair', () => {
+    const advice = `storage repair does it, with --dry-run as its preview: read ${page('operator')}`;
+    throw new CommandError(`${command.name()} --repair is no command any more: ${advice}`, FAILURE);
+  });
 }

@@ -1,4 +1,3 @@
-import { type Command, Option } from 'commander';
 import type { StorageCheck, StorageRepair, UnreadPlace } from '../contracts/admin/storage.dto.js';
 import { visibleText } from '../text/visible-text.js';
 import { CommandError, FAILURE } from './command-error.js';
@@ -39,14 +38,3 @@ const unreadLines = (unread: readonly UnreadPlace[]): string =>
   unread.length === 0
     ? ''
     : `not compared, because it cannot be read:\n${render({ data: unread.map(({ place, reason }) => ({ place, reason })) }, false)}`;
-
-/** Of version 0.2: two checks repaired with an option. */
-export function refuseRepair(command: Command): void {
-  command.addOption(new Option('--repair').hideHelp()).on('option:repair', () => {
-    const page = 'docs/guides/operator.md, which the service serves at /docs/guides/operator';
-    throw new CommandError(
-      `${command.name()} --repair is no command any more: use storage repair (--dry-run shows what it would do): read ${page}`,
-      FAILURE,
-    );
-  });
-}

@@ -102,7 +102,7 @@ export const askingPage = (expiresAt: Date): string =>
     html`<h1>A recording is shared with you</h1>
       <section>
         <form method="post"><button type="submit">Show the recording</button></form>
-        <p class="hint">It is recorded when it is played.</p>
+        <p class="hint">Each playback is logged.</p>
       </section>
       ${untilPart(expiresAt)}`,
   );

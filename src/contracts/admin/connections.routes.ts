@@ -24,7 +24,7 @@ import { RequestedSyncRun } from './sync-run.dto.js';
 /** Connections to partners. */
 export const CONNECTION_ROUTES = {
   createConnection: create(FOR_ADMINS, '/connections', CreateConnectionRequest, Connection, {
-    summary: 'Connect a hauler to a partner',
+    summary: 'Create a connection of a hauler to a partner',
     description: 'The service never shows the keys again. An enabled site connection starts its first run at once.',
     examples: NEW_CONNECTIONS,
   }),

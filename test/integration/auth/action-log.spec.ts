@@ -69,7 +69,7 @@ test('says in a sentence who did what on which thing, by its name, also of what 
     'An admin with the token replaced the key of the vision connection of Logged.',
     'An admin with the token subscribed to the continuous recordings of a truck: the subscription of TRUCK-7 of Logged.',
     `An admin with the token issued an API key: the ${name}.`,
-    'An admin with the token connected a hauler to a partner: the vision connection of Logged.',
+    'An admin with the token created a connection of a hauler to a partner: the vision connection of Logged.',
   ]);
   await addOldAction(service);
   expect((await last())?.sentence).toBe('A partner with the key hb_gone… called callOfOld on the thing 7.');
