@@ -1,4 +1,5 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /** Topics that are no states: e-mail and Slack no longer get them. */
 const EVENTS = `ARRAY['ticket.created', 'ticket.updated', 'ticket.refused', 'account.created', 'clip.stored', 'clip.failed',
@@ -8,7 +9,7 @@ const EVENTS = `ARRAY['ticket.created', 'ticket.updated', 'ticket.refused', 'acc
  * E-mail and Slack get one message for each change of a state. An endpoint that has no such topic keeps its topics and is
  * paused, and its next change has to name other ones.
  */
-export class SendPeopleStatesAlone1797003001000 implements MigrationInterface {
+export class SendPeopleStatesAlone1797003001000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       UPDATE webhook_endpoints AS e
@@ -28,9 +29,5 @@ export class SendPeopleStatesAlone1797003001000 implements MigrationInterface {
       UPDATE webhook_deliveries SET status = 'failed', reason = 'interrupted', ended_at = now()
       WHERE topic = 'webhook.test' AND status = 'pending' AND due_at IS NULL`);
     await queryRunner.query('ALTER TABLE webhook_endpoints DROP COLUMN mailed_at');
-  }
-
-  async down(): Promise<void> {
-    throw new Error('restore a backup');
   }
 }

@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { cellPath } from '../config/cell-path.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { openKey, SealBrokenError } from '../partner-client/connection-keys.service.js';
 import type { DeliveryRow } from './deliveries.repository.js';
@@ -18,7 +17,7 @@ export class DeliverySender {
   constructor(
     private readonly http: HttpSender,
     private readonly mail: MailSender,
-    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SECRETS_KEY' | 'PUBLIC_URL' | 'CELL'>,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SECRETS_KEY' | 'PUBLIC_URL'>,
   ) {}
 
   async send(endpoint: EndpointRow, event: Event, signal?: AbortSignal): Promise<Attempt> {
@@ -35,8 +34,7 @@ export class DeliverySender {
 
   /** What the address of a page of the console begins with; undefined without `PUBLIC_URL`. */
   private get base(): string | undefined {
-    const { PUBLIC_URL: address, CELL: cell } = this.env;
-    return address === undefined ? undefined : address.replace(/\/+$/, '') + cellPath(cell);
+    return this.env.PUBLIC_URL?.replace(/\/+$/, '');
   }
 
   /** The current one, and the former one within its overlap. */

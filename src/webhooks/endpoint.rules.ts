@@ -53,7 +53,7 @@ export interface WantedEndpoint {
 
 /** Violations beyond the form of the fields. The host name of the address is resolved. */
 export async function endpointViolations(
-  { url, topics, format, haulerId }: WantedEndpoint,
+  { url, topics, format }: WantedEndpoint,
   owner: EndpointOwner,
   options: { readonly policy: OutboundPolicy; readonly hasMail: boolean },
 ): Promise<Violation[]> {
@@ -71,10 +71,6 @@ export async function endpointViolations(
   if (frequent.length > 0) {
     const states = owner.topics.filter(isState).join(', ');
     refuse('topics', 'isEnum', `topics must be of ${states} for the format ${format}, not ${frequent.join(', ')}`);
-  }
-  const general = topics.filter((topic) => topicOf(topic).isOfInstallation === true);
-  if (haulerId !== null && owner.keyId === null && general.length > 0) {
-    refuse('haulerId', 'isAbsent', `haulerId excludes ${general.join(', ')}, which belongs to no hauler`);
   }
   if (!owner.formats.includes(format)) {
     refuse('format', 'isEnum', `format must be one of ${owner.formats.join(', ')}`);

@@ -24,7 +24,6 @@ const SUBJECTS: Readonly<Record<Subject, string>> = {
   sync: 'Synchronisation',
   connection: 'Connections',
   key: 'Keys',
-  backup: 'Backup',
 };
 
 /** By subject. To people goes only what is sent once for each change. */
