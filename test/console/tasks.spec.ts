@@ -528,7 +528,7 @@ describe('an admin with partners and keys', () => {
     await page.getByLabel('Format').selectOption('standard');
     await page.getByRole('button', { name: 'Save the endpoint' }).click();
     await page
-      .getByText(/must be sent with the format standard/)
+      .getByText(/must be sent with the format standard/i)
       .first()
       .waitFor();
     scene.expectErrors('400');
