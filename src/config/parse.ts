@@ -9,7 +9,7 @@ export class EnvError extends Error {}
 export type Parse<T> = (text: string) => T;
 
 /** 1 to 12 lower-case letters and digits: it stands in keys and in the names of backends. */
-export const CELL_NAME = /^[a-z0-9]{1,12}$/;
+const CELL_NAME = /^[a-z0-9]{1,12}$/;
 
 export const cellName: Parse<string> = (text) => {
   if (!CELL_NAME.test(text)) throw new EnvError('must be 1 to 12 lower-case letters and digits');
