@@ -6,8 +6,8 @@ import { ExchangeLog } from '../exchanges/exchange-log.service.js';
 import { FailingCallsRepository } from '../exchanges/failing-calls.repository.js';
 import { RunAttentionRepository } from '../site-sync/sync/run-attention.repository.js';
 import { FootageAttentionRepository } from '../vision/recordings/footage-attention.repository.js';
-import { connectionStates, endingKeyStates } from './states.repository.js';
-import type { Family, LastingState, Seen } from './states.rules.js';
+import { connectionStates, endingKeyStates } from '../admin/attention/states.repository.js';
+import type { Family, LastingState, Seen } from '../admin/attention/states.rules.js';
 
 /** As in docs/alerts.yml. */
 const MAX_VERIFIED_AGE_SECONDS = 7 * 86_400;

@@ -13,7 +13,7 @@ import { HttpSender } from './http-sender.js';
 import { MailSender } from './mail-sender.js';
 import { PartnerWebhooksController } from './partner-webhooks.controller.js';
 import { StateReader } from './state-reader.service.js';
-import { StatesJob } from './states.job.js';
+import { StatesJob } from '../admin/attention/states.job.js';
 import { WebhookAttention } from './webhook-attention.js';
 
 /** Webhook endpoints and deliveries to them; loaded with the platform side. */

@@ -3,7 +3,7 @@ import { SchedulerRegistry } from '@nestjs/schedule';
 import type { Action } from '../../../src/contracts/admin/action.dto.js';
 import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
 import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
-import { StatesJob } from '../../../src/webhooks/states.job.js';
+import { StatesJob } from '../../../src/admin/attention/states.job.js';
 import { createHauler, issueConnectionKey, issueKey, type TestKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import type { Reply } from '../../support/http.js';

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { type TopicName, TOPIC_NAMES, topicOf } from '../contracts/webhooks/topics.js';
-import { Database } from '../database/database.js';
-import { isDatabaseUnavailable } from '../database/postgres-errors.js';
-import { Sweep } from '../database/sweep.js';
-import { insertDelivery } from './deliveries.repository.js';
-import { DeliveryJob } from './delivery.job.js';
-import { StateReader } from './state-reader.service.js';
+import { type TopicName, TOPIC_NAMES, topicOf } from '../../contracts/webhooks/topics.js';
+import { Database } from '../../database/database.js';
+import { isDatabaseUnavailable } from '../../database/postgres-errors.js';
+import { Sweep } from '../../database/sweep.js';
+import { insertDelivery } from '../../webhooks/deliveries.repository.js';
+import { DeliveryJob } from '../../webhooks/delivery.job.js';
+import { StateReader } from '../../webhooks/state-reader.service.js';
 import { announcedStates, deleteStates, lockStates, stateEndpoints, storeStates } from './states.repository.js';
 import { changesOf, type Family } from './states.rules.js';
 

@@ -1,4 +1,4 @@
-import type { EventData, TopicName } from '../contracts/webhooks/topics.js';
+import type { EventData, TopicName } from '../../contracts/webhooks/topics.js';
 
 /** What states are about; each is looked at as a whole. */
 export type Family = 'sync' | 'connection' | 'recording' | 'key' | 'backup';
