@@ -6,14 +6,8 @@ import type { Streams } from './program.js';
 
 const FROM = ['--from <place>', 'file or s3://bucket/key?endpoint=…&region=… of the backup'] as const;
 
-/** `doctor`, which has an option that calls the service instead. */
-export interface DoctorCommand {
-  readonly doctor: Command;
-  readonly examine: () => Promise<void>;
-}
-
 /** The commands that open the database themselves, as DATABASE_URL or DATA_DIR names it. Their code is loaded when one runs. */
-export function addDatabaseCommands(program: Command, streams: Streams): DoctorCommand {
+export function addDatabaseCommands(program: Command, streams: Streams): void {
   const backup = program
     .command('backup')
     .summary('Write a backup of the database')
@@ -49,16 +43,6 @@ export function addDatabaseCommands(program: Command, streams: Streams): DoctorC
   onRun(restore, streams, async (options: Parameters<typeof import('../backup/commands.js').restore>[0], context) =>
     (await import('../backup/commands.js')).restore(options, context),
   );
-  const doctor = program
-    .command('doctor')
-    .summary('Check the database, the storage and the backups')
-    .description(
-      'Shows version and role of the database, replication, migrations, partitions, due work, storage, the last verified backup and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing without --repair.',
-    );
-  const examine = runOf(doctor, streams, async (_options, context) =>
-    (await import('../backup/doctor.js')).doctor(context),
-  );
-  return { doctor, examine };
 }
 
 type Run<Options> = (options: Options, context: CommandContext) => Promise<CommandResult>;

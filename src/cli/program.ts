@@ -6,6 +6,7 @@ import { AdminCallError, type AdminCall, type AdminClient } from '../admin-clien
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { NDJSON_TYPE } from '../contracts/common/list-forms.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../contracts/admin/admin.api.js';
+import type { Attention } from '../contracts/admin/attention.dto.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import type { StorageCheck } from '../contracts/admin/storage.dto.js';
@@ -24,7 +25,8 @@ import {
 import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
-import { addDatabaseCommands, type DoctorCommand } from './database-commands.js';
+import { addDatabaseCommands } from './database-commands.js';
+import { failureOf, renderAttention } from './doctor.js';
 import { addHaulerCommands } from './hauler-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
@@ -82,7 +84,8 @@ function createProgram(streams: Streams, local: LocalService): Command {
       addReplay(group.command('replay'), streams, local);
     }
   }
-  addRepair(addDatabaseCommands(program, streams), streams, local);
+  addDatabaseCommands(program, streams);
+  addDoctor(program.command('doctor'), streams, local);
   configure(program, streams);
   return program;
 }
@@ -181,15 +184,18 @@ function shown(name: AdminRouteName, response: string): string {
   return render(exactValue(response), false);
 }
 
-/** `doctor --repair` calls the service; without the option it opens the database itself. */
-function addRepair({ doctor, examine }: DoctorCommand, streams: Streams, local: LocalService): void {
-  addRepairOptions(doctor).action(() => {
-    const options = doctor.opts<RepairOptions>();
-    if (options.repair !== true) return examine();
-    return callService(doctor, local, (client, json, cell) => {
-      if (cell !== undefined) throw new CommandError('--cell all is for lists only', USAGE);
-      return repairStorage(client, options, json, streams);
-    });
+function addDoctor(command: Command, streams: Streams, local: LocalService): void {
+  command
+    .summary('Say what is wrong now, and whether anything is')
+    .description(
+      `${ADMIN_ROUTES.getAttention.description} Exits with 1 if something is lost or stands still, or will be, or could not be checked.`,
+    );
+  onAction(command, local, async (client, json) => {
+    const response = await client.json('getAttention', {});
+    const attention = JSON.parse(response) as Attention;
+    streams.out(json ? render(exactValue(response), true) : renderAttention(attention));
+    const failure = failureOf(attention);
+    if (failure !== undefined) throw new CommandError(failure, FAILURE);
   });
 }
 

@@ -1,7 +1,4 @@
 import { Module } from '@nestjs/common';
-import { AdminModule } from '../admin/admin.module.js';
-import { SiteSyncModule } from '../site-sync/site-sync.module.js';
-import { VisionModule } from '../vision/vision.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { AdminWebhooksController } from './admin-webhooks.controller.js';
 import { Deliveries } from './deliveries.service.js';
@@ -12,25 +9,12 @@ import { WebhookEndpoints } from './endpoints.service.js';
 import { HttpSender } from './http-sender.js';
 import { MailSender } from './mail-sender.js';
 import { PartnerWebhooksController } from './partner-webhooks.controller.js';
-import { StateReader } from './state-reader.service.js';
-import { StatesJob } from '../admin/attention/states.job.js';
-import { WebhookAttention } from './webhook-attention.js';
 
 /** Webhook endpoints and deliveries to them; loaded with the platform side. */
 @Module({
-  imports: [AdminModule, SiteSyncModule, VisionModule, WorkModule],
+  imports: [WorkModule],
   controllers: [AdminWebhooksController, PartnerWebhooksController],
-  providers: [
-    Deliveries,
-    DeliveryJob,
-    DeliverySender,
-    DeliverySweep,
-    HttpSender,
-    MailSender,
-    StateReader,
-    StatesJob,
-    WebhookAttention,
-    WebhookEndpoints,
-  ],
+  providers: [Deliveries, DeliveryJob, DeliverySender, DeliverySweep, HttpSender, MailSender, WebhookEndpoints],
+  exports: [DeliveryJob],
 })
 export class WebhooksModule {}

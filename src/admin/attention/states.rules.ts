@@ -1,22 +1,30 @@
+import type { AttentionKind } from '../../contracts/admin/attention.dto.js';
 import type { EventData, TopicName } from '../../contracts/webhooks/topics.js';
+import type { Notice } from './attention.rules.js';
 
-/** What states are about; each is looked at as a whole. */
-export type Family = 'sync' | 'connection' | 'recording' | 'key' | 'backup';
+/** What states are about: the first part of their topics, with the kinds of notices that have them. */
+const FAMILIES = {
+  sync: { kinds: ['held-runs', 'failing-runs'], over: 'sync.recovered' },
+  connection: { kinds: ['refused-keys'], over: 'connection.recovered' },
+  recording: { kinds: ['downloads-at-risk'], over: undefined },
+  key: { kinds: ['expiring-keys'], over: undefined },
+} as const satisfies Record<
+  string,
+  {
+    readonly kinds: readonly AttentionKind[];
+    /** What announces the end of a state; without it the end is silent. */
+    readonly over: TopicName | undefined;
+  }
+>;
+type Family = keyof typeof FAMILIES;
+const FAMILY_NAMES = Object.keys(FAMILIES) as Family[];
 
-/** A state that lasts. */
-export interface LastingState {
-  /** `sync:<id of the connection>`: what it is about. */
-  readonly subject: string;
-  readonly topic: TopicName;
-  readonly haulerId: string | null;
-  readonly connectionId?: string;
-  /** Of a key, the first one of its rotations. */
-  readonly firstKeyId?: string;
-  readonly data: EventData;
-}
+/** The kinds whose items are announced. */
+export const ANNOUNCED_KINDS: readonly AttentionKind[] = Object.values(FAMILIES).flatMap(({ kinds }) => kinds);
 
 export interface AnnouncedState {
   readonly endpoint_id: string;
+  /** `sync:<id of the connection>`: what it is about. */
   readonly subject: string;
   readonly topic: TopicName;
 }
@@ -29,27 +37,67 @@ export interface StateEndpoint {
   readonly topics: readonly TopicName[];
 }
 
+/** A connection that is not deleted, with its last ended synchronisation. */
+export interface ConnectionState {
+  readonly id: string;
+  readonly hauler_id: string;
+  readonly enabled: boolean;
+  readonly run_id: string | null;
+  readonly run_status: string | null;
+}
+
 /** What was seen. */
 export interface Seen {
-  /** Families that could be looked at. What is announced of others stays as it is. */
-  readonly families: ReadonlySet<Family>;
-  readonly lasting: readonly LastingState[];
-  /** Subjects of which it is known that they are well again, with what is sent. The others end silently. */
-  readonly recovered: ReadonlyMap<
-    string,
-    { readonly topic: TopicName; readonly haulerId: string; readonly data: EventData }
-  >;
-  /** Subjects of which nothing can be said, such as a connection that is switched off. */
-  readonly undecided: ReadonlySet<string>;
+  readonly notices: readonly Notice[];
+  /** Kinds that could be checked. What is announced of others stays as it is. */
+  readonly checked: ReadonlySet<AttentionKind>;
+  /** Those of which something was announced that is seen no more. */
+  readonly connections: readonly ConnectionState[];
 }
 
-interface Changes {
-  readonly sent: { readonly endpointId: string; readonly topic: TopicName; readonly data: EventData }[];
-  readonly announced: AnnouncedState[];
-  readonly ended: AnnouncedState[];
+/** A change of one state for one endpoint: what is stored, and what is sent with it. */
+export interface Change {
+  readonly endpointId: string;
+  readonly subject: string;
+  /** Undefined: the state has ended. */
+  readonly announced?: TopicName;
+  /** Undefined: it ends without a message. */
+  readonly sent?: { readonly topic: TopicName; readonly data: EventData };
 }
 
-const familyOf = (subject: string) => subject.slice(0, subject.indexOf(':')) as Family;
+interface LastingState {
+  readonly subject: string;
+  readonly topic: TopicName;
+  readonly haulerId: string | null;
+  readonly connectionId: string | undefined;
+  readonly firstKeyId: string | undefined;
+  readonly data: EventData;
+}
+
+const familyNamed = (name: string | undefined): Family | undefined => FAMILY_NAMES.find((each) => each === name);
+const familyOf = (subject: string): Family | undefined => familyNamed(subject.split(':')[0]);
+
+/** The last part of `sync:<id>` and `connection:<id>`. */
+const connectionIdOf = (subject: string): string => subject.slice(subject.indexOf(':') + 1);
+
+/** One notice of a subject stands for all: a partner that refuses a key refuses it for each operation. */
+function lastingOf(notices: readonly Notice[]): ReadonlyMap<string, LastingState> {
+  return new Map(
+    notices.flatMap(({ state, haulerId = null, connection }) => {
+      if (state === undefined) return [];
+      const { topic, about, data, firstKeyId } = state;
+      const subject = `${topic.split('.')[0] ?? ''}:${about}`;
+      return [[subject, { subject, topic, haulerId, connectionId: connection?.id, firstKeyId, data }] as const];
+    }),
+  );
+}
+
+/** The ids of connections of which something was announced that is seen no more. */
+export function endedConnections(before: readonly AnnouncedState[], notices: readonly Notice[]): string[] {
+  const lasting = lastingOf(notices);
+  const over = before.filter(({ subject }) => /^(sync|connection):/.test(subject) && !lasting.has(subject));
+  return [...new Set(over.map(({ subject }) => connectionIdOf(subject)))];
+}
 
 function concerns(endpoint: StateEndpoint, state: LastingState): boolean {
   if (!endpoint.topics.includes(state.topic)) return false;
@@ -62,31 +110,41 @@ function concerns(endpoint: StateEndpoint, state: LastingState): boolean {
 const withHauler = (haulerId: string | null, data: EventData): EventData =>
   haulerId === null ? data : { haulerId, ...data };
 
-/** What to send to which endpoint, so that each gets a change once, and "recovered" only of what it got before. */
+/** What to announce to which endpoint, so that each gets a change once, and "recovered" only of what it got before. */
 export function changesOf(
   endpoints: readonly StateEndpoint[],
   before: readonly AnnouncedState[],
-  { families, lasting, recovered, undecided }: Seen,
-): Changes {
-  const changes: Changes = { sent: [], announced: [], ended: [] };
-  const known = new Map(before.map((state) => [`${state.endpoint_id} ${state.subject}`, state]));
-  const lastingSubjects = new Set(lasting.map(({ subject }) => subject));
-  for (const endpoint of endpoints) {
-    for (const state of lasting) {
+  { notices, checked, connections }: Seen,
+): Change[] {
+  const lasting = lastingOf(notices);
+  const known = new Map(before.map((state) => [`${state.endpoint_id} ${state.subject}`, state.topic]));
+  const begun = endpoints.flatMap((endpoint) =>
+    [...lasting.values()].flatMap((state): Change[] => {
       const { subject, topic, haulerId, data } = state;
-      if (!concerns(endpoint, state) || known.get(`${endpoint.id} ${subject}`)?.topic === topic) continue;
-      changes.sent.push({ endpointId: endpoint.id, topic, data: withHauler(haulerId, data) });
-      changes.announced.push({ endpoint_id: endpoint.id, subject, topic });
-    }
-  }
-  for (const state of before) {
-    const { subject, endpoint_id: endpointId } = state;
-    if (lastingSubjects.has(subject) || undecided.has(subject) || !families.has(familyOf(subject))) continue;
-    changes.ended.push(state);
-    const well = recovered.get(subject);
-    const endpoint = endpoints.find(({ id }) => id === endpointId);
-    if (well === undefined || endpoint?.topics.includes(well.topic) !== true) continue;
-    changes.sent.push({ endpointId, topic: well.topic, data: withHauler(well.haulerId, well.data) });
-  }
-  return changes;
+      if (!concerns(endpoint, state) || known.get(`${endpoint.id} ${subject}`) === topic) return [];
+      return [
+        { endpointId: endpoint.id, subject, announced: topic, sent: { topic, data: withHauler(haulerId, data) } },
+      ];
+    }),
+  );
+  const ended = before.flatMap(({ subject, endpoint_id: endpointId }): Change[] => {
+    const family = familyOf(subject);
+    if (family === undefined || lasting.has(subject)) return [];
+    if (!FAMILIES[family].kinds.every((kind) => checked.has(kind))) return [];
+    const connection = connections.find(({ id }) => id === connectionIdOf(subject));
+    // A connection that is switched off, or whose last run a scenario of the sandbox let fail, works no better than before.
+    if (connection !== undefined && !hasRecovered(family, connection)) return [];
+    const { over } = FAMILIES[family];
+    const isSent = over !== undefined && endpoints.find(({ id }) => id === endpointId)?.topics.includes(over) === true;
+    if (!isSent || connection === undefined) return [{ endpointId, subject }];
+    const { id: connectionId, hauler_id: haulerId, run_id: syncRunId } = connection;
+    const data: EventData = family === 'sync' ? { haulerId, connectionId, syncRunId } : { haulerId, connectionId };
+    return [{ endpointId, subject, sent: { topic: over, data } }];
+  });
+  return [...begun, ...ended];
+}
+
+function hasRecovered(family: Family, { enabled, run_status: status }: ConnectionState): boolean {
+  if (family === 'sync') return status !== 'failed';
+  return family !== 'connection' || enabled;
 }

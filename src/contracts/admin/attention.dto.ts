@@ -5,11 +5,13 @@ import { CONNECTION, TRUCK } from './fields.js';
 /** Each is one check over everything that the service stores. */
 export const ATTENTION_KINDS = [
   'outbound-off',
-  'locked-haulers',
   'database-trouble',
+  'replication',
+  'clock',
   'missing-partitions',
   'storage-trouble',
   'kept-versions',
+  'late-work',
   'retention-stopped',
   'refused-keys',
   'failing-calls',
@@ -95,6 +97,8 @@ export class CheckResult {
 /** One check, whether it found something or not. */
 export class CheckedKind extends CheckResult {
   @OneOf('The check', ATTENTION_KINDS, example('failed-downloads')) kind!: AttentionKind;
+  @Flag('With `ok: false`: a setting of the service or of the database hides what the check looks at', optional)
+  bySetting?: boolean;
 }
 
 /** Everything that needs attention, and what was looked at. */

@@ -106,13 +106,6 @@ describe('a state', () => {
     // Its next delivery would disable it, with a notice to the endpoints of other tests.
     expect((await service.admin('DELETE', `/webhook-endpoints/${mine}`)).status).toBe(204);
   });
-
-  test('of the backup is sent to an endpoint of the installation', async () => {
-    const id = await endpoint(['backup.unverified']);
-    await states();
-    await states();
-    expect(await topicsOf(id)).toEqual(['backup.unverified']);
-  });
 });
 
 describe('a poke', () => {
