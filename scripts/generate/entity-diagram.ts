@@ -44,7 +44,6 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'storing_files',
     'schema_version',
     'write_probes',
-    'backup_verifications',
     'outbound_stop',
     'hauler_moves',
     'webhook_endpoints',

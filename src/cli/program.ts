@@ -27,12 +27,12 @@ import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
 import { addDatabaseCommands } from './database-commands.js';
 import { failureOf, renderAttention } from './doctor.js';
-import { addHaulerCommands } from './hauler-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
+import { addRemovedCommands } from './removed-commands.js';
 import { addRepairOptions, type RepairOptions, repairStorage, unreadLines } from './storage-repair.js';
 import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
 
@@ -77,7 +77,7 @@ function createProgram(streams: Streams, local: LocalService): Command {
   for (const [name, { description, commands }] of Object.entries(COMMAND_GROUPS)) {
     const group = program.command(name).description(description);
     for (const [word, route] of Object.entries(commands)) addCommand(group.command(word), route, streams, local);
-    if (name === 'hauler') addHaulerCommands(group, streams);
+    addRemovedCommands(group, name);
     if (name === 'action') addExport(group.command('export'), streams, local);
     if (name === 'exchange') {
       addTail(group.command('tail'), streams, local);
@@ -86,6 +86,7 @@ function createProgram(streams: Streams, local: LocalService): Command {
   }
   addDatabaseCommands(program, streams);
   addDoctor(program.command('doctor'), streams, local);
+  addRemovedCommands(program);
   configure(program, streams);
   return program;
 }

@@ -71,6 +71,8 @@ import { DropExchangeDays1796102000000 } from '../../migrations/1796102000000-dr
 import { StoreTicketChanges1796103000000 } from '../../migrations/1796103000000-store-ticket-changes.js';
 import { CountRequestsInMemory1796104000000 } from '../../migrations/1796104000000-count-requests-in-memory.js';
 import { RequireTrigrams1796104001000 } from '../../migrations/1796104001000-require-trigrams.js';
+import { DropBackupVerifications1797000000000 } from '../../migrations/1797000000000-drop-backup-verifications.js';
+import { FingerprintSecretsKey1797000001000 } from '../../migrations/1797000001000-fingerprint-secrets-key.js';
 
 /** Every migration, oldest first. They are listed here because a glob would load any file in the folder. */
 export const MIGRATIONS: (new () => MigrationInterface)[] = [
@@ -146,4 +148,6 @@ export const MIGRATIONS: (new () => MigrationInterface)[] = [
   StoreTicketChanges1796103000000,
   CountRequestsInMemory1796104000000,
   RequireTrigrams1796104001000,
+  DropBackupVerifications1797000000000,
+  FingerprintSecretsKey1797000001000,
 ];

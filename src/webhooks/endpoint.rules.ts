@@ -3,7 +3,7 @@ import type { Principal } from '../http/principal.js';
 import type { WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { RuleName } from '../contracts/common/rules.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { TOPIC_NAMES, type TopicName, topicOf } from '../contracts/webhooks/topics.js';
+import { TOPIC_NAMES, type TopicName } from '../contracts/webhooks/topics.js';
 import { type OutboundPolicy, resolvedUrlFault } from '../outbound/address-guard.js';
 
 /** Endpoints of one partner, and of all together. */
@@ -54,7 +54,7 @@ export interface WantedEndpoint {
 
 /** Violations beyond the form of the fields. The host name of the address is resolved. */
 export async function endpointViolations(
-  { url, topics, format, haulerId }: WantedEndpoint,
+  { url, topics, format }: WantedEndpoint,
   owner: EndpointOwner,
   options: { readonly policy: OutboundPolicy; readonly hasMail: boolean },
 ): Promise<Violation[]> {
@@ -67,10 +67,6 @@ export async function endpointViolations(
       'isEnum',
       `topics must be of ${owner.topics.join(', ')}: the key does not open ${closed.join(', ')}`,
     );
-  }
-  const general = topics.filter((topic) => topicOf(topic).isOfInstallation === true);
-  if (haulerId !== null && owner.keyId === null && general.length > 0) {
-    refuse('haulerId', 'isAbsent', `haulerId excludes ${general.join(', ')}, which belongs to no hauler`);
   }
   if (!owner.formats.includes(format)) {
     refuse('format', 'isEnum', `format must be one of ${owner.formats.join(', ')}`);

@@ -17,7 +17,7 @@ const L1 = [
 ];
 const L2 = ['auth', 'events', 'exchanges', 'partner-client', 'storage', 'work', 'idempotency', 'sandbox'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
-const L4 = ['admin', 'backup', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console', 'webhooks'];
+const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console', 'webhooks'];
 const ENTRY = '^src/(app\\.module|app\\.setup|cluster|main)\\.ts$';
 
 const above = {
@@ -113,16 +113,19 @@ module.exports = {
     {
       name: 'cli-is-a-client',
       comment:
-        'the command line uses the admin API over HTTP, by its contract; the commands of the database load src/backup',
+        'the command line uses the admin API over HTTP, by its contract; the commands of the database open it themselves',
       severity: 'error',
-      from: { path: '^src/cli/', pathNot: '^src/cli/(database|hauler)-commands\\.ts$' },
+      from: { path: '^src/cli/', pathNot: '^src/cli/database-commands\\.ts$' },
       to: { path: '^src/', pathNot: '^src/(cli|admin-client|contracts|config|text)/' },
     },
     {
-      name: 'database-commands-load-backup-alone',
+      name: 'database-commands-load-little-more',
       severity: 'error',
-      from: { path: '^src/cli/(database|hauler)-commands\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/(cli|admin-client|contracts|config|text|backup)/' },
+      from: { path: '^src/cli/database-commands\\.ts$' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(cli|admin-client|contracts|config|text)/|^src/embedded-postgres/running-server\\.ts$',
+      },
     },
     {
       name: 'console-is-a-client',
@@ -177,7 +180,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts|backup/command-database\\.ts)',
+        pathNot: '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts|cli/database-commands\\.ts)',
       },
       to: { path: '^src/embedded-postgres/' },
     },

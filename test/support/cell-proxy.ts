@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
 import { heldChild } from './held.js';
-import { newFolder } from './backup-scene.js';
+import { newFolder } from './new-folder.js';
 
 /** The proxy in front of two cells, with the configuration that the guide has. */
 export interface CellProxy {

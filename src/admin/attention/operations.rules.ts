@@ -103,8 +103,15 @@ export function lostExchangesNotice(losses: {
   return notice('lost-exchanges', 'exchange log', since.getTime(), sentence, { severity: 'watch', count, page });
 }
 
-export function outboundNotice(reason: string, since: Date): Notice {
-  const sentence = `No partner is called and no file is fetched: ${reason}. Switch the calls on with PUT /admin/v1/outbound or cli outbound set.`;
+export function outboundNotice(off: {
+  readonly reason: string;
+  readonly isOffByVariable: boolean;
+  readonly since: Date;
+}): Notice {
+  const { reason, isOffByVariable, since } = off;
+  const sentence = isOffByVariable
+    ? 'This is a copy, with OUTBOUND=off: no partner is called and no file is fetched. If it replaces the original, start it without OUTBOUND=off.'
+    : `No partner is called and no file is fetched: ${reason}. Switch the calls on with PUT /admin/v1/outbound or cli outbound set.`;
   const page = consolePage('connections', {});
   return notice('outbound-off', 'calls to partners', since.getTime(), sentence, { page });
 }

@@ -75,8 +75,8 @@ const platformChecks = ({ database, log, hours, outbound, retention }: PlatformS
 ];
 
 async function outboundOff(outbound: OutboundSwitch, now: number): Promise<Notice[]> {
-  const { reason, since = new Date(now) } = await outbound.read();
-  return reason === undefined ? [] : [outboundNotice(reason, since)];
+  const { reason, isOffByVariable, since = new Date(now) } = await outbound.read();
+  return reason === undefined ? [] : [outboundNotice({ reason, isOffByVariable, since })];
 }
 
 async function failingRuns(database: Database, log: ExchangeLog, now: number): Promise<Notice[]> {

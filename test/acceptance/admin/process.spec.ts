@@ -159,12 +159,19 @@ test('callers without a key use up nothing that callers with a key need (decisio
 });
 
 describe('SECRETS_KEY', () => {
-  test.failing('another one than that of the database is refused at the start (issue 50; decision 70)', async () => {
-    const database = await ownDatabase();
-    const first = await startOwnService({ databaseUrl: database.url });
+  test('another one than that of the database is refused at the start, with what to do (issue 50; decision 70)', async () => {
+    const { url: databaseUrl } = await ownDatabase();
+    const first = await startOwnService({ databaseUrl });
     expect(await first.end()).toBe(0);
-    const other = startOwnService({ databaseUrl: database.url, env: { SECRETS_KEY: 'b6'.repeat(32) } });
-    await expect(other).rejects.toThrow(/SECRETS_KEY/);
+    for (const MIGRATE_ON_START of ['true', 'false']) {
+      const other = startOwnService({ databaseUrl, env: { SECRETS_KEY: 'b6'.repeat(32), MIGRATE_ON_START } });
+      await expect(other).rejects.toThrow(
+        /SECRETS_KEY: it is not the one of this database.* Set it to that of the service that has used the database/,
+      );
+    }
+    const again = await startOwnService({ databaseUrl });
+    expect(again.output()).not.toContain('SECRETS_KEY');
+    await again.end();
   });
 });
 
@@ -178,8 +185,13 @@ test('a copy with OUTBOUND=off calls no partner and says so (decision 70)', asyn
   const hauler = await Hauler.create({ service: cell });
   const { partner, connectionId } = await hauler.siteConnection();
   await admin('POST', `/connections/${connectionId}/sync`, undefined, cell);
-  const { data } = await administer<{ data: { kind: string }[] }>('GET', '/attention', undefined, cell);
-  expect(data.map(({ kind }) => kind).join()).toMatch(/outbound/);
+  const { data } = await administer<{ data: { kind: string; sentence: string }[] }>(
+    'GET',
+    '/attention',
+    undefined,
+    cell,
+  );
+  expect(data.find(({ kind }) => kind === 'outbound-off')?.sentence).toMatch(/^This is a copy/);
   expect(partner.asked).toEqual([]);
   const refused = await admin<ErrorBody>('PUT', '/outbound', { enabled: true, reason: 'x' }, cell);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'CONFLICT']);

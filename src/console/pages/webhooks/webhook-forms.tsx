@@ -31,7 +31,6 @@ const TOPICS: Readonly<Record<TopicName, string>> = {
   'connection.recovered': 'Connections',
   'key.expiring': 'Keys',
   'key.expired': 'Keys',
-  'backup.unverified': 'Backup',
 };
 const SUBJECTS = [...new Set(Object.values(TOPICS))];
 const NAMES = Object.keys(TOPICS) as TopicName[];
