@@ -45,7 +45,6 @@ export const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'schema_version',
     'write_probes',
     'outbound_stop',
-    'hauler_moves',
     'webhook_endpoints',
     'webhook_deliveries',
     'webhook_states',

@@ -23,11 +23,11 @@ import { HoldBundles } from './bundles/hold-bundles.service.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
-import { Doctor, DoctorController } from './doctor.js';
-import { ErasureJob, ErasurePlaces } from './erasures/erasure.job.js';
+import { ErasureJob } from './erasures/erasure.job.js';
 import { ErasuresController } from './erasures/erasures.controller.js';
 import { ErasuresRepository } from './erasures/erasures.repository.js';
 import { Erasures } from './erasures/erasures.service.js';
+import { FootageErasure } from './erasures/footage-erasure.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 import { ExchangesController } from './exchanges.controller.js';
 import { FootageController } from './footage/footage.controller.js';
@@ -50,7 +50,9 @@ import { SharesRepository } from './shares/shares.repository.js';
 import { RecordingShares } from './shares/shares.service.js';
 import { ShownRecordings } from './shown-recordings.service.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
-import { StorageRepairController, StorageRepairs } from './storage-repair.js';
+import { StorageChecks } from './storage-check/storage-check.service.js';
+import { StorageRepairs } from './storage-check/storage-repair.service.js';
+import { StorageCheckController, StorageRepairController } from './storage-check/storage.controller.js';
 import { RunTreeRepository } from './sync-runs/run-tree.repository.js';
 import { RunTree } from './sync-runs/run-tree.service.js';
 import { SyncRunsController } from './sync-runs.controller.js';
@@ -66,12 +68,20 @@ import { VideoRequestsController } from './video-requests.controller.js';
     ConsoleSessionController,
     HaulersController,
     ExchangesController,
-    DoctorController,
     PeopleController,
     SandboxController,
+    StorageCheckController,
   ],
-  providers: [ActionExports, ActionNames, NamedActions, AttentionMetrics, AttentionService, Doctor, ExchangeReplay],
-  exports: [AttentionService, Doctor, ExchangeReplay],
+  providers: [
+    ActionExports,
+    ActionNames,
+    NamedActions,
+    AttentionMetrics,
+    AttentionService,
+    ExchangeReplay,
+    StorageChecks,
+  ],
+  exports: [AttentionService, ExchangeReplay, StorageChecks],
 })
 export class AdminModule {}
 
@@ -108,9 +118,9 @@ export class AdminModule {}
   providers: [
     ConnectionCheckService,
     ErasureJob,
-    ErasurePlaces,
     Erasures,
     ErasuresRepository,
+    FootageErasure,
     HoldBundles,
     OutboundReplay,
     PlatformSources,

@@ -1,7 +1,6 @@
 import type { ApiKeyQuery } from '../contracts/admin/api-key.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Sql } from '../database/sql.js';
-import type { HaulerHold } from '../http/principal.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import type { PrincipalRow } from './api-key-row.js';
 
@@ -9,16 +8,13 @@ import type { PrincipalRow } from './api-key-row.js';
 export interface KnownKeyRow extends PrincipalRow, Pick<ApiKeyEntity, 'hash' | 'lastUsedAt'> {
   /** Issued by a rotation and not used yet. */
   readonly dormant: boolean;
-  /** The hauler moves to another cell, or has moved there. */
-  readonly hold: HaulerHold | null;
 }
 
 /** Keys that are neither revoked nor ended. */
 const VALID_KEYS = `
   SELECT id, hash, prefix, hauler_id AS "haulerId", connection_id AS "connectionId",
          customer_id AS "customerId", interfaces, expires_at AS "expiresAt", retires_at AS "retiresAt", last_used_at AS "lastUsedAt",
-         replaces_id IS NOT NULL AND activated_at IS NULL AS dormant,
-         (SELECT state FROM hauler_moves AS m WHERE m.hauler_id = api_keys.hauler_id AND state <> 'imported') AS hold
+         replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
     FROM api_keys
    WHERE revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`;
 
@@ -61,6 +57,7 @@ const COLUMNS = {
   revoked_at: 'revokedAt',
   last_used_at: 'lastUsedAt',
   replaces_id: 'replacesId',
+  root_id: 'rootId',
   overlap_seconds: 'overlapSeconds',
   activated_at: 'activatedAt',
   retires_at: 'retiresAt',
@@ -173,19 +170,14 @@ export interface EndingKey {
 /** The keys that end within 14 days, or ended in the last 7 days. */
 export function endingKeys(database: Sql): Promise<EndingKey[]> {
   return database.query<EndingKey>(
-    `WITH RECURSIVE ending AS (
-       SELECT * FROM api_keys AS key
-       WHERE revoked_at IS NULL AND (replaces_id IS NULL OR activated_at IS NOT NULL)
-         AND expires_at < now() + interval '14 days' AND expires_at > now() - interval '7 days'
-         AND NOT EXISTS (SELECT FROM api_keys AS next
-           WHERE next.replaces_id = key.id AND next.revoked_at IS NULL AND next.activated_at IS NOT NULL)),
-     former AS (
-       SELECT id AS key_id, id, replaces_id FROM ending
-       UNION ALL SELECT former.key_id, k.id, k.replaces_id FROM former JOIN api_keys AS k ON k.id = former.replaces_id)
-     SELECT ending.id, former.id AS first_id, prefix, name, hauler_id, expires_at, expires_at <= now() AS has_ended,
+    `SELECT id, coalesce(root_id, id) AS first_id, prefix, name, hauler_id, expires_at, expires_at <= now() AS has_ended,
        coalesce(last_used_at > expires_at - interval '7 days', false) AS was_in_use, EXISTS (
-         SELECT FROM api_keys AS next WHERE next.replaces_id = ending.id AND next.revoked_at IS NULL) AS has_successor
-     FROM ending JOIN former ON former.key_id = ending.id AND former.replaces_id IS NULL`,
+         SELECT FROM api_keys AS next WHERE next.replaces_id = key.id AND next.revoked_at IS NULL) AS has_successor
+     FROM api_keys AS key
+     WHERE revoked_at IS NULL AND (replaces_id IS NULL OR activated_at IS NOT NULL)
+       AND expires_at < now() + interval '14 days' AND expires_at > now() - interval '7 days'
+       AND NOT EXISTS (
+         SELECT FROM api_keys AS next WHERE next.replaces_id = key.id AND next.revoked_at IS NULL AND next.activated_at IS NOT NULL)`,
     [],
   );
 }

@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { OutboundModule } from '../outbound/outbound.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { AdminWebhooksController } from './admin-webhooks.controller.js';
 import { Deliveries } from './deliveries.service.js';
@@ -12,7 +13,7 @@ import { PartnerWebhooksController } from './partner-webhooks.controller.js';
 
 /** Webhook endpoints and deliveries to them; loaded with the platform side. */
 @Module({
-  imports: [WorkModule],
+  imports: [OutboundModule, WorkModule],
   controllers: [AdminWebhooksController, PartnerWebhooksController],
   providers: [Deliveries, DeliveryJob, DeliverySender, DeliverySweep, HttpSender, MailSender, WebhookEndpoints],
   exports: [DeliveryJob],

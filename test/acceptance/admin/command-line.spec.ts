@@ -113,3 +113,19 @@ test.each([
   const { code, out, err } = await onTarget(words);
   expect([code, out, err]).toEqual([1, '', expect.stringContaining(`/docs/guides/${page}`)]);
 });
+
+test.each([[['doctor', '--repair', '--dry-run']], [['storage', 'check', '--repair']]])(
+  'an option of version 0.2 ends with 1 and names the command and the page: %j (issue 50)',
+  async (words) => {
+    const { code, out, err } = await onTarget(words);
+    expect([code, out, err]).toEqual([1, '', expect.stringMatching(/use storage repair .*\/docs\/guides\/operator/)]);
+  },
+);
+
+test('storage repair says what it would do, as a table and in a sentence (decision 68)', async () => {
+  const { code, out } = await onTarget(['storage', 'repair', '--dry-run']);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/examined \d+ rows and files: \d+ recordings would be fetched/),
+  ]);
+});
