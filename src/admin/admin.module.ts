@@ -7,6 +7,7 @@ import { ScaleModule } from '../scale/scale.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { StorageModule } from '../storage/storage.module.js';
 import { VisionModule } from '../vision/vision.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { WorkModule } from '../work/work.module.js';
 import { HealthModule } from '../health/health.module.js';
 import { ActionExports } from './actions/action-exports.service.js';
@@ -15,10 +16,9 @@ import { ActionsController } from './actions/actions.controller.js';
 import { NamedActions } from './actions/actions.service.js';
 import { AttentionController } from './attention/attention.controller.js';
 import { AttentionService } from './attention/attention.service.js';
-import { KeepingAttention } from './attention/keeping-attention.js';
-import { PartitionAttention } from './attention/partition-attention.js';
-import { OutboundAttention } from './attention/outbound-attention.js';
-import { PlatformAttention } from './attention/platform-attention.service.js';
+import { AttentionMetrics } from './attention/attention-metrics.js';
+import { PlatformSources } from './attention/platform-checks.js';
+import { StatesJob } from './attention/states.job.js';
 import { HoldBundles } from './bundles/hold-bundles.service.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
@@ -61,7 +61,7 @@ import { VideoRequestsController } from './video-requests.controller.js';
 
 /** Administration that both sides need. */
 @Module({
-  imports: [HealthModule, StorageModule],
+  imports: [HealthModule, StorageModule, WorkModule],
   controllers: [
     ActionsController,
     AttentionController,
@@ -72,7 +72,15 @@ import { VideoRequestsController } from './video-requests.controller.js';
     SandboxController,
     StorageCheckController,
   ],
-  providers: [ActionExports, ActionNames, NamedActions, AttentionService, ExchangeReplay, StorageChecks],
+  providers: [
+    ActionExports,
+    ActionNames,
+    NamedActions,
+    AttentionMetrics,
+    AttentionService,
+    ExchangeReplay,
+    StorageChecks,
+  ],
   exports: [AttentionService, ExchangeReplay, StorageChecks],
 })
 export class AdminModule {}
@@ -89,6 +97,7 @@ export class AdminModule {}
     SiteSyncModule,
     StorageModule,
     VisionModule,
+    WebhooksModule,
     WorkModule,
   ],
   controllers: [
@@ -113,13 +122,11 @@ export class AdminModule {}
     ErasuresRepository,
     FootageErasure,
     HoldBundles,
-    KeepingAttention,
-    PartitionAttention,
-    OutboundAttention,
     OutboundReplay,
-    PlatformAttention,
+    PlatformSources,
     RunTree,
     RunTreeRepository,
+    StatesJob,
     StorageRepairs,
     TicketFootageRepository,
     TicketFootageService,

@@ -151,27 +151,31 @@ export const apiKeys = ({ haulerId, connectionId }: ApiKeyQuery): SqlList => ({
   order: 'DESC',
 });
 
-/** A key that ends soon, or that was in use when it ended, and whose successor is not in use. */
+/** A key that ends soon or has ended, and whose successor is not in use. */
 export interface EndingKey {
   readonly id: string;
+  /** The first key of its rotations. */
+  readonly first_id: string;
   readonly prefix: string;
   readonly name: string | null;
   readonly hauler_id: string | null;
   readonly expires_at: Date;
   readonly has_ended: boolean;
+  /** In the 7 days before its end. */
+  readonly was_in_use: boolean;
   /** One that has not been used. */
   readonly has_successor: boolean;
 }
 
-/** The keys that end within 14 days, or that ended in the last 7 days and were used in the 7 days before. */
+/** The keys that end within 14 days, or ended in the last 7 days. */
 export function endingKeys(database: Sql): Promise<EndingKey[]> {
   return database.query<EndingKey>(
-    `SELECT id, prefix, name, hauler_id, expires_at, expires_at <= now() AS has_ended, EXISTS (
+    `SELECT id, coalesce(root_id, id) AS first_id, prefix, name, hauler_id, expires_at, expires_at <= now() AS has_ended,
+       coalesce(last_used_at > expires_at - interval '7 days', false) AS was_in_use, EXISTS (
          SELECT FROM api_keys AS next WHERE next.replaces_id = key.id AND next.revoked_at IS NULL) AS has_successor
      FROM api_keys AS key
      WHERE revoked_at IS NULL AND (replaces_id IS NULL OR activated_at IS NOT NULL)
-       AND expires_at < now() + interval '14 days' AND (expires_at > now()
-         OR expires_at > now() - interval '7 days' AND last_used_at > expires_at - interval '7 days')
+       AND expires_at < now() + interval '14 days' AND expires_at > now() - interval '7 days'
        AND NOT EXISTS (
          SELECT FROM api_keys AS next WHERE next.replaces_id = key.id AND next.revoked_at IS NULL AND next.activated_at IS NOT NULL)`,
     [],

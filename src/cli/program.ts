@@ -6,6 +6,7 @@ import { AdminCallError, type AdminCall, type AdminClient } from '../admin-clien
 import type { ApiRoute } from '../contracts/common/api-contract.js';
 import { NDJSON_TYPE } from '../contracts/common/list-forms.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../contracts/admin/admin.api.js';
+import type { Attention } from '../contracts/admin/attention.dto.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
 import type { StorageCheck, StorageRepair } from '../contracts/admin/storage.dto.js';
@@ -25,6 +26,7 @@ import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
 import { addDatabaseCommands } from './database-commands.js';
+import { failureOf, renderAttention } from './doctor.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
@@ -82,8 +84,10 @@ function createProgram(streams: Streams, local: LocalService): Command {
       addReplay(group.command('replay'), streams, local);
     }
   }
-  const { doctor, examine } = addDatabaseCommands(program, streams);
-  refuseRepair(doctor.action(examine));
+  addDatabaseCommands(program, streams);
+  const doctor = program.command('doctor');
+  addDoctor(doctor, streams, local);
+  refuseRepair(doctor);
   addRemovedCommands(program);
   configure(program, streams);
   return program;
@@ -167,6 +171,21 @@ function shown(name: AdminRouteName, response: string): string {
   if (name === 'getExchange') return renderExchange(JSON.parse(response) as ExchangeDetail);
   if (name.endsWith('History')) return renderHistory(JSON.parse(response) as List<HistoryEntry>);
   return render(exactValue(response), false);
+}
+
+function addDoctor(command: Command, streams: Streams, local: LocalService): void {
+  command
+    .summary('Say what is wrong now, and whether anything is')
+    .description(
+      `${ADMIN_ROUTES.getAttention.description} Exits with 1 if something is lost or stands still, or will be, or could not be checked.`,
+    );
+  onAction(command, local, async (client, json) => {
+    const response = await client.json('getAttention', {});
+    const attention = JSON.parse(response) as Attention;
+    streams.out(json ? render(exactValue(response), true) : renderAttention(attention));
+    const failure = failureOf(attention);
+    if (failure !== undefined) throw new CommandError(failure, FAILURE);
+  });
 }
 
 /** The whole action log of a filter, one JSON text a line, printed as it arrives. */

@@ -2,7 +2,7 @@ import { type Env, readEnv } from './env.js';
 import { readSecretFiles, WITHOUT_SECRET_FILES } from './secret-files.js';
 
 /** What a command beside the service needs of its configuration. */
-export type CommandEnv = Pick<Env, 'DATA_DIR' | 'STORAGE_URL' | 'DATABASE_URL'>;
+export type CommandEnv = Pick<Env, 'DATA_DIR' | 'DATABASE_URL'>;
 
 /** Valid values for what the service needs and a command does not. */
 const UNUSED = { ADMIN_TOKEN: 'not-used-by-commands', SECRETS_KEY: '0'.repeat(64), SIDES: 'platform' };

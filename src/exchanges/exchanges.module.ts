@@ -7,7 +7,6 @@ import { ExchangeLog } from './exchange-log.service.js';
 import { ExchangeQueries } from './exchange-queries.service.js';
 import { ExchangeReasonCounts } from './exchange-reasons.service.js';
 import { ExchangeRetention } from './exchange-retention.job.js';
-import { FailingCallsRepository } from './failing-calls.repository.js';
 import { ExchangesRepository } from './exchanges.repository.js';
 import { ExchangeWriter } from './exchange-writer.js';
 import { OutboundCapture } from './outbound-capture.js';
@@ -20,7 +19,6 @@ import { OutboundCapture } from './outbound-capture.js';
     ExchangeWriter,
     ExchangeHours,
     ExchangesRepository,
-    FailingCallsRepository,
     ExchangeQueries,
     ExchangeDecisions,
     ExchangeReasonCounts,
@@ -36,7 +34,6 @@ import { OutboundCapture } from './outbound-capture.js';
     ExchangeHours,
     ExchangeQueries,
     ExchangeReasonCounts,
-    FailingCallsRepository,
     OUTBOUND_LOG,
   ],
 })

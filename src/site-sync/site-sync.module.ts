@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { WorkModule } from '../work/work.module.js';
 import { PartnerClientModule } from '../partner-client/partner-client.module.js';
 import { CatalogLists } from './catalog/catalog-lists.service.js';
-import { RunAttentionRepository } from './sync/run-attention.repository.js';
 import { SiteSyncJob, SyncRetention } from './sync/site-sync.job.js';
 import { SiteSync } from './sync/site-sync.service.js';
 import { SyncChangesRepository } from './sync/sync-changes.repository.js';
@@ -18,12 +17,11 @@ import { SyncRunsService } from './sync/sync-runs.service.js';
     SiteSync,
     SiteSyncJob,
     SyncRetention,
-    RunAttentionRepository,
     SyncChangesRepository,
     SyncRunsRepository,
     SyncRunsService,
     SyncRunHistory,
   ],
-  exports: [CatalogLists, RunAttentionRepository, SyncRunsService, SyncRunHistory],
+  exports: [CatalogLists, SyncRunsService, SyncRunHistory],
 })
 export class SiteSyncModule {}

@@ -40,7 +40,6 @@ import { DownloadRetry } from './downloads/download-retry.service.js';
 import { FootageRepository } from './footage/footage.repository.js';
 import { TruckFootage } from './footage/truck-footage.service.js';
 import { Pokes } from './pokes/pokes.service.js';
-import { FootageAttentionRepository } from './recordings/footage-attention.repository.js';
 import { OldRows } from './recordings/old-rows.js';
 import { RecordingsRepository } from './recordings/recordings.repository.js';
 import { RetentionSettings } from './recordings/retention-settings.service.js';
@@ -83,7 +82,6 @@ import { Retention } from './recordings/retention.job.js';
     DownloadRetry,
     DownloadRetryRepository,
     RecordingContent,
-    FootageAttentionRepository,
     Recordings,
     StoredHours,
     Retention,
@@ -133,7 +131,6 @@ import { Retention } from './recordings/retention.job.js';
     Holds,
     DownloadRetry,
     RecordingContent,
-    FootageAttentionRepository,
     Pokes,
   ],
 })

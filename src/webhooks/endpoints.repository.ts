@@ -184,21 +184,19 @@ export async function operatorEndpoints(database: Sql, except: string): Promise<
   return rows.map(({ id }) => id);
 }
 
-/** Endpoints that somebody should look at. */
-export function troubledEndpoints(database: Sql): Promise<
-  (Pick<EndpointRow, 'id' | 'hauler_id' | 'disabled_reason' | 'failing_since' | 'updated_at'> & {
-    readonly waiting: number;
-    /** Of the newest delivery that failed. */
-    readonly reason: DeliveryReason | null;
-  })[]
+/** An endpoint that the service has disabled, or that has failed for more than an hour. */
+export interface TroubledEndpoint extends Pick<
+  EndpointRow,
+  'id' | 'hauler_id' | 'disabled_reason' | 'failing_since' | 'updated_at'
 > {
-  return database.query<
-    Pick<EndpointRow, 'id' | 'hauler_id' | 'disabled_reason' | 'failing_since' | 'updated_at'> & {
-      readonly waiting: number;
-      /** Of the newest delivery that failed. */
-      readonly reason: DeliveryReason | null;
-    }
-  >(
+  /** Deliveries that did not arrive. */
+  readonly waiting: number;
+  /** Of the newest delivery that failed. */
+  readonly reason: DeliveryReason | null;
+}
+
+export function troubledEndpoints(database: Sql): Promise<TroubledEndpoint[]> {
+  return database.query<TroubledEndpoint>(
     `SELECT id, hauler_id, disabled_reason, failing_since, updated_at, (
          SELECT count(*)::float8 FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.status <> 'delivered') AS waiting, (
          SELECT reason FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND reason IS NOT NULL AND reason <> 'disabled'

@@ -71,9 +71,13 @@ export class WorkService implements OnApplicationBootstrap, OnModuleDestroy, Bef
     return new Map([...this.runners].map(([name, runner]) => [name, runner.running]));
   }
 
-  /** Seconds for which the oldest row of each kind has been due; the same on every instance. */
+  /**
+   * Seconds for which the oldest row of each kind has waited for an instance; the same on every instance. Without the kinds whose
+   * rows wait because calls to partners are switched off.
+   */
   async oldestDue(): Promise<ReadonlyMap<string, number>> {
-    const ages = [...this.runners].map(async ([name, runner]) => [name, await runner.oldestDue()] as const);
+    const started = [...this.runners].filter(([, { kind }]) => kind.callsPartners !== true || this.outbound.isOn);
+    const ages = started.map(async ([name, runner]) => [name, await runner.oldestDue()] as const);
     return new Map(await Promise.all(ages));
   }
 

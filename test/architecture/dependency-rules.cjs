@@ -17,7 +17,7 @@ const L1 = [
 ];
 const L2 = ['auth', 'events', 'exchanges', 'partner-client', 'storage', 'work', 'idempotency', 'sandbox'];
 const L3 = ['scale', 'accounts', 'site-sync', 'vision', 'reference-partner'];
-const L4 = ['admin', 'backup', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console', 'webhooks'];
+const L4 = ['admin', 'partner-api', 'docs', 'health', 'cli', 'demo', 'console', 'webhooks'];
 const ENTRY = '^src/(app\\.module|app\\.setup|cluster|main)\\.ts$';
 
 const above = {
@@ -124,7 +124,7 @@ module.exports = {
       from: { path: '^src/cli/database-commands\\.ts$' },
       to: {
         path: '^src/',
-        pathNot: '^src/(cli|admin-client|contracts|config|text|backup)/|^src/embedded-postgres/running-server\\.ts$',
+        pathNot: '^src/(cli|admin-client|contracts|config|text)/|^src/embedded-postgres/running-server\\.ts$',
       },
     },
     {
@@ -180,8 +180,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot:
-          '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts|backup/command-database\\.ts|cli/database-commands\\.ts)',
+        pathNot: '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts|cli/database-commands\\.ts)',
       },
       to: { path: '^src/embedded-postgres/' },
     },

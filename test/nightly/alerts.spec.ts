@@ -43,28 +43,15 @@ const CASES: readonly Case[] = [
   fires('StorageFails', 'the storage is full', unavailable('storage', '0x9 3x50'), '15m'),
   fires('TicketsRefused', 'one push in four is refused', tickets('0+75x90', '0+25x90'), '80m'),
   quiet('one push in twenty is refused', tickets('0+95x90', '0+5x90'), '80m'),
-  fires(
-    'SynchronisationsFail',
-    'four runs failed',
-    { 'sync_runs_total{status="failed"}': '0x9 1x60 2x60 3x60 5x90' },
-    '4h',
+  fires('NeedsAttention', 'a link is about to expire', attention('downloads-at-risk', 'now', '0x9 1x30'), '25m'),
+  quiet('a partner refused a key once', attention('refused-keys', 'now', '0x9 1x4 0x30'), '25m'),
+  fires('NeedsAttention', 'work has waited for hours', attention('late-work', 'soon', '0x9 1x500'), '7h'),
+  quiet(
+    'a synchronisation failed, and the next one succeeded',
+    attention('failing-runs', 'soon', '0x9 1x60 0x500'),
+    '7h',
   ),
-  quiet('one run was held', { 'sync_runs_total{status="held"}': '0x9 1x300' }, '4h'),
-  fires(
-    'KeyRefusedByPartner',
-    'a partner answers 401',
-    { 'partner_calls_total{interface="site", outcome="unauthorized"}': '0x9 1x90' },
-    '30m',
-  ),
-  fires(
-    'WorkWaits',
-    'downloads have waited for an hour',
-    { 'work_oldest_due_seconds{kind="downloads"}': '3600x60' },
-    '20m',
-  ),
-  fires('PartitionsMissing', 'no partition is ahead', { 'partitions_ahead{table="recordings"}': '0x200' }, '3h'),
-  quiet('one partition is ahead', { 'partitions_ahead{table="recordings"}': '1x200' }, '3h'),
-  fires('DownloadsAtRisk', 'links will expire', { vision_downloads_at_risk: '3x60' }, '20m'),
+  quiet('a key expires in 13 days', attention('expiring-keys', 'watch', '1x900'), '14h'),
   fires('RefusesByOverload', 'pushes are refused', { 'overload_refusals_total{reason="tickets"}': '0+60x60' }, '20m'),
   fires(
     'AnswersUndeclared',
@@ -97,6 +84,9 @@ function requests(good: string, bad: string) {
 }
 function up(values: string) {
   return { 'up{job="haulbridge", instance="a"}': '1x60', 'up{job="haulbridge", instance="b"}': values };
+}
+function attention(kind: string, severity: string, values: string) {
+  return { [`attention_items{kind="${kind}", severity="${severity}"}`]: values };
 }
 function unavailable(cause: string, values: string) {
   return { [`unavailable_answers_total{cause="${cause}"}`]: values };

@@ -93,6 +93,15 @@ export const makeConnectionDue = ({ dataSource }: TestApp, id: string, inSeconds
 export const endLease = ({ dataSource }: TestApp, lane: string): Promise<unknown> =>
   dataSource.query('UPDATE lanes SET owned_until = now() WHERE lane = $1::text', [lane]);
 
+/** Another instance owns a lane for the next hour, and works on nothing of it. */
+export const giveLaneAway = ({ dataSource }: TestApp, kind: string, lane: string): Promise<unknown> =>
+  dataSource.query(
+    `INSERT INTO lanes (kind, lane, owner, since, owned_until)
+     VALUES ($1, $2, gen_random_uuid(), now(), now() + interval '1 hour')
+     ON CONFLICT (kind, lane) DO UPDATE SET owner = excluded.owner, owned_until = excluded.owned_until`,
+    [kind, lane],
+  );
+
 /** The runs of a connection are so many minutes older. */
 export const ageSyncRuns = ({ dataSource }: TestApp, connectionId: string, minutes: number): Promise<unknown> =>
   dataSource.query(

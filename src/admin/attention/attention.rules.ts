@@ -6,6 +6,8 @@ import {
   SEVERITIES,
   type Severity,
 } from '../../contracts/admin/attention.dto.js';
+import { DELIVERY_REASONS } from '../../contracts/webhooks/delivery.values.js';
+import type { EventData, TopicName } from '../../contracts/webhooks/topics.js';
 import type { RefusedPushes } from '../../contracts/admin/overview.dto.js';
 import type { OwnAttentionItem, OwnAttentionKind } from '../../contracts/partner/own-attention.dto.js';
 import { formatInstant } from '../../contracts/common/instant.js';
@@ -15,9 +17,22 @@ import type { FailingCalls } from '../../exchanges/failing-calls.repository.js';
 import { reasonSentence } from '../../exchanges/reasons.rules.js';
 import { absentSentence, noticedLists } from '../../site-sync/sync/absent-lists.rules.js';
 import type { RunOfAbsentLists, TroubledRun } from '../../site-sync/sync/run-attention.repository.js';
+import type { TroubledEndpoint } from '../../webhooks/endpoints.repository.js';
 
-const HOUR_MS = 3_600_000;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+
+/** What webhooks announce of a notice. */
+export interface NoticeState {
+  readonly topic: TopicName;
+  /** What it is about: a connection, a truck of one, or a key. There it has one state at a time. */
+  readonly about: string;
+  readonly data: EventData;
+  /** Of a key, the first one of its rotations. */
+  readonly firstKeyId?: string;
+}
 
 /** An item before its hauler has a name. */
 export interface Notice {
@@ -34,6 +49,8 @@ export interface Notice {
   readonly partnerSentence?: string;
   readonly page: string;
   readonly action?: AttentionAction;
+  /** Absent: it is listed, and not announced. */
+  readonly state?: NoticeState;
 }
 
 /** The most urgent first: by severity, then the nearest deadline, then the latest begin. */
@@ -107,6 +124,7 @@ export function runNotice(run: TroubledRun, now: number): Notice {
     subject: 'synchronisation',
     page: consolePage('sync', { run: run.run_id, connectionId: id }),
   } as const;
+  const data = { connectionId: id, syncRunId: run.run_id };
   if (run.status === 'failed') {
     const isStale = run.stored_at === null || now - run.stored_at.getTime() > DAY_MS;
     const last =
@@ -116,6 +134,7 @@ export function runNotice(run: TroubledRun, now: number): Notice {
     return {
       ...common,
       kind: 'failing-runs',
+      state: { topic: 'sync.failed', about: id, data },
       severity: isStale ? 'now' : 'soon',
       count: run.failures,
       since: run.failing_since ?? run.finished_at,
@@ -133,6 +152,7 @@ export function runNotice(run: TroubledRun, now: number): Notice {
     return {
       ...common,
       kind: 'held-runs',
+      state: { topic: 'sync.held', about: id, data },
       severity: 'now',
       count: Math.max(1, sum('held')),
       since: run.finished_at,
@@ -183,6 +203,7 @@ export function callNotice(calls: FailingCalls): Notice {
     return {
       ...common,
       kind: 'refused-keys',
+      state: { topic: 'connection.refused', about: id, data: { connectionId: id } },
       severity: 'now',
       sentence: `The partner refuses our key ${refused} Give the connection a new key.`,
       partnerSentence: `You refuse the key of the platform ${refused} It needs a new key from you.`,
@@ -218,30 +239,69 @@ export function refusalNotice(pushes: RefusedPushes, from: Date): Notice {
   };
 }
 
-const daysOf = (ms: number): string =>
-  ms < 2 * DAY_MS ? counted(Math.max(1, Math.round(ms / HOUR_MS)), 'hour') : counted(Math.floor(ms / DAY_MS), 'day');
+/** In the largest unit of which there are at least two. */
+export function durationOf(ms: number): string {
+  if (ms >= 2 * DAY_MS) return counted(Math.floor(ms / DAY_MS), 'day');
+  if (ms >= 2 * HOUR_MS) return counted(Math.round(ms / HOUR_MS), 'hour');
+  if (ms >= 2 * MINUTE_MS) return counted(Math.round(ms / MINUTE_MS), 'minute');
+  return counted(Math.round(ms / SECOND_MS), 'second');
+}
 
 export function keyNotice(key: EndingKey, now: number): Notice {
-  const {
-    prefix,
-    name,
-    hauler_id: haulerId,
-    expires_at: deadline,
-    has_ended: hasEnded,
-    has_successor: hasSuccessor,
-  } = key;
-  const next = hasSuccessor ? 'Its successor was issued, and is not used yet.' : 'Issue its successor.';
+  const { id, prefix, name, hauler_id: haulerId, expires_at: deadline, has_ended: hasEnded } = key;
   const left = deadline.getTime() - now;
   const title = name === null ? `${prefix}…` : `${prefix}… (${name})`;
+  const isUrgent = left < 2 * DAY_MS && (!hasEnded || key.was_in_use);
   return {
     kind: 'expiring-keys',
-    severity: left < 2 * DAY_MS ? 'now' : left < 7 * DAY_MS ? 'soon' : 'watch',
+    severity: isUrgent ? 'now' : left < 7 * DAY_MS && !hasEnded ? 'soon' : 'watch',
     count: 1,
     haulerId,
     subject: title,
     since: new Date(Math.min(now, deadline.getTime() - 14 * DAY_MS)),
     deadline,
-    sentence: `The key ${title} ${hasEnded ? `was in use, and expired ${daysOf(-left)} ago` : `expires in ${daysOf(left)}`}. ${next}`,
+    sentence: `The key ${title} ${endOf(key, left)}. ${nextStepOf(key)}`,
     page: consolePage('keys', haulerId === null ? {} : { haulerId }),
+    state: {
+      topic: hasEnded ? 'key.expired' : 'key.expiring',
+      about: id,
+      data: { keyId: id, prefix, expiresAt: formatInstant(deadline) },
+      firstKeyId: key.first_id,
+    },
+  };
+}
+
+function endOf({ has_ended: hasEnded, was_in_use: wasInUse }: EndingKey, left: number): string {
+  if (!hasEnded) return `expires in ${durationOf(left)}`;
+  return wasInUse
+    ? `was in use, and expired ${durationOf(-left)} ago`
+    : `expired ${durationOf(-left)} ago, and was not in use`;
+}
+
+function nextStepOf({ has_successor: hasSuccessor, has_ended: hasEnded, was_in_use: wasInUse }: EndingKey): string {
+  if (hasSuccessor) return 'Its successor was issued, and is not used yet.';
+  return hasEnded && !wasInUse ? 'Issue its successor, or revoke it.' : 'Issue its successor.';
+}
+
+const WHY_DISABLED = { gone: 'its receiver answered 410', failing: 'its receiver failed for five days' } as const;
+
+export function endpointNotice(endpoint: TroubledEndpoint): Notice {
+  const { id, hauler_id: haulerId, disabled_reason: reason, failing_since: failing, waiting } = endpoint;
+  const cause = endpoint.reason === null ? '' : ` ${DELIVERY_REASONS[endpoint.reason]}`;
+  const since = failing ?? endpoint.updated_at;
+  const undelivered = `${counted(waiting, 'delivery', 'deliveries')} did not arrive.`;
+  const sentence =
+    reason === 'gone' || reason === 'failing'
+      ? `The webhook endpoint ${id} was disabled: ${WHY_DISABLED[reason]}. ${undelivered}${cause} Enable it when the receiver works.`
+      : `The webhook endpoint ${id} has failed since ${formatInstant(since)}. ${undelivered}${cause}`;
+  return {
+    kind: 'failing-webhooks',
+    severity: reason === null ? 'soon' : 'now',
+    count: Math.max(1, waiting),
+    haulerId,
+    subject: `endpoint ${id}`,
+    since,
+    sentence,
+    page: consolePage('webhooks', { endpoint: id }),
   };
 }

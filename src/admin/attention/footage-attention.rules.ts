@@ -6,6 +6,7 @@ import type {
   RiskRow,
   UnreadRow,
 } from '../../vision/recordings/footage-attention.repository.js';
+import type { HeldRiskRow } from '../../vision/holds/held-footage.repository.js';
 import { consolePage, counted, number, severityOfLoss, type Notice } from './attention.rules.js';
 
 const HOUR_MS = 3_600_000;
@@ -42,6 +43,27 @@ export function riskNotice(row: RiskRow, now: number): Notice {
     deadline,
     sentence: `${counted(count, 'download')} of ${truckId} may be lost: ${parts.join('; ')}.`,
     page: consolePage('recordings', { status: 'available', connectionId, truckId }),
+    action: {
+      title: 'Fetch its recordings now',
+      method: 'POST',
+      path: '/recordings/retry',
+      body: { connectionId, truckId },
+    },
+    state: { topic: 'recording.at_risk', about: `${connectionId}:${truckId}`, data: { connectionId, truckId } },
+  };
+}
+
+export function heldNotice(row: HeldRiskRow): Notice {
+  const { count, lost, cases, deadline, since, truck_id: truckId, connection_id: connectionId } = row;
+  const ended = lost === 0 ? '' : ` ${number(lost)} of them ended without a file.`;
+  return {
+    ...truckOf(row),
+    kind: 'held-at-risk',
+    severity: 'now',
+    since,
+    deadline,
+    sentence: `${counted(count, 'recording')} of ${truckId} that a hold needs (${cases.slice(0, 5).join(', ')}) ${count === 1 ? 'is' : 'are'} not stored, and may be lost at the partner.${ended}`,
+    page: consolePage('recordings', { connectionId, truckId }),
     action: {
       title: 'Fetch its recordings now',
       method: 'POST',

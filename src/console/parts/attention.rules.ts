@@ -10,9 +10,12 @@ interface Check {
 export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
   'outbound-off': { title: 'Calls to partners', none: 'Partners are called' },
   'database-trouble': { title: 'Database', none: 'The database takes writes' },
+  replication: { title: 'Standbys', none: 'Every connected standby of the database follows it' },
+  clock: { title: 'Clock', none: 'The clock of the service agrees with that of the database' },
   'missing-partitions': { title: 'Partitions', none: 'Every table has partitions for the time to come' },
   'storage-trouble': { title: 'Video storage', none: 'The video storage takes files' },
   'kept-versions': { title: 'Old versions of video', none: 'Deleted video leaves no old version in the bucket' },
+  'late-work': { title: 'Late work', none: 'No due work has waited for more than 15 minutes' },
   'refused-keys': { title: 'Refused key', none: 'No key was refused at the last call' },
   'failing-calls': { title: 'Failing calls', none: 'The last call of each operation was answered' },
   'held-runs': { title: 'Held synchronisation', none: 'No run waits for a decision' },
@@ -27,7 +30,7 @@ export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
   'expired-downloads': { title: 'Expired recordings', none: 'No recording expired before it was stored' },
   'failed-clips': { title: 'Failed clips', none: 'No clip request ended without a file' },
   'refused-pushes': { title: 'Refused pushes', none: 'No push was refused in the last day' },
-  'expiring-keys': { title: 'Key about to expire', none: 'No key expires within 14 days' },
+  'expiring-keys': { title: 'Key about to expire', none: 'No key expires within 14 days, or has expired within 7' },
   'lost-exchanges': { title: 'Exchange log', none: 'No exchange was lost in the last day' },
   'failing-webhooks': { title: 'Webhooks', none: 'Every webhook endpoint works' },
 };

@@ -6,9 +6,12 @@ import { CONNECTION, TRUCK } from './fields.js';
 export const ATTENTION_KINDS = [
   'outbound-off',
   'database-trouble',
+  'replication',
+  'clock',
   'missing-partitions',
   'storage-trouble',
   'kept-versions',
+  'late-work',
   'retention-stopped',
   'refused-keys',
   'failing-calls',
@@ -94,6 +97,8 @@ export class CheckResult {
 /** One check, whether it found something or not. */
 export class CheckedKind extends CheckResult {
   @OneOf('The check', ATTENTION_KINDS, example('failed-downloads')) kind!: AttentionKind;
+  @Flag('With `ok: false`: a setting of the service or of the database hides what the check looks at', optional)
+  bySetting?: boolean;
 }
 
 /** Everything that needs attention, and what was looked at. */

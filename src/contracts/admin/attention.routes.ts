@@ -13,7 +13,7 @@ export const ATTENTION_ROUTES = {
   getAttention: route(FOR_VIEWERS, 'GET', '/attention', {
     summary: 'List what needs attention',
     description:
-      'One ranked list over everything that the service stores: held and failing synchronisations, calls that partners refuse, downloads at risk, lost footage, refused pushes, keys that expire, trouble of the storage. `checked` names every check that was made, also those that found nothing, and those that could not be made.',
+      'One ranked list over everything that the service stores: held and failing synchronisations, calls that partners refuse, downloads at risk, lost footage, refused pushes, keys that expire, work that is late, trouble of the database, its standbys and the storage. `checked` names every check that was made, also those that found nothing, and those that could not be made.',
     response: Attention,
     returns: 'What needs attention',
   }),

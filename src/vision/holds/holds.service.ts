@@ -21,7 +21,7 @@ import { Database } from '../../database/database.js';
 import type { Sql } from '../../database/sql.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { haulerOf, unknownConnection } from '../client/vision-connections.repository.js';
-import { countHeld, findHeldAtRisk, findMissing, type HeldRiskRow } from './held-footage.repository.js';
+import { countHeld, findMissing } from './held-footage.repository.js';
 import { type HoldRow, HoldsRepository, lockHolding } from './holds.repository.js';
 
 /** Holds of footage: rules over ranges of trucks, later recordings included. */
@@ -86,11 +86,6 @@ export class Holds {
   async markedOne(recording: StoredRecording): Promise<AdminRecording> {
     const holds = await this.holds.ofRecordings([recording.id]);
     return { ...recording, holdIds: holds.get(recording.id) ?? [] };
-  }
-
-  /** Held recordings that have no file yet, and may get none. */
-  atRisk(): Promise<HeldRiskRow[]> {
-    return findHeldAtRisk(this.database);
   }
 
   private async haulerOf({ connectionId, truckId, from, to }: CreateHold): Promise<string> {

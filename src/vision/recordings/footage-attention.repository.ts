@@ -1,5 +1,4 @@
-import { Injectable } from '@nestjs/common';
-import { Database } from '../../database/database.js';
+import type { Sql } from '../../database/sql.js';
 import type { TruckRow } from '../truck.js';
 
 /** Downloads of a truck that wait, and have failed so far or whose link expires within an hour. */
@@ -51,62 +50,56 @@ const OF_CONNECTION = '(hauler_id, connection_id) IN (SELECT hauler_id, id FROM 
 export const IS_AT_RISK = `status = 'available'
          AND (last_error IS NOT NULL OR link IS NOT NULL AND expires_at < now() + interval '1 hour')`;
 
-/** Footage that is lost or may be lost, by truck. */
-@Injectable()
-export class FootageAttentionRepository {
-  constructor(private readonly database: Database) {}
+export function footageAtRisk(database: Sql): Promise<RiskRow[]> {
+  return database.query<RiskRow>(
+    `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count,
+       (count(*) FILTER (WHERE last_error IS NOT NULL))::float8 AS failing, min(tried_since) AS since,
+       min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
+     FROM recordings
+     WHERE ${OF_CONNECTION} AND ${IS_AT_RISK}
+     GROUP BY hauler_id, connection_id, truck_id`,
+  );
+}
 
-  atRisk(): Promise<RiskRow[]> {
-    return this.database.query<RiskRow>(
-      `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count,
-         (count(*) FILTER (WHERE last_error IS NOT NULL))::float8 AS failing, min(tried_since) AS since,
-         min(expires_at) FILTER (WHERE link IS NOT NULL AND expires_at < now() + interval '1 hour') AS deadline
-       FROM recordings
-       WHERE ${OF_CONNECTION} AND ${IS_AT_RISK}
-       GROUP BY hauler_id, connection_id, truck_id`,
-    );
-  }
+/** Without the recordings that retention deleted. */
+export function lostFootage(database: Sql): Promise<LostRow[]> {
+  return database.query<LostRow>(
+    `SELECT hauler_id, connection_id, truck_id, status, sum(count)::float8 AS count, min(since) AS since, max(last_at) AS last_at,
+       jsonb_object_agg(coalesce(reason_code, 'unknown'), count) AS reasons
+     FROM (
+       SELECT hauler_id, connection_id, truck_id, status, reason_code, count(*) AS count, min(updated_at) AS since,
+         max(updated_at) AS last_at
+       FROM recordings WHERE status IN ('failed', 'expired') AND deleted_at IS NULL AND ${OF_CONNECTION}
+       GROUP BY hauler_id, connection_id, truck_id, status, reason_code) AS by_reason
+     GROUP BY hauler_id, connection_id, truck_id, status`,
+  );
+}
 
-  /** Without the recordings that retention deleted. */
-  lost(): Promise<LostRow[]> {
-    return this.database.query<LostRow>(
-      `SELECT hauler_id, connection_id, truck_id, status, sum(count)::float8 AS count, min(since) AS since, max(last_at) AS last_at,
-         jsonb_object_agg(coalesce(reason_code, 'unknown'), count) AS reasons
-       FROM (
-         SELECT hauler_id, connection_id, truck_id, status, reason_code, count(*) AS count, min(updated_at) AS since,
-           max(updated_at) AS last_at
-         FROM recordings WHERE status IN ('failed', 'expired') AND deleted_at IS NULL AND ${OF_CONNECTION}
-         GROUP BY hauler_id, connection_id, truck_id, status, reason_code) AS by_reason
-       GROUP BY hauler_id, connection_id, truck_id, status`,
-    );
-  }
+export function unreadWindows(database: Sql): Promise<UnreadRow[]> {
+  return database.query<UnreadRow>(
+    `SELECT w.hauler_id, w.connection_id, s.truck_id, count(*)::float8 AS count,
+       extract(epoch FROM sum(w.end_time - w.start_time))::float8 AS seconds,
+       (count(*) FILTER (WHERE w.due_at IS NULL AND w.started_at IS NULL))::float8 AS given_up,
+       min(w.id::text) AS first_id, min(w.start_time) AS start_time, max(w.end_time) AS end_time
+     FROM video_windows AS w JOIN video_subscriptions AS s ON (s.hauler_id, s.id) = (w.hauler_id, w.subscription_id)
+       JOIN connections AS c ON (c.hauler_id, c.id) = (w.hauler_id, w.connection_id)
+     WHERE s.deleted_at IS NULL AND c.deleted_at IS NULL
+       AND (w.reread_day IS NULL OR w.last_error IS NOT NULL OR w.due_at IS NULL AND w.started_at IS NULL)
+     GROUP BY w.hauler_id, w.connection_id, s.truck_id`,
+  );
+}
 
-  unread(): Promise<UnreadRow[]> {
-    return this.database.query<UnreadRow>(
-      `SELECT w.hauler_id, w.connection_id, s.truck_id, count(*)::float8 AS count,
-         extract(epoch FROM sum(w.end_time - w.start_time))::float8 AS seconds,
-         (count(*) FILTER (WHERE w.due_at IS NULL AND w.started_at IS NULL))::float8 AS given_up,
-         min(w.id::text) AS first_id, min(w.start_time) AS start_time, max(w.end_time) AS end_time
-       FROM video_windows AS w JOIN video_subscriptions AS s ON (s.hauler_id, s.id) = (w.hauler_id, w.subscription_id)
-         JOIN connections AS c ON (c.hauler_id, c.id) = (w.hauler_id, w.connection_id)
-       WHERE s.deleted_at IS NULL AND c.deleted_at IS NULL
-         AND (w.reread_day IS NULL OR w.last_error IS NOT NULL OR w.due_at IS NULL AND w.started_at IS NULL)
-       GROUP BY w.hauler_id, w.connection_id, s.truck_id`,
-    );
-  }
-
-  /** Without the clips that retention deleted. */
-  lostClips(): Promise<LostClipsRow[]> {
-    return this.database.query<LostClipsRow>(
-      `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count, min(updated_at) AS since,
-         max(updated_at) AS last_at, (array_agg(reason ORDER BY updated_at DESC, id DESC))[1] AS reason,
-         (array_agg(start_time ORDER BY updated_at DESC, id DESC))[1] AS start_time,
-         (array_agg(end_time ORDER BY updated_at DESC, id DESC))[1] AS end_time
-       FROM video_requests AS request
-       WHERE status IN ('failed', 'expired') AND ${OF_CONNECTION} AND NOT EXISTS (
-         SELECT FROM video_request_parts AS part
-         WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND part.file_removed_at IS NOT NULL)
-       GROUP BY hauler_id, connection_id, truck_id`,
-    );
-  }
+/** Without the clips that retention deleted. */
+export function lostClips(database: Sql): Promise<LostClipsRow[]> {
+  return database.query<LostClipsRow>(
+    `SELECT hauler_id, connection_id, truck_id, count(*)::float8 AS count, min(updated_at) AS since,
+       max(updated_at) AS last_at, (array_agg(reason ORDER BY updated_at DESC, id DESC))[1] AS reason,
+       (array_agg(start_time ORDER BY updated_at DESC, id DESC))[1] AS start_time,
+       (array_agg(end_time ORDER BY updated_at DESC, id DESC))[1] AS end_time
+     FROM video_requests AS request
+     WHERE status IN ('failed', 'expired') AND ${OF_CONNECTION} AND NOT EXISTS (
+       SELECT FROM video_request_parts AS part
+       WHERE part.hauler_id = request.hauler_id AND part.request_id = request.id AND part.file_removed_at IS NOT NULL)
+     GROUP BY hauler_id, connection_id, truck_id`,
+  );
 }

@@ -187,7 +187,7 @@ describe('footage', () => {
     await service.dataSource.query('ALTER TABLE video_windows RENAME TO moved');
     try {
       const attention = await attentionOf(service);
-      expect(unmade(attention)).toEqual(['unread-windows']);
+      expect(unmade(attention)).toEqual(['late-work', 'unread-windows']);
       expect(attention.checked.find(({ ok }) => !ok)?.reason).toMatch(/^The check failed\./);
       expect(attention.data.some(({ kind }) => kind === 'downloads-at-risk')).toBe(true);
     } finally {
@@ -252,10 +252,14 @@ test('the partner side alone checks what it has, and without the exchange log, w
     const attention = await attentionOf(service);
     expect(attention.data).toEqual([]);
     expect(attention.checked.map(({ kind }) => kind).sort()).toEqual([
+      'clock',
       'database-trouble',
       'expiring-keys',
       'kept-versions',
+      'late-work',
       'lost-exchanges',
+      'missing-partitions',
+      'replication',
       'storage-trouble',
     ]);
     expect(unmade(attention)).toEqual(['lost-exchanges']);

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { SITE_SYNC_WORK } from '../../../src/site-sync/sync/sync-runs.repository.js';
 import { startTestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { SiteScene } from '../../support/site-scene.js';
+import { endLease, giveLaneAway, makeConnectionDue } from '../../support/time.js';
 
 interface Outbound {
   readonly enabled: boolean;
@@ -48,6 +50,36 @@ test('while the calls are switched off, nothing calls a partner and due work wai
   expect((await scene.ended(runId)).status).not.toBe('failed');
   expect(scene.partner.asked.length).toBeGreaterThan(0);
   expect(scene.partner.asked.filter(({ at }) => at < switchedOn)).toEqual([]);
+});
+
+test('work that waits for the switch is not late; work that no instance takes is, until one does (decision 69)', async () => {
+  const { service } = scene;
+  const late = async () => {
+    const { body } = await service.admin<{ data: { kind: string; subject: string; severity: string }[] }>(
+      'GET',
+      '/attention',
+    );
+    return body.data.filter(({ kind }) => kind === 'late-work').map(({ subject, severity }) => [subject, severity]);
+  };
+  const oldest = async () => {
+    const { text } = await service.call('GET', '/metrics', {
+      headers: { Authorization: `Bearer ${service.env.ADMIN_TOKEN}` },
+    });
+    return Number(new RegExp(`^work_oldest_due_seconds\\{kind="${SITE_SYNC_WORK}"\\} (.+)$`, 'm').exec(text)?.[1] ?? 0);
+  };
+  scene.answers(NOTHING);
+  await set({ enabled: false });
+  const runId = await scene.request();
+  await makeConnectionDue(service, scene.connectionId, -20 * 60);
+  expect([await late(), await oldest()]).toEqual([[], 0]);
+  await giveLaneAway(service, SITE_SYNC_WORK, scene.connectionId);
+  await set({ enabled: true });
+  expect(await late()).toEqual([[SITE_SYNC_WORK, 'soon']]);
+  expect(await oldest()).toBeGreaterThan(900);
+  await endLease(service, scene.connectionId);
+  scene.hurry();
+  await scene.ended(runId);
+  expect(await late()).toEqual([]);
 });
 
 test('another instance follows', async () => {

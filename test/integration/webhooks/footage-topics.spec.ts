@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
 import type { WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
-import { StatesJob } from '../../../src/webhooks/states.job.js';
+import { StatesJob } from '../../../src/admin/attention/states.job.js';
 import { issueConnectionKey } from '../../support/api-keys.js';
 import { eventually } from '../../support/eventually.js';
 import { sampleVideo } from '../../support/sample-video.js';
