@@ -44,21 +44,30 @@ function elementsFrom(others: ReadonlyMap<string, KitAnswer>, list: string): { b
 
 const isSmallPage = ({ kind }: Asked) => kind === 'All' || kind === 'Repeat';
 
+function overlapping(elements: Body[], url: string): Body[] {
+  const { searchParams } = new URL(url);
+  const [from = NaN, to = NaN] = ['startTime', 'endTime'].map((name) => Date.parse(searchParams.get(name) ?? ''));
+  return elements.filter((each) => Date.parse(each.endTime) > from && Date.parse(each.startTime) < to);
+}
+
 /** A server of these elements, with one fault. */
 const serving =
   (fault: (page: Body[], asked: Asked, all: Body[]) => Served): Change =>
-  (answer, others, plan) => {
+  (answer, others, plan, url) => {
     const asked = askedBy(plan);
     const { body, elements } = elementsFrom(others, asked.list);
-    const isSmall = isSmallPage(asked);
-    const size = isSmall ? 1 : 100;
+    const size = isSmallPage(asked) ? 1 : 100;
     const page = elements.slice((asked.page - 1) * size, asked.page * size);
     const served = fault(page, asked, elements);
-    const pagination = { page: asked.page, pageSize: size, totalItems: ELEMENTS, totalPages: isSmall ? ELEMENTS : 1 };
-    body.data[asked.list === 'videos' ? 'videos' : 'recordings'] = served.elements ?? page;
-    body.data.pagination = { ...pagination, ...served.totals };
+    const listed = asked.kind === 'Inside' ? overlapping(served.elements ?? page, url) : (served.elements ?? page);
+    const totalItems = asked.kind === 'Inside' ? listed.length : ELEMENTS;
+    body.data[asked.list === 'videos' ? 'videos' : 'recordings'] = listed;
+    const pagination = { page: asked.page, pageSize: size, totalItems, totalPages: Math.ceil(totalItems / size) };
+    body.data.pagination = { ...pagination, ...(asked.kind === 'Inside' ? {} : served.totals) };
     return served.answer ?? { ...answer, status: 200, body: Buffer.from(JSON.stringify(body)) };
   };
+
+const backwards = (element: Body): Body => ({ ...element, startTime: element.endTime, endTime: element.startTime });
 
 const pageOf = (all: Body[], { kind, page }: Asked): Body[] =>
   kind === 'All' || kind === 'Repeat' ? all.slice(page - 1, page) : page === 1 ? all : [];
@@ -103,6 +112,24 @@ export function readingMutants(list: 'videos' | 'continuous', first: number, ids
       id(27),
       serving((page) => ({ elements: page.map((each) => ({ ...each, id: each.id === 'e3' ? 'e2' : each.id })) })),
     ],
+    // On a later page.
+    [id(20), serving((page) => ({ elements: page.map((each) => (each.id === 'e2' ? backwards(each) : each)) }))],
+    [
+      id(22),
+      serving((page) => ({
+        elements: page.map((each) => (each.id === 'e2' ? { ...each, customerId: 'other' } : each)),
+      })),
+    ],
+    ...(list === 'continuous'
+      ? ([
+          [
+            'VISION-462',
+            serving((page, _, all) => ({
+              elements: page.map((each) => (each.id === 'e3' ? { ...all[2], id: 'e3' } : each)),
+            })),
+          ],
+        ] as const)
+      : []),
     [end, serving((page, { kind }, all) => (kind === 'All' && page.length === 0 ? { elements: [all.at(-1)] } : {}))],
     [endList, serving((page, { kind }) => (kind === 'All' && page.length === 0 ? { answer: refused(404) } : {}))],
     [id(25), serving((_, { kind, page }) => (kind === 'All' && page === 3 ? { answer: refused(404) } : {}))],

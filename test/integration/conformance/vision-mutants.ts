@@ -57,6 +57,7 @@ function listMutants(name: string, first: number, hasPagination: boolean): Mutan
           [id(31), page({ page: 2 })],
           [id(32), page({ pageSize: 50 })],
           [id(33), page({ totalPages: 9 })],
+          [id(33), page({ totalPages: 9, pageSize: undefined })],
           [id(34), page({ totalItems: 99, totalPages: 5 })],
         ] as const)
       : []),
@@ -85,6 +86,82 @@ function pageMutants(list: string, first: number): Mutant[] {
   ];
 }
 
+/** Another list of elements, with the totals of a server that filters first. */
+const listing = (edit: (elements: Body[]) => Body[]): Change =>
+  json((body) => {
+    const name = body.data.videos === undefined ? 'recordings' : 'videos';
+    body.data[name] = edit(body.data[name]);
+    const { length } = body.data[name];
+    const { pageSize } = body.data.pagination;
+    Object.assign(body.data.pagination, { totalItems: length, totalPages: Math.ceil(length / pageSize) });
+  });
+
+/** A server that ignores the filter: the list of another request. */
+const listOfRequest =
+  (name: string): Change =>
+  (answer, others) =>
+    others.get(name) ?? answer;
+
+const elsewhere = { id: 'elsewhere', startTime: '2020-01-01T00:00:00Z', endTime: '2020-01-01T00:01:00Z' };
+
+interface FilterIds {
+  readonly camera: string;
+  readonly whole: string;
+  readonly narrow: string;
+  readonly known: string;
+  readonly empty: string;
+  readonly knownCamera: string;
+  readonly emptyOfCamera: string;
+  readonly counted: string;
+  readonly divided: string;
+}
+const VIDEOS: FilterIds = {
+  camera: 'VISION-041',
+  whole: 'VISION-401',
+  narrow: 'VISION-402',
+  known: 'VISION-403',
+  empty: 'VISION-405',
+  knownCamera: 'VISION-406',
+  emptyOfCamera: 'VISION-407',
+  counted: 'VISION-409',
+  divided: 'VISION-410',
+};
+const CONTINUOUS: FilterIds = {
+  camera: 'VISION-142',
+  whole: 'VISION-451',
+  narrow: 'VISION-452',
+  known: 'VISION-453',
+  empty: 'VISION-455',
+  knownCamera: 'VISION-456',
+  emptyOfCamera: 'VISION-457',
+  counted: 'VISION-459',
+  divided: 'VISION-460',
+};
+
+/** Mutants of lists with a filter, or with another pageSize. */
+const filterMutants = (list: string, ids: FilterIds): Mutant[] => [
+  ...on(`${list}OfCamera`, [
+    [ids.camera, lastElement('cameraId', 'rear')],
+    // An empty list as soon as a camera is named.
+    [ids.camera, listing(() => [])],
+    [ids.whole, listing((elements) => elements.slice(1))],
+    [ids.counted, json((body) => void Object.assign(body.data.pagination, { totalItems: 99, totalPages: 5 }))],
+  ]),
+  ...on(`${list}Inside`, [[ids.narrow, listing((elements) => [...elements, { ...elements[0], ...elsewhere }])]]),
+  ...on(`${list}Nowhere`, [
+    [ids.known, status(404)],
+    [ids.empty, listOfRequest(list)],
+    [ids.counted, json((body) => void Object.assign(body.data.pagination, { totalItems: 3, totalPages: 1 }))],
+  ]),
+  ...on(`${list}NowhereOfCamera`, [
+    [ids.knownCamera, status(404)],
+    [ids.emptyOfCamera, listOfRequest(list)],
+  ]),
+  // The totalPages of another page size.
+  ...on(`${list}Page1`, [[ids.divided, member('data.pagination.totalPages', 1)]]),
+  ...on(`${list}FullPage`, [[ids.divided, member('data.pagination.totalPages', 7)]]),
+];
+
 export const VISION: Mutant[] = [
   ...listMutants('videos', 1, true),
   ...listMutants('continuous', 101, true),
@@ -95,9 +172,16 @@ export const VISION: Mutant[] = [
     ['VISION-006', json(({ data: { videos, ...data }, ...body }) => ({ ...body, data: { ...data, items: videos } }))],
     ['VISION-007', member('data.pagination', undefined)],
   ]),
-  ...on('videosOfTruck', [['VISION-040', lastElement('truckId', 'OTHER')]]),
-  ...on('videosOfCamera', [['VISION-041', lastElement('cameraId', 'rear')]]),
+  ...filterMutants('videos', VIDEOS),
+  ...filterMutants('continuous', CONTINUOUS),
+  ...on('videosOfTruck', [
+    ['VISION-040', lastElement('truckId', 'OTHER')],
+    ['VISION-040', listing(() => [])],
+    ['VISION-400', listing((elements) => elements.slice(1))],
+  ]),
+  ...on('videosOfUnknownRequest', [['VISION-408', listOfRequest('videos')]]),
   ...on('videosInRange', [
+    ['VISION-042', listing(() => [])],
     [
       'VISION-042',
       json(
@@ -145,7 +229,6 @@ export const VISION: Mutant[] = [
   ...pageMutants('continuous', 144),
   ...on('videosFullPage', [['VISION-044', member('data.pagination.pageSize', 50)]]),
   ...on('continuousFullPage', [['VISION-151', member('data.pagination.pageSize', 50)]]),
-  ...on('continuousOfCamera', [['VISION-142', lastElement('cameraId', 'rear')]]),
   ...on('continuousLargePage', [
     [
       'VISION-150',
@@ -161,7 +244,8 @@ export const VISION: Mutant[] = [
     ['VISION-161', bytes('')],
     [
       'VISION-162',
-      (...all) => header('transfer-encoding', 'chunked')(header('content-length', undefined)(...all), all[1], all[2]),
+      (...all) =>
+        header('transfer-encoding', 'chunked')(header('content-length', undefined)(...all), all[1], all[2], all[3]),
     ],
     ['VISION-163', header('etag', undefined)],
     ['VISION-167', (answer) => ({ ...answer, body: answer.body.subarray(0, 5_000), cut: 'the connection closed' })],
@@ -201,7 +285,8 @@ export const VISION: Mutant[] = [
   ]),
   ...on('clip', [
     ['VISION-306', lastElement('requestId', 'other')],
-    ['VISION-307', json((body) => ({ ...body, data: { videos: [], request: { requestId: 'r', status: 'failed' } } }))],
+    ['VISION-420', lastElement('truckId', 'OTHER')],
+    ['VISION-420', lastElement('cameraId', 'rear')],
     [
       'VISION-308',
       json(
@@ -215,6 +300,19 @@ export const VISION: Mutant[] = [
     ],
     ['VISION-309', lastElement('requestId', undefined)],
   ]),
+  ...on(/^clip(Again)?$/, [
+    ['VISION-307', json((body) => ({ ...body, data: { videos: [], request: { requestId: 'r', status: 'failed' } } }))],
+    ['VISION-307', json((body) => ({ ...body, data: { videos: [], request: { requestId: 'r', status: 'ready' } } }))],
+  ]),
+  ...on('clipAgain', [
+    ['VISION-422', member('data.request.status', 'processing')],
+    ['VISION-422', member('data.request.status', 'failed')],
+    ['VISION-421', listing(() => [])],
+  ]),
+  ...on('secondRequest', [
+    ['VISION-423', (answer, others) => ({ ...answer, body: others.get('request')?.body ?? answer.body })],
+  ]),
+  ...on('requestNowhere', [['VISION-424', status(404)]]),
   ...on('clipDownload', [
     ['VISION-361', bytes('{}')],
     ['VISION-362', (answer) => ({ ...answer, body: answer.body.subarray(0, answer.body.length / 2) })],
