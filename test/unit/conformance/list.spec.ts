@@ -39,6 +39,11 @@ describe('--list', () => {
   });
 });
 
+test('a search for the id of a rule finds where it is declared', () => {
+  const sources = globSync('src/conformance/**/*.ts').map((file) => readFileSync(file, 'utf8'));
+  expect(rules.map(({ id }) => id).filter((id) => !sources.some((text) => text.includes(`'${id}'`)))).toEqual([]);
+});
+
 interface Schema {
   readonly $ref?: string;
   readonly items?: Schema;
