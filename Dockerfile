@@ -15,9 +15,14 @@ RUN npm run build && rm -r dist/compiled
 
 # What runs: production packages only. The optional ones are a Node and a PostgreSQL, and the container brings both.
 FROM node:26.10.0-slim AS packages
-WORKDIR /app
+WORKDIR /haulbridge
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --omit=optional
+# What it is made of: the packages (CycloneDX), and the texts of their licences. npm misses what package.json names and is not installed.
+COPY scripts/notices.mjs scripts/notices.mjs
+RUN npm pkg delete devDependencies optionalDependencies \
+ && npm sbom --sbom-format=cyclonedx --sbom-type=application > sbom.cdx.json \
+ && node scripts/notices.mjs > THIRD-PARTY-NOTICES.md
 
 FROM node:26.10.0-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
@@ -33,8 +38,9 @@ LABEL org.opencontainers.image.title=haulbridge \
       org.opencontainers.image.description="Scale tickets, accounts, disposal sites and truck-camera video between a waste-hauling platform and its partners" \
       org.opencontainers.image.licenses=MIT
 WORKDIR /app
-COPY package.json LICENSE THIRD-PARTY-NOTICES.md deploy/sbom.cdx.json ./
-COPY --from=packages /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY --from=packages /haulbridge/THIRD-PARTY-NOTICES.md /haulbridge/sbom.cdx.json ./
+COPY --from=packages /haulbridge/node_modules node_modules
 COPY --from=build /app/dist dist
 # By number, so that Kubernetes can see that it is not root.
 USER 1000:0

@@ -1,11 +1,12 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /**
  * Revisions of tickets have one partition per month of their ticket's id, which contains the time at which it was received first. So a
  * ticket has all its revisions in one partition, and the number of a revision stays unique. The service creates the partitions ahead;
  * ids of other times are in the partition of the rest. The function for partitions of exchanges is not needed any more.
  */
-export class PartitionTicketRevisions1795610000000 implements MigrationInterface {
+export class PartitionTicketRevisions1795610000000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       ALTER TABLE ticket_revisions RENAME TO unpartitioned_revisions;
@@ -35,37 +36,7 @@ export class PartitionTicketRevisions1795610000000 implements MigrationInterface
       DROP TABLE unpartitioned_revisions;
       ALTER TABLE ticket_revisions ADD CONSTRAINT ticket_revisions_pkey PRIMARY KEY (hauler_id, ticket_id, revision);
       DROP FUNCTION pg_temp.month_start(timestamp);
-      DROP FUNCTION create_exchange_partitions(date, date);
-      DROP FUNCTION exchange_day_start(date)`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(`
-      ALTER TABLE ticket_revisions RENAME TO partitioned_revisions;
-      ALTER TABLE partitioned_revisions RENAME CONSTRAINT ticket_revisions_pkey TO partitioned_revisions_pkey;
-      CREATE TABLE ticket_revisions (LIKE partitioned_revisions INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING STORAGE);
-      INSERT INTO ticket_revisions SELECT * FROM partitioned_revisions;
-      DROP TABLE partitioned_revisions;
-      ALTER TABLE ticket_revisions ADD CONSTRAINT ticket_revisions_pkey PRIMARY KEY (hauler_id, ticket_id, revision);
-
-      CREATE FUNCTION exchange_day_start(day date) RETURNS text LANGUAGE sql IMMUTABLE AS $body$
-        SELECT substr(hex, 1, 8) || '-' || substr(hex, 9, 4) || '-0000-0000-000000000000'
-          FROM (SELECT lpad(to_hex((extract(epoch FROM day::timestamp) * 1000)::bigint), 12, '0') AS hex) AS start
-      $body$;
-      CREATE FUNCTION create_exchange_partitions(first_day date, last_day date) RETURNS void LANGUAGE plpgsql AS $body$
-      DECLARE
-        day date := first_day;
-        partition text;
-      BEGIN
-        PERFORM pg_advisory_xact_lock(4867391203);
-        WHILE day <= last_day LOOP
-          partition := 'exchanges_' || to_char(day, 'YYYYMMDD');
-          IF to_regclass(partition) IS NULL THEN
-            EXECUTE format('CREATE TABLE %I PARTITION OF exchanges FOR VALUES FROM (%L) TO (%L)', partition,
-              exchange_day_start(day), exchange_day_start(day + 1));
-          END IF;
-          day := day + 1;
-        END LOOP;
-      END $body$`);
+      DROP FUNCTION IF EXISTS create_exchange_partitions(date, date);
+      DROP FUNCTION IF EXISTS exchange_day_start(date)`);
   }
 }

@@ -1,10 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /**
  * Haulers on their way to another cell. `locked`: nothing of the hauler is written here. `moved`: it was released here.
  * `imported`: it came here from another cell, and is in use. No foreign key: a row outlives its hauler, and precedes it.
  */
-export class MoveHaulers1795620000000 implements MigrationInterface {
+export class MoveHaulers1795620000000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE hauler_moves (
@@ -14,9 +15,5 @@ export class MoveHaulers1795620000000 implements MigrationInterface {
         exported_at timestamptz,
         cell text
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE hauler_moves');
   }
 }

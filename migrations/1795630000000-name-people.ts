@@ -1,7 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /** Sessions of people who signed in at an identity provider, and people in the action log. */
-export class NamePeople1795630000000 implements MigrationInterface {
+export class NamePeople1795630000000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     // An instance of the version before writes neither the id nor the rest.
     await queryRunner.query(`
@@ -13,12 +14,5 @@ export class NamePeople1795630000000 implements MigrationInterface {
         ADD CONSTRAINT console_sessions_person_check CHECK ((person IS NULL) = (role IS NULL));
       CREATE UNIQUE INDEX console_sessions_id_key ON console_sessions (id);
       ALTER TABLE actions ADD COLUMN person jsonb`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(`
-      DELETE FROM console_sessions WHERE person IS NOT NULL;
-      ALTER TABLE console_sessions DROP COLUMN id, DROP COLUMN person, DROP COLUMN role, DROP COLUMN haulers;
-      ALTER TABLE actions DROP COLUMN person`);
   }
 }

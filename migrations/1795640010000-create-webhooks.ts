@@ -1,7 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /** Webhook endpoints, their deliveries, and the states that were announced to them. */
-export class CreateWebhooks1795640010000 implements MigrationInterface {
+export class CreateWebhooks1795640010000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE webhook_endpoints (
@@ -54,9 +55,5 @@ export class CreateWebhooks1795640010000 implements MigrationInterface {
         topic text NOT NULL,
         PRIMARY KEY (endpoint_id, subject)
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE webhook_states, webhook_deliveries, webhook_endpoints');
   }
 }

@@ -1,11 +1,12 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /**
  * Which custom field of a hauler's tickets names the truck, and where its footage is. The index finds the tickets that were
  * weighed at a time. It is a BRIN because pushes must not pay for it: tickets arrive about in the order of their flows, and
  * the multi-minmax operators keep a few late ones apart.
  */
-export class SetTicketFootage1795660010000 implements MigrationInterface {
+export class SetTicketFootage1795660010000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE ticket_footage (
@@ -18,9 +19,5 @@ export class SetTicketFootage1795660010000 implements MigrationInterface {
       );
       CREATE INDEX tickets_flows_idx ON tickets
         USING brin (inbound_updated_at timestamptz_minmax_multi_ops, outbound_updated_at timestamptz_minmax_multi_ops)`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE ticket_footage; DROP INDEX tickets_flows_idx');
   }
 }

@@ -1,10 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /**
  * Links by which people without an account see a recording. Only the hash of a link's token is stored. The recording has no
  * foreign key: recordings are partitioned by `start_time`.
  */
-export class ShareRecordings1795660020000 implements MigrationInterface {
+export class ShareRecordings1795660020000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE recording_shares (
@@ -25,9 +26,5 @@ export class ShareRecordings1795660020000 implements MigrationInterface {
       );
       CREATE INDEX recording_shares_id_idx ON recording_shares (id);
       CREATE INDEX recording_shares_recording_idx ON recording_shares (recording_id, id)`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE recording_shares');
   }
 }

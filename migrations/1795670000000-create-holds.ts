@@ -1,10 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
-/**
- * Footage that a case needs, and for how long each hauler keeps its video. A hold is a rule over a range of a truck. It has no
- * foreign key to recordings, because later ones belong to it too.
- */
-export class CreateHolds1795670000000 implements MigrationInterface {
+/** Footage that a case needs: a rule over a range of a truck. It has no foreign key to recordings, because later ones belong to it too. */
+export class CreateHolds1795670000000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE holds (
@@ -26,26 +24,6 @@ export class CreateHolds1795670000000 implements MigrationInterface {
         CONSTRAINT holds_release_check CHECK (num_nonnulls(released_at, released_by, release_reason) IN (0, 3))
       );
       CREATE UNIQUE INDEX holds_id_key ON holds (id);
-      CREATE INDEX holds_active_idx ON holds (connection_id, truck_id) WHERE released_at IS NULL;
-
-      CREATE TABLE hauler_retention (
-        hauler_id uuid PRIMARY KEY,
-        on_demand_days integer,
-        continuous_days integer,
-        changed_at timestamptz NOT NULL DEFAULT now(),
-        changed_by text NOT NULL
-      );
-
-      -- Each value that VIDEO_RETENTION_DAYS had, because a hauler keeps the longest of its time.
-      CREATE TABLE retention_defaults (
-        since timestamptz PRIMARY KEY DEFAULT now(),
-        days integer,
-        ended_at timestamptz
-      );
-      CREATE UNIQUE INDEX retention_defaults_current_key ON retention_defaults ((true)) WHERE ended_at IS NULL`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE retention_defaults; DROP TABLE hauler_retention; DROP TABLE holds');
+      CREATE INDEX holds_active_idx ON holds (connection_id, truck_id) WHERE released_at IS NULL`);
   }
 }

@@ -1,7 +1,8 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /** The files that are being stored, and whose rows are not written yet: a repair of the storage leaves them. */
-export class AnnounceFiles1795730001000 implements MigrationInterface {
+export class AnnounceFiles1795730001000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE storing_files (
@@ -9,9 +10,5 @@ export class AnnounceFiles1795730001000 implements MigrationInterface {
         name text,
         renewed_at timestamptz NOT NULL DEFAULT now()
       )`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE storing_files');
   }
 }

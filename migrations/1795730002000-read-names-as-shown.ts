@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /** `Default_Ignorable_Code_Point` of Unicode, for PostgreSQL. */
 const NOT_SHOWN =
@@ -18,7 +19,7 @@ interface Row {
  * Names are compared and searched without characters that are not shown. Of accounts whose names are the same now, the oldest has
  * the name; the others stay as they are, and are found by their number.
  */
-export class ReadNamesAsShown1795730002000 implements MigrationInterface {
+export class ReadNamesAsShown1795730002000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     for (let rows: Row[] | undefined; rows === undefined || rows.length === BATCH;) {
       const last: Row | undefined = rows?.at(-1);
@@ -42,9 +43,6 @@ export class ReadNamesAsShown1795730002000 implements MigrationInterface {
       }
     }
   }
-
-  /** The former version compares its own digests: of these accounts it takes the same name once more. */
-  async down(): Promise<void> {}
 }
 
 const spread = (value: string): string => normalised(value).replaceAll(' ', '  ');

@@ -1,10 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /**
  * A material has all its sites in `site_ids` and all its kiosks in `kiosk_ids`, sorted (decision 33). They stood in one column for
  * the first parent and in another for the rest. An array without a parent is null, so that the partial indexes leave it out.
  */
-export class ListParentsOfMaterials1795737000000 implements MigrationInterface {
+export class ListParentsOfMaterials1795737000000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       DROP INDEX materials_site_idx, materials_kiosk_idx, materials_more_sites_idx, materials_more_kiosks_idx;
@@ -21,23 +22,5 @@ export class ListParentsOfMaterials1795737000000 implements MigrationInterface {
         WHERE cardinality(kiosk_ids) > 1;
       CREATE INDEX materials_sites_idx ON materials USING gin (site_ids) WHERE site_ids IS NOT NULL;
       CREATE INDEX materials_kiosks_idx ON materials USING gin (kiosk_ids) WHERE kiosk_ids IS NOT NULL`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query(`
-      DROP INDEX materials_sites_idx, materials_kiosks_idx;
-      ALTER TABLE materials DROP CONSTRAINT materials_parent_check, ADD more_site_ids uuid[], ADD more_kiosk_ids uuid[];
-      UPDATE materials SET more_site_ids = nullif(site_ids[2:], '{}'), more_kiosk_ids = nullif(kiosk_ids[2:], '{}')
-        WHERE cardinality(site_ids) > 1 OR cardinality(kiosk_ids) > 1;
-      ALTER TABLE materials RENAME site_ids TO site_external_id;
-      ALTER TABLE materials RENAME kiosk_ids TO kiosk_external_id;
-      ALTER TABLE materials
-        ALTER site_external_id TYPE uuid USING site_external_id[1],
-        ALTER kiosk_external_id TYPE uuid USING kiosk_external_id[1],
-        ADD CONSTRAINT materials_parent_check CHECK (num_nonnulls(site_external_id, kiosk_external_id) > 0);
-      CREATE INDEX materials_site_idx ON materials (site_external_id, id);
-      CREATE INDEX materials_kiosk_idx ON materials (kiosk_external_id, id);
-      CREATE INDEX materials_more_sites_idx ON materials USING gin (more_site_ids) WHERE more_site_ids IS NOT NULL;
-      CREATE INDEX materials_more_kiosks_idx ON materials USING gin (more_kiosk_ids) WHERE more_kiosk_ids IS NOT NULL`);
   }
 }

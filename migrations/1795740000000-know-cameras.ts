@@ -1,4 +1,5 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /** The names of recordings, one step of their index for each; the names of pairs; and where both of a pair are one camera. */
 export const FILL_CAMERAS = `
@@ -43,7 +44,7 @@ export const FILL_CAMERAS = `
  * The names by which partners call the cameras of a truck, each with what all names of its camera have in common, and with the time in
  * which its recordings began. It outlives them.
  */
-export class KnowCameras1795740000000 implements MigrationInterface {
+export class KnowCameras1795740000000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       CREATE TABLE cameras (
@@ -57,9 +58,5 @@ export class KnowCameras1795740000000 implements MigrationInterface {
         PRIMARY KEY (hauler_id, connection_id, truck_id, name)
       );
       ${FILL_CAMERAS}`);
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP TABLE cameras');
   }
 }

@@ -1,10 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /**
  * The unique indexes of flows without the tickets that lack the flow: most have no outbound flow, and each had an entry there.
  * Built beside the old ones without a lock, which the next migration drops.
  */
-export class BuildFlowIndexes1796100000000 implements MigrationInterface {
+export class BuildFlowIndexes1796100000000 extends Migration {
   readonly transaction = false;
 
   async up(queryRunner: QueryRunner): Promise<void> {
@@ -16,10 +17,5 @@ export class BuildFlowIndexes1796100000000 implements MigrationInterface {
           WHERE ${direction}_number IS NOT NULL`,
       );
     }
-  }
-
-  async down(queryRunner: QueryRunner): Promise<void> {
-    await queryRunner.query('DROP INDEX CONCURRENTLY IF EXISTS tickets_inbound_flow_key');
-    await queryRunner.query('DROP INDEX CONCURRENTLY IF EXISTS tickets_outbound_flow_key');
   }
 }

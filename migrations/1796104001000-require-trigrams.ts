@@ -1,10 +1,11 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { QueryRunner } from 'typeorm';
+import { Migration } from './migration.js';
 
 /**
  * The search of accounts needs pg_trgm, which ships with PostgreSQL. Where the migration of 0.2.0 could not create it, this one
  * says what the operator has to do, and builds the index once it is there.
  */
-export class RequireTrigrams1796104001000 implements MigrationInterface {
+export class RequireTrigrams1796104001000 extends Migration {
   async up(queryRunner: QueryRunner): Promise<void> {
     await queryRunner.query(`
       DO $do$
@@ -26,7 +27,4 @@ export class RequireTrigrams1796104001000 implements MigrationInterface {
         DROP INDEX IF EXISTS accounts_prefix_idx;
       END $do$`);
   }
-
-  /** The former version uses the index too. */
-  async down(): Promise<void> {}
 }

@@ -1,7 +1,7 @@
 // Builds the admin console into static files: `build-console.mjs FOLDER`. The names of scripts and styles contain a hash of
 // their content, so that browsers may cache them without a limit.
 import { build } from 'esbuild';
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const SOURCE = 'src/console';
@@ -34,3 +34,5 @@ const page = readFileSync(join(SOURCE, 'index.html'), 'utf8').replace(/\{\{(\.\w
   addressOf(ending),
 );
 writeFileSync(join(folder, 'index.html'), page);
+// Its code is in the scripts: the container does not install it.
+copyFileSync('node_modules/preact/LICENSE', join(folder, 'LICENSE.preact'));

@@ -24,6 +24,7 @@ const INSTALLED = 'node_modules/.package-lock.json';
 const INSTALLED_FROM = 'node_modules/.haulbridge-lock';
 /** State of the sources at the last build. */
 const BUILT = 'dist/.built';
+const COMPILED = 'dist/compiled';
 /** A build is written here and replaces `dist` when it is complete, because a service may be running from `dist`. */
 const NEW_BUILD = '.dist-new';
 const OLD_BUILD = '.dist-old';
@@ -125,10 +126,10 @@ function build(root, what) {
   const sources = stateOf(root, SOURCES);
   say('building …');
   remove(root, NEW_BUILD);
-  if (what === 'changed')
-    cpSync(join(root, 'dist'), join(root, NEW_BUILD), { recursive: true, preserveTimestamps: true });
-  else mkdirSync(join(root, NEW_BUILD));
-  removeOrphans(root, NEW_BUILD);
+  mkdirSync(join(root, NEW_BUILD));
+  // The compiler goes on from there. What it leaves of a deleted source is in no bundle.
+  if (what === 'changed' && existsSync(join(root, COMPILED)))
+    cpSync(join(root, COMPILED), join(root, NEW_BUILD, 'compiled'), { recursive: true, preserveTimestamps: true });
   const code = compile(root) || bundle(root) || buildConsole(root) || buildDocs(root);
   if (code === 0) {
     writeFileSync(join(root, NEW_BUILD, '.built'), JSON.stringify({ settings, sources }));
@@ -174,18 +175,6 @@ function replaceBuild(root) {
   remove(root, OLD_BUILD);
 }
 
-/** Removes compiled files whose source was deleted; the compiler does not. */
-function removeOrphans(root, folder) {
-  for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isDirectory()) removeOrphans(root, path);
-    else if (/\.js(\.map)?$/.test(path) && !existsSync(join(root, sourceOf(path)))) rmSync(join(root, path));
-  }
-}
-
-const sourceOf = (compiled) =>
-  compiled.replace(new RegExp(`^${NEW_BUILD}/(compiled/)?`), '').replace(/\.js(\.map)?$/, '.ts');
-
 function run(root, command, parameters, path) {
   const { status, signal, error } = spawnSync(command, parameters, {
     cwd: root,
@@ -199,7 +188,7 @@ function run(root, command, parameters, path) {
 
 /** The service reads these. Installers and compilers, which are the code of others, need none of them. */
 const SECRETS =
-  /^(DATABASE_URL|ADMIN_TOKENS?|ADMIN_READ_TOKEN|SECRETS_KEY|SOURCE_SECRETS_KEY|OIDC_CLIENT_SECRET|SMTP_URL|HAULBRIDGE_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN))(_FILE)?$/;
+  /^(DATABASE_URL|ADMIN_TOKENS?|ADMIN_READ_TOKEN|SECRETS_KEY|OIDC_CLIENT_SECRET|SMTP_URL|HAULBRIDGE_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN))(_FILE)?$/;
 
 const withoutSecrets = (environment) =>
   Object.fromEntries(Object.entries(environment).filter(([name]) => !SECRETS.test(name)));

@@ -4,7 +4,6 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { AccountsModule } from './accounts/accounts.module.js';
 import { AdminModule, PartnerAdminModule, PlatformAdminModule } from './admin/admin.module.js';
 import { AuthModule } from './auth/auth.module.js';
-import { BackupModule } from './backup/backup.module.js';
 import { ConfigModule } from './config/config.module.js';
 import type { ResolvedEnv, Side } from './config/env.js';
 import { DatabaseModule } from './database/database.module.js';
@@ -51,7 +50,6 @@ export class AppModule {
         // Express matches routes in this order: the busiest come first.
         ...[INTERFACES, SIDE_MODULES].flatMap((modules) => [...env.SIDES].flatMap((side) => modules[side])),
         HealthModule,
-        BackupModule,
         AdminModule,
         PartnerApiModule,
       ],

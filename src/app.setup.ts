@@ -20,7 +20,6 @@ import { ExchangeLog } from './exchanges/exchange-log.service.js';
 import { beginExchanges, collectAnswers, recordExchanges } from './exchanges/inbound-capture.js';
 import { recordCalls, type Served } from './http/call.js';
 import { countCalls, logCalls, reportUndeclared } from './http/call-log.js';
-import { stripCellPath } from './http/cell-path.js';
 import { allowedMethods } from './http/allowed-methods.js';
 import { HttpAdapter } from './http/express.adapter.js';
 import { inSequence, refuseInvalidHost, setCommonHeaders, stripForwardedPorts } from './http/headers.js';
@@ -63,7 +62,6 @@ export async function createApp(
   const [metrics, exchanges] = [app.get(Metrics), app.get(ExchangeLog)];
   app.use(
     inSequence(
-      ...(env.CELL === undefined ? [] : [stripCellPath(env.CELL)]),
       ...(env.TRUST_PROXY === undefined ? [] : [stripForwardedPorts]),
       setCommonHeaders,
       continueTrace,
@@ -92,7 +90,7 @@ export async function createApp(
   // No push of a ticket is matched against pages.
   adapter.registerLast = () => {
     serveDocuments(app, env);
-    serveConsole(app, env.CELL);
+    serveConsole(app);
   };
   return app;
 }

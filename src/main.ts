@@ -19,6 +19,7 @@ import { urlHost } from './http/url.js';
 import { protectSecrets } from './observability/known-secrets.js';
 import { standardOutput } from './observability/log-output.js';
 import { createLogger } from './observability/logger.js';
+import { refuseOtherKey } from './partner-client/secrets-key.js';
 import { protectFiles } from './storage/private-files.js';
 import { STORAGE, type Storage } from './storage/storage.js';
 
@@ -38,6 +39,7 @@ async function main(): Promise<void> {
   try {
     if (env.MIGRATE_ON_START) await migrate(env.DATABASE_URL, { report: (sentence) => logger.warn(sentence) });
     else await refuseUnusable(env.DATABASE_URL);
+    await refuseOtherKey(env.DATABASE_URL, env.SECRETS_KEY);
     const serving = await serve(env, logger);
     stopOnSignal(serving, env, logger, stopDatabase);
     await announce(serving, env, logger);

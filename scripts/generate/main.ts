@@ -8,7 +8,6 @@ import type { Files, Generator } from './generator.js';
 import { interfaces } from './interfaces.js';
 import { limits } from './limits.js';
 import { MigratedDatabase } from './migrated-database.js';
-import { notices } from './notices.js';
 import { openapi } from './openapi.js';
 import { rules } from './rules.js';
 import { webhooks } from './webhooks.js';
@@ -25,7 +24,6 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
   webhooks,
   columns,
   diagrams,
-  notices,
 };
 
 /** Writes the files of the named generators, of all if none is named. `--check` compares them. Returns the exit code. */

@@ -36,6 +36,7 @@ const page = () => `# Topics of webhooks
 <!-- Generated from src/contracts/webhooks: \`npm run generate -- webhooks\` writes it. -->
 
 How to receive them is in the [guide](guides/webhooks.md). Each topic has an example of the whole body.
+What is sent once for each change goes to e-mail and Slack too, the other topics to signed webhooks alone.
 
 ${SENT_TOPICS.map(section).join('\n')}
 ## Tries

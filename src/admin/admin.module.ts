@@ -17,18 +17,17 @@ import { AttentionController } from './attention/attention.controller.js';
 import { AttentionService } from './attention/attention.service.js';
 import { KeepingAttention } from './attention/keeping-attention.js';
 import { PartitionAttention } from './attention/partition-attention.js';
-import { MoveAttention } from './attention/move-attention.js';
 import { OutboundAttention } from './attention/outbound-attention.js';
 import { PlatformAttention } from './attention/platform-attention.service.js';
 import { HoldBundles } from './bundles/hold-bundles.service.js';
 import { ConnectionCheckService } from './connection-check.service.js';
 import { ConsoleSessionController } from './console-session.controller.js';
 import { ConnectionsController } from './connections.controller.js';
-import { Doctor, DoctorController } from './doctor.js';
-import { ErasureJob, ErasurePlaces } from './erasures/erasure.job.js';
+import { ErasureJob } from './erasures/erasure.job.js';
 import { ErasuresController } from './erasures/erasures.controller.js';
 import { ErasuresRepository } from './erasures/erasures.repository.js';
 import { Erasures } from './erasures/erasures.service.js';
+import { FootageErasure } from './erasures/footage-erasure.js';
 import { ExchangeReplay } from './exchange-replay.service.js';
 import { ExchangesController } from './exchanges.controller.js';
 import { FootageController } from './footage/footage.controller.js';
@@ -51,7 +50,9 @@ import { SharesRepository } from './shares/shares.repository.js';
 import { RecordingShares } from './shares/shares.service.js';
 import { ShownRecordings } from './shown-recordings.service.js';
 import { SandboxClockController, SandboxController } from './sandbox.controller.js';
-import { StorageRepairController, StorageRepairs } from './storage-repair.js';
+import { StorageChecks } from './storage-check/storage-check.service.js';
+import { StorageRepairs } from './storage-check/storage-repair.service.js';
+import { StorageCheckController, StorageRepairController } from './storage-check/storage.controller.js';
 import { RunTreeRepository } from './sync-runs/run-tree.repository.js';
 import { RunTree } from './sync-runs/run-tree.service.js';
 import { SyncRunsController } from './sync-runs.controller.js';
@@ -67,12 +68,12 @@ import { VideoRequestsController } from './video-requests.controller.js';
     ConsoleSessionController,
     HaulersController,
     ExchangesController,
-    DoctorController,
     PeopleController,
     SandboxController,
+    StorageCheckController,
   ],
-  providers: [ActionExports, ActionNames, NamedActions, AttentionService, Doctor, ExchangeReplay],
-  exports: [AttentionService, Doctor, ExchangeReplay],
+  providers: [ActionExports, ActionNames, NamedActions, AttentionService, ExchangeReplay, StorageChecks],
+  exports: [AttentionService, ExchangeReplay, StorageChecks],
 })
 export class AdminModule {}
 
@@ -108,13 +109,12 @@ export class AdminModule {}
   providers: [
     ConnectionCheckService,
     ErasureJob,
-    ErasurePlaces,
     Erasures,
     ErasuresRepository,
+    FootageErasure,
     HoldBundles,
     KeepingAttention,
     PartitionAttention,
-    MoveAttention,
     OutboundAttention,
     OutboundReplay,
     PlatformAttention,

@@ -8,6 +8,7 @@ import {
   CreateConnectionRequest,
   UpdateConnectionRequest,
 } from '../contracts/admin/connection.dto.js';
+import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { ConnectionsService } from '../partner-client/connections.service.js';
@@ -46,8 +47,10 @@ export class ConnectionsController {
   }
 
   @Route(ADMIN_API, 'deleteConnection')
-  async remove(@Param() { id }: IdParam) {
+  async remove(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery) {
+    if (dryRun === true) return this.connections.previewRemoval(id);
     this.keys.forget(await this.connections.remove(id));
+    return undefined;
   }
 
   @Route(ADMIN_API, 'checkConnection')

@@ -15,13 +15,12 @@ import { DEMO_HAULER_ID } from '../contracts/common/demo.js';
 import { AppError } from '../errors/app-error.js';
 import { JsonBody } from '../http/json-body.js';
 import { findConnection } from '../partner-client/connections.service.js';
-import { toCellsView } from './cells-view.js';
 
 /** Sign-in to the console. The page gets a cookie that its scripts cannot read. */
 @Controller()
 export class ConsoleSessionController {
   constructor(
-    @Inject(ENV) private readonly env: Pick<Env, 'SANDBOX' | 'SIDES' | 'CELL' | 'CELLS'>,
+    @Inject(ENV) private readonly env: Pick<Env, 'SANDBOX' | 'SIDES'>,
     private readonly sessions: ConsoleSessions,
     private readonly tokens: AdminTokens,
     private readonly keys: ApiKeyService,
@@ -77,7 +76,7 @@ export class ConsoleSessionController {
 
   private async viewOf(caller: AdminCaller | Principal): Promise<SessionView> {
     const { SIDES, SANDBOX: sandbox } = this.env;
-    const service = { sides: [...SIDES], sandbox, demoHaulerId: DEMO_HAULER_ID, ...toCellsView(this.env) };
+    const service = { sides: [...SIDES], sandbox, demoHaulerId: DEMO_HAULER_ID };
     if ('role' in caller) {
       const { role, name, haulers, person } = caller;
       return {

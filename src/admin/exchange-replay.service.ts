@@ -13,6 +13,7 @@ import {
   type ReplayAnswer,
   type ReplayedExchange,
   type ReplayedExchanges,
+  type ReplayExchangeRequest,
 } from '../contracts/admin/replay.dto.js';
 import { apiError, AppError, invalid } from '../errors/app-error.js';
 import { errorReply } from '../errors/error-body.js';
@@ -56,13 +57,15 @@ export class ExchangeReplay {
     this.sendOutbound = send;
   }
 
-  async replay(id: string, haulerId?: string): Promise<ReplayedExchange> {
+  /** A dry run sends nothing: it refuses what cannot be sent. */
+  async replay(id: string, { haulerId, dryRun = false }: ReplayExchangeRequest): Promise<ReplayedExchange> {
     this.assertLogged();
     const row = await this.exchanges.row(id);
     const body = await this.exchanges.wholeRequest(row);
     const reason = this.refusal(row, body);
     if (reason !== undefined) throw refused(`the exchange ${id} cannot be replayed: ${reason}`);
     if (haulerId !== undefined) await this.assertReplayable(row, haulerId);
+    if (dryRun) return { status: null, earlier: await this.answer(id) };
     const replayed = await this.send(row, body, haulerId);
     const now = await this.answerOf(replayed.exchangeId);
     return { ...replayed, earlier: await this.answer(id), now };
@@ -116,10 +119,7 @@ export class ExchangeReplay {
     if (!(await this.haulers.exists(haulerId))) throw invalidHauler('haulerId must be the id of a hauler');
   }
 
-  /** A replay is refused where the call itself would be: while a hauler moves, a push for it would be lost. */
-  private async send(row: FullExchangeRow, body: Buffer | undefined, haulerId?: string): Promise<Replayed> {
-    const forHauler = haulerId ?? row.hauler_id;
-    if (forHauler !== null) await this.haulers.assertServed(forHauler, row.method);
+  private send(row: FullExchangeRow, body: Buffer | undefined, haulerId?: string): Promise<Replayed> {
     return row.direction === 'outbound' && this.sendOutbound !== undefined
       ? this.sendOutbound(row)
       : this.sendInbound(row, body ?? Buffer.alloc(0), haulerId);

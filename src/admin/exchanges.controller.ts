@@ -43,8 +43,8 @@ export class ExchangesController {
   }
 
   @Route(ADMIN_API, 'replayExchange')
-  replay(@Param() { id }: IdParam, @JsonBody() { haulerId }: ReplayExchangeRequest) {
-    return this.replays.replay(id, haulerId);
+  replay(@Param() { id }: IdParam, @JsonBody() request: ReplayExchangeRequest) {
+    return this.replays.replay(id, request);
   }
 
   @Route(ADMIN_API, 'replayExchanges')

@@ -6,6 +6,7 @@ import { HaulersService } from '../auth/haulers.service.js';
 import { KeyRotation } from '../auth/key-rotation.service.js';
 import { ApiKeyQuery, IssueApiKeyRequest, RotateApiKeyRequest } from '../contracts/admin/api-key.dto.js';
 import { CreateHaulerRequest } from '../contracts/admin/hauler.dto.js';
+import { DryRunQuery } from '../contracts/admin/fields.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { JsonBody } from '../http/json-body.js';
 
@@ -54,7 +55,7 @@ export class HaulersController {
   }
 
   @Route(ADMIN_API, 'revokeApiKey')
-  revokeKey(@Param() { id }: IdParam) {
-    return this.keys.revoke(id);
+  revokeKey(@Param() { id }: IdParam, @Query() { dryRun }: DryRunQuery) {
+    return dryRun === true ? this.keys.previewRevocation(id) : this.keys.revoke(id);
   }
 }

@@ -6,7 +6,7 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { CreateHold, HoldQuery, ReleaseHold } from '../contracts/admin/hold.dto.js';
 import { HoldBundleQuery } from '../contracts/admin/hold-bundle.dto.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
-import { RetentionPreviewQuery, SetRetention } from '../contracts/admin/retention.dto.js';
+import { SetRetention } from '../contracts/admin/retention.dto.js';
 import { JsonBody } from '../http/json-body.js';
 import { Holds } from '../vision/holds/holds.service.js';
 import { RetentionSettings } from '../vision/recordings/retention-settings.service.js';
@@ -37,8 +37,8 @@ export class HoldsController {
   }
 
   @Route(ADMIN_API, 'releaseHold')
-  release(@Param() { id }: IdParam, @JsonBody() { reason }: ReleaseHold, @Req() request: Request) {
-    return this.holds.release(id, reason, actorOf(request));
+  release(@Param() { id }: IdParam, @JsonBody() release: ReleaseHold, @Req() request: Request) {
+    return this.holds.release(id, release, actorOf(request));
   }
 
   @Route(ADMIN_API, 'getHoldBundle')
@@ -59,10 +59,5 @@ export class HoldsController {
   @Route(ADMIN_API, 'setHaulerRetention')
   setRetention(@Param() { id }: IdParam, @JsonBody() change: SetRetention, @Req() request: Request) {
     return this.settings.set(id, change, actorOf(request));
-  }
-
-  @Route(ADMIN_API, 'previewRetention')
-  previewRetention(@Query() query: RetentionPreviewQuery) {
-    return this.settings.preview(query);
   }
 }

@@ -1,13 +1,11 @@
-import { Controller, Inject, Param, Query, Req, Res } from '@nestjs/common';
+import { Controller, Param, Query, Req, Res } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { PersonSignIn } from '../auth/people/person-sign-in.js';
 import { SessionList } from '../auth/people/session-list.service.js';
 import { Route } from '../auth/route.js';
-import { ENV, type Env } from '../config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { SERVICE_API } from '../contracts/admin/service.api.js';
-import { toCellsView } from './cells-view.js';
 
 /** People who sign in at the identity provider, and the sessions of the console. */
 @Controller()
@@ -15,12 +13,11 @@ export class PeopleController {
   constructor(
     private readonly signIns: PersonSignIn,
     private readonly sessions: SessionList,
-    @Inject(ENV) private readonly env: Pick<Env, 'CELL' | 'CELLS'>,
   ) {}
 
   @Route(SERVICE_API, 'getSignInOptions')
   options() {
-    return { people: this.signIns.isOn, ...toCellsView(this.env) };
+    return { people: this.signIns.isOn };
   }
 
   @Route(SERVICE_API, 'beginSignIn')

@@ -6,7 +6,7 @@ import { CatalogQuery } from '../contracts/admin/catalog.dto.js';
 import { IdParam, ListQuery } from '../contracts/admin/list.dto.js';
 import { SyncChangeQuery } from '../contracts/admin/sync-change.dto.js';
 import { QuarantineQuery } from '../contracts/admin/sync-refusal.dto.js';
-import { RejectSyncRunRequest, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
+import { ConfirmSyncRunRequest, RejectSyncRunRequest, SyncRunQuery } from '../contracts/admin/sync-run.dto.js';
 import { listAnswer } from '../http/list-answer.js';
 import { JsonBody } from '../http/json-body.js';
 import { CatalogLists } from '../site-sync/catalog/catalog-lists.service.js';
@@ -55,8 +55,8 @@ export class SyncRunsController {
   }
 
   @Route(ADMIN_API, 'confirmSyncRun')
-  confirm(@Param() { id }: IdParam) {
-    return this.runs.confirm(id);
+  confirm(@Param() { id }: IdParam, @JsonBody() { dryRun }: ConfirmSyncRunRequest) {
+    return this.runs.confirm(id, dryRun);
   }
 
   @Route(ADMIN_API, 'listSyncRunHistory')

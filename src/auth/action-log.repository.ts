@@ -54,7 +54,7 @@ export class ActionLog implements BeforeApplicationShutdown {
     }
   }
 
-  /** The same for a view: the requests of a player, or of a page that polls, are one action in ten minutes. */
+  /** The same for a view: the requests of a player, or of a page that polls, are one action in ten minutes, with the same `changes`. */
   async requireView(entry: NewAction): Promise<void> {
     try {
       if (!(await isStoredLately(this.database, entry))) await insertOnce(this.database, entry);
@@ -102,19 +102,19 @@ async function insertAction(database: Sql, entry: NewAction): Promise<void> {
 /** The first requests of a player arrive together, also at several instances. */
 async function insertOnce(database: Database, entry: NewAction): Promise<void> {
   await database.transaction(async (transaction) => {
-    const key = `${entry.actor} ${entry.action} ${entry.resource}`;
+    const key = `${entry.actor} ${entry.action} ${entry.resource} ${jsonOf(entry.changes)}`;
     await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
     if (!(await isStoredLately(transaction, entry))) await insertAction(transaction, entry);
   });
 }
 
 /** By the index of a resource. */
-async function isStoredLately(database: Sql, { actor, action, resource }: NewAction): Promise<boolean> {
+async function isStoredLately(database: Sql, { actor, action, resource, changes }: NewAction): Promise<boolean> {
   const row = onlyRow(
     await database.query<{ stored: boolean }>(
-      `SELECT EXISTS (SELECT FROM actions WHERE resource = $1 AND actor = $2 AND action = $3
+      `SELECT EXISTS (SELECT FROM actions WHERE resource = $1 AND actor = $2 AND action = $3 AND changes IS NOT DISTINCT FROM $4
        AND at > now() - interval '${ONE_VIEW}') AS stored`,
-      [resource, actor, action],
+      [resource, actor, action, jsonOf(changes)],
     ),
   );
   return row.stored;

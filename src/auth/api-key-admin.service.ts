@@ -1,7 +1,13 @@
 import type { RuleName } from '../contracts/common/rules.js';
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
-import type { ApiKey, ApiKeyQuery, IssueApiKeyRequest, IssuedApiKey } from '../contracts/admin/api-key.dto.js';
+import type {
+  ApiKey,
+  ApiKeyQuery,
+  IssueApiKeyRequest,
+  IssuedApiKey,
+  KeyRemoval,
+} from '../contracts/admin/api-key.dto.js';
 import type { Violation } from '../contracts/common/violation.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import type { List } from '../contracts/admin/list.dto.js';
@@ -13,6 +19,7 @@ import { createKey } from './api-key.js';
 import { ApiKeyEntity } from './auth.entity.js';
 import { apiKeys, insertKey, lockConnection, revokeKey } from './api-key.repository.js';
 import { expiryOf, expiryViolations, issuedKey, keyPrincipal, newKeyRow, toApiKeyDto } from './api-key-row.js';
+import { countSessions } from './console-session.repository.js';
 import { HaulersService } from './haulers.service.js';
 import { KeyCache } from './key-cache.js';
 import type { KeyPrincipal } from '../http/principal.js';
@@ -129,6 +136,12 @@ export class ApiKeyAdmin {
     const revoked = await revokeKey(this.database, id);
     if (revoked === undefined) throw unknownKey(id);
     this.forget([revoked]);
+  }
+
+  /** What `revoke` would end. */
+  async previewRevocation(id: string): Promise<KeyRemoval> {
+    const { lastUsedAt } = await this.get(id);
+    return { lastUsedAt, sessions: await countSessions(this.database, id) };
   }
 
   /** Keys that were revoked, by their hashes. Other instances read them again within 5 s. */

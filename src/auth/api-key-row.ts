@@ -24,6 +24,7 @@ export function newKeyRow({ hash, prefix }: NewKey, terms: KeyTerms): ApiKeyEnti
     revokedAt: null,
     lastUsedAt: null,
     replacesId: null,
+    rootId: null,
     overlapSeconds: null,
     activatedAt: null,
     retiresAt: null,

@@ -1,7 +1,6 @@
 import type { ApiKeyQuery } from '../contracts/admin/api-key.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Sql } from '../database/sql.js';
-import type { HaulerHold } from '../http/principal.js';
 import type { ApiKeyEntity } from './auth.entity.js';
 import type { PrincipalRow } from './api-key-row.js';
 
@@ -9,16 +8,13 @@ import type { PrincipalRow } from './api-key-row.js';
 export interface KnownKeyRow extends PrincipalRow, Pick<ApiKeyEntity, 'hash' | 'lastUsedAt'> {
   /** Issued by a rotation and not used yet. */
   readonly dormant: boolean;
-  /** The hauler moves to another cell, or has moved there. */
-  readonly hold: HaulerHold | null;
 }
 
 /** Keys that are neither revoked nor ended. */
 const VALID_KEYS = `
   SELECT id, hash, prefix, hauler_id AS "haulerId", connection_id AS "connectionId",
          customer_id AS "customerId", interfaces, expires_at AS "expiresAt", retires_at AS "retiresAt", last_used_at AS "lastUsedAt",
-         replaces_id IS NOT NULL AND activated_at IS NULL AS dormant,
-         (SELECT state FROM hauler_moves AS m WHERE m.hauler_id = api_keys.hauler_id AND state <> 'imported') AS hold
+         replaces_id IS NOT NULL AND activated_at IS NULL AS dormant
     FROM api_keys
    WHERE revoked_at IS NULL AND coalesce(least(expires_at, retires_at), 'infinity') > now()`;
 
@@ -61,6 +57,7 @@ const COLUMNS = {
   revoked_at: 'revokedAt',
   last_used_at: 'lastUsedAt',
   replaces_id: 'replacesId',
+  root_id: 'rootId',
   overlap_seconds: 'overlapSeconds',
   activated_at: 'activatedAt',
   retires_at: 'retiresAt',

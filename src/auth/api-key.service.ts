@@ -11,7 +11,6 @@ import { soleHeader } from '../http/headers.js';
 import { cellOfKey, isWellFormedKey } from '../observability/key-form.js';
 import { hashKey } from './api-key.js';
 import { storeLastUses } from './api-key.repository.js';
-import { refusalOf } from './hauler-hold.js';
 import { KeyRotation } from './key-rotation.service.js';
 import type { KeyPrincipal, Principal } from '../http/principal.js';
 
@@ -145,8 +144,6 @@ export class ApiKeyService {
       this.lastUse.record(key, now);
       return key.principal;
     }
-    // The activation would change the key after it was exported.
-    if (key.principal.hold !== undefined) throw refusalOf(key.principal.hold, 'POST') ?? refusal();
     return checked(this.rotation.activate(key)).then((isActive) => {
       if (!isActive) throw refusal();
       this.lastUse.record(key, now);

@@ -62,6 +62,10 @@ export class ApiKeyEntity {
   @Column('uuid', { name: 'replaces_id', nullable: true })
   replacesId!: string | null;
 
+  /** For a successor: the first key of its rotations, which no rotation made. */
+  @Column('uuid', { name: 'root_id', nullable: true })
+  rootId!: string | null;
+
   /** For a successor: how long the key before it stays valid after the first use of this one. */
   @Column('integer', { name: 'overlap_seconds', nullable: true })
   overlapSeconds!: number | null;

@@ -1,6 +1,6 @@
 import type { AdminRole } from '../contracts/common/roles.values.js';
 import { deleteInSteps } from '../database/delete-in-steps.js';
-import type { Sql } from '../database/sql.js';
+import { onlyRow, type Sql } from '../database/sql.js';
 import type { Person } from '../http/principal.js';
 
 /** The secret of a sign-in. Exactly one of the first two is present. */
@@ -103,6 +103,12 @@ export async function deleteSession(database: Sql, cookieHash: Buffer): Promise<
 export async function deleteSessionById(database: Sql, id: string): Promise<boolean> {
   const deleted = await database.change('DELETE FROM console_sessions WHERE id = $1', [id]);
   return deleted > 0;
+}
+
+/** The sessions that are signed in with a key. */
+export async function countSessions(database: Sql, keyId: string): Promise<number> {
+  const sql = 'SELECT count(*)::float8 AS count FROM console_sessions WHERE key_id = $1 AND expires_at > now()';
+  return onlyRow(await database.query<{ count: number }>(sql, [keyId])).count;
 }
 
 export async function deleteExpiredSessions(database: Sql, stopping: AbortSignal): Promise<void> {

@@ -2,7 +2,6 @@ import { hash, randomBytes } from 'node:crypto';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 import type { CookieOptions, Request, Response } from 'express';
-import { cellPath } from '../config/cell-path.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { openText, sealText } from '../config/sealed-text.js';
 import { Database } from '../database/database.js';
@@ -57,20 +56,15 @@ const READS = new Set(['GET', 'HEAD', 'OPTIONS']);
 export class ConsoleSessions implements BeforeApplicationShutdown {
   private readonly sweep = new Sweep((stopping) => deleteExpiredSessions(this.database, stopping));
   private readonly secretsKey: Buffer;
-  private readonly cookieName: string;
-  private readonly cookieOptions: CookieOptions;
   private readonly lookup: BatchedLookup<SessionRow>;
 
   constructor(
     private readonly tokens: AdminTokens,
     private readonly people: People,
     private readonly database: Database,
-    @Inject(ENV) { CELL, SECRETS_KEY }: Pick<ResolvedEnv, 'CELL' | 'SECRETS_KEY'>,
+    @Inject(ENV) { SECRETS_KEY }: Pick<ResolvedEnv, 'SECRETS_KEY'>,
   ) {
     this.secretsKey = SECRETS_KEY;
-    // Cells share a host: the browser sends the cookie of one to that one alone.
-    this.cookieOptions = { ...COOKIE_OPTIONS, path: cellPath(CELL) || '/' };
-    this.cookieName = CELL === undefined ? SESSION_COOKIE : `${SESSION_COOKIE}_${CELL}`;
     this.lookup = new BatchedLookup(async (hashes) => {
       const rows = await findSessions(database.hot, hashes);
       return rows.map((row) => [row.cookieHash.toString('base64url'), row]);
@@ -84,19 +78,19 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
     const row = { cookieHash: Buffer.from(hashOf(cookie), 'base64url'), ...this.secretOf(signIn) };
     const lifetimeMs = 'person' in signIn ? PERSON_SESSION_MS : SESSION_MS;
     await insertSession(this.database, row, lifetimeMs / 1_000);
-    response.cookie(this.cookieName, cookie, { ...this.cookieOptions, secure: request.secure, maxAge: lifetimeMs });
+    response.cookie(SESSION_COOKIE, cookie, { ...COOKIE_OPTIONS, secure: request.secure, maxAge: lifetimeMs });
   }
 
   /** Returns the ID token of the session of a person. */
   async signOut(request: Request, response: Response): Promise<string | undefined> {
     const idToken = await this.end(request);
-    response.clearCookie(this.cookieName, this.cookieOptions);
+    response.clearCookie(SESSION_COOKIE, COOKIE_OPTIONS);
     return idToken;
   }
 
   /** The session of a request. A write needs `X-Console: 1`, which a page of another site cannot send. */
   async of(request: Pick<Request, 'headers' | 'rawHeaders' | 'method'>): Promise<ConsoleSession | undefined> {
-    const cookie = cookieOf(request, this.cookieName);
+    const cookie = cookieOf(request, SESSION_COOKIE);
     if (cookie === undefined) return undefined;
     if (!READS.has(request.method) && soleHeader(request, 'x-console') !== '1') {
       throw new AppError('unauthorized', 'send X-Console: 1 with each change that a console session makes');
@@ -121,7 +115,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
 
   /** The hash of the cookie of a request, which identifies its session in a list. */
   hashIn(request: Pick<Request, 'headers'>): Buffer | undefined {
-    const cookie = cookieOf(request, this.cookieName);
+    const cookie = cookieOf(request, SESSION_COOKIE);
     return cookie === undefined ? undefined : Buffer.from(hashOf(cookie), 'base64url');
   }
 
@@ -136,7 +130,7 @@ export class ConsoleSessions implements BeforeApplicationShutdown {
 
   /** Ends the session of a request, if it has one, and returns its ID token. */
   private async end(request: Pick<Request, 'headers'>): Promise<string | undefined> {
-    const cookie = cookieOf(request, this.cookieName);
+    const cookie = cookieOf(request, SESSION_COOKIE);
     if (cookie === undefined) return undefined;
     const ended = await deleteSession(this.database, Buffer.from(hashOf(cookie), 'base64url'));
     return ended && this.openIdToken(ended);

@@ -1,4 +1,3 @@
-import type { HaulerMove } from '../contracts/admin/hauler.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Sql } from '../database/sql.js';
 import type { HaulerEntity } from './auth.entity.js';
@@ -23,29 +22,4 @@ export async function haulerNames(database: Sql, ids: readonly string[]): Promis
     [ids],
   );
   return new Map(rows.map(({ id, name }) => [id, name]));
-}
-
-export interface HaulerMoveRow {
-  readonly hauler_id: string;
-  readonly state: HaulerMove['state'];
-  readonly since: Date;
-  readonly exported_at: Date | null;
-}
-
-/** The moves of haulers between cells, by hauler. */
-export async function haulerMoves(database: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, HaulerMoveRow>> {
-  const rows = await database.query<HaulerMoveRow>(
-    'SELECT hauler_id, state, since, exported_at FROM hauler_moves WHERE hauler_id = ANY ($1::uuid[])',
-    [ids],
-  );
-  return new Map(rows.map((row) => [row.hauler_id, row]));
-}
-
-/** The haulers that are locked. */
-export function lockedHaulers(database: Sql): Promise<(HaulerMoveRow & { readonly name: string })[]> {
-  return database.query<HaulerMoveRow & { readonly name: string }>(
-    `SELECT m.hauler_id, m.state, m.since, m.exported_at, h.name
-       FROM hauler_moves AS m JOIN haulers AS h ON h.id = m.hauler_id WHERE m.state = 'locked'`,
-    [],
-  );
 }

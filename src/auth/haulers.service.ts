@@ -4,16 +4,14 @@ import { ENV, type Env } from '../config/env.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { type CreateHaulerRequest, Hauler } from '../contracts/admin/hauler.dto.js';
 import type { List, ListQuery } from '../contracts/admin/list.dto.js';
-import { formatInstant } from '../contracts/common/instant.js';
 import { present } from '../contracts/common/present.js';
 import { Database } from '../database/database.js';
 import { entityPage } from '../database/list-page.js';
 import { isUniqueViolation } from '../database/postgres-errors.js';
 import { uuidv7 } from '../database/uuid.js';
 import { apiError } from '../errors/app-error.js';
-import { haulerMoves, type HaulerMoveRow, HAULERS, insertHauler } from './haulers.repository.js';
+import { HAULERS, insertHauler } from './haulers.repository.js';
 import { HaulerEntity } from './auth.entity.js';
-import { refusalOf } from './hauler-hold.js';
 import { storeMissingRetentions } from './retention-defaults.repository.js';
 
 /** The tenants of the platform (decision 1). */
@@ -37,42 +35,22 @@ export class HaulersService {
       if (!isUniqueViolation(error, 'haulers_pkey')) throw error;
       throw apiError(ADMIN_API, 'conflict', `there is a hauler ${id} already`);
     }
-    return toHaulerDto(row);
+    return present(Hauler, row);
   }
 
   /** Newest first. */
   async list(query: ListQuery): Promise<List<Hauler>> {
     const { rows, pagination } = await entityPage(this.database, this.dataSource, HaulerEntity, HAULERS, query);
-    const moves = await haulerMoves(
-      this.database,
-      rows.map(({ id }) => id),
-    );
-    return { data: rows.map((row) => toHaulerDto(row, moves.get(row.id))), pagination };
+    return { data: rows.map((row) => present(Hauler, row)), pagination };
   }
 
   async get(id: string): Promise<Hauler> {
     const row = await this.dataSource.manager.findOneBy(HaulerEntity, { id });
     if (row === null) throw apiError(ADMIN_API, 'notFound', `there is no hauler ${id}`);
-    return toHaulerDto(row, (await haulerMoves(this.database, [id])).get(id));
+    return present(Hauler, row);
   }
 
   async exists(id: string): Promise<boolean> {
     return await this.dataSource.manager.existsBy(HaulerEntity, { id });
   }
-
-  /** Throws `unavailable` where a call of this method for the hauler would be refused: it moves, or has moved. */
-  async assertServed(id: string, method: string): Promise<void> {
-    const state = (await haulerMoves(this.database, [id])).get(id)?.state;
-    const refusal = state === 'imported' ? undefined : refusalOf(state, method);
-    if (refusal !== undefined) throw refusal;
-  }
-}
-
-function toHaulerDto(row: HaulerEntity, move?: HaulerMoveRow): Hauler {
-  return present(Hauler, {
-    ...row,
-    ...(move === undefined
-      ? {}
-      : { move: { state: move.state, since: formatInstant(move.since), isExported: move.exported_at !== null } }),
-  });
 }

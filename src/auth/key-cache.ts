@@ -31,7 +31,7 @@ export interface KnownKey {
 export function knownKey(row: KnownKeyRow): KnownKey {
   return {
     hash: row.hash.toString('base64url'),
-    principal: row.hold === null ? keyPrincipal(row) : { ...keyPrincipal(row), hold: row.hold },
+    principal: keyPrincipal(row),
     dormant: row.dormant,
     lastUsedAt: row.lastUsedAt?.getTime() ?? 0,
   };

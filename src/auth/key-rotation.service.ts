@@ -48,6 +48,7 @@ export class KeyRotation {
       const row = {
         ...newKeyRow(created, { ...key, expiresAt: expiryOf(request) ?? key.expiresAt }),
         replacesId,
+        rootId: key.rootId ?? key.id,
         overlapSeconds,
       };
       await insertKey(transaction, row);

@@ -4,7 +4,6 @@ import type { Request, Response } from 'express';
 import { AdminAccess } from './admin-access.js';
 import { ApiKeyService } from './api-key.service.js';
 import { ConsoleSessions } from './console-sessions.js';
-import { refusalOf } from './hauler-hold.js';
 import type { Principal } from '../http/principal.js';
 import { RateLimit } from './rate-limit.js';
 import { ServedRoute } from './route.js';
@@ -55,8 +54,6 @@ export class RouteGuard implements CanActivate {
       return caller.then((known) => this.accept(known, request, response));
     }
     request.call.principal = caller;
-    const refusal = refusalOf(caller.hold, request.method);
-    if (refusal !== undefined) throw refusal;
     return this.rateLimit.count(request, response)?.then(() => true) ?? true;
   }
 

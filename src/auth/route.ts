@@ -12,10 +12,11 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { ApiContract, ApiRoute, RouteInput, RouteResponse } from '../contracts/common/api-contract.js';
-import { hasListForms, statusesOf } from '../contracts/common/failures.js';
+import { dryRunPlaceOf, hasListForms, statusesOf } from '../contracts/common/failures.js';
 import type { Served } from '../http/call.js';
 import { ActionLogInterceptor } from './action-log.interceptor.js';
 import { AdminReads } from './admin-reads.js';
+import { DryRuns } from './dry-run.interceptor.js';
 import { ListForms } from './list-forms.interceptor.js';
 import { WithinHaulers } from './hauler-limit.interceptor.js';
 import { MaskedAnswer } from './masked-answer.interceptor.js';
@@ -63,6 +64,7 @@ function interceptorsOf({ name }: ApiContract, route: ApiRoute): Type<NestInterc
   const { method, isOpenToReadToken, file, archive, isSecret } = route;
   const isRead = method === 'GET' || isOpenToReadToken === true;
   return [
+    ...(dryRunPlaceOf(route) === undefined ? [] : [DryRuns]),
     ...(isRead ? [] : [ActionLogInterceptor]),
     ...(hasListForms(route) ? [ListForms] : []),
     // A new key is returned once, by the call that issues it.

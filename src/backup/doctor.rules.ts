@@ -1,5 +1,4 @@
 import type { CheckedDatabase, PartitionedTable, Standby, WaitingWork } from './doctor.repository.js';
-import type { Verification } from './verification.repository.js';
 
 /** One line of `doctor`. A text of a line that is not ok says what to do. */
 export interface Finding {
@@ -15,7 +14,6 @@ const wrong = (text: string): Verdict => ({ ok: false, text });
 
 /** As in docs/alerts.yml. */
 const MAX_WORK_WAIT_SECONDS = 900;
-const MAX_VERIFIED_AGE_SECONDS = 7 * 86_400;
 /** Partners' links and our own expire by these clocks. */
 const MAX_CLOCK_DIFFERENCE_MS = 2_000;
 const MAX_LAG_SECONDS = 60;
@@ -68,15 +66,6 @@ export function workVerdict(work: readonly WaitingWork[]): Verdict {
   return isLate
     ? wrong(`the oldest waits: ${shown}: start the service, or look at its log`)
     : fine(`the oldest waits: ${shown}`);
-}
-
-/** `now` in seconds since the epoch. */
-export function backupVerdict(last: Verification | undefined, now: number): Verdict {
-  const advice = 'run backup and backup verify';
-  if (last === undefined) return wrong(`no backup was ever verified: ${advice}`);
-  const age = now - last.verifiedAt;
-  const text = `verified ${seconds(age)} ago, of ${new Date(last.archiveCreatedAt * 1000).toISOString()}`;
-  return age > MAX_VERIFIED_AGE_SECONDS ? wrong(`${text}: ${advice}`) : fine(text);
 }
 
 /** Positive: the clock of this machine is ahead. */

@@ -6,10 +6,8 @@ import type { Sql } from '../database/sql.js';
 import { openStorage } from '../storage/open-storage.js';
 import { knownRoots } from '../storage/storage-roots.repository.js';
 import { withDatabase } from './command-database.js';
-import type { CommandContext, CommandResult } from './commands.js';
 import { checkedDatabase, databaseClock, partitionedTables, standbys, waitingWork } from './doctor.repository.js';
 import {
-  backupVerdict,
   clockVerdict,
   databaseVerdict,
   type Finding,
@@ -19,20 +17,12 @@ import {
   workVerdict,
 } from './doctor.rules.js';
 import { failureOf } from './failure-sentence.js';
-import { backupPool } from './load-archive.js';
-import { lastVerification } from './verification.repository.js';
+import type { CommandResult } from './run-command.js';
 
 /** What the operator should know about the database and the storage, one line each. Changes nothing. */
-export async function doctor({ source }: CommandContext): Promise<CommandResult> {
-  const env = readCommandEnv(undefined, source);
-  const findings = await withDatabase(env, async (databaseUrl) => {
-    const pool = backupPool(databaseUrl);
-    try {
-      return await examine(pool, env.STORAGE_URL);
-    } finally {
-      await pool.close();
-    }
-  });
+export async function doctor(): Promise<CommandResult> {
+  const env = readCommandEnv();
+  const findings = await withDatabase(env, (database) => examine(database, env.STORAGE_URL));
   const wrong = findings.filter(({ ok }) => !ok);
   const width = Math.max(...findings.map(({ name }) => name.length));
   const lines = findings.map(({ name, ok, text }) => `${ok ? 'ok   ' : 'WRONG'}  ${name.padEnd(width)}  ${text}`);
@@ -54,7 +44,6 @@ async function examine(database: Sql, storageUrl: string): Promise<Finding[]> {
     ['partitions', async () => partitionsVerdict(await partitionedTables(database))],
     ['due work', async () => workVerdict(await waitingWork(database))],
     ['storage', () => storage(database, storageUrl)],
-    ['backup', async () => backupVerdict(await lastVerification(database), (await databaseClock(database)) / 1000)],
     ['clock', () => clock(database)],
   ];
   const findings: Finding[] = [];

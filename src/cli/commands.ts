@@ -187,7 +187,6 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
       run: 'runRetention',
       show: 'getHaulerRetention',
       set: 'setHaulerRetention',
-      preview: 'previewRetention',
     },
   },
   'hosted-site-data': {

@@ -1,81 +1,69 @@
 import type { Command } from 'commander';
-import type { CommandContext, CommandResult } from '../backup/commands.js';
-import { CommandError, FAILURE, USAGE } from './command-error.js';
+import { readCommandEnv } from '../config/command-env.js';
+import { StartupError } from '../config/startup-error.js';
+import { CommandError, FAILURE } from './command-error.js';
 import { render } from './output.js';
 import type { Streams } from './program.js';
 
-const FROM = ['--from <place>', 'file or s3://bucket/key?endpoint=…&region=… of the backup'] as const;
-
-/** `doctor`, which has an option that calls the service instead. */
 export interface DoctorCommand {
   readonly doctor: Command;
   readonly examine: () => Promise<void>;
 }
 
+interface OutputOptions {
+  readonly json?: boolean;
+}
+
 /** The commands that open the database themselves, as DATABASE_URL or DATA_DIR names it. Their code is loaded when one runs. */
 export function addDatabaseCommands(program: Command, streams: Streams): DoctorCommand {
-  const backup = program
-    .command('backup')
-    .summary('Write a backup of the database')
-    .description(
-      'Writes all rows of one moment to one archive, while the service runs or not. Videos are listed and not copied. Needs DATABASE_URL and SECRETS_KEY of the service, or DATA_DIR with the embedded database.',
-    )
-    // Not required for Commander, which would require it of `backup verify` as well.
-    .option('--to <place>', 'required: file, or s3://bucket/key?endpoint=…&region=…');
-  onRun<{ to?: string }>(backup, streams, async ({ to }, context) => {
-    if (to === undefined) throw new CommandError("required option '--to <place>' not specified", USAGE);
-    return (await import('../backup/commands.js')).backup({ to }, context);
-  });
-  const verify = backup
-    .command('verify')
-    .summary('Prove that a backup can be restored')
-    .description(
-      'Restores a backup into a schema of its own, compares all rows, removes it, and records the time for /metrics. Changes nothing else.',
-    )
-    .requiredOption(...FROM);
-  onRun<{ from: string }>(verify, streams, async (options, context) =>
-    (await import('../backup/commands.js')).verify(options, context),
-  );
-  const restore = program
-    .command('restore')
-    .summary('Restore a backup into an empty database')
-    .description(
-      'Checks the whole backup, and refuses a database that is not empty, another SECRETS_KEY and the schema of a later version before anything is written. After a failure the database is empty again.',
-    )
-    .requiredOption(...FROM)
-    .option('--database <url>', 'an empty database (default: DATABASE_URL, or the embedded one)')
-    .option('--videos <url>', 'folder or s3:// address with the copied videos: names those that are missing')
-    .option('--checksums', 'with --videos: read every video and compare its SHA-256');
-  onRun(restore, streams, async (options: Parameters<typeof import('../backup/commands.js').restore>[0], context) =>
-    (await import('../backup/commands.js')).restore(options, context),
-  );
+  addDatabaseUrl(program.command('database').description('the database of the service').command('url'), streams);
   const doctor = program
     .command('doctor')
-    .summary('Check the database, the storage and the backups')
+    .summary('Check the database and the storage')
     .description(
-      'Shows version and role of the database, replication, migrations, partitions, due work, storage, the last verified backup and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing without --repair.',
+      'Shows version and role of the database, replication, migrations, partitions, due work, storage and the clock, one line each. Exits with 1 if something is to be put right. Changes nothing.',
     );
-  const examine = runOf(doctor, streams, async (_options, context) =>
-    (await import('../backup/doctor.js')).doctor(context),
-  );
-  return { doctor, examine };
+  return { doctor, examine: () => examineOf(doctor, streams) };
 }
 
-type Run<Options> = (options: Options, context: CommandContext) => Promise<CommandResult>;
-
-export function onRun<Options>(command: Command, streams: Streams, run: Run<Options>): void {
-  command.action(runOf(command, streams, run));
+function addDatabaseUrl(command: Command, streams: Streams): void {
+  command
+    .summary('Print the address of the database, for psql and pg_dump')
+    .description(
+      'Prints DATABASE_URL, or the address of the embedded database under DATA_DIR, with its password, while the service runs on it.',
+    )
+    .action(async () => {
+      const { json = false } = command.optsWithGlobals<OutputOptions>();
+      const url = await databaseUrl();
+      streams.out(json ? render({ url }, true) : `${url}\n`);
+    });
 }
 
-function runOf<Options>(command: Command, streams: Streams, run: Run<Options>): () => Promise<void> {
-  return async () => {
-    const { runCommand } = await import('../backup/run-command.js');
-    const { json = false } = command.optsWithGlobals<{ readonly json?: boolean }>();
-    const options = command.opts() as Options;
-    const outcome = await runCommand((context) => run(options, context), streams.err);
-    if ('failure' in outcome) throw new CommandError(outcome.failure, FAILURE);
-    const { sentence, details, failure } = outcome.result;
-    streams.out(json ? render(details, true) : `${sentence}\n`);
-    if (failure !== undefined) throw new CommandError(failure, FAILURE);
-  };
+async function databaseUrl(): Promise<string> {
+  try {
+    const { DATABASE_URL, DATA_DIR } = readCommandEnv();
+    if (DATABASE_URL !== undefined) return DATABASE_URL;
+    const { runningServerUrl } = await import('../embedded-postgres/running-server.js');
+    const url = runningServerUrl(DATA_DIR);
+    if (url !== undefined) return url;
+    throw new CommandError(
+      `no embedded database runs on DATA_DIR ${DATA_DIR}: start the service, or set DATA_DIR to that of the service`,
+      FAILURE,
+    );
+  } catch (error) {
+    throw error instanceof StartupError ? new CommandError(error.message, FAILURE) : error;
+  }
+}
+
+async function examineOf(command: Command, streams: Streams): Promise<void> {
+  const [{ runCommand }, { doctor }] = await Promise.all([
+    import('../backup/run-command.js'),
+    import('../backup/doctor.js'),
+  ]);
+  const { json = false } = command.optsWithGlobals<OutputOptions>();
+  const outcome = await runCommand(doctor);
+  if ('failure' in outcome) throw new CommandError(outcome.failure, FAILURE);
+  const { sentence, details, failure } = outcome.result;
+  streams.out(json ? render(details, true) : `${sentence}\n`);
+  if (failure !== undefined) throw new CommandError(failure, FAILURE);
 }

@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { AdminCall, AdminClient } from '../admin-client/admin-client.js';
-import { BUNDLE_PROBLEMS } from '../contracts/admin/hold-bundle.dto.js';
 import { CommandError, FAILURE, USAGE } from './command-error.js';
 import type { Streams } from './program.js';
 
@@ -27,10 +26,4 @@ export async function storeBundle(client: AdminClient, call: AdminCall, { out }:
     throw new CommandError(`the archive was cut off, and nothing was stored (${code ?? message})`, FAILURE);
   }
   out(`stored ${file}\n`);
-  const problems = Number(response.trailers[BUNDLE_PROBLEMS.toLowerCase()] ?? 0);
-  if (problems > 0)
-    throw new CommandError(`${countText(problems)}: PROBLEMS.txt of the archive names what is wrong`, FAILURE);
 }
-
-const countText = (problems: number): string =>
-  problems === 1 ? 'one file is gone or differs' : `${problems} files are gone or differ`;

@@ -8,7 +8,7 @@ import { NDJSON_TYPE } from '../contracts/common/list-forms.js';
 import { ADMIN_ROUTES, type AdminRouteName } from '../contracts/admin/admin.api.js';
 import type { HistoryEntry } from '../contracts/admin/history.dto.js';
 import type { List } from '../contracts/admin/list.dto.js';
-import type { StorageCheck } from '../contracts/admin/storage.dto.js';
+import type { StorageCheck, StorageRepair } from '../contracts/admin/storage.dto.js';
 import { visibleOutput, visibleText } from '../text/visible-text.js';
 import { summarise } from '../contracts/common/violation.js';
 import type { Exchange, ExchangeDetail, ExchangeList } from '../contracts/admin/exchange.dto.js';
@@ -24,15 +24,15 @@ import {
 import { tailExchanges } from './exchange-tail.js';
 import { CommandError, FAILURE, SUCCESS, USAGE } from './command-error.js';
 import { COMMAND_GROUPS } from './commands.js';
-import { addDatabaseCommands, type DoctorCommand } from './database-commands.js';
-import { addHaulerCommands } from './hauler-commands.js';
+import { addDatabaseCommands } from './database-commands.js';
 import { argumentsOf, inCommandWords, optionsOf, pathOptionsOf } from './options.js';
 import { BUNDLE_FILE, storeBundle } from './hold-bundle.js';
 import { exactValue, render } from './output.js';
 import { renderImport } from './account-import-output.js';
 import { addImportOptions, importFolder } from './recording-import.js';
-import { addRepairOptions, type RepairOptions, repairStorage, unreadLines } from './storage-repair.js';
-import { addTargetOptions, cellNamesOf, targetOf, type TargetOptions } from './service-target.js';
+import { addRemovedCommands } from './removed-commands.js';
+import { refuseDifferences, refuseRepair, reportDifferences, reportRepair } from './storage-output.js';
+import { addTargetOptions, targetOf, type TargetOptions } from './service-target.js';
 
 /** Where a command writes. */
 export interface Streams {
@@ -75,14 +75,16 @@ function createProgram(streams: Streams, local: LocalService): Command {
   for (const [name, { description, commands }] of Object.entries(COMMAND_GROUPS)) {
     const group = program.command(name).description(description);
     for (const [word, route] of Object.entries(commands)) addCommand(group.command(word), route, streams, local);
-    if (name === 'hauler') addHaulerCommands(group, streams);
+    addRemovedCommands(group, name);
     if (name === 'action') addExport(group.command('export'), streams, local);
     if (name === 'exchange') {
       addTail(group.command('tail'), streams, local);
       addReplay(group.command('replay'), streams, local);
     }
   }
-  addRepair(addDatabaseCommands(program, streams), streams, local);
+  const { doctor, examine } = addDatabaseCommands(program, streams);
+  refuseRepair(doctor.action(examine));
+  addRemovedCommands(program);
   configure(program, streams);
   return program;
 }
@@ -114,14 +116,9 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
     for (const argument of argumentsOf(route)) command.argument(`<${argument.name}>`, argument.description);
     for (const option of optionsOf(route)) command.addOption(option);
   }
-  if (name === 'checkStorage') addRepairOptions(command);
+  if (name === 'checkStorage') refuseRepair(command);
   if (name === 'getHoldBundle') command.requiredOption(...BUNDLE_FILE);
-  onAction(command, local, async (client, json, cell) => {
-    if (cell !== undefined && (route.method !== 'GET' || route.archive !== undefined))
-      throw new CommandError('--cell all is for lists only', USAGE);
-    const repair = command.opts<RepairOptions>();
-    if (name === 'checkStorage' && repair.repair === true && cell === undefined)
-      return repairStorage(client, repair, json, streams);
+  onAction(command, local, async (client, json) => {
     if (name === 'uploadHostedRecording') {
       const { data, failure } = await importFolder(client, command.args[0] ?? '', command.opts());
       streams.out(render({ data }, json));
@@ -137,14 +134,17 @@ function addCommand(command: Command, name: AdminRouteName, streams: Streams, lo
     }
     if (name === 'getHoldBundle') return storeBundle(client, await callOf(route, command), streams);
     const response = await client.json(name, await callOf(route, command));
-    if (cell !== undefined && !json) streams.out(`cell ${cell}\n`);
-    const value = () => (cell === undefined ? exactValue(response) : { cell, answer: exactValue(response) });
-    if (response !== '') streams.out(json ? render(value(), true) : shown(name, response));
-    if (name === 'checkStorage') reportDifferences(JSON.parse(response) as StorageCheck, json, streams);
+    if (response !== '') streams.out(json ? render(exactValue(response), true) : shown(name, response));
+    if (name === 'checkStorage') {
+      const check = JSON.parse(response) as StorageCheck;
+      if (json) refuseDifferences(check);
+      else reportDifferences(check, streams);
+    }
+    if (name === 'repairStorage' && !json) reportRepair(JSON.parse(response) as StorageRepair, streams);
   });
 }
 
-type Work = (client: AdminClient, json: boolean, cell?: string) => Promise<void>;
+type Work = (client: AdminClient, json: boolean) => Promise<void>;
 
 /** Runs a command with a client of the service. An error of the service is reported in the words of the command. */
 function onAction(command: Command, local: LocalService, work: Work): void {
@@ -153,24 +153,12 @@ function onAction(command: Command, local: LocalService, work: Work): void {
 
 async function callService(command: Command, local: LocalService, work: Work): Promise<void> {
   const { json = false, ...options } = command.optsWithGlobals<GlobalOptions>();
-  const run = async (target: TargetOptions, cell?: string) => {
-    const { client, advice } = targetOf(target, local);
-    try {
-      await work(client, json, cell);
-    } catch (error) {
-      throw error instanceof AdminCallError ? commandError(error, command, advice) : error;
-    }
-  };
-  if (options.cell !== 'all') return run(options);
-  const failures: string[] = [];
-  for (const cell of cellNamesOf(local)) {
-    // A cell that is away hides none of the others.
-    await run({ ...options, cell }, cell).catch((error: unknown) => {
-      if (!(error instanceof CommandError) || error.exitCode === USAGE) throw error;
-      failures.push(`cell ${cell}: ${error.message}`);
-    });
+  const { client, advice } = targetOf(options, local);
+  try {
+    await work(client, json);
+  } catch (error) {
+    throw error instanceof AdminCallError ? commandError(error, command, advice) : error;
   }
-  if (failures.length > 0) throw new CommandError(failures.join('; '), FAILURE);
 }
 
 /** Exchanges have too many fields for a table. */
@@ -179,18 +167,6 @@ function shown(name: AdminRouteName, response: string): string {
   if (name === 'getExchange') return renderExchange(JSON.parse(response) as ExchangeDetail);
   if (name.endsWith('History')) return renderHistory(JSON.parse(response) as List<HistoryEntry>);
   return render(exactValue(response), false);
-}
-
-/** `doctor --repair` calls the service; without the option it opens the database itself. */
-function addRepair({ doctor, examine }: DoctorCommand, streams: Streams, local: LocalService): void {
-  addRepairOptions(doctor).action(() => {
-    const options = doctor.opts<RepairOptions>();
-    if (options.repair !== true) return examine();
-    return callService(doctor, local, (client, json, cell) => {
-      if (cell !== undefined) throw new CommandError('--cell all is for lists only', USAGE);
-      return repairStorage(client, options, json, streams);
-    });
-  });
 }
 
 /** The whole action log of a filter, one JSON text a line, printed as it arrives. */
@@ -202,8 +178,7 @@ function addExport(command: Command, streams: Streams, local: LocalService): voi
   for (const option of optionsOf(route)) {
     if (!['page', 'pageSize'].includes(option.attributeName())) command.addOption(option);
   }
-  onAction(command, local, async (client, _json, cell) => {
-    if (cell !== undefined) throw new CommandError('--cell all is for lists only', USAGE);
+  onAction(command, local, async (client) => {
     const lines = client.stream('listActions', await callOf(route, command), NDJSON_TYPE);
     for await (const part of lines) streams.out(part);
   });
@@ -276,25 +251,6 @@ async function openFile(file: string, maxBytes: number): Promise<NonNullable<Adm
   if (!found.isFile()) throw new CommandError(`${file} cannot be read: it is not a file`, FAILURE);
   if (found.size > maxBytes) throw new CommandError(`${file} is larger than ${maxBytes} bytes`, FAILURE);
   return { content: createReadStream(file), sizeBytes: found.size };
-}
-
-/** A folder or file of the service, and not of another program. */
-const OF_THE_SERVICE = /^[a-z-]+(\/\d{4}-\d{2}-\d{2})?(\/[0-9a-f]{2}(\/[^/]+\.mp4)?)?$/;
-
-function reportDifferences(
-  { examined, data, unread = [], advice }: StorageCheck,
-  json: boolean,
-  streams: Streams,
-): void {
-  if (advice !== undefined && !json) streams.out(`${visibleText(advice)}\n`);
-  const differences = data.length === 1 ? '1 difference' : `${data.length} differences`;
-  if (unread.length > 0 && !json) streams.out(unreadLines(unread));
-  const wrong = data.length === 0 ? [] : [`${differences} between storage and database`];
-  const missed = unread.filter(({ place }) => OF_THE_SERVICE.test(place));
-  if (missed.length > 0)
-    wrong.push(`${missed.length} of its places in the storage cannot be read, and were not compared`);
-  if (wrong.length > 0) throw new CommandError(wrong.join('; '), FAILURE);
-  if (!json) streams.out(`storage and database agree: examined ${examined} rows and files\n`);
 }
 
 function commandError(error: AdminCallError, command: Command, advice: string): CommandError {

@@ -12,18 +12,12 @@ export interface TargetOptions {
   readonly token?: string;
   readonly tokenFile?: string;
   readonly insecure?: boolean;
-  /** `NAME` of HAULBRIDGE_CELLS, or `NAME=URL`. */
-  readonly cell?: string;
 }
 
 /** The options of every command that choose the service and its token. */
 export function addTargetOptions(program: Command): void {
   program
     .option('--url <url>', 'address of the service (HAULBRIDGE_URL)')
-    .option(
-      '--cell <name>',
-      'cell of HAULBRIDGE_CELLS (a=https://…,b=https://…), with the token HAULBRIDGE_TOKEN_<NAME>; NAME=URL; all for lists',
-    )
     .option(
       '--token <text>',
       'admin token (HAULBRIDGE_TOKEN); - reads it from standard input, @FILE from a file',
@@ -43,8 +37,7 @@ export interface Target {
  * The service that a command calls. A token that was found on this machine is sent to the address that it belongs to and to
  * no other: `--url` needs a token of its own. No token is sent unencrypted to another host.
  */
-export function targetOf(options: TargetOptions, service: LocalService): Target {
-  const local = options.cell === undefined ? service : cellOf(options.cell, options.url, service);
+export function targetOf(options: TargetOptions, local: LocalService): Target {
   const address = options.url ?? local.url;
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw new CommandError(`--url must be an http or https address: ${address}`, USAGE);
@@ -91,30 +84,4 @@ function isThisMachine(host: string): boolean {
   if (version === 0) return /^(?:.+\.)?localhost\.?$/.test(host);
   if (loopback.check(host, version === 4 ? 'ipv4' : 'ipv6')) return true;
   return Object.values(networkInterfaces()).some((addresses = []) => addresses.some(({ address }) => address === host));
-}
-
-/** The names of all cells, for a list over all of them. */
-export function cellNamesOf({ cells }: LocalService): string[] {
-  const names = [...(cells?.keys() ?? [])];
-  if (names.length === 0)
-    throw new CommandError('--cell all needs HAULBRIDGE_CELLS, such as a=https://…,b=https://…', USAGE);
-  return names;
-}
-
-/** A cell in place of the local service: its token goes to its address alone. */
-function cellOf(cell: string, url: string | undefined, service: LocalService): LocalService {
-  if (url !== undefined) throw new CommandError('--cell cannot be used with --url', USAGE);
-  const [name = '', address] = cell.split(/=(.*)/s);
-  const known = service.cells?.get(name);
-  const found =
-    address === undefined ? known : { url: address, token: known?.url === address ? known.token : undefined };
-  if (found !== undefined)
-    return { ...found, ...(service.givenToken === undefined ? {} : { givenToken: found.token ?? service.givenToken }) };
-  const names = [...(service.cells?.keys() ?? [])].join(', ');
-  throw new CommandError(
-    names === ''
-      ? `--cell ${name}: set HAULBRIDGE_CELLS, such as a=https://…,b=https://…, or pass ${name}=URL`
-      : `--cell ${name} is none of HAULBRIDGE_CELLS (${names})`,
-    USAGE,
-  );
 }

@@ -11,13 +11,6 @@ export interface LocalService {
   readonly token: string | undefined;
   /** A token that the user gave without an address: it is for the address that a command names. */
   readonly givenToken?: string | undefined;
-  /** The cells of HAULBRIDGE_CELLS (`a=https://…,b=https://…`), each with the token of HAULBRIDGE_TOKEN_<NAME>. */
-  readonly cells?: ReadonlyMap<string, CellAddress>;
-}
-
-export interface CellAddress {
-  readonly url: string;
-  readonly token: string | undefined;
 }
 
 const ADDRESS_FILE = 'service.json';
@@ -40,18 +33,8 @@ export function findLocalService(environment: NodeJS.ProcessEnv = process.env): 
   const localUrl = stored(ADDRESS_FILE, 'url') ?? `http://127.0.0.1:${given('PORT') ?? VARIABLES.PORT.fallback}`;
   const localToken = given('ADMIN_TOKEN') ?? stored('secrets.json', 'adminToken');
   const [url, token] = [given('HAULBRIDGE_URL'), given('HAULBRIDGE_TOKEN')];
-  const cells = cellsIn(given);
-  if (url === undefined) return { url: localUrl, token: localToken, givenToken: token, cells };
-  return { url, token: token ?? (isSameOrigin(url, localUrl) ? localToken : undefined), cells };
-}
-
-function cellsIn(given: (name: string) => string | undefined): ReadonlyMap<string, CellAddress> {
-  const pairs = (given('HAULBRIDGE_CELLS') ?? '').split(',').map((pair) => pair.trim().split(/=(.*)/s));
-  return new Map(
-    pairs.flatMap(([name = '', url = '']) =>
-      name === '' ? [] : [[name, { url, token: given(`HAULBRIDGE_TOKEN_${name.toUpperCase()}`) }] as const],
-    ),
-  );
+  if (url === undefined) return { url: localUrl, token: localToken, givenToken: token };
+  return { url, token: token ?? (isSameOrigin(url, localUrl) ? localToken : undefined) };
 }
 
 const isSameOrigin = (a: string, b: string): boolean =>

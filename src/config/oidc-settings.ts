@@ -1,5 +1,4 @@
 import type { GroupAccess } from './access-rules.js';
-import { cellPath } from './cell-path.js';
 
 /** How people sign in by OpenID Connect. */
 export interface OidcSettings {
@@ -22,7 +21,6 @@ export interface OidcVariables {
   readonly OIDC_ROLE_CLAIM: string;
   readonly OIDC_ROLES: readonly GroupAccess[] | undefined;
   readonly PUBLIC_URL: string | undefined;
-  readonly CELL: string | undefined;
 }
 
 const NEEDED = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'OIDC_ROLES', 'PUBLIC_URL'] as const;
@@ -51,8 +49,7 @@ export function oidcSettings(variables: OidcVariables): OidcSettings | undefined
   const { OIDC_ROLES: roles, PUBLIC_URL: publicUrl } = variables;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
   if (roles === undefined || publicUrl === undefined) return undefined;
-  // The answer of the provider is a navigation of its own: the proxy finds the cell by the path.
-  const base = publicUrl.replace(/\/+$/, '') + cellPath(variables.CELL);
+  const base = publicUrl.replace(/\/+$/, '');
   return {
     ...{ issuer, clientId, clientSecret, roles, roleClaim: variables.OIDC_ROLE_CLAIM },
     redirectUri: `${base}/console/api/oidc/callback`,

@@ -8,19 +8,12 @@ export class EnvError extends Error {}
 
 export type Parse<T> = (text: string) => T;
 
-/** 1 to 12 lower-case letters and digits: it stands in keys, paths and the names of backends. */
+/** 1 to 12 lower-case letters and digits: it stands in keys and in the names of backends. */
 export const CELL_NAME = /^[a-z0-9]{1,12}$/;
 
 export const cellName: Parse<string> = (text) => {
   if (!CELL_NAME.test(text)) throw new EnvError('must be 1 to 12 lower-case letters and digits');
   return text;
-};
-
-/** The cells behind one proxy, separated by commas. */
-export const cellNames: Parse<readonly string[]> = (text) => {
-  const names = text.split(',').map((name) => cellName(name.trim()));
-  if (new Set(names).size < names.length) throw new EnvError('must have each cell once');
-  return names;
 };
 
 /** A duration in milliseconds: `500ms 10s 5m 8h 7d`; a bare number is seconds. The bounds are written the same way. */

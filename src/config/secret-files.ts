@@ -10,7 +10,6 @@ const SECRET_VARIABLES = [
   'SECRETS_KEY',
   'SMTP_URL',
   'HAULBRIDGE_TOKEN',
-  'SOURCE_SECRETS_KEY',
 ] as const;
 
 /** A file of that size is something else than a secret. */

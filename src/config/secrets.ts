@@ -26,12 +26,6 @@ export function resolveSecrets(env: Env): Pick<ResolvedEnv, 'ADMIN_TOKEN' | 'SEC
   };
 }
 
-/** The SECRETS_KEY that an embedded database in this DATA_DIR has; undefined if there is none. */
-export function storedSecretsKey(dataDir: string): Buffer | undefined {
-  const secrets = readSecrets(join(dataDir, 'secrets.json'));
-  return secrets && Buffer.from(secrets.secretsKey, 'hex');
-}
-
 function readSecrets(file: string): Secrets | undefined {
   let text: string;
   try {

@@ -4,7 +4,6 @@ import {
   baseUrl,
   boolean,
   cellName,
-  cellNames,
   databaseUrl,
   duration,
   integer,
@@ -52,13 +51,7 @@ export const VARIABLES = {
   CELL: declare(
     cellName,
     undefined,
-    'name of this cell behind a proxy: in new keys (`hb_<cell>_…`) and in links (`/cells/<cell>/…`)',
-    'none',
-  ),
-  CELLS: declare(
-    cellNames,
-    undefined,
-    'names of all cells behind the proxy, separated by commas: the console switches between them',
+    'name of this cell: new keys begin with `hb_<cell>_`, by which a proxy finds it',
     'none',
   ),
   DATABASE_URL: declare(databaseUrl, undefined, 'PostgreSQL to use', 'embedded PostgreSQL under DATA_DIR'),

@@ -9,7 +9,6 @@ import { Empty, ErrorBox, Loading } from './parts/states.js';
 import { HomePage } from './pages/home/home.js';
 import { type Session, SessionContext, useSessionState } from './client/session.js';
 import { followTranslation, markValues } from './client/translation.js';
-import { CellSwitch } from './parts/cells.js';
 import { type ContentName, LazyPage, loadPages } from './pages/lazy-page.js';
 import { SandboxBanner } from './parts/sandbox-banner.js';
 import { SignIn, SignInDialog } from './parts/sign-in.js';
@@ -198,7 +197,6 @@ function Layout({ session, onSignOut }: { session: Session; onSignOut: () => voi
         <a class="brand" href="/console/">
           haulbridge
         </a>
-        <CellSwitch cell={session.cell} cells={session.cells} page={path} />
         <Who session={session} />
         <a href="/docs" target="_blank" rel="noopener">
           API documents

@@ -101,7 +101,7 @@ export async function refuseUnusable(databaseUrl: string): Promise<void> {
 }
 
 /** One connection for the lock, one for the migrations, one for questions meanwhile. */
-const migrationPool = (databaseUrl: string): Pool =>
+export const migrationPool = (databaseUrl: string): Pool =>
   new Pool({
     databaseUrl,
     applicationName: 'haulbridge migrate',

@@ -16,6 +16,7 @@ export const SQLSTATE = {
   duplicatePreparedStatement: '42P05',
   insufficientPrivilege: '42501',
   undefinedTable: '42P01',
+  undefinedColumn: '42703',
   duplicateTable: '42P07',
   lockNotAvailable: '55P03',
   queryCanceled: '57014',

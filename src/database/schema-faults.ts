@@ -14,9 +14,18 @@ export async function schemaFault(
 ): Promise<string | undefined> {
   const known = migrations.map(({ name }) => name);
   const applied = await appliedMigrations(database);
-  const unknown = applied.filter((name) => !known.includes(name));
+  const unknown = applied.filter((name) => !known.includes(name) && !isJoined(name, known, applied));
   return unknown.length === 0 ? undefined : versionFault(unknown, await recordedRelease(database), release);
 }
+
+/** A migration that was joined with later ones: the next one that is left does the work of all of them. */
+function isJoined(name: string, known: readonly string[], applied: readonly string[]): boolean {
+  const next = known.find((each) => timeOf(each) > timeOf(name));
+  return next !== undefined && applied.includes(next);
+}
+
+/** The class of a migration ends with the time of its file, in milliseconds. */
+const timeOf = (name: string): number => Number(name.slice(-13));
 
 /** A newer version has migrated the database: may this one run beside it? */
 function versionFault(

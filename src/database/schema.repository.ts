@@ -25,6 +25,22 @@ export async function recordRelease(database: Sql, release: Release): Promise<vo
   );
 }
 
+/** Of the SECRETS_KEY of the database; undefined if no start has stored it yet. */
+export async function storedFingerprint(database: Sql): Promise<string | undefined> {
+  const sql = 'SELECT secrets_key_fingerprint AS fingerprint FROM schema_version';
+  return (await database.query<{ fingerprint: string | null }>(sql))[0]?.fingerprint ?? undefined;
+}
+
+/** Stores it unless another instance was faster, and returns what is stored. A database without a record of its version keeps none. */
+export async function storeFingerprint(database: Sql, fingerprint: string): Promise<string> {
+  const [row] = await database.query<{ fingerprint: string }>(
+    `UPDATE schema_version SET secrets_key_fingerprint = coalesce(secrets_key_fingerprint, $1)
+     RETURNING secrets_key_fingerprint AS fingerprint`,
+    [fingerprint],
+  );
+  return row?.fingerprint ?? fingerprint;
+}
+
 /** Other sessions with a transaction that has been open for a while, oldest first: `pg_dump (process 12, 40 s)`. */
 export async function findOpenTransactions(database: Sql): Promise<string[]> {
   const rows = await database.query<{ name: string; pid: number; seconds: number }>(

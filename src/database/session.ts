@@ -30,6 +30,8 @@ export interface TransactionSettings {
   readonly settings?: Settings;
   /** Milliseconds that each statement of this transaction may take; for work without a waiting caller. */
   readonly statementTimeoutMs?: number;
+  /** The transaction is rolled back at its end: its result says what it would have done. */
+  readonly isDryRun?: boolean | undefined;
 }
 
 /** One connection in use. The only place that sends statements and translates errors of pg. */
@@ -116,7 +118,7 @@ export class Session implements Sql {
     await this.begin(settings);
     try {
       const result = await work();
-      await this.commit();
+      await (settings?.isDryRun === true ? this.rollback() : this.commit());
       return result;
     } catch (error) {
       // The first error is the one to report.

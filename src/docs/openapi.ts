@@ -10,7 +10,7 @@ import {
 } from '../contracts/common/api-contract.js';
 import { BOM_PARAMETER, csvColumns, csvFormOf } from '../contracts/common/csv.js';
 import { ErrorResponse, PlainErrorResponse } from '../contracts/common/error-body.dto.js';
-import { failuresOf, FILE_HEADERS, jsonBodyOf } from '../contracts/common/failures.js';
+import { failuresOf, FILE_HEADERS, jsonBodyOf, dryRunPlaceOf } from '../contracts/common/failures.js';
 import { CSV_TYPE, NDJSON_TYPE } from '../contracts/common/list-forms.js';
 import type { DtoClass } from '../contracts/common/fields/field.js';
 import { IGNORED_FIELDS_HEADER } from '../http/json-body.js';
@@ -221,7 +221,20 @@ function successesOf(route: ApiRoute, schemas: Schemas): [status: number, Reply]
     ...(headers === undefined ? {} : { headers }),
     ...(content === undefined ? {} : { content }),
   };
-  return [[status, success], ...(notModified === undefined ? [] : [[304, notModified] as [number, Reply]])];
+  const preview = previewOf(route, schemas);
+  return [
+    [status, success],
+    ...(preview === undefined ? [] : [[200, preview] as [number, Reply]]),
+    ...(notModified === undefined ? [] : [[304, notModified] as [number, Reply]]),
+  ];
+}
+
+/** The answer to a dry run of a route whose status is another one. */
+function previewOf(route: ApiRoute, schemas: Schemas): Reply | undefined {
+  const { status, preview, response } = route;
+  const type = preview ?? response;
+  if (status === 200 || type === undefined || dryRunPlaceOf(route) === undefined) return undefined;
+  return { description: 'What would be done', content: { 'application/json': { schema: schemas.refer(type) } } };
 }
 
 /** The responses of a route that calls `sendFile`. */

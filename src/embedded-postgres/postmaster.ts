@@ -24,6 +24,12 @@ export function readPostmaster(folder: string): Postmaster | undefined {
   }
 }
 
+/** The port of the server of this folder that takes connections; undefined if none runs. */
+export function runningPort(folder: string): number | undefined {
+  const postmaster = readPostmaster(folder);
+  return postmaster?.ready === true && serves(postmaster.pid, folder) ? postmaster.port : undefined;
+}
+
 /**
  * Stops the server that a killed haulbridge left on this folder, and returns its process id. The caller must hold the
  * lock of the folder, so that no other haulbridge owns that server. The server is not adopted, because Node.js reports the

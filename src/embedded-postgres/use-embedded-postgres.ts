@@ -1,11 +1,8 @@
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { StartupError } from '../config/startup-error.js';
-import { DATABASE_USER, passwordOf } from './data-folder.js';
 import { FolderInUseError } from './folder-lock.js';
-import { readPostmaster } from './postmaster.js';
+import { runningServerUrl } from './running-server.js';
 import {
-  DATABASE,
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
@@ -19,16 +16,15 @@ export async function useEmbeddedPostgres(options: EmbeddedPostgresOptions): Pro
     return await startEmbeddedPostgres(options);
   } catch (error) {
     if (!(error instanceof FolderInUseError)) throw error;
-    return { url: await runningServer(join(options.dataDir, 'postgres')), stop: () => Promise.resolve() };
+    return { url: await readyServer(options.dataDir), stop: () => Promise.resolve() };
   }
 }
 
 /** The service may just be starting. */
-async function runningServer(folder: string): Promise<string> {
+async function readyServer(dataDir: string): Promise<string> {
   for (const end = Date.now() + READY_TIMEOUT_MS; Date.now() < end; await delay(50)) {
-    const postmaster = readPostmaster(folder);
-    if (postmaster?.ready !== true) continue;
-    return `postgresql://${DATABASE_USER}:${passwordOf(folder)}@127.0.0.1:${postmaster.port}/${DATABASE}`;
+    const url = runningServerUrl(dataDir);
+    if (url !== undefined) return url;
   }
-  throw new StartupError(`the PostgreSQL of the running service on ${folder} does not become ready`);
+  throw new StartupError(`the PostgreSQL of the running service on DATA_DIR ${dataDir} does not become ready`);
 }

@@ -48,8 +48,8 @@ export const SERVER_LIMITS: ServerLimits = {
 /** Interval at which a closing server looks for connections that have become idle. */
 const CLOSE_IDLE_MS = 50;
 
-/** Paths that the reserved connections serve, also below that of a cell. */
-const RESERVED_PATHS = /^(\/cells\/\w+)?\/(health|admin|metrics|console\/api)([/?]|$)/;
+/** Paths that the reserved connections serve. */
+const RESERVED_PATHS = /^\/(health|admin|metrics|console\/api)([/?]|$)/;
 
 const INVALID_REQUESTS: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: [

@@ -1,9 +1,6 @@
 import type { Access } from '../config/access-rules.js';
 import type { InterfaceName } from '../contracts/common/interfaces.values.js';
 
-/** Why a hauler is not served here: it moves to another cell, or has moved there. */
-export type HaulerHold = 'locked' | 'moved';
-
 /** The caller, as its API key identifies it (decisions 1, 2, 17). */
 export interface Principal {
   /** Null if an admin replays a push for a hauler that does not own the key of the push. */
@@ -19,8 +16,6 @@ export interface Principal {
   readonly customerId: string | null;
   /** Epoch milliseconds at which the key expires or its overlap with a successor ends; infinite for most keys. */
   readonly endsAt: number;
-  /** Present while the hauler is not served here. */
-  readonly hold?: HaulerHold;
 }
 
 /** The caller of a request that carried its key. */

@@ -42,8 +42,6 @@ export interface FolderOptions {
   readonly namesOf: (path: string, request: Request, response: Response) => readonly string[];
   /** Headers of a file. They replace those of all pages. */
   readonly headersOf: (name: string) => Readonly<Record<string, string>>;
-  /** What is sent instead of the stored bytes. */
-  readonly edit?: (name: string, bytes: Buffer) => Buffer;
   /** Called if the folder has no such file, before the next handler. */
   readonly otherwise?: (path: string, request: Request, response: Response) => void;
 }
@@ -109,9 +107,8 @@ async function namesIn(root: string): Promise<ReadonlySet<string>> {
   return new Set(files.map(({ parentPath, name }) => relative(root, join(parentPath, name)).replaceAll(sep, '/')));
 }
 
-async function readStaticFile(root: string, name: string, { edit, headersOf }: FolderOptions): Promise<StaticFile> {
-  const stored = await readFile(join(root, name));
-  const bytes = edit === undefined ? stored : edit(name, stored);
+async function readStaticFile(root: string, name: string, { headersOf }: FolderOptions): Promise<StaticFile> {
+  const bytes = await readFile(join(root, name));
   return {
     type: TYPES[extname(name)] ?? DEFAULT_TYPE,
     headers: new Map([...PAGE_HEADERS, ['Vary', 'Accept-Encoding'], ...Object.entries(headersOf(name))]),

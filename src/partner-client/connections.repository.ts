@@ -1,4 +1,4 @@
-import type { ConnectionQuery } from '../contracts/admin/connection.dto.js';
+import type { ConnectionQuery, ConnectionRemoval } from '../contracts/admin/connection.dto.js';
 import type { SqlList } from '../database/list-page.js';
 import type { Sql } from '../database/sql.js';
 
@@ -101,6 +101,24 @@ export async function deleteConnection(transaction: Sql, id: string): Promise<Bu
     [id],
   );
   return ended.map(({ hash }) => hash);
+}
+
+/** What `deleteConnection` ends. */
+export async function countRemoval(database: Sql, id: string): Promise<ConnectionRemoval | undefined> {
+  const [row] = await database.query<ConnectionRemoval>(
+    `SELECT (SELECT count(*)::float8 FROM api_keys WHERE connection_id = c.id AND revoked_at IS NULL) AS keys,
+       (SELECT count(*)::float8 FROM sync_runs AS run WHERE (run.hauler_id, run.connection_id) = (c.hauler_id, c.id)
+         AND run.status IN ('queued', 'running')) AS "syncRuns",
+       (SELECT count(*)::float8 FROM video_subscriptions AS s WHERE (s.hauler_id, s.connection_id) = (c.hauler_id, c.id)
+         ) AS "videoSubscriptions",
+       (SELECT count(*)::float8 FROM video_requests AS v WHERE (v.hauler_id, v.connection_id) = (c.hauler_id, c.id)
+         AND v.status IN ('submitting', 'processing')) AS "videoRequests",
+       (SELECT count(*)::float8 FROM recordings AS r WHERE (r.hauler_id, r.connection_id) = (c.hauler_id, c.id)
+         AND r.status IN ('available', 'downloading')) AS recordings
+     FROM connections AS c WHERE c.id = $1 AND c.deleted_at IS NULL`,
+    [id],
+  );
+  return row;
 }
 
 /** The current key, then the next one if there is one; undefined if the connection was deleted or has another address. */

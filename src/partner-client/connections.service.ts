@@ -4,6 +4,7 @@ import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import {
   Connection,
   type ConnectionQuery,
+  ConnectionRemoval,
   type CreateConnectionRequest,
   type UpdateConnectionRequest,
 } from '../contracts/admin/connection.dto.js';
@@ -22,6 +23,7 @@ import { connectionViolations, INTERVALS, isOtherOrigin, keyViolations, normalBa
 import {
   connectionList,
   type ConnectionUpdate,
+  countRemoval,
   deleteConnection,
   lockConnection,
   type LockedConnection,
@@ -143,6 +145,13 @@ export class ConnectionsService {
     const ended = await this.database.transaction((transaction) => deleteConnection(transaction, id));
     if (ended === undefined) throw unknownConnection(id);
     return ended;
+  }
+
+  /** What `remove` would end. */
+  async previewRemoval(id: string): Promise<ConnectionRemoval> {
+    const counts = await this.database.transaction((transaction) => countRemoval(transaction, id), { pool: 'bulk' });
+    if (counts === undefined) throw unknownConnection(id);
+    return counts;
   }
 
   private changeOf(row: LockedConnection, request: UpdateConnectionRequest): ConnectionUpdate {

@@ -14,7 +14,7 @@ export interface AnnouncedFiles {
 
 /**
  * Does work that stores the file of this name and then writes its row. Until the end a repair of the storage, of whichever
- * instance, does not take the file for one without a row. Without a name: any file, as while a hauler is imported. The announcements
+ * instance, does not take the file for one without a row. Without a name: any file, as while clips are prepared. The announcements
  * of ended processes are removed with the next one.
  */
 export async function whileAnnounced<T>(database: Sql, name: string | undefined, work: () => Promise<T>): Promise<T> {

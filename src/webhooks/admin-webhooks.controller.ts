@@ -1,5 +1,4 @@
-import { Controller, Param, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Controller, Param, Query } from '@nestjs/common';
 import { Route } from '../auth/route.js';
 import { ADMIN_API } from '../contracts/admin/admin.api.js';
 import { IdParam } from '../contracts/admin/list.dto.js';
@@ -10,10 +9,8 @@ import {
   RotateWebhookSecret,
   WebhookEndpointQuery,
 } from '../contracts/admin/webhook-endpoint.dto.js';
-import type { Call } from '../http/call.js';
 import { JsonBody } from '../http/json-body.js';
 import { Deliveries } from './deliveries.service.js';
-import { OPERATOR } from './endpoint.rules.js';
 import { WebhookEndpoints } from './endpoints.service.js';
 
 /** Webhook endpoints of the operator and of all partners. */
@@ -30,13 +27,13 @@ export class AdminWebhooksController {
   }
 
   @Route(ADMIN_API, 'listWebhookEndpoints')
-  list(@Query() query: WebhookEndpointQuery, @Req() { call }: Request) {
-    return this.endpoints.list(query, callerOf(call));
+  list(@Query() query: WebhookEndpointQuery) {
+    return this.endpoints.list(query);
   }
 
   @Route(ADMIN_API, 'getWebhookEndpoint')
-  get(@Param() { id }: IdParam, @Req() { call }: Request) {
-    return this.endpoints.get(id, callerOf(call));
+  get(@Param() { id }: IdParam) {
+    return this.endpoints.get(id);
   }
 
   @Route(ADMIN_API, 'updateWebhookEndpoint')
@@ -79,5 +76,3 @@ export class AdminWebhooksController {
     return this.deliveries.retryFailed(request);
   }
 }
-
-const callerOf = ({ admin }: Call) => ({ ...OPERATOR, seesSlackAddresses: admin?.role === 'admin' });

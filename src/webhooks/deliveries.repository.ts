@@ -23,28 +23,47 @@ export interface DeliveryRow {
   readonly attempts: number;
 }
 
-/** One that waits for its first try, unless `isDue` is false. Returns its id. */
+export type EndedTest = Omit<DeliveryRow, 'due_at' | 'ended_at'>;
+
+/** One that waits for its first try. */
 export async function insertDelivery(
   database: Sql,
   endpointId: string,
-  { topic, data, isDue = true }: { readonly topic: SentTopic; readonly data: EventData; readonly isDue?: boolean },
-): Promise<string> {
-  const id = uuidv7();
+  { topic, data }: { readonly topic: SentTopic; readonly data: EventData },
+): Promise<void> {
   await database.query(
-    `INSERT INTO webhook_deliveries (id, endpoint_id, hauler_id, topic, data, due_at)
-     VALUES ($1, $2, $3, $4, $5, CASE WHEN $6 THEN now() END)`,
-    [id, endpointId, data['haulerId'] ?? null, topic, JSON.stringify(data), isDue],
+    'INSERT INTO webhook_deliveries (id, endpoint_id, hauler_id, topic, data) VALUES ($1, $2, $3, $4, $5)',
+    [uuidv7(), endpointId, data['haulerId'] ?? null, topic, JSON.stringify(data)],
   );
-  return id;
 }
 
-/** Within the endpoints of a partner's first key; all if it is null. */
-const OF_KEY = (key: string) =>
-  `(${key}::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = ${key}))`;
+/** A test that has ended: it is tried outside of the lanes. */
+export async function insertTest(database: Sql, row: EndedTest): Promise<void> {
+  await database.query(
+    `INSERT INTO webhook_deliveries
+       (id, endpoint_id, hauler_id, topic, data, created_at, status, reason, response_status, response_body, attempts, due_at, ended_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, NULL, now())`,
+    [
+      row.id,
+      row.endpoint_id,
+      row.hauler_id,
+      row.topic,
+      row.data,
+      row.created_at,
+      row.status,
+      row.reason,
+      row.response_status,
+      row.response_body,
+      row.attempts,
+    ],
+  );
+}
 
+/** `keyId`: of the endpoints of a partner's first key; of all if it is null. */
 export async function findDelivery(database: Sql, id: string, keyId: string | null): Promise<DeliveryRow | undefined> {
   const [row] = await database.query<DeliveryRow>(
-    `SELECT * FROM webhook_deliveries WHERE id = $1 AND ${OF_KEY('$2')}`,
+    `SELECT * FROM webhook_deliveries
+     WHERE id = $1 AND ($2::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = $2))`,
     [id, keyId],
   );
   return row;
@@ -54,7 +73,8 @@ export const deliveryList = (query: WebhookDeliveryQuery, keyId: string | null):
   name: 'webhook-deliveries',
   sql: `SELECT * FROM webhook_deliveries
     WHERE ($1::uuid IS NULL OR endpoint_id = $1) AND ($2::text IS NULL OR status = $2) AND ($3::text IS NULL OR topic = $3)
-      AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5) AND ${OF_KEY('$6')}`,
+      AND ($4::timestamptz IS NULL OR created_at >= $4) AND ($5::timestamptz IS NULL OR created_at < $5)
+      AND ($6::uuid IS NULL OR endpoint_id IN (SELECT id FROM webhook_endpoints WHERE key_id = $6))`,
   parameters: [
     query.endpointId ?? null,
     query.status ?? null,
@@ -86,20 +106,12 @@ export async function retryFailed(database: Sql, endpointId: string, from: strin
   return retried;
 }
 
-/** The waiting ones of an endpoint: due now, or not before a time. */
+/** The waiting ones of an endpoint are due now. */
 export async function makeDue(database: Sql, endpointId: string): Promise<void> {
   await database.query(
     `UPDATE webhook_deliveries SET due_at = now()
      WHERE endpoint_id = $1 AND status = 'pending' AND due_at > now() AND started_at IS NULL`,
     [endpointId],
-  );
-}
-
-export async function deferDue(database: Sql, endpointId: string, ms: number): Promise<void> {
-  await database.query(
-    `UPDATE webhook_deliveries SET due_at = now() + $2::float8 * interval '1 ms'
-     WHERE endpoint_id = $1 AND due_at <= now() AND started_at IS NULL`,
-    [endpointId, ms],
   );
 }
 
@@ -116,61 +128,17 @@ export async function deleteDeliveries(database: Sql, endpointId: string): Promi
   await database.query('DELETE FROM webhook_deliveries WHERE endpoint_id = $1', [endpointId]);
 }
 
-/** The waiting ones that one mail lists, oldest first, besides the one that is being delivered. */
-export function waitingFor(
-  database: Sql,
-  endpointId: string,
-  limit: number,
-): Promise<Pick<DeliveryRow, 'id' | 'topic' | 'data' | 'created_at' | 'attempts'>[]> {
-  return database.query<Pick<DeliveryRow, 'id' | 'topic' | 'data' | 'created_at' | 'attempts'>>(
-    `SELECT id, topic, data, created_at, attempts FROM webhook_deliveries
-     WHERE endpoint_id = $1 AND due_at <= now() AND started_at IS NULL ORDER BY id LIMIT $2`,
-    [endpointId, limit],
-  );
-}
-
-/** How a try of several ended: delivered, or due again after a time, or given up. */
-export async function endTogether(
-  database: Sql,
-  ids: readonly string[],
-  end: { readonly status: DeliveryStatus; readonly reason: DeliveryReason | null; readonly delayMs: number | null },
-): Promise<void> {
-  await database.query(
-    `UPDATE webhook_deliveries SET status = $2, reason = $3, attempts = attempts + 1,
-       due_at = now() + $4::float8 * interval '1 ms', ended_at = CASE WHEN $4::float8 IS NULL THEN now() END
-     WHERE id = ANY ($1::uuid[]) AND status = 'pending' AND started_at IS NULL`,
-    [ids, end.status, end.reason, end.delayMs],
-  );
-}
-
-/** The result of a test, which is tried outside of the lanes. */
-export async function endTest(
-  database: Sql,
-  id: string,
-  row: Pick<DeliveryRow, 'status' | 'reason' | 'response_status' | 'response_body'>,
-): Promise<void> {
-  await database.query(
-    `UPDATE webhook_deliveries SET status = $2, reason = $3, response_status = $4, response_body = $5, attempts = 1,
-       ended_at = now() WHERE id = $1`,
-    [id, row.status, row.reason, row.response_status, row.response_body],
-  );
-}
-
-/** Mails gather events, so an endpoint has one at a time; of the others several are sent at once. */
-const CHANNELS = { mail: "e.format = 'email'", post: "e.format <> 'email'" } as const;
-export type Channel = keyof typeof CHANNELS;
-
 /** Endpoints with due deliveries. Only those that are called: a receiver that is away may have very many of them. */
-export const deliveryLanes = (channel: Channel): string => `
+export const DELIVERY_LANES = `
   SELECT e.id::text AS lane, due.due_at AS urgency, due.due_at AS waiting_since
   FROM webhook_endpoints AS e CROSS JOIN LATERAL (
     SELECT d.due_at FROM webhook_deliveries AS d WHERE d.endpoint_id = e.id AND d.due_at <= now() ORDER BY d.due_at LIMIT 1) AS due
-  WHERE e.enabled AND ${CHANNELS[channel]} AND (e.paused_until IS NULL OR e.paused_until <= now())`;
+  WHERE e.enabled AND (e.paused_until IS NULL OR e.paused_until <= now())`;
 
 /** Not while the endpoint is paused or disabled. */
-export const calledEndpoints = (channel: Channel): string =>
-  `EXISTS (SELECT FROM webhook_endpoints AS e WHERE e.id = endpoint_id AND e.enabled AND ${CHANNELS[channel]}
-     AND (e.paused_until IS NULL OR e.paused_until <= now()))`;
+export const CALLED_ENDPOINTS = `
+  EXISTS (SELECT FROM webhook_endpoints AS e
+    WHERE e.id = endpoint_id AND e.enabled AND (e.paused_until IS NULL OR e.paused_until <= now()))`;
 
 const BATCH = 10_000;
 

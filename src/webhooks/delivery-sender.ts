@@ -1,5 +1,4 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { cellPath } from '../config/cell-path.js';
 import { ENV, type ResolvedEnv } from '../config/env.js';
 import { openKey, SealBrokenError } from '../partner-client/connection-keys.service.js';
 import type { DeliveryRow } from './deliveries.repository.js';
@@ -12,20 +11,19 @@ import { signatureHeaders } from './secrets.js';
 
 type Event = Pick<DeliveryRow, 'id' | 'topic' | 'data' | 'created_at'>;
 
-/** Sends events in the format of their endpoint. Several only by mail. */
+/** Sends an event in the format of its endpoint. */
 @Injectable()
 export class DeliverySender {
   constructor(
     private readonly http: HttpSender,
     private readonly mail: MailSender,
-    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SECRETS_KEY' | 'PUBLIC_URL' | 'CELL'>,
+    @Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SECRETS_KEY' | 'PUBLIC_URL'>,
   ) {}
 
-  async send(endpoint: EndpointRow, events: readonly [Event, ...Event[]], signal?: AbortSignal): Promise<Attempt> {
-    const [event] = events;
+  async send(endpoint: EndpointRow, event: Event, signal?: AbortSignal): Promise<Attempt> {
     if (endpoint.format === 'email') {
       const to = decodeURIComponent(new URL(endpoint.url).pathname);
-      return this.mail.send({ to, id: event.id, ...mailOf(events, this.base) });
+      return this.mail.send({ to, id: event.id, ...mailOf(event, this.base) });
     }
     const secrets = this.secretsOf(endpoint);
     if (secrets === undefined) return { reason: 'secret-unreadable' };
@@ -36,8 +34,7 @@ export class DeliverySender {
 
   /** What the address of a page of the console begins with; undefined without `PUBLIC_URL`. */
   private get base(): string | undefined {
-    const { PUBLIC_URL: address, CELL: cell } = this.env;
-    return address === undefined ? undefined : address.replace(/\/+$/, '') + cellPath(cell);
+    return this.env.PUBLIC_URL?.replace(/\/+$/, '');
   }
 
   /** The current one, and the former one within its overlap. */

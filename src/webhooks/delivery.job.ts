@@ -1,23 +1,22 @@
 import { Injectable, Logger, type OnModuleInit } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { WebhookDelivery } from '../contracts/admin/webhook-delivery.dto.js';
+import type { DisabledReason } from '../contracts/admin/webhook-endpoint.dto.js';
 import { DELIVERY_REASONS, type DeliveryReason } from '../contracts/webhooks/delivery.values.js';
 import { Database } from '../database/database.js';
 import type { Sql } from '../database/sql.js';
+import { uuidv7 } from '../database/uuid.js';
+import { OutboundSwitch } from '../outbound/outbound-switch.js';
 import type { Next, Run } from '../work/run.js';
 import { PARTNER_LANES } from '../work/work-kind.js';
 import { WorkService } from '../work/work.service.js';
 import {
-  calledEndpoints,
-  type Channel,
-  deferDue,
-  deliveryLanes,
+  CALLED_ENDPOINTS,
+  DELIVERY_LANES,
   type DeliveryRow,
-  endTest,
-  endTogether,
   failWaiting,
   insertDelivery,
-  waitingFor,
+  insertTest,
 } from './deliveries.repository.js';
 import { type Attempt, MAX_TRIES, nextTry } from './delivery.rules.js';
 import { DeliverySender } from './delivery-sender.js';
@@ -30,17 +29,9 @@ import {
   pauseEndpoint,
   recordFailure,
   recordSuccess,
-  releaseMail,
-  reserveMail,
 } from './endpoints.repository.js';
 
 const DELIVER = 'webhook deliveries';
-const MAIL = 'webhook mails';
-
-/** A mail to an endpoint at most this often. */
-const MAIL_EVERY_MS = 15 * 60_000;
-/** Events that one mail takes. */
-const MAX_PER_MAIL = 10_000;
 
 /** A row that no enabled endpoint takes is looked at again after this time. */
 const PAUSED_MS = 60_000;
@@ -58,30 +49,20 @@ export class DeliveryJob implements OnModuleInit {
     private readonly work: WorkService,
     private readonly database: Database,
     private readonly sender: DeliverySender,
+    private readonly outbound: OutboundSwitch,
   ) {}
 
   onModuleInit(): void {
-    // A mail takes all that waits.
-    this.register(MAIL, 'mail', 1);
-    this.register(DELIVER, 'post', 8);
-  }
-
-  runDue(): void {
-    this.work.runDue(DELIVER);
-    this.work.runDue(MAIL);
-  }
-
-  private register(name: string, channel: Channel, concurrency: number): void {
     this.work.register<DeliveryRow>({
-      name,
+      name: DELIVER,
       table: 'webhook_deliveries',
       key: { id: 'uuid' },
       columns: ['endpoint_id', 'hauler_id', 'topic', 'data', 'created_at'],
-      where: calledEndpoints(channel),
-      lane: { by: 'endpoint_id', type: 'uuid', concurrency },
+      where: CALLED_ENDPOINTS,
+      lane: { by: 'endpoint_id', type: 'uuid', concurrency: 8 },
       lanes: PARTNER_LANES,
       callsPartners: true,
-      lanesSql: deliveryLanes(channel),
+      lanesSql: DELIVERY_LANES,
       attempts: {
         max: MAX_TRIES,
         giveUp: (run) => run.finish('done', { status: 'failed', reason: 'interrupted', ended_at: new Date() }),
@@ -90,17 +71,26 @@ export class DeliveryJob implements OnModuleInit {
     });
   }
 
-  /** Tries `webhook.test` once, now, and returns the id of its delivery. */
+  runDue(): void {
+    this.work.runDue(DELIVER);
+  }
+
+  /** Tries `webhook.test` once, now, and returns the id of its delivery, which is stored when it has ended. */
   async test(endpoint: EndpointRow): Promise<WebhookDelivery['id']> {
     const { id: endpointId, hauler_id: haulerId } = endpoint;
-    const data = { ...(haulerId === null ? {} : { haulerId }), endpointId };
-    const id = await insertDelivery(this.database, endpointId, { topic: 'webhook.test', data, isDue: false });
-    const event = { id, topic: 'webhook.test', data: JSON.stringify(data), created_at: new Date() } as const;
-    const attempt = await this.sender.send(endpoint, [event]);
+    const event = {
+      id: uuidv7(),
+      topic: 'webhook.test',
+      data: JSON.stringify({ ...(haulerId === null ? {} : { haulerId }), endpointId }),
+      created_at: new Date(),
+    } as const;
+    const { isOn } = this.outbound;
+    const attempt: Attempt = isOn ? await this.sender.send(endpoint, event) : { reason: 'switched-off' };
     const status = attempt.reason === undefined ? 'delivered' : 'failed';
-    await endTest(this.database, id, { status, ...responseOf(attempt) });
+    const tried = { status, attempts: isOn ? 1 : 0, ...responseOf(attempt) } as const;
+    await insertTest(this.database, { ...event, endpoint_id: endpointId, hauler_id: haulerId, ...tried });
     if (status === 'delivered') await recordSuccess(this.database, endpointId);
-    return id;
+    return event.id;
   }
 
   private async deliver(run: DeliveryRun): Promise<Next> {
@@ -108,15 +98,15 @@ export class DeliveryJob implements OnModuleInit {
     const endpoint = await findEndpoint(this.database, row.endpoint_id, null);
     // It was deleted with its deliveries.
     if (endpoint === undefined) return 'done';
-    if (!endpoint.enabled) return this.later(run, PAUSED_MS);
-    if (endpoint.key_id !== null && !(await isKeyValid(this.database, endpoint.key_id))) {
-      return this.failed(run, endpoint, { reason: 'disabled' }, 'key-ended');
+    if (!endpoint.enabled) {
+      // The try does not count.
+      await run.finish({ afterMs: PAUSED_MS }, { attempts: run.attempt - 1 });
+      return 'done';
     }
-    return endpoint.format === 'email' ? this.mail(run, endpoint) : this.post(run, endpoint);
-  }
-
-  private async post(run: DeliveryRun, endpoint: EndpointRow): Promise<Next> {
-    const attempt = await this.sender.send(endpoint, [run.row], run.signal);
+    if (endpoint.key_id !== null && !(await isKeyValid(this.database, endpoint.key_id))) {
+      return this.failed(run, endpoint, { reason: 'disabled' });
+    }
+    const attempt = await this.sender.send(endpoint, run.row, run.signal);
     if (attempt.reason !== undefined) return this.failed(run, endpoint, attempt);
     await run.finish('done', {
       status: 'delivered',
@@ -131,60 +121,12 @@ export class DeliveryJob implements OnModuleInit {
     return 'done';
   }
 
-  /** One mail for all that waits, unless the last one was sent just before. */
-  private async mail(run: DeliveryRun, endpoint: EndpointRow): Promise<Next> {
-    const waitMs = await reserveMail(this.database, endpoint.id, MAIL_EVERY_MS);
-    if (waitMs > 0) {
-      await deferDue(this.database, endpoint.id, waitMs);
-      return this.later(run, waitMs);
-    }
-    const others = await waitingFor(this.database, endpoint.id, MAX_PER_MAIL);
-    const ids = others.map(({ id }) => id);
-    const attempt = await this.sender.send(endpoint, [run.row, ...others]);
-    if (attempt.reason !== undefined) {
-      await releaseMail(this.database, endpoint.id);
-      // The others have their next try with this one.
-      const next = await this.failed(run, endpoint, attempt);
-      await this.failTogether(others, attempt);
-      return next;
-    }
-    await this.database.transaction(async (transaction) => {
-      await run.finish(
-        'done',
-        { status: 'delivered', ended_at: new Date(), attempts: run.attempt, ...responseOf(attempt) },
-        transaction,
-      );
-      await endTogether(transaction, ids, { status: 'delivered', reason: null, delayMs: null });
-      await recordSuccess(transaction, endpoint.id);
-    });
-    return 'done';
-  }
-
-  private async failTogether(rows: readonly Pick<DeliveryRow, 'id' | 'attempts'>[], attempt: Attempt): Promise<void> {
-    const groups = Map.groupBy(rows, ({ attempts }) => attempts);
-    for (const [attempts, group] of groups) {
-      const { delayMs = null } = nextTry(attempt, attempts + 1, { failures: 0, failing_ms: 0 }, 0);
-      const status = delayMs === null ? 'failed' : 'pending';
-      await endTogether(
-        this.database,
-        group.map(({ id }) => id),
-        { status, reason: attempt.reason ?? null, delayMs },
-      );
-    }
-  }
-
-  /** The try does not count. */
-  private async later(run: DeliveryRun, afterMs: number): Promise<Next> {
-    await run.finish({ afterMs }, { attempts: run.attempt - 1 });
-    return 'done';
-  }
-
-  private async failed(run: DeliveryRun, endpoint: EndpointRow, attempt: Attempt, ended?: 'key-ended'): Promise<Next> {
+  private async failed(run: DeliveryRun, endpoint: EndpointRow, attempt: Attempt): Promise<Next> {
     this.report(endpoint, attempt);
     await this.database.transaction(async (transaction) => {
       const state = await recordFailure(transaction, endpoint.id);
-      const decided = nextTry(attempt, run.attempt, state ?? { failures: 0, failing_ms: 0 }, Math.random());
-      const { delayMs, pauseMs, disable = ended } = ended === undefined ? decided : { disable: ended };
+      const endpointState = state ?? { failures: 0, failing_ms: 0 };
+      const { delayMs, pauseMs, disable } = nextTry(attempt, run.attempt, endpointState, Math.random());
       const isOver = delayMs === undefined;
       const set = {
         attempts: run.attempt,
@@ -210,11 +152,7 @@ export class DeliveryJob implements OnModuleInit {
   }
 
   /** Once, with one notice to each other endpoint of the operator. */
-  private async disable(
-    transaction: Sql,
-    endpoint: EndpointRow,
-    reason: 'gone' | 'failing' | 'key-ended',
-  ): Promise<void> {
+  private async disable(transaction: Sql, endpoint: EndpointRow, reason: DisabledReason): Promise<void> {
     if (!(await disableEndpoint(transaction, endpoint.id, reason))) return;
     await failWaiting(transaction, endpoint.id);
     const data = { endpointId: endpoint.id, reason };

@@ -60,6 +60,8 @@ export function nextTry(
   random: number,
 ): NextTry {
   if (reason === 'gone') return { disable: 'gone' };
+  // The key of the partner has ended, so nothing was sent.
+  if (reason === 'disabled') return { disable: 'key-ended' };
   if (endpoint.failing_ms >= DISABLED_AFTER_MS) return { disable: 'failing' };
   const asked = Math.min(retryAfterMs, MAX_RETRY_AFTER_MS);
   const beyond = endpoint.failures - FAILURES_BEFORE_PAUSE;

@@ -3,7 +3,7 @@ import type { Principal } from '../http/principal.js';
 import type { WebhookFormat } from '../contracts/admin/webhook-endpoint.dto.js';
 import type { RuleName } from '../contracts/common/rules.js';
 import type { Violation } from '../contracts/common/violation.js';
-import { TOPIC_NAMES, type TopicName, topicOf } from '../contracts/webhooks/topics.js';
+import { TOPIC_NAMES, type TopicName } from '../contracts/webhooks/topics.js';
 import { type OutboundPolicy, resolvedUrlFault } from '../outbound/address-guard.js';
 
 /** Endpoints of one partner, and of all together. */
@@ -12,8 +12,6 @@ export const MAX_ENDPOINTS = 500;
 
 /** Whose endpoints a call is about. */
 export interface EndpointOwner {
-  /** The address of an incoming webhook of Slack is a secret. */
-  readonly seesSlackAddresses: boolean;
   /** The first key of the rotations of a partner's key; null for the operator. */
   readonly keyId: string | null;
   readonly haulerId: string | null;
@@ -28,13 +26,14 @@ export const OPERATOR: EndpointOwner = {
   connectionId: null,
   topics: TOPIC_NAMES,
   formats: ['standard', 'slack', 'email'],
-  seesSlackAddresses: true,
 };
 
 const startsWith =
   (...subjects: string[]) =>
   (topic: TopicName) =>
     subjects.includes(topic.split('.')[0] ?? '');
+
+const isState = (topic: TopicName): boolean => topicOf(topic).isState === true;
 
 /** The topics that a partner's key opens. */
 export function topicsOf({ interfaces, haulerId, connectionId }: Principal): readonly TopicName[] {
@@ -54,7 +53,7 @@ export interface WantedEndpoint {
 
 /** Violations beyond the form of the fields. The host name of the address is resolved. */
 export async function endpointViolations(
-  { url, topics, format, haulerId }: WantedEndpoint,
+  { url, topics, format }: WantedEndpoint,
   owner: EndpointOwner,
   options: { readonly policy: OutboundPolicy; readonly hasMail: boolean },
 ): Promise<Violation[]> {
@@ -68,9 +67,10 @@ export async function endpointViolations(
       `topics must be of ${owner.topics.join(', ')}: the key does not open ${closed.join(', ')}`,
     );
   }
-  const general = topics.filter((topic) => topicOf(topic).isOfInstallation === true);
-  if (haulerId !== null && owner.keyId === null && general.length > 0) {
-    refuse('haulerId', 'isAbsent', `haulerId excludes ${general.join(', ')}, which belongs to no hauler`);
+  const frequent = format === 'standard' ? [] : topics.filter((topic) => !isState(topic));
+  if (frequent.length > 0) {
+    const states = owner.topics.filter(isState).join(', ');
+    refuse('topics', 'isEnum', `topics must be of ${states} for the format ${format}, not ${frequent.join(', ')}`);
   }
   if (!owner.formats.includes(format)) {
     refuse('format', 'isEnum', `format must be one of ${owner.formats.join(', ')}`);
@@ -85,11 +85,9 @@ export async function endpointViolations(
   return violations;
 }
 
-/** The address as a reader may see it: that of Slack is cut after its host, except for an admin. */
-export const shownAddress = (
-  { url, format }: { readonly url: string; readonly format: WebhookFormat },
-  { seesSlackAddresses }: Pick<EndpointOwner, 'seesSlackAddresses'>,
-): string => (format === 'slack' && !seesSlackAddresses ? `${new URL(url).origin}/…` : url);
+/** The address as it is shown: that of Slack is a secret, and is cut after its host. */
+export const shownAddress = ({ url, format }: { readonly url: string; readonly format: WebhookFormat }): string =>
+  format === 'slack' ? `${new URL(url).origin}/…` : url;
 
 /** Exactly one address: further ones, and headers in a query, would be an open door for others' mail. */
 function mailFault(url: string): string | undefined {

@@ -22,7 +22,6 @@ export interface EndpointRow {
   readonly failing_since: Date | null;
   readonly failures: number;
   readonly paused_until: Date | null;
-  readonly mailed_at: Date | null;
   /** A bigint. */
   readonly dropped: string;
   readonly created_at: Date;
@@ -122,26 +121,17 @@ export async function replaceSecret(database: Sql, id: string, sealed: string, o
 
 /** The first key of the rotations of a key. */
 export async function firstKeyOf(database: Sql, keyId: string): Promise<string> {
-  const [row] = await database.query<{ id: string }>(
-    `WITH RECURSIVE former AS (
-       SELECT id, replaces_id FROM api_keys WHERE id = $1
-       UNION ALL SELECT k.id, k.replaces_id FROM former JOIN api_keys AS k ON k.id = former.replaces_id)
-     SELECT id FROM former WHERE replaces_id IS NULL`,
-    [keyId],
-  );
-  return row?.id ?? keyId;
+  const sql = 'SELECT coalesce(root_id, id) AS id FROM api_keys WHERE id = $1';
+  return onlyRow(await database.query<{ id: string }>(sql, [keyId])).id;
 }
 
-/** Whether a partner's key, or one that a rotation made of it, is valid. */
-export async function isKeyValid(database: Sql, keyId: string): Promise<boolean> {
+/** Whether a partner's first key, or one that a rotation made of it, is valid. */
+export async function isKeyValid(database: Sql, firstKeyId: string): Promise<boolean> {
   const row = onlyRow(
     await database.query<{ valid: boolean }>(
-      `WITH RECURSIVE later AS (
-       SELECT * FROM api_keys WHERE id = $1
-       UNION ALL SELECT k.* FROM later JOIN api_keys AS k ON k.replaces_id = later.id)
-     SELECT EXISTS (SELECT FROM later WHERE revoked_at IS NULL AND coalesce(expires_at > now(), true)
-       AND coalesce(retires_at > now(), true)) AS valid`,
-      [keyId],
+      `SELECT EXISTS (SELECT FROM api_keys WHERE (id = $1 OR root_id = $1) AND revoked_at IS NULL
+         AND coalesce(least(expires_at, retires_at), 'infinity') > now()) AS valid`,
+      [firstKeyId],
     ),
   );
   return row.valid;
@@ -192,23 +182,6 @@ export async function operatorEndpoints(database: Sql, except: string): Promise<
     [except],
   );
   return rows.map(({ id }) => id);
-}
-
-/** Reserves the mail of an endpoint, or returns in how many milliseconds it may be sent. */
-export async function reserveMail(database: Sql, id: string, everyMs: number): Promise<number> {
-  const [row] = await database.query<{ wait: number }>(
-    `UPDATE webhook_endpoints AS e SET mailed_at = CASE WHEN before.wait <= 0 THEN now() ELSE e.mailed_at END
-     FROM (SELECT id, coalesce(extract(epoch FROM mailed_at - now())::float8 * 1000 + $2, 0) AS wait
-           FROM webhook_endpoints WHERE id = $1 FOR UPDATE) AS before
-     WHERE e.id = before.id RETURNING before.wait`,
-    [id, everyMs],
-  );
-  return Math.max(0, row?.wait ?? 0);
-}
-
-/** The mail was not sent: the next try must not wait. */
-export async function releaseMail(database: Sql, id: string): Promise<void> {
-  await database.query('UPDATE webhook_endpoints SET mailed_at = NULL WHERE id = $1', [id]);
 }
 
 /** Endpoints that somebody should look at. */

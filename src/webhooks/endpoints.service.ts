@@ -62,8 +62,7 @@ export class WebhookEndpoints {
     const { keyId, haulerId, connectionId } = caller;
     if (keyId === null) throw new Error('the partner API needs a key');
     const first = await firstKeyOf(this.database, keyId);
-    const own = { topics: topicsOf(caller), formats: ['standard', 'slack'] as const, seesSlackAddresses: false };
-    return { keyId: first, haulerId, connectionId, ...own };
+    return { keyId: first, haulerId, connectionId, topics: topicsOf(caller), formats: ['standard', 'slack'] };
   }
 
   async create(request: CreateWebhookEndpoint, owner = OPERATOR): Promise<IssuedWebhookEndpoint> {
@@ -93,20 +92,25 @@ export class WebhookEndpoints {
   async list(query: WebhookEndpointQuery | ListQuery, owner = OPERATOR): Promise<List<WebhookEndpoint>> {
     const haulerId = 'haulerId' in query ? query.haulerId : undefined;
     const { rows, pagination } = await listPage<EndpointRow>(this.database, endpointList(haulerId, owner.keyId), query);
-    return { data: rows.map((row) => toEndpointDto(row, owner)), pagination };
+    return { data: rows.map(toEndpointDto), pagination };
   }
 
   async get(id: string, owner = OPERATOR): Promise<WebhookEndpoint> {
-    return toEndpointDto(await this.required(id, owner), owner);
+    return toEndpointDto(await this.required(id, owner));
   }
 
   async update(id: string, request: ChangeWebhookEndpoint, owner = OPERATOR): Promise<WebhookEndpoint> {
     const row = await this.required(id, owner);
     const { enabled } = request;
-    const url = request.url === row.url || request.url === shownAddress(row, owner) ? undefined : request.url;
+    const url = request.url === shownAddress(row) ? undefined : request.url;
     const topics = request.topics === undefined ? undefined : [...new Set(request.topics)];
     const haulerId = owner.keyId === null ? request.haulerId : undefined;
     const format = request.format;
+    // Another format would show the address.
+    if (row.format === 'slack' && format !== undefined && format !== 'slack' && url === undefined) {
+      const message = `url must be sent with the format ${format}: the address of Slack is never shown, so it is not kept`;
+      throw invalid([{ path: 'url', rule: 'isDefined', message }]);
+    }
     const wanted = {
       url: url ?? row.url,
       topics: topics ?? row.topics,
@@ -163,11 +167,11 @@ async function ofKnownHauler(write: Promise<void>): Promise<void> {
   }
 }
 
-function toEndpointDto(row: EndpointRow, owner: EndpointOwner): WebhookEndpoint {
+function toEndpointDto(row: EndpointRow): WebhookEndpoint {
   const { former_secret_until: former } = row;
   return present(WebhookEndpoint, {
     ...row,
-    url: shownAddress(row, owner),
+    url: shownAddress(row),
     formerSecretUntil: former === null || former.getTime() < Date.now() ? null : former,
   });
 }

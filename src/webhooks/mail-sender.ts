@@ -23,10 +23,6 @@ interface Mail {
 export class MailSender {
   constructor(@Inject(ENV) private readonly env: Pick<ResolvedEnv, 'SMTP_URL' | 'SMTP_FROM'>) {}
 
-  get isOn(): boolean {
-    return this.env.SMTP_URL !== undefined;
-  }
-
   /** Never rejects. */
   async send({ to, subject, text, id }: Mail): Promise<Attempt> {
     const { SMTP_URL, SMTP_FROM } = this.env;

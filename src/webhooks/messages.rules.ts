@@ -40,24 +40,12 @@ export function slackBody(event: Event, publicUrl: string | undefined): string {
   return JSON.stringify({ text: page === undefined ? sentence : `${sentence} <${page}|Open>` });
 }
 
-/** One line of a mail, and the page below it. */
-function mailEntry(event: Event, publicUrl: string | undefined): string {
+/** Plain text. The subject has the code of the topic alone, so that no name can become a header. */
+export function mailOf(event: Event, publicUrl: string | undefined): { subject: string; text: string } {
   const page = pageOf(event, publicUrl);
-  const line = `${formatInstant(event.created_at)}  ${event.topic}\n  ${filled(topicOf(event.topic).sentence, dataOf(event), plain)}`;
-  return page === undefined ? line : `${line}\n  ${page}`;
-}
-
-/** Events that a mail lists; the others are counted. */
-export const MAX_LISTED = 200;
-
-/** Plain text. The subject has the codes of topics alone, so that no name can become a header. */
-export function mailOf(events: readonly Event[], publicUrl: string | undefined): { subject: string; text: string } {
-  const topics = [...new Set(events.map(({ topic }) => topic))];
-  const named = topics.length > 3 ? `${topics.slice(0, 3).join(', ')} and others` : topics.join(', ');
-  const listed = events.slice(0, MAX_LISTED).map((event) => mailEntry(event, publicUrl));
-  const more = events.length - listed.length;
+  const sentence = filled(topicOf(event.topic).sentence, dataOf(event), plain);
   return {
-    subject: `haulbridge: ${events.length === 1 ? named : `${events.length} events (${named})`}`,
-    text: `${[...listed, ...(more > 0 ? [`and ${more} more`] : [])].join('\n\n')}\n`,
+    subject: `haulbridge: ${event.topic}`,
+    text: `${formatInstant(event.created_at)}  ${sentence}\n${page === undefined ? '' : `${page}\n`}`,
   };
 }

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { lastVerification } from '../backup/verification.repository.js';
 import { formatInstant } from '../contracts/common/instant.js';
 import { Database } from '../database/database.js';
 import { ExchangeLog } from '../exchanges/exchange-log.service.js';
@@ -8,9 +7,6 @@ import { RunAttentionRepository } from '../site-sync/sync/run-attention.reposito
 import { FootageAttentionRepository } from '../vision/recordings/footage-attention.repository.js';
 import { connectionStates, endingKeyStates } from './states.repository.js';
 import type { Family, LastingState, Seen } from './states.rules.js';
-
-/** As in docs/alerts.yml. */
-const MAX_VERIFIED_AGE_SECONDS = 7 * 86_400;
 
 /** Reads the states that last, from the same sources as the list of what needs attention. */
 @Injectable()
@@ -33,7 +29,6 @@ export class StateReader {
       connection: () => this.refusals(),
       recording: () => this.risks(),
       key: () => this.keys(),
-      backup: () => this.backups(),
     };
     const lasting = (await Promise.all([...families].map((family) => readers[family]()))).flat();
     return { families, lasting, ...(await this.ended(lasting, announced)) };
@@ -84,13 +79,6 @@ export class StateReader {
       firstKeyId,
       data: { keyId: id, prefix, expiresAt: formatInstant(expiresAt) },
     }));
-  }
-
-  private async backups(): Promise<LastingState[]> {
-    const last = await lastVerification(this.database);
-    if (last !== undefined && Date.now() / 1000 - last.verifiedAt < MAX_VERIFIED_AGE_SECONDS) return [];
-    const verifiedAt = last === undefined ? null : formatInstant(new Date(last.verifiedAt * 1000));
-    return [{ subject: 'backup:', topic: 'backup.unverified', haulerId: null, data: { verifiedAt } }];
   }
 
   /** Which announced subjects of connections are well again, and of which nothing can be said. */

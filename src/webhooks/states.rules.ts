@@ -1,7 +1,7 @@
 import type { EventData, TopicName } from '../contracts/webhooks/topics.js';
 
 /** What states are about; each is looked at as a whole. */
-export type Family = 'sync' | 'connection' | 'recording' | 'key' | 'backup';
+export type Family = 'sync' | 'connection' | 'recording' | 'key';
 
 /** A state that lasts. */
 export interface LastingState {

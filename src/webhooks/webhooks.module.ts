@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AdminModule } from '../admin/admin.module.js';
+import { OutboundModule } from '../outbound/outbound.module.js';
 import { SiteSyncModule } from '../site-sync/site-sync.module.js';
 import { VisionModule } from '../vision/vision.module.js';
 import { WorkModule } from '../work/work.module.js';
@@ -18,7 +19,7 @@ import { WebhookAttention } from './webhook-attention.js';
 
 /** Webhook endpoints and deliveries to them; loaded with the platform side. */
 @Module({
-  imports: [AdminModule, SiteSyncModule, VisionModule, WorkModule],
+  imports: [AdminModule, OutboundModule, SiteSyncModule, VisionModule, WorkModule],
   controllers: [AdminWebhooksController, PartnerWebhooksController],
   providers: [
     Deliveries,

@@ -4,10 +4,6 @@ import type { OwnedLane } from './lanes.repository.js';
 import { type Changes, type Next, RowLostError } from './run.js';
 import { identifier, type WorkKind } from './work-kind.js';
 
-/** A condition on a row `t`: nothing of a hauler is worked on while it moves to another cell. */
-export const STAYING =
-  "NOT EXISTS (SELECT FROM hauler_moves AS m WHERE m.hauler_id = t.hauler_id AND m.state <> 'imported')";
-
 /** A row on which this instance works. */
 export interface Started {
   readonly row: object;
@@ -214,10 +210,8 @@ const ifOwned = (write: Promise<void>): Promise<void> =>
   });
 
 /** `t` must be the only table in scope, so that the kind's own condition needs no alias. */
-const isDueSql = ({ where, key }: WorkKind): string =>
-  ['t.due_at <= now()', ...(where === undefined ? [] : [`(${where})`]), ...('hauler_id' in key ? [STAYING] : [])].join(
-    ' AND ',
-  );
+const isDueSql = ({ where }: WorkKind): string =>
+  where === undefined ? 't.due_at <= now()' : `t.due_at <= now() AND (${where})`;
 
 const orderOf = (kind: WorkKind): string => identifier(kind.order ?? 'due_at');
 

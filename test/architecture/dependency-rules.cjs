@@ -113,16 +113,19 @@ module.exports = {
     {
       name: 'cli-is-a-client',
       comment:
-        'the command line uses the admin API over HTTP, by its contract; the commands of the database load src/backup',
+        'the command line uses the admin API over HTTP, by its contract; the commands of the database open it themselves',
       severity: 'error',
-      from: { path: '^src/cli/', pathNot: '^src/cli/(database|hauler)-commands\\.ts$' },
+      from: { path: '^src/cli/', pathNot: '^src/cli/database-commands\\.ts$' },
       to: { path: '^src/', pathNot: '^src/(cli|admin-client|contracts|config|text)/' },
     },
     {
-      name: 'database-commands-load-backup-alone',
+      name: 'database-commands-load-little-more',
       severity: 'error',
-      from: { path: '^src/cli/(database|hauler)-commands\\.ts$' },
-      to: { path: '^src/', pathNot: '^src/(cli|admin-client|contracts|config|text|backup)/' },
+      from: { path: '^src/cli/database-commands\\.ts$' },
+      to: {
+        path: '^src/',
+        pathNot: '^src/(cli|admin-client|contracts|config|text|backup)/|^src/embedded-postgres/running-server\\.ts$',
+      },
     },
     {
       name: 'console-is-a-client',
@@ -177,7 +180,8 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^src/',
-        pathNot: '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts|backup/command-database\\.ts)',
+        pathNot:
+          '^src/(embedded-postgres/|main\\.ts|database/migrate-command\\.ts|backup/command-database\\.ts|cli/database-commands\\.ts)',
       },
       to: { path: '^src/embedded-postgres/' },
     },

@@ -507,6 +507,37 @@ describe('an admin with partners and keys', () => {
     );
     await ask('DELETE', `/webhook-endpoints/${endpoint?.id}`);
   });
+
+  it('offers states alone to a channel of Slack, and shows the host of its address', async () => {
+    const { page, visit } = scene;
+    const receiver = await startScriptedPartner();
+    await visit('webhooks?new=1');
+    await page.getByRole('checkbox', { name: 'ticket.created' }).check();
+    await page.getByLabel('Format').selectOption('slack');
+    await page.getByRole('checkbox', { name: 'ticket.created' }).waitFor({ state: 'detached' });
+    await page.getByLabel('Address').fill(`${receiver.url}/services/secret`);
+    await page.getByRole('checkbox', { name: 'sync.held' }).check();
+    await page.getByRole('button', { name: 'Create the endpoint' }).click();
+    await page.getByRole('button', { name: 'I have stored the secret' }).click();
+    const row = page.getByRole('row').filter({ hasText: `${receiver.url}/…` });
+    await row.getByRole('button', { name: 'Change' }).click();
+    await page.getByRole('checkbox', { name: 'key.expired' }).check();
+    await page.getByRole('button', { name: 'Save the endpoint' }).click();
+    await row.getByText('sync.held, key.expired').waitFor();
+    await row.getByRole('button', { name: 'Change' }).click();
+    await page.getByLabel('Format').selectOption('standard');
+    await page.getByRole('button', { name: 'Save the endpoint' }).click();
+    await page
+      .getByText(/must be sent with the format standard/)
+      .first()
+      .waitFor();
+    scene.expectErrors('400');
+    expect(await page.getByText('services/secret').count()).toBe(0);
+    const [endpoint] = (await list<{ id: string; url: string }>('/webhook-endpoints')).filter(({ url }) =>
+      url.startsWith(receiver.url),
+    );
+    await ask('DELETE', `/webhook-endpoints/${endpoint?.id}`);
+  });
 });
 
 const DAY_MS = 86_400_000;

@@ -1,90 +1,128 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readEnv, type ResolvedEnv } from '../../src/config/env.js';
-import { createKey } from '../../src/auth/api-key.js';
-import { DEMO } from '../../src/demo/demo-data.js';
-import { type Demo, seedDemo } from '../../src/demo/seed.js';
-import { OTHER_SECRETS_KEY } from '../support/cell-scene.js';
-import { type BuiltService, startService } from '../support/built-service.js';
-import { type CellProxy, prepareProxy, type ProxyKind } from '../support/cell-proxy.js';
-import { eventually } from '../support/eventually.js';
-import { requirePrograms } from '../support/programs.js';
-import { createTestDatabase, type TestDatabase } from '../support/test-database.js';
-import { TEST_ADMIN_TOKEN, TEST_SECRETS_KEY, onServer } from '../support/test-run.js';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { type ErrorBody, Hauler } from '../acceptance/support/hauler.js';
+import { HostedCustomer } from '../acceptance/support/hosted.js';
+import { startOwnService } from '../acceptance/support/service.js';
+import { call, listed, type Service } from '../acceptance/support/target.js';
+import { HOSTS, type ProxyKind, startCellProxy } from '../support/cell-proxy.js';
+import { freePort } from '../support/free-port.js';
+import { held } from '../support/held.js';
+import { CLIENT, FormBrowser, startIdentityProvider } from '../support/identity-provider.js';
+import { requireLinux, requirePrograms } from '../support/programs.js';
 
-const id = DEMO.haulerId;
-
-/** Two services start, and the demo is fetched. */
+/** Two services and a proxy start. */
 const HOOK_MS = 180_000;
-
-interface Cell {
-  readonly service: BuiltService;
-  readonly database: TestDatabase;
-  readonly variables: Record<string, string>;
-}
-
-async function startCell(name: string, secretsKey: string, publicUrl: string): Promise<Cell> {
-  const database = await createTestDatabase();
-  const env = { CELL: name, SECRETS_KEY: secretsKey, PUBLIC_URL: publicUrl, TRUST_PROXY: '127.0.0.1' };
-  const service = await startService({ databaseUrl: database.url, env });
-  const other = secretsKey === TEST_SECRETS_KEY ? OTHER_SECRETS_KEY : TEST_SECRETS_KEY;
-  const variables = { ...env, DATABASE_URL: database.url, DATA_DIR: service.dataDir, SOURCE_SECRETS_KEY: other };
-  return { service, database, variables };
-}
-
-const query = <Row extends object>({ database }: Cell, sql: string): Promise<Row[]> =>
-  onServer(database.url, async (client) => (await client.query<Row>(sql, [id])).rows);
+const CELLS = ['a', 'b'] as const;
+type Cell = (typeof CELLS)[number];
+const otherOf = (name: Cell): Cell => (name === 'a' ? 'b' : 'a');
 
 describe.each<ProxyKind>(['haproxy', 'nginx'])('two cells behind %s', (kind) => {
-  let [a, b]: [Cell | undefined, Cell | undefined] = [undefined, undefined];
-  let proxy: CellProxy | undefined;
-  let url: string;
-  let demo: Demo;
+  /** Each cell at its own host. */
+  const cells = new Map<Cell, Service>();
+  /** The address of all partners. */
+  let shared: string;
 
   beforeAll(async () => {
+    requireLinux();
     requirePrograms(kind);
-    const prepared = await prepareProxy(kind);
-    ({ url } = prepared);
-    a = await startCell('a', TEST_SECRETS_KEY, url);
-    b = await startCell('b', OTHER_SECRETS_KEY, url);
-    proxy = await prepared.start([a.service.url, b.service.url]);
-    // The partner side of the demo is behind the proxy too, and moves with the hauler.
-    const env = {
-      ...readEnv({ DATABASE_URL: a.database.url, ADMIN_TOKEN: TEST_ADMIN_TOKEN, SECRETS_KEY: TEST_SECRETS_KEY }),
-    };
-    demo = await seedDemo({ ...env, DATA_DIR: a.service.dataDir } as ResolvedEnv, url);
-    await eventually(async () => {
-      const sql = `SELECT count(*) FILTER (WHERE source = 'continuous') AS listed, count(*) FILTER (WHERE status <> 'stored') AS open
-        FROM recordings WHERE hauler_id = $1`;
-      expect(await query(cell(a), sql)).toEqual([{ listed: '20', open: '0' }]);
-    });
+    const port = await freePort();
+    const urlOf = (host: string) => `http://${host}:${port}`;
+    shared = urlOf(HOSTS.partners);
+    const provider = await startIdentityProvider(
+      CELLS.map((name) => urlOf(HOSTS[name])),
+      new Map([['dana', ['dispatch']]]),
+    );
+    held(provider.close);
+    // A person has another role in each cell.
+    const roles = { a: 'operator=dispatch', b: 'viewer=dispatch' };
+    const start = (name: Cell, secretsKey: string) =>
+      startOwnService({
+        env: {
+          CELL: name,
+          PUBLIC_URL: urlOf(HOSTS[name]),
+          TRUST_PROXY: '127.0.0.1',
+          SECRETS_KEY: secretsKey.repeat(32),
+          OIDC_ISSUER: provider.issuer,
+          OIDC_CLIENT_ID: CLIENT.clientId,
+          OIDC_CLIENT_SECRET: CLIENT.clientSecret,
+          OIDC_ROLES: roles[name],
+        },
+      });
+    const [a, b] = await Promise.all([start('a', 'c3'), start('b', 'd4')]);
+    await startCellProxy(kind, port, { a: a.url, b: b.url });
+    cells.set('a', { url: urlOf(HOSTS.a), adminToken: a.adminToken });
+    cells.set('b', { url: urlOf(HOSTS.b), adminToken: b.adminToken });
   }, HOOK_MS);
-  afterAll(async () => {
-    await proxy?.stop();
-    for (const each of [a, b]) {
-      await each?.service.end();
-      await each?.database.drop();
-    }
-  });
 
-  const cell = (found: Cell | undefined): Cell => {
-    if (found === undefined) throw new TypeError('the cell has not started');
-    return found;
+  const at = (name: Cell): Service => {
+    const service = cells.get(name);
+    if (service === undefined) throw new TypeError('the cell has not started');
+    return service;
   };
 
-  test('a request reaches the cell of its key or of its path', async () => {
-    const foreign = await fetch(`${url}/partner/v1/me`, { headers: { 'API-KEY': createKey('b').key } });
-    expect([foreign.status, cell(b).service.output().length >= 0]).toEqual([401, true]);
-    const headers = { Authorization: `Bearer ${TEST_ADMIN_TOKEN}` };
-    const haulers = async (path: string) => {
-      const response = await fetch(`${url}${path}/admin/v1/haulers`, { headers });
-      return ((await response.json()) as { data: unknown[] }).data.length;
-    };
-    expect([await haulers('/cells/a'), await haulers('/cells/b'), await haulers('')]).toEqual([1, 0, 1]);
-    const own = await fetch(`${url}/partner/v1/me`, { headers: { 'PLATFORM-API-KEY': demo.keys.platform } });
-    expect(own.status).toBe(200);
-    const chosen = await fetch(`${url}/admin/v1/haulers`, { headers: { ...headers, Cookie: 'haulbridge_cell=b' } });
-    expect(((await chosen.json()) as { data: unknown[] }).data).toEqual([]);
-    const unknown = await fetch(`${url}/cells/zzz/health/live`);
-    expect(unknown.status).toBe(404);
+  test.each(CELLS)('a partner of cell %s pushes to the address of all partners', async (name) => {
+    const hauler = await Hauler.create({ service: at(name) });
+    const behindKey = hauler.at({ ...at(name), url: shared });
+    expect(await hauler.key()).toMatch(new RegExp(`^hb_${name}_`));
+    expect((await behindKey.createAccount({ accountName: `Of cell ${name}` })).status).toBe(200);
+    const accounts = (cell: Cell) => listed<{ name: string }>(`/accounts?search=Of%20cell%20${name}`, at(cell));
+    expect([(await accounts(name)).length, (await accounts(otherOf(name))).length]).toEqual([1, 0]);
+  });
+
+  test.each(CELLS)('a key of cell %s is 401 at the host of the other one, which names the cell', async (name) => {
+    const hauler = await Hauler.create({ service: at(name) });
+    const other = at(otherOf(name));
+    const headers = { 'PLATFORM-API-KEY': await hauler.key() };
+    const { status, body } = await call<ErrorBody>('POST', '/platform-api/v1/accounts', { headers, body: {} }, other);
+    expect([status, body.error.message]).toEqual([401, expect.stringContaining(`belongs to cell ${name},`)]);
+  });
+
+  test.each(CELLS)(
+    'videos of cell %s are listed at the address of all partners, with links to its host',
+    async (name) => {
+      const customer = await HostedCustomer.create(at(name));
+      await customer.record([0]);
+      const listing = await fetch(
+        `${shared}/video-platform/v1/videos/continuous?${new URLSearchParams({
+          customerId: customer.id,
+          truckId: 'TRUCK-7',
+          startTime: '2026-01-31T08:30:00Z',
+          endTime: '2026-01-31T08:40:00Z',
+        }).toString()}`,
+        { headers: { 'API-KEY': customer.key } },
+      );
+      const { data } = (await listing.json()) as { data: { recordings: { downloadUrl: string }[] } };
+      const link = data.recordings[0]?.downloadUrl ?? '';
+      expect(link.startsWith(`${at(name).url}/media/`)).toBe(true);
+      expect((await fetch(link)).status).toBe(200);
+      const elsewhere = link.replace(at(name).url, at(otherOf(name)).url);
+      expect((await fetch(elsewhere)).status).toBe(401);
+    },
+  );
+
+  test('a person signs in at the host of each cell, with the role that the person has there', async () => {
+    const browser = new FormBrowser();
+    for (const [name, role] of [['a', 'operator'] as const, ['b', 'viewer'] as const]) {
+      const { url } = at(name);
+      const isEnd = ({ href, pathname }: URL) => href.startsWith(url) && !pathname.startsWith('/console/api/');
+      const end = await browser.walk(`${url}/console/api/oidc/sign-in`, 'dana', isEnd);
+      expect([end.origin, end.pathname, end.search]).toEqual([url, '/console/', '']);
+      const session = await browser.request(`${url}/console/api/session`);
+      expect(await session.json()).toMatchObject({ role, isPerson: true });
+    }
+    const cookie = browser.cookieOf(at('a').url, 'haulbridge_session') ?? '';
+    const headers = { Cookie: `haulbridge_session=${cookie}` };
+    const statusAt = async (name: Cell) => (await call('GET', '/admin/v1/haulers', { headers }, at(name))).status;
+    expect([await statusAt('a'), await statusAt('b')]).toEqual([200, 401]);
+  });
+
+  test('a request without a key is for cell a', async () => {
+    const before = (await listed('/haulers', at('a'))).length;
+    const { body } = await call<{ pagination: { totalItems: number } }>(
+      'GET',
+      '/admin/v1/haulers',
+      { headers: { Authorization: `Bearer ${at('a').adminToken}` } },
+      { ...at('a'), url: shared },
+    );
+    expect([before > 0, body.pagination.totalItems]).toEqual([true, before]);
   });
 });

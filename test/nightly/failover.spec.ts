@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startCommand, variablesOf } from '../support/backup-scene.js';
+import { startCommand, variablesOf } from '../support/command-process.js';
 import { eventually } from '../support/eventually.js';
 import { reportFigures } from '../support/faults.js';
 import { Cluster } from './failover/cluster.js';

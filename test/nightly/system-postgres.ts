@@ -15,8 +15,8 @@ export interface SystemPostgres {
   /** Of the database `postgres`, as superuser. */
   readonly url: string;
   readonly version: string;
-  /** Runs one of its programs, such as `pg_dump`. */
-  run(program: string, parameters: readonly string[]): void;
+  /** Runs one of its programs, such as `pg_dump`, and returns what it prints. */
+  run(program: string, parameters: readonly string[]): string;
   stop(): Promise<void>;
 }
 
@@ -50,7 +50,8 @@ export async function startSystemPostgres(): Promise<SystemPostgres> {
   return {
     url,
     version: await eventually(() => versionOf(url)),
-    run: (program, parameters) => void execFileSync(join(bin, program), parameters, { stdio: 'pipe' }),
+    run: (program, parameters) =>
+      execFileSync(join(bin, program), parameters, { encoding: 'utf8', stdio: 'pipe', maxBuffer: 64 * 1024 ** 2 }),
     stop: held(async () => {
       process.removeListener('exit', endWithUs);
       const ended = once(server, 'exit');

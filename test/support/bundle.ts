@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import type { BundledRecording, BundledView } from '../../src/contracts/admin/hold-bundle.dto.js';
 import type { HoldDetails } from '../../src/contracts/admin/hold.dto.js';
 import type { TestApp } from './app.js';
-import { newFolder } from './backup-scene.js';
+import { newFolder } from './command-process.js';
 import { extractZip } from './zip.js';
 
 interface Manifest {

@@ -1,104 +1,50 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
-import { freePort } from './free-port.js';
 import { heldChild } from './held.js';
-import { newFolder } from './backup-scene.js';
-
-/** The proxy in front of two cells, with the configuration that the guide has. */
-export interface CellProxy {
-  /** Routes the keys with these prefixes to the cell b, as the guide says. */
-  move(prefixes: readonly string[]): Promise<void>;
-  stop(): Promise<void>;
-}
+import { requiredProgram } from './programs.js';
+import { testServer } from './test-run.js';
 
 export type ProxyKind = 'haproxy' | 'nginx';
 
+/** The loopback addresses that stand for the hosts of `deploy/cells`. */
+export const HOSTS = { partners: '127.0.0.1', a: '127.0.0.2', b: '127.0.0.3' };
+
 const FOLDER = join(import.meta.dirname, '../../deploy/cells');
-const read = (name: string): string => readFileSync(join(FOLDER, name), 'utf8');
 
-/** Its address, which stands in PUBLIC_URL of the cells, is known before them. */
-export async function prepareProxy(
-  kind: ProxyKind,
-): Promise<{ url: string; start(cells: readonly string[]): Promise<CellProxy> }> {
-  const port = await freePort();
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async start(cells) {
-      const [a, b] = cells.map((url) => new URL(url).port);
-      const folder = newFolder();
-      const filled = (text: string): string =>
-        text
-          .replace(/\b3001\b/g, a ?? '')
-          .replace(/\b3002\b/g, b ?? '')
-          .replace(/(bind |listen )\S*?8080/, `$1127.0.0.1:${port}`)
-          .replaceAll('/etc/haproxy', folder)
-          .replaceAll('/etc/nginx', folder);
-      return kind === 'haproxy' ? haproxy(port, folder, filled) : nginx(port, folder, filled);
-    },
-  };
+/** Starts a proxy with its file of `deploy/cells`, whose hosts and ports are those of this machine. */
+export async function startCellProxy(kind: ProxyKind, port: number, cells: Readonly<Record<'a' | 'b', string>>) {
+  const folder = mkdtempSync(join(testServer().folder, 'proxy-'));
+  const addresses = Object.values(HOSTS).map((host) => `${host}:${port}`);
+  const text = readFileSync(join(FOLDER, kind === 'haproxy' ? 'haproxy.cfg' : 'nginx.conf'), 'utf8')
+    .replaceAll('a.haulbridge.example', HOSTS.a)
+    .replaceAll('b.haulbridge.example', HOSTS.b)
+    .replace('127.0.0.1:3001', new URL(cells.a).host)
+    .replace('127.0.0.1:3002', new URL(cells.b).host)
+    .replace('bind :8080', `bind ${addresses.join(',')}`)
+    .replace('listen 8080;', addresses.map((address) => `listen ${address};`).join(' '));
+  if (kind === 'haproxy') startHaproxy(folder, text);
+  else startNginx(folder, text);
+  await eventually(() => fetch(`http://${HOSTS.b}:${port}/health/ready`));
 }
 
-async function haproxy(port: number, folder: string, filled: (text: string) => string): Promise<CellProxy> {
-  const config = join(folder, 'haproxy.cfg');
-  writeFileSync(config, filled(read('haproxy.cfg')));
-  writeFileSync(join(folder, 'keys.map'), read('keys.map'));
-  const child = started('haproxy', ['-W', '-f', config], folder);
-  await isOpen(port);
-  return {
-    async move(prefixes) {
-      const lines = prefixes.map((prefix) => `${prefix} b\n`).join('');
-      writeFileSync(join(folder, 'keys.map'), read('keys.map') + lines);
-      child.kill('SIGUSR2');
-      await routesTo(port, prefixes);
-    },
-    stop: () => ended(child),
-  };
+function startHaproxy(folder: string, text: string): void {
+  const file = join(folder, 'haproxy.cfg');
+  writeFileSync(file, text);
+  start('haproxy', ['-f', file], folder);
 }
 
-async function nginx(port: number, folder: string, filled: (text: string) => string): Promise<CellProxy> {
-  const config = join(folder, 'nginx.conf');
+function startNginx(folder: string, text: string): void {
+  const file = join(folder, 'nginx.conf');
   mkdirSync(join(folder, 'tmp'));
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/tmp;`);
-  const head = `daemon off; master_process on; pid ${folder}/pid; error_log ${folder}/error.log; user root;`;
-  writeFileSync(
-    config,
-    `${head} events {} http { access_log off; ${paths.join(' ')}\n${filled(read('nginx.conf'))}\n}`,
-  );
-  writeFileSync(join(folder, 'moved-keys.map'), read('moved-keys.map'));
-  const child = started('nginx', ['-c', config], folder);
-  await isOpen(port);
-  return {
-    async move(prefixes) {
-      writeFileSync(join(folder, 'moved-keys.map'), prefixes.map((prefix) => `~^${prefix} b;\n`).join(''));
-      child.kill('SIGHUP');
-      await routesTo(port, prefixes);
-    },
-    stop: () => ended(child),
-  };
+  const main = `daemon off; pid ${folder}/pid; error_log ${folder}/error.log; user root;`;
+  writeFileSync(file, `${main} events {} http { access_log off; ${paths.join(' ')}\n${text}\n}`);
+  start('nginx', ['-c', file], folder);
 }
 
-function started(program: string, parameters: readonly string[], cwd: string): ChildProcess {
-  const child = spawn(program, parameters, { stdio: ['ignore', 'ignore', 'ignore'], cwd });
-  return heldChild(child, 'SIGTERM');
-}
-
-const isOpen = (port: number): Promise<unknown> => eventually(() => fetch(`http://127.0.0.1:${port}/health/live`));
-
-/** The old workers of a proxy serve their connections to the end. */
-async function routesTo(port: number, prefixes: readonly string[]): Promise<void> {
-  await eventually(async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/cells/b/health/live`, {
-      headers: { Connection: 'close', 'API-KEY': prefixes[0] ?? '' },
-    });
-    if (response.status !== 200) throw new Error(`the proxy answers ${response.status}`);
-  });
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return;
-  child.kill('SIGTERM');
-  await once(child, 'exit');
+/** It ends at the end of the test file. */
+function start(program: ProxyKind, words: readonly string[], cwd: string): void {
+  heldChild(spawn(requiredProgram(program), words, { stdio: 'ignore', cwd }), 'SIGTERM');
 }

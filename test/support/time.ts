@@ -197,10 +197,6 @@ export const hurryDeliveries = ({ dataSource }: TestApp, endpointId: string | nu
     [endpointId],
   );
 
-/** As an hour after the last mail of each endpoint. */
-export const ageMails = ({ dataSource }: TestApp): Promise<unknown> =>
-  dataSource.query("UPDATE webhook_endpoints SET mailed_at = now() - interval '1 hour'");
-
 /** As so many days after the first try to fetch what still waits. */
 export const ageTries = ({ dataSource }: TestApp, days: number): Promise<unknown> =>
   dataSource.query("UPDATE recordings SET tried_since = now() - $1 * interval '1 day' WHERE status = 'available'", [

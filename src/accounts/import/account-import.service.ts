@@ -44,7 +44,6 @@ export class AccountImports {
     if (!(await this.haulers.exists(haulerId))) {
       throw invalid([{ path: 'haulerId', rule: 'isKnown', message: `there is no hauler ${haulerId}` }]);
     }
-    await this.haulers.assertServed(haulerId, query.dryRun === true ? 'GET' : 'POST');
     if (!this.running.tryAcquire()) {
       throw unavailable('another file is being imported; try again when it is done', { retryAfterSeconds: 10 });
     }

@@ -1,25 +1,14 @@
 import type { StoredAction } from '../../auth/action-log.repository.js';
 import type { Action } from '../../contracts/admin/action.dto.js';
-import type { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import type { PARTNER_API } from '../../contracts/partner/partner.api.js';
+import { ADMIN_API } from '../../contracts/admin/admin.api.js';
+import type { ApiRoute } from '../../contracts/common/api-contract.js';
+import { PARTNER_API } from '../../contracts/partner/partner.api.js';
 import type { NamedThing } from './action-names.repository.js';
 
-type ChangingRoute<Routes> = {
-  [Name in keyof Routes]: Routes[Name] extends { readonly method: 'GET' } | { readonly action: string } ? never : Name;
-}[keyof Routes];
-type Operation = ChangingRoute<(typeof ADMIN_API)['routes']> | ChangingRoute<(typeof PARTNER_API)['routes']>;
-
 type Changes = NonNullable<Action['changes']>;
+
+/** What was done, with the thing within the sentence where it has one. */
 type Phrase = (thing: string, changes: Changes) => string;
-
-const verb =
-  (words: string): Phrase =>
-  (thing) =>
-    `${words} ${thing}`;
-
-const scenario = (words: string): Phrase => {
-  return (thing, { name }) => `${words} the scenario ${typeof name === 'string' ? `${name} ` : ''}for ${thing}`;
-};
 
 /** A change of a connection, by its key or its only field: a form sends the others as they were. */
 function connectionChange(thing: string, changes: Changes): string {
@@ -32,81 +21,41 @@ function connectionChange(thing: string, changes: Changes): string {
   return `changed ${thing}`;
 }
 
-/** What each call that changes something does. The compiler asks for a phrase for a new one. */
-const PHRASES: Readonly<Record<Operation, Phrase>> = {
-  endSession: verb('ended'),
-  createHauler: verb('created'),
-  issueApiKey: verb('issued'),
-  rotateApiKey: verb('issued the successor of'),
-  revokeApiKey: verb('revoked'),
-  createConnection: verb('created'),
-  updateConnection: connectionChange,
-  deleteConnection: verb('deleted'),
-  checkConnection: verb('checked'),
-  syncConnection: verb('started a synchronisation of'),
-  confirmSyncRun: verb('confirmed the removals of'),
-  rejectSyncRun: verb('kept the stored data in'),
-  setTicketFootage: verb('set where the footage of tickets is for'),
-  deleteTicketFootageSetting: verb('deleted where the footage of tickets is for'),
-  createRecordingShare: verb('made a link that shares'),
-  revokeShare: verb('revoked'),
-  requestTicketFootage: verb('requested the missing footage of'),
-  createVideoRequest: verb('requested'),
-  retryVideoRequest: verb('requested again'),
-  createVideoSubscription: verb('created'),
-  updateVideoSubscription: verb('changed'),
-  readVideoSubscriptionAgain: verb('had the lists read again of'),
-  deleteVideoSubscription: verb('ended'),
-  retryRecording: verb('had fetched again'),
-  retryOwnRecording: verb('had fetched again'),
-  retryRecordings: () => 'had recordings fetched again',
-  createHold: verb('created'),
-  releaseHold: verb('released'),
-  createErasure: verb('started'),
-  setHaulerRetention: verb('set the retention of'),
-  replayExchange: verb('sent again'),
-  replayExchanges: () => 'sent exchanges again',
-  setOutbound: (_thing, { enabled }) => `switched calls to partners ${enabled === true ? 'on' : 'off'}`,
-  repairStorage: () => 'repaired the video storage',
-  runRetention: () => 'deleted stored video by age',
-  createWebhookEndpoint: verb('created'),
-  createOwnWebhookEndpoint: verb('created'),
-  updateWebhookEndpoint: verb('changed'),
-  updateOwnWebhookEndpoint: verb('changed'),
-  deleteWebhookEndpoint: verb('deleted'),
-  deleteOwnWebhookEndpoint: verb('deleted'),
-  testWebhookEndpoint: verb('tested'),
-  testOwnWebhookEndpoint: verb('tested'),
-  rotateWebhookSecret: verb('rotated the secret of'),
-  rotateOwnWebhookSecret: verb('rotated the secret of'),
-  retryWebhookDelivery: verb('had delivered again'),
-  retryOwnWebhookDelivery: verb('had delivered again'),
-  retryWebhookDeliveries: () => 'had failed webhook deliveries delivered again',
-  poke: () => 'said that something is ready',
-  replaceHostedSiteData: verb('replaced the site data that the reference partner serves for'),
-  setHostedCamera: () => 'set a camera of the reference partner',
-  uploadHostedRecording: () => 'uploaded a recording to the reference partner',
-  startScenario: scenario('started'),
-  startOwnScenario: scenario('started'),
-  endScenario: scenario('ended'),
-  endOwnScenario: scenario('ended'),
-  advanceClock: verb('moved the clock of the reference partner for'),
-  advanceOwnClock: verb('moved the clock of the reference partner for'),
-};
+/** Of the calls of both APIs, by the name of their action. */
+const SUMMARIES: ReadonlyMap<string, string> = new Map(
+  [ADMIN_API, PARTNER_API]
+    .flatMap(({ routes }) => Object.values<ApiRoute>(routes))
+    .map(({ action, operation, summary }) => [action ?? operation, summary]),
+);
 
-/** Calls whose action has another name than the operation, and what happened without a call. */
-const EVENTS: Readonly<Record<string, Phrase>> = {
-  'actions.exported': verb('exported'),
-  'accounts.imported': (thing, { created }) =>
-    `imported ${typeof created === 'number' ? `${created} ` : ''}accounts for ${thing}`,
-  'recording.viewed': verb('viewed'),
-  'recording.downloaded': verb('downloaded'),
-  'exchange.viewed': verb('viewed'),
-  'hold.exported': verb('downloaded all that is kept by'),
+const PAST: Readonly<Record<string, string>> = { Hold: 'held', Say: 'said', Send: 'sent', Set: 'set', Try: 'tried' };
+
+/** `Revoke an API key` as "revoked an API key: the key of Lone Star Hauling". */
+function summaryPhrase(summary: string, hasId: boolean): Phrase {
+  const [verb = '', ...rest] = summary.split(' ');
+  const done = PAST[verb] ?? `${verb.toLowerCase()}${verb.endsWith('e') ? 'd' : 'ed'}`;
+  return (thing) => [done, ...rest].join(' ') + (hasId ? `: ${thing}` : '');
+}
+
+/** What happened without a change, and the calls whose changes say more than their summary. */
+const PHRASES: Readonly<Record<string, Phrase>> = {
+  updateConnection: connectionChange,
+  setOutbound: (_thing, { enabled }) => `switched calls to partners ${enabled === true ? 'on' : 'off'}`,
+  'actions.exported': (thing) => `exported ${thing}`,
+  'recording.viewed': (thing) => `viewed ${thing}`,
+  'recording.downloaded': (thing) => `downloaded ${thing}`,
+  'exchange.viewed': (thing) => `viewed ${thing}`,
+  'hold.exported': (thing) => `downloaded all that is kept by ${thing}`,
   'share.viewed': (thing, { address }) => `opened ${thing} from ${String(address)}`,
 };
 
-const isOperation = (action: string): action is Operation => Object.hasOwn(PHRASES, action);
+function phraseOf(action: string, hasId: boolean): Phrase {
+  const summary = SUMMARIES.get(action);
+  return (
+    PHRASES[action] ??
+    (summary === undefined ? (thing) => `called ${action} on ${thing}` : summaryPhrase(summary, hasId))
+  );
+}
 
 /** `connection:<id>` in its parts; the id may contain colons. */
 export function partsOf(resource: string): { readonly kind: string; readonly id: string } {
@@ -170,15 +119,14 @@ export function toAction(stored: StoredAction, things: ReadonlyMap<string, Named
   const thing = things.get(`${kind}:${id}`);
   const noun = NOUNS[kind] ?? kind;
   const name = thing === undefined ? (id === '' ? noun : `${noun} ${id}`) : nameOf(thing);
-  const phrase: Phrase = isOperation(action) ? PHRASES[action] : (EVENTS[action] ?? verb(`called ${action} on`));
-  const what = phrase(kind === 'hauler' && thing !== undefined ? name : `the ${name}`, changes);
+  const what = phraseOf(action, id !== '')(kind === 'hauler' && thing !== undefined ? name : `the ${name}`, changes);
   return {
     ...stored,
     // A call that failed may have changed something.
     sentence:
       error === undefined
         ? `${actorName(stored, things)} ${what}.`
-        : `${actorName(stored, things)} sent a call that failed, and may have ${what}: ${error.replace(/\.$/, '')}.`,
+        : `${actorName(stored, things)} sent a call that failed (${error.replace(/\.$/, '')}), and may have ${what}.`,
     subject: {
       kind,
       name,

@@ -16,9 +16,11 @@ export class OutboundAttention implements OnModuleInit {
   }
 
   private async find(now: number): Promise<Notice[]> {
-    const { reason, since = new Date(now) } = await this.outbound.read();
+    const { reason, isOffByVariable, since = new Date(now) } = await this.outbound.read();
     if (reason === undefined) return [];
-    const sentence = `No partner is called and no file is fetched: ${reason}. Switch the calls on with PUT /admin/v1/outbound or cli outbound set.`;
+    const sentence = isOffByVariable
+      ? 'This is a copy, with OUTBOUND=off: no partner is called and no file is fetched. If it replaces the original, start it without OUTBOUND=off.'
+      : `No partner is called and no file is fetched: ${reason}. Switch the calls on with PUT /admin/v1/outbound or cli outbound set.`;
     const page = consolePage('connections', {});
     return [{ kind: 'outbound-off', severity: 'now', count: 1, subject: 'calls to partners', since, sentence, page }];
   }

@@ -21,7 +21,7 @@ export interface WrittenFile extends Published {
   readonly name: string;
 }
 
-export function problemOf(row: HeldRow, written: WrittenFile | undefined): BundleProblem | undefined {
+function problemOf(row: HeldRow, written: WrittenFile | undefined): BundleProblem | undefined {
   if (row.status !== 'stored') return undefined;
   if (written === undefined) return 'gone';
   return written.sha256 === row.sha256 && written.size === Number(row.size_bytes) ? undefined : 'differs';
@@ -41,9 +41,3 @@ export const toBundled = (row: HeldRow, written: WrittenFile | undefined): Bundl
 
 export const toSeen = ({ person, ...row }: SeenRow): Omit<BundledView, 'recordingId'> =>
   present(BundledView, { ...row, person: person && (person.email ?? person.name ?? person.subject) });
-
-export function problemSentence({ problem, id, file, sha256 = '', writtenSha256 = '' }: BundledRecording): string {
-  return problem === 'gone'
-    ? `gone: the video storage has lost the file of the recording ${id}`
-    : `differs: ${file ?? ''} has the SHA-256 ${writtenSha256}; when it was stored, it had ${sha256}`;
-}

@@ -1,13 +1,11 @@
-import { BundledRecording, BundledView, type HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
+import type { BundledRecording, BundledView, HoldBundleQuery } from '../../contracts/admin/hold-bundle.dto.js';
 import type { HoldDetails } from '../../contracts/admin/hold.dto.js';
-import type { DtoClass } from '../../contracts/common/fields/field.js';
 import { formatInstant } from '../../contracts/common/instant.js';
 import type { Database } from '../../database/database.js';
-import { csvTexts } from '../../http/csv.js';
 import type { Storage } from '../../storage/storage.js';
 import { ifNotStored } from '../../storage/storage-errors.js';
 import { recordingFile } from '../../vision/recordings/recording.rules.js';
-import { fileNameOf, problemSentence, toBundled, toSeen, type WrittenFile } from './bundle.rules.js';
+import { fileNameOf, toBundled, toSeen, type WrittenFile } from './bundle.rules.js';
 import { findActions, findBundle, type HeldRow } from './hold-bundle.repository.js';
 import type { ZipArchive } from './zip-archive.js';
 
@@ -16,8 +14,7 @@ const BATCH = 500;
 
 const VIEWS = ['recording.viewed', 'recording.downloaded', 'share.viewed'];
 const EXPORTED = 'hold.exported';
-
-type Each<T> = Iterable<T> | AsyncIterable<T>;
+const MANIFEST = 'manifest.json';
 
 export interface BundleSource {
   readonly database: Database;
@@ -31,7 +28,7 @@ export interface BundleFacts {
   readonly createdBy: string;
 }
 
-/** The contents of one bundle. The lists come last: they have what was written. */
+/** The contents of one bundle. The manifest comes last: it has what was written. */
 export class HoldBundle {
   private readonly recordings: BundledRecording[] = [];
   private readonly sums: string[] = [];
@@ -42,20 +39,12 @@ export class HoldBundle {
     private readonly archive: ZipArchive,
   ) {}
 
-  /** The recordings whose file is gone or differs. */
-  get problems(): BundledRecording[] {
-    return this.recordings.filter(({ problem }) => problem !== undefined);
-  }
-
   async write(): Promise<void> {
     for (let page = await this.page(); page.length > 0; page = await this.page(page.at(-1))) {
       for (const row of page) this.recordings.push(toBundled(row, await this.addFile(row)));
     }
-    const problems = this.problems.map((recording) => `${problemSentence(recording)}\n`);
-    if (problems.length > 0) await this.addText('PROBLEMS.txt', problems);
-    await this.addText('manifest.csv', csvOf(BundledRecording, this.recordings));
-    await this.addText('views.csv', csvOf(BundledView, this.views()));
-    await this.addText('manifest.json', this.manifestTexts());
+    const { sha256 } = await this.archive.addText(MANIFEST, this.manifestTexts(), this.facts.createdAt);
+    this.sums.push(`${sha256}  ${MANIFEST}\n`);
     await this.archive.addText('SHA256SUMS', this.sums, this.facts.createdAt);
   }
 
@@ -79,12 +68,7 @@ export class HoldBundle {
     return { name, ...written };
   }
 
-  private async addText(name: string, texts: Each<string>): Promise<void> {
-    const { sha256 } = await this.archive.addText(name, texts, this.facts.createdAt);
-    this.sums.push(`${sha256}  ${name}\n`);
-  }
-
-  /** Up to the time of the bundle, so that each list of it has the same. */
+  /** Up to the time of the bundle. */
   private async *views(): AsyncGenerator<BundledView> {
     for (let i = 0; i < this.recordings.length; i += BATCH) {
       const resources = this.recordings.slice(i, i + BATCH).map(({ id }) => `recording:${id}`);
@@ -109,14 +93,10 @@ export class HoldBundle {
   }
 }
 
-async function* jsonLines(elements: Each<object>): AsyncGenerator<string> {
+async function* jsonLines(elements: Iterable<object> | AsyncIterable<object>): AsyncGenerator<string> {
   let separator = '\n    ';
   for await (const element of elements) {
     yield separator + JSON.stringify(element);
     separator = ',\n    ';
   }
 }
-
-/** By the mark a spreadsheet knows that it is UTF-8. */
-const csvOf = (type: DtoClass, elements: Each<object>): AsyncIterable<string> =>
-  csvTexts({ elements: [type] }, elements, '\ufeff');

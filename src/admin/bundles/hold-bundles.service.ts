@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { actorOf, whoOf } from '../../auth/action-log.interceptor.js';
 import { ActionLog } from '../../auth/action-log.repository.js';
 import { ADMIN_API } from '../../contracts/admin/admin.api.js';
-import { BUNDLE_PROBLEMS, type HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from '../../contracts/admin/hold-bundle.dto.js';
+import { type HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from '../../contracts/admin/hold-bundle.dto.js';
 import { Database } from '../../database/database.js';
 import { apiError, invalid } from '../../errors/app-error.js';
 import { limitReader } from '../../http/send-file.js';
@@ -43,7 +43,6 @@ export class HoldBundles {
     response.set({
       'Content-Type': 'application/zip',
       'Content-Disposition': `attachment; filename="${bundleName(hold.caseId, id, createdAt)}"`,
-      Trailer: BUNDLE_PROBLEMS,
     });
     if (isRead) await this.stream({ hold, range, createdAt, createdBy: actorOf(request) }, response);
     else response.end();
@@ -84,7 +83,6 @@ export class HoldBundles {
     const bundle = new HoldBundle({ database, storage }, facts, archive);
     const write = async () => {
       await bundle.write();
-      response.addTrailers({ [BUNDLE_PROBLEMS]: String(bundle.problems.length) });
       archive.end();
     };
     const sending = pipeline(archive.output, response).catch((error: unknown) => {

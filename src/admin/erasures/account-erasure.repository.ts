@@ -17,6 +17,11 @@ export async function findAccount(database: Sql, haulerId: string, id: string): 
   return row;
 }
 
+/** Whether any hauler has it. */
+export async function isAccount(database: Sql, id: string): Promise<boolean> {
+  return (await database.query('SELECT FROM accounts WHERE id = $1', [id])).length > 0;
+}
+
 /** A whole value, in any case; never a part of one. */
 const isErased = (value: string): string =>
   `lower(${value}) IN (SELECT lower(sought) FROM unnest($2::text[]) AS sought)`;

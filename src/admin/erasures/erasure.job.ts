@@ -1,63 +1,31 @@
-import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import type { ErasureCounts } from '../../contracts/admin/erasure.dto.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Database } from '../../database/database.js';
 import type { Sql } from '../../database/sql.js';
 import { ExchangeLog } from '../../exchanges/exchange-log.service.js';
-import { STORAGE, type Storage } from '../../storage/storage.js';
-import { RemovedClips } from '../../vision/clips/removed-clips.service.js';
-import { lockRemoval } from '../../vision/holds/holds.repository.js';
-import { recordingFile } from '../../vision/recordings/recording.rules.js';
-import {
-  forgetRemoved,
-  removedBy,
-  type RemovedFile,
-  storeRemoved,
-} from '../../vision/recordings/removed-files.repository.js';
 import type { Next, Run } from '../../work/run.js';
 import { WorkService } from '../../work/work.service.js';
 import { eraseAccount } from './account-erasure.js';
 import { findAccount } from './account-erasure.repository.js';
-import { countsOf, sumOf } from './erasure.rules.js';
+import { countsOf } from './erasure.rules.js';
 import { type ErasureRow, ErasuresRepository } from './erasures.repository.js';
 import { ERASE } from './erasures.service.js';
-import { redactByReference } from './exchange-erasure.repository.js';
-import { namingFindings, redactFindings } from './finding-erasure.repository.js';
-import { deleteRecording, type ErasedRecording, findFootage } from './footage-erasure.repository.js';
+import { type ErasureKey, FootageErasure } from './footage-erasure.js';
 
-interface Key {
-  readonly hauler_id: string;
-  readonly id: string;
-}
-
-const BATCH = 100;
 const MAX_ATTEMPTS = 100;
 
-/** Where else erased data stands. */
-@Injectable()
-export class ErasurePlaces {
-  constructor(
-    readonly log: ExchangeLog,
-    readonly clips: RemovedClips,
-  ) {}
-}
-
-/**
- * Erases. An account is one transaction. A recording is removed in one, its file is deleted after that, and counted in another one: the
- * removed file stays known in between, so that a process that is killed at any line goes on where it was. What an erasure that failed has
- * left is deleted by the retention.
- */
+/** Erases. An account is one transaction; footage is erased recording by recording. */
 @Injectable()
 export class ErasureJob implements OnModuleInit {
   constructor(
     private readonly database: Database,
     private readonly erasures: ErasuresRepository,
     private readonly work: WorkService,
-    @Inject(STORAGE) private readonly storage: Storage,
-    private readonly places: ErasurePlaces,
+    private readonly log: ExchangeLog,
+    private readonly footage: FootageErasure,
   ) {}
 
   onModuleInit(): void {
-    this.work.register<Key>({
+    this.work.register<ErasureKey>({
       name: ERASE,
       table: 'erasures',
       key: { hauler_id: 'uuid', id: 'uuid' },
@@ -73,105 +41,24 @@ export class ErasureJob implements OnModuleInit {
     });
   }
 
-  private async erase(run: Run<Key>): Promise<Next> {
+  private async erase(run: Run<ErasureKey>): Promise<Next> {
     const row = await this.erasures.find(this.database, run.row.id);
     if (row === undefined) return 'done';
-    return row.account_id === null ? this.eraseFootage(run, row) : this.eraseAccount(run, row, row.account_id);
-  }
-
-  private async eraseFootage(run: Run<Key>, row: ErasureRow): Promise<Next> {
-    await this.places.log.flushForReader();
-    // Their recordings are gone: a hold that was created since keeps none of them.
-    let erased = await this.deleteFiles(run, row.erased, await removedBy(this.database, row));
-    const findings = await this.unlessHeld(run, row, async (transaction) => {
-      const count = await redactFindings(transaction, row, await namingFindings(transaction, row));
-      await run.update({ erased: sumOf(erased, { findings: count }) }, transaction);
-      return count;
-    });
-    if (findings === undefined) return 'done';
-    erased = sumOf(erased, { findings });
-    const next = () => findFootage(this.database, row, BATCH);
-    for (let batch = await next(); batch.length > 0; batch = await next()) {
-      for (const recording of batch) {
-        run.signal.throwIfAborted();
-        const files = await this.unlessHeld(run, row, (transaction) =>
-          this.removeRecording(transaction, row, recording),
-        );
-        if (files === undefined) return 'done';
-        erased = await this.deleteFiles(run, erased, files);
-      }
-    }
-    await run.finish('done', { status: 'done', finished_at: new Date(), erased });
-    return 'done';
-  }
-
-  /** Undefined where a hold was created meanwhile, which ends the erasure. */
-  private unlessHeld<T>(
-    run: Run<Key>,
-    row: ErasureRow,
-    work: (transaction: Sql) => Promise<T>,
-  ): Promise<T | undefined> {
-    return this.bulk(async (transaction) => {
-      await lockRemoval(transaction);
-      const holds = await this.erasures.blockingHolds(transaction, row);
-      if (holds.length === 0) return work(transaction);
-      const reason = `A hold was created meanwhile (${holds.map(({ case_id }) => case_id).join(', ')}). It keeps the rest.`;
-      await run.finish('done', { status: 'stopped', reason, finished_at: new Date() }, transaction);
-      return undefined;
-    });
-  }
-
-  /** Its file is deleted after the commit, and counted then. */
-  private async removeRecording(transaction: Sql, row: ErasureRow, recording: ErasedRecording): Promise<RemovedFile[]> {
-    if (!(await deleteRecording(transaction, recording))) return [];
-    const { hauler_id, id, part_id: partId, partner_recording_id: partnerId, size_bytes } = recording;
-    if (partId !== null) await this.places.clips.erased(transaction, hauler_id, partId, row.id);
-    const references = [`recordingId:${id}`, `partnerRecordingId:${partnerId}`];
-    const exchanges = await redactByReference(transaction, hauler_id, references);
-    const file = { hauler_id, recording_id: id, erasure_id: row.id, size_bytes: size_bytes ?? '0', exchanges };
-    await storeRemoved(transaction, [file]);
-    return [file];
-  }
-
-  /** Returns the new counts. A file that another run has counted counts no more. */
-  private async deleteFiles(
-    run: Run<Key>,
-    erased: Partial<ErasureCounts>,
-    files: readonly RemovedFile[],
-  ): Promise<Partial<ErasureCounts>> {
-    let counts = erased;
-    for (const file of files) {
-      const name = recordingFile(file.recording_id);
-      await this.storage.removeDrafts(name);
-      const { versionsLeft } = await this.storage.delete(name);
-      counts = await this.bulk(async (transaction) => {
-        const [gone] = await forgetRemoved(transaction, [file]);
-        if (gone === undefined) return counts;
-        const { size_bytes: bytes, exchanges } = gone;
-        const one = { recordings: 1, bytes: Number(bytes), versionsLeft: versionsLeft ? 1 : 0, exchanges };
-        const sum = sumOf(counts, one);
-        await run.update({ erased: sum }, transaction);
-        return sum;
-      });
-    }
-    return counts;
+    await this.log.flushForReader();
+    return row.account_id === null ? this.footage.erase(run, row) : this.eraseAccount(run, row, row.account_id);
   }
 
   /** An account that is gone was erased before, with its counts. */
-  private async eraseAccount(run: Run<Key>, row: ErasureRow, accountId: string): Promise<Next> {
+  private async eraseAccount(run: Run<ErasureKey>, row: ErasureRow, accountId: string): Promise<Next> {
     const { hauler_id: haulerId } = row;
-    await this.places.log.flushForReader();
-    await this.bulk(async (transaction) => {
+    const work = async (transaction: Sql) => {
       const account = await findAccount(transaction, haulerId, accountId);
       if (account === undefined) return;
       const erased = await eraseAccount(transaction, { haulerId, account, dryRun: false, signal: run.signal });
       await run.update({ erased: countsOf(erased) }, transaction);
-    });
+    };
+    await this.database.transaction(work, { pool: 'bulk' });
     await run.finish('done', { status: 'done', finished_at: new Date() });
     return 'done';
-  }
-
-  private bulk<T>(work: (transaction: Sql) => Promise<T>): Promise<T> {
-    return this.database.transaction(work, { pool: 'bulk' });
   }
 }

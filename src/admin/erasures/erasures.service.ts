@@ -11,7 +11,7 @@ import { haulerOf, unknownConnection } from '../../vision/client/vision-connecti
 import { lockRemoval } from '../../vision/holds/holds.repository.js';
 import { WorkService } from '../../work/work.service.js';
 import { eraseAccount } from './account-erasure.js';
-import { type AccountValues, findAccount } from './account-erasure.repository.js';
+import { type AccountValues, findAccount, isAccount } from './account-erasure.repository.js';
 import { formViolations, type KeptDays, toErasureDto, toPreviewDto } from './erasure.rules.js';
 import { type ErasureRow, ErasuresRepository, type ErasureTarget } from './erasures.repository.js';
 import { namingFindings } from './finding-erasure.repository.js';
@@ -40,13 +40,13 @@ export class Erasures {
   async create(request: CreateErasure, by: string): Promise<Erasure> {
     const violations = formViolations(request);
     if (violations.length > 0) throw invalid(violations);
-    if (request.dryRun === true) return this.preview(request, by);
-    const row = await this.database.transaction(async (transaction) => {
-      const { target } = await this.target(transaction, request);
-      return this.insert(transaction, target, by);
+    const dto = await this.database.transaction((transaction) => this.createIn(transaction, request, by), {
+      // A hauler may have more tickets than a request can search.
+      pool: request.dryRun === true ? 'bulk' : 'general',
+      isDryRun: request.dryRun,
     });
-    this.work.runDue(ERASE);
-    return toErasureDto(row, this.kept);
+    if (request.dryRun !== true) this.work.runDue(ERASE);
+    return dto;
   }
 
   async get(id: string): Promise<Erasure> {
@@ -58,22 +58,14 @@ export class Erasures {
     return { data: rows.map((row) => toErasureDto(row, this.kept)), pagination };
   }
 
-  /** A hauler may have more tickets than a request can search. The row by which footage is found is rolled back. */
-  private async preview(request: CreateErasure, by: string): Promise<Erasure> {
-    let counted: Erasure | undefined;
-    const work = async (transaction: Sql): Promise<never> => {
-      const { target, account } = await this.target(transaction, request);
-      const counts =
-        account === undefined
-          ? await footageCounts(transaction, await this.insert(transaction, target, by))
-          : await eraseAccount(transaction, { haulerId: target.hauler_id, account, dryRun: true });
-      counted = toPreviewDto(target, counts, by, this.kept);
-      throw new CountedSignal();
-    };
-    await this.database.transaction(work, { pool: 'bulk' }).catch((error: unknown) => {
-      if (!(error instanceof CountedSignal)) throw error;
-    });
-    return counted as Erasure;
+  private async createIn(transaction: Sql, request: CreateErasure, by: string): Promise<Erasure> {
+    const { target, account } = await this.target(transaction, request);
+    if (request.dryRun !== true) return toErasureDto(await this.insert(transaction, target, by), this.kept);
+    const counts =
+      account === undefined
+        ? await footageCounts(transaction, await this.insert(transaction, target, by))
+        : await eraseAccount(transaction, { haulerId: target.hauler_id, account, dryRun: true });
+    return toPreviewDto(target, counts, by, this.kept);
   }
 
   /** 409 where a hold keeps any of its footage. */
@@ -86,7 +78,7 @@ export class Erasures {
 
   private async find(id: string, database: Sql = this.database): Promise<ErasureRow> {
     const row = await this.erasures.find(database, id);
-    if (row === undefined) throw apiError(ADMIN_API, 'notFound', `there is no erasure ${id}`);
+    if (row === undefined) throw notFound(`there is no erasure ${id}`);
     return row;
   }
 
@@ -97,16 +89,21 @@ export class Erasures {
     const { haulerId = '', accountId, connectionId = '', truckId, cameraId, from, to } = request;
     if (accountId !== undefined) {
       const account = await findAccount(transaction, haulerId, accountId);
-      if (account === undefined)
-        throw invalid([{ path: 'accountId', rule: 'isKnown', message: 'accountId must be an account of the hauler' }]);
+      if (account === undefined) throw await this.absentAccount(transaction, haulerId, accountId);
       return { target: { ...NO_FOOTAGE, hauler_id: haulerId, account_id: accountId }, account };
     }
     const owner = await haulerOf(transaction, connectionId);
     if (owner === undefined) throw invalid([unknownConnection()]);
     if (haulerId !== '' && haulerId !== owner)
-      throw invalid([{ path: 'haulerId', rule: 'isKnown', message: 'haulerId must be the hauler of the connection' }]);
+      throw notFound(`the hauler ${haulerId} has no vision connection ${connectionId}`);
     const range = { truck_id: truckId ?? null, camera_id: cameraId ?? null, from: from ?? null, to: to ?? null };
     return { target: { hauler_id: owner, account_id: null, connection_id: connectionId, ...range } };
+  }
+
+  /** 404 for what another hauler owns (decision 68). */
+  private async absentAccount(transaction: Sql, haulerId: string, accountId: string): Promise<Error> {
+    if (await isAccount(transaction, accountId)) return notFound(`the hauler ${haulerId} has no account ${accountId}`);
+    return invalid([{ path: 'accountId', rule: 'isKnown', message: 'accountId must be an account of the hauler' }]);
   }
 
   private async refuseHeld(transaction: Sql, row: ErasureRow): Promise<void> {
@@ -119,10 +116,9 @@ export class Erasures {
   }
 }
 
-const NO_FOOTAGE = { connection_id: null, truck_id: null, camera_id: null, from: null, to: null };
+const notFound = (message: string) => apiError(ADMIN_API, 'notFound', message);
 
-/** Ends the transaction of a dry run. */
-class CountedSignal extends Error {}
+const NO_FOOTAGE = { connection_id: null, truck_id: null, camera_id: null, from: null, to: null };
 
 const footageCounts = async (transaction: Sql, row: ErasureRow): Promise<Partial<ErasureCounts>> => ({
   ...(await countFootage(transaction, row)),

@@ -90,7 +90,7 @@ export const BROKEN_LINK_PAGE = page(
   'This link does not work',
   html`<h1>This link does not work</h1>
     <section>
-      <p>It may be incomplete, have expired, have been used too often, or have been withdrawn.</p>
+      <p>It may be incomplete, have expired, or have been withdrawn.</p>
       <p class="hint">Ask the person who sent it for a new one.</p>
     </section>`,
 );
@@ -102,7 +102,7 @@ export const askingPage = (expiresAt: Date): string =>
     html`<h1>A recording is shared with you</h1>
       <section>
         <form method="post"><button type="submit">Show the recording</button></form>
-        <p class="hint">Each time that it is shown is counted.</p>
+        <p class="hint">It is recorded when it is played.</p>
       </section>
       ${untilPart(expiresAt)}`,
   );

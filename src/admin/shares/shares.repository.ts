@@ -3,7 +3,6 @@ import type { ListQuery } from '../../contracts/admin/list.dto.js';
 import type { ShareQuery, ShareStatus } from '../../contracts/admin/share.dto.js';
 import { Database } from '../../database/database.js';
 import { type ListPage, listPage } from '../../database/list-page.js';
-import type { Sql } from '../../database/sql.js';
 
 export interface ShareRow {
   readonly hauler_id: string;
@@ -14,7 +13,6 @@ export interface ShareRow {
   readonly status: ShareStatus;
   readonly created_at: Date;
   readonly expires_at: Date;
-  readonly max_views: number | null;
   readonly views: number;
   readonly last_viewed_at: Date | null;
   readonly revoked_at: Date | null;
@@ -36,22 +34,23 @@ export interface NewShare {
   readonly tokenHash: Buffer;
   readonly reason: string;
   readonly expiresAt: Date;
-  readonly maxViews: number | null;
 }
 
 type ShareFilter = Pick<ShareQuery, 'haulerId' | 'status'> & { readonly recordingId?: string };
 
 const STATUS = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= now() THEN 'expired'
-  WHEN views >= max_views THEN 'usedUp' ELSE 'active' END`;
+  ELSE 'active' END`;
 
-const COLUMNS = `hauler_id, id, recording_id, ticket_id, reason, ${STATUS} AS status, created_at, expires_at, max_views,
-  views, last_viewed_at, revoked_at`;
+/** By the index of a resource. */
+const VIEWS = `FROM actions AS view WHERE view.resource = 'recording:' || recording_id AND view.action = 'share.viewed'
+  AND view.changes::json ->> 'share' = recording_shares.id::text`;
+
+const COLUMNS = `hauler_id, id, recording_id, ticket_id, reason, ${STATUS} AS status, created_at, expires_at, revoked_at,
+  (SELECT count(*)::float8 ${VIEWS}) AS views, (SELECT max(view.at) ${VIEWS}) AS last_viewed_at`;
 
 /** Its file can be played. */
 const IS_OPEN = `revoked_at IS NULL AND expires_at > now() AND EXISTS (SELECT FROM recordings AS r
   WHERE (r.hauler_id, r.id, r.start_time) = (s.hauler_id, s.recording_id, s.start_time) AND r.status = 'stored')`;
-
-const HAS_VIEWS = '(max_views IS NULL OR views < max_views)';
 
 /** The links to recordings. A token is looked up by its hash, so that the time of a look-up reveals nothing about any token. */
 @Injectable()
@@ -60,14 +59,14 @@ export class SharesRepository {
 
   /** Undefined if the recording is not stored. */
   async insert(share: NewShare): Promise<ShareRow | undefined> {
-    const { id, recordingId, ticketId, tokenHash, reason, expiresAt, maxViews } = share;
+    const { id, recordingId, ticketId, tokenHash, reason, expiresAt } = share;
     const [row] = await this.database.query<ShareRow>(
       `INSERT INTO recording_shares (hauler_id, id, recording_id, start_time, ticket_id, token_hash, reason, created_at,
-         expires_at, max_views)
-       SELECT hauler_id, $2, id, start_time, $3::uuid, $4, $5, now(), $6, $7::integer FROM recordings
+         expires_at)
+       SELECT hauler_id, $2, id, start_time, $3::uuid, $4, $5, now(), $6 FROM recordings
        WHERE id = $1 AND status = 'stored'
        RETURNING ${COLUMNS}`,
-      [recordingId, id, ticketId, tokenHash, reason, expiresAt, maxViews],
+      [recordingId, id, ticketId, tokenHash, reason, expiresAt],
     );
     return row;
   }
@@ -92,36 +91,13 @@ export class SharesRepository {
     return rows.length > 0;
   }
 
-  /** A link that works. `isViewed`: a view of it was counted, so that the limit does not matter. */
-  async find(tokenHash: Buffer, isViewed: boolean): Promise<OpenShare | undefined> {
+  /** A link that works. */
+  async find(tokenHash: Buffer): Promise<OpenShare | undefined> {
     const [row] = await this.database.query<OpenShare>(
       `SELECT hauler_id, id, recording_id, ticket_id, expires_at FROM recording_shares AS s
-       WHERE token_hash = $1 AND ${IS_OPEN} AND ($2 OR ${HAS_VIEWS})`,
-      [tokenHash, isViewed],
+       WHERE token_hash = $1 AND ${IS_OPEN}`,
+      [tokenHash],
     );
     return row;
   }
-
-  /** Counts a view with what `record` stores, or neither. False if the link has none left: of parallel calls no more pass than may. */
-  countView(
-    { hauler_id, id }: Pick<OpenShare, 'hauler_id' | 'id'>,
-    record: (view: number, transaction: Sql) => Promise<void>,
-  ): Promise<boolean> {
-    return this.database.transaction(async (transaction) => {
-      const view = await countView(transaction, hauler_id, id);
-      if (view !== undefined) await record(view, transaction);
-      return view !== undefined;
-    });
-  }
-}
-
-async function countView(database: Sql, haulerId: string, id: string): Promise<number | undefined> {
-  const [row] = await database.query<{ readonly views: number }>(
-    `WITH viewed AS (
-         UPDATE recording_shares AS s SET views = views + 1, last_viewed_at = now()
-         WHERE hauler_id = $1 AND id = $2 AND ${IS_OPEN} AND ${HAS_VIEWS} RETURNING views)
-       SELECT views FROM viewed`,
-    [haulerId, id],
-  );
-  return row?.views;
 }

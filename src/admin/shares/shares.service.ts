@@ -16,7 +16,6 @@ import { withoutFinalSlashes } from '../../contracts/common/text.js';
 import type { Violation } from '../../contracts/common/violation.js';
 import { uuidv7 } from '../../database/uuid.js';
 import { apiError, invalid } from '../../errors/app-error.js';
-import { cellPath } from '../../config/cell-path.js';
 import { WeighedTickets } from '../../scale/weighed-tickets.js';
 import { Recordings } from '../../vision/recordings/recordings.service.js';
 import { TicketFootageService } from '../footage/ticket-footage.service.js';
@@ -56,14 +55,13 @@ export class RecordingShares {
       tokenHash,
       reason: request.reason,
       expiresAt: new Date(expiresAtMs),
-      maxViews: request.maxViews ?? null,
     });
     if (row === undefined) {
       throw apiError(ADMIN_API, 'conflict', `the recording ${recordingId} is not stored, so that a link shows nothing`);
     }
     const { PUBLIC_URL: address } = this.env;
     const base = address === undefined ? origin : withoutFinalSlashes(address);
-    return { ...toShareDto(row), url: `${base}${cellPath(this.env.CELL)}${SHARED_API.prefix}/${token}` };
+    return { ...toShareDto(row), url: `${base}${SHARED_API.prefix}/${token}` };
   }
 
   /** Newest first. */

@@ -15,12 +15,12 @@ export class PersonSignIn {
   private readonly states: SignInStates;
 
   constructor(
-    @Inject(ENV) { SECRETS_KEY, CELL }: Pick<ResolvedEnv, 'SECRETS_KEY' | 'CELL'>,
+    @Inject(ENV) { SECRETS_KEY }: Pick<ResolvedEnv, 'SECRETS_KEY'>,
     private readonly client: OidcClient,
     private readonly people: People,
     private readonly sessions: ConsoleSessions,
   ) {
-    this.states = new SignInStates(SECRETS_KEY, CELL);
+    this.states = new SignInStates(SECRETS_KEY);
   }
 
   get isOn(): boolean {

@@ -1,6 +1,5 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { CookieOptions, Request, Response } from 'express';
-import { cellPath } from '../../config/cell-path.js';
 import { cookieValue } from '../cookies.js';
 
 /** What a sign-in remembers while the person is at the identity provider. */
@@ -16,7 +15,7 @@ export interface SignInState {
 const PREFIX = 'haulbridge_oidc_';
 const LIFETIME_MS = 600_000;
 // Lax: the answer of the identity provider is a navigation from its site.
-const OPTIONS: CookieOptions = { httpOnly: true, sameSite: 'lax' };
+const OPTIONS: CookieOptions = { httpOnly: true, sameSite: 'lax', path: '/console/api/oidc' };
 
 /**
  * The state of a sign-in in a signed cookie of the browser, since the answer may arrive at another instance. Each sign-in has
@@ -24,24 +23,22 @@ const OPTIONS: CookieOptions = { httpOnly: true, sameSite: 'lax' };
  */
 export class SignInStates {
   private readonly key: Buffer;
-  private readonly options: CookieOptions;
 
-  constructor(secretsKey: Buffer, cell: string | undefined) {
-    this.options = { ...OPTIONS, path: `${cellPath(cell)}/console/api/oidc` };
+  constructor(secretsKey: Buffer) {
     this.key = Buffer.from(hkdfSync('sha256', secretsKey, '', 'haulbridge sign-ins', 32));
   }
 
   remember(state: SignInState, { secure }: Request, response: Response, now = Date.now()): void {
     const text = Buffer.from(JSON.stringify({ ...state, endsAt: now + LIFETIME_MS })).toString('base64url');
     const value = `${text}.${this.signatureOf(text).toString('base64url')}`;
-    response.cookie(nameOf(state.state), value, { ...this.options, secure, maxAge: LIFETIME_MS });
+    response.cookie(nameOf(state.state), value, { ...OPTIONS, secure, maxAge: LIFETIME_MS });
   }
 
   /** The sign-in that an answer of the identity provider belongs to, once: the browser forgets it. */
   take(state: string, request: Request, response: Response, now = Date.now()): SignInState | undefined {
     const value = cookieValue(request, nameOf(state));
     if (value === undefined) return undefined;
-    response.clearCookie(nameOf(state), this.options);
+    response.clearCookie(nameOf(state), OPTIONS);
     const [text = '', signature = ''] = value.split('.');
     const given = Buffer.from(signature, 'base64url');
     const expected = this.signatureOf(text);

@@ -25,14 +25,6 @@ export class CallError extends Error {
 export const callErrorOf = (error: unknown): CallError =>
   error instanceof CallError ? error : new CallError(0, String(error));
 
-const cell = document.getElementById('console')?.dataset['cell'];
-
-/**
- * The address of a path in the cell whose page this is. All tabs share one cookie that names a cell, so that without it a call
- * of this page would reach the cell that another tab has switched to.
- */
-export const inCell = (path: string, name = cell): string => (name === undefined ? path : `/cells/${name}${path}`);
-
 /** Called when the service answers 401: the session has ended. */
 let sessionEnded = () => {};
 let prefix = '/admin/v1';
@@ -53,7 +45,7 @@ export function configure(settings: Settings): void {
 /** The address of a call: `path` stands below the prefix of the API that the session may use. */
 export function urlOf(path: string, query: Change = {}): string {
   const text = queryText(query);
-  return `${inCell(path.startsWith('/console/') ? path : prefix + path)}${text === '' ? '' : `?${text}`}`;
+  return `${path.startsWith('/console/') ? path : prefix + path}${text === '' ? '' : `?${text}`}`;
 }
 
 /** The text of a JSON response. */

@@ -2,7 +2,7 @@ import type { SessionView } from '../../contracts/admin/session-view.dto.js';
 import { type AdminRole, includesRole } from '../../contracts/common/roles.values.js';
 import { createContext } from 'preact';
 import { useContext, useLayoutEffect, useState } from 'preact/hooks';
-import { type CallError, callErrorOf, configure, get, inCell, send } from './api.js';
+import { type CallError, callErrorOf, configure, get, send } from './api.js';
 
 export type Session = SessionView;
 
@@ -18,7 +18,6 @@ export const SessionContext = createContext<Session & Needs>({
   kind: 'reader',
   sides: [],
   sandbox: false,
-  cells: [],
   demoHaulerId: '',
 });
 
@@ -47,18 +46,16 @@ export function useSession() {
     demoHaulerId: session.demoHaulerId,
     /** The hauler and the customer of the key of a partner. */
     owners: [session.haulerId, session.customerId].filter((id) => typeof id === 'string'),
-    /** The other cells behind the proxy. */
-    otherCells: session.cells.filter((name) => name !== session.cell),
     hasPlatform: session.sides.includes('platform'),
   };
 }
 
 export const SESSION = '/console/api/session';
-export const PERSON_SIGN_IN = inCell('/console/api/oidc/sign-in');
-const PERSON_SIGN_OUT = inCell('/console/api/oidc/sign-out');
+export const PERSON_SIGN_IN = '/console/api/oidc/sign-in';
+const PERSON_SIGN_OUT = '/console/api/oidc/sign-out';
 
-/** Set while a person is signed in in this tab and cell: the end of its session leads to the identity provider without a page. */
-const PERSON_MARK = `haulbridge-person${inCell('')}`;
+/** Set while a person is signed in in this tab: the end of its session leads to the identity provider without a page. */
+const PERSON_MARK = 'haulbridge-person';
 
 /** Signs a person in again where the identity provider still knows it. Returns whether it does so. */
 function signInSilently(): boolean {

@@ -9,7 +9,6 @@ interface Check {
 /** What each check looks at. */
 export const CHECKS: Readonly<Record<AttentionKind, Check>> = {
   'outbound-off': { title: 'Calls to partners', none: 'Partners are called' },
-  'locked-haulers': { title: 'Haulers that move', none: 'No hauler is locked for a move' },
   'database-trouble': { title: 'Database', none: 'The database takes writes' },
   'missing-partitions': { title: 'Partitions', none: 'Every table has partitions for the time to come' },
   'storage-trouble': { title: 'Video storage', none: 'The video storage takes files' },

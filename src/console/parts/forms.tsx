@@ -11,8 +11,8 @@ interface ActionButtonProps {
   readonly work: () => Promise<unknown>;
   readonly kind?: 'primary' | 'danger' | undefined;
   readonly busy?: string;
-  /** The consequence of the action. If present, the button must be pressed twice. */
-  readonly confirm?: string | undefined;
+  /** The consequence of the action, perhaps as a dry run counts it. If present, the button must be pressed twice. */
+  readonly confirm?: string | (() => Promise<string>) | undefined;
   /** Also for a session that may only read. */
   readonly isRead?: boolean;
   /** Where it is another role than that of the page. */
@@ -26,43 +26,45 @@ export function ActionButton(props: ActionButtonProps) {
   const { label, kind, confirm, busy = `${label} …`, isRead = false, isAtOnce = false } = props;
   const { canWrite, may, refusalOf } = useSession();
   const action = useAction<undefined>(props.work);
-  const [isAsking, setAsking] = useState(false);
+  const [asked, setAsked] = useState<string>();
+  const ask = useAction<undefined>(async () => setAsked(typeof confirm === 'function' ? await confirm() : confirm));
   const isRefused = !isRead && !(props.needs === undefined ? canWrite : may(props.needs));
   useEffect(() => {
     if (isAtOnce && !isRefused) action.run(undefined).catch(reportError);
   }, []);
-  if (isAsking && confirm !== undefined) {
+  if (asked !== undefined) {
     return (
       <span class="confirm" role="group" aria-label={label}>
-        <span>{confirm}</span>
+        <span>{asked}</span>
         <button
           type="button"
           class="danger"
           onClick={() => {
-            setAsking(false);
+            setAsked(undefined);
             action.run(undefined).catch(reportError);
           }}
         >
           {label}
         </button>
-        <button type="button" onClick={() => setAsking(false)}>
+        <button type="button" onClick={() => setAsked(undefined)}>
           Cancel
         </button>
       </span>
     );
   }
+  const error = action.error ?? ask.error;
   return (
     <>
       <button
         type="button"
         class={kind ?? ''}
-        disabled={action.isRunning || isRefused}
+        disabled={action.isRunning || ask.isRunning || isRefused}
         title={isRefused ? refusalOf(props.needs) : undefined}
-        onClick={() => (confirm === undefined ? void action.run(undefined) : setAsking(true))}
+        onClick={() => void (confirm === undefined ? action : ask).run(undefined)}
       >
         {action.isRunning ? busy : label}
       </button>
-      {action.error !== undefined && <ErrorBox error={action.error} />}
+      {error !== undefined && <ErrorBox error={error} />}
     </>
   );
 }

@@ -2,7 +2,6 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, send } from '../client/api.js';
 import { useAction, useLoad } from '../client/load.js';
 import { SESSION, type Session } from '../client/session.js';
-import { CellSwitch } from './cells.js';
 import { PersonSignIn } from './person-sign-in.js';
 import { Field } from './forms.js';
 import { ErrorBox } from './states.js';
@@ -24,7 +23,6 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
     <form class="sign-in card" onSubmit={submit}>
       <h1>{isExpired ? 'Sign in again' : 'haulbridge console'}</h1>
       {isExpired && <p>Your session has ended. The page behind keeps what you typed.</p>}
-      {!isExpired && options !== undefined && <Cells {...options} />}
       {options?.people === true && <PersonSignIn isExpired={isExpired} />}
       <fieldset class="choice">
         <legend>Sign in with a token or key</legend>
@@ -56,17 +54,6 @@ export function SignIn({ onSignIn, isExpired = false }: { onSignIn: (session: Se
           : 'An API key shows the exchanges and the sandbox of its own hauler or customer; that of a connection, how the platform reads its partner.'}
       </p>
     </form>
-  );
-}
-
-/** Which of the cells behind one proxy asks. */
-function Cells({ cell, cells }: Pick<Session, 'cell' | 'cells'>) {
-  if (cells.length < 2) return null;
-  return (
-    <>
-      <CellSwitch cell={cell} cells={cells} page="" />
-      <p>This is cell {cell}. A session of another cell does not count here.</p>
-    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Flag, Integer, NestedList, OneOf, Text, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, min, optional } from '../common/fields/options.js';
-import { HAULER, HaulerId } from './fields.js';
+import { DryRun, HAULER, HaulerId } from './fields.js';
 
 /** Limits of one file. A row of an export has some 200 bytes. */
 export const ACCOUNT_IMPORT_MAX_BYTES = 256 * 1024 * 1024;
@@ -15,7 +15,7 @@ export type ImportResult = (typeof IMPORT_RESULTS)[number];
 
 export class AccountImportQuery {
   @Uuid('Hauler whose customers the accounts are', example(HAULER)) haulerId!: string;
-  @Flag('Say what would happen, and write nothing', inQuery, optional) dryRun?: boolean;
+  @DryRun(inQuery) dryRun?: boolean;
 }
 
 export class ImportViolation {

@@ -96,3 +96,9 @@ export class IssuedApiKey extends ApiKey {
   @Text('The key itself, in this response only', example('hb_7Kq2mZ9xTgV4cW1nB8yLr5dPsJ3fHk6QoUaEiXwMvRt00000'))
   key!: string;
 }
+
+/** What ends with a key. */
+export class KeyRemoval {
+  @Time('Last use of the key, to the minute', nullable) lastUsedAt!: string | null;
+  @Integer('Sessions of the console that are signed in with it, and would end', example(0)) sessions!: number;
+}

@@ -4,6 +4,7 @@ import {
   ApiKeyQuery,
   IssueApiKeyRequest,
   IssuedApiKey,
+  KeyRemoval,
   RotateApiKeyRequest,
 } from './api-key.dto.js';
 import {
@@ -15,7 +16,7 @@ import {
   FOR_VIEWERS,
   list,
   one,
-  remove,
+  removeWithPreview,
 } from './route-helpers.js';
 
 /** API keys that this service issues. */
@@ -47,7 +48,7 @@ export const API_KEY_ROUTES = {
     isSecret: true,
     fails: { conflict: 'The key is revoked or has expired: issue a new key' },
   }),
-  revokeApiKey: remove(FOR_ADMINS, '/api-keys/{id}', 'key', {
+  revokeApiKey: removeWithPreview(FOR_ADMINS, '/api-keys/{id}', 'key', KeyRemoval, {
     summary: 'Revoke an API key',
     description: 'Permanently, on every instance within 5 s.',
     returns: 'The key is revoked',

@@ -5,7 +5,6 @@ import { CONNECTION, TRUCK } from './fields.js';
 /** Each is one check over everything that the service stores. */
 export const ATTENTION_KINDS = [
   'outbound-off',
-  'locked-haulers',
   'database-trouble',
   'missing-partitions',
   'storage-trouble',

@@ -135,3 +135,12 @@ export class Connection {
   @Time('When it was created') createdAt!: string;
   @Time('When it last changed') updatedAt!: string;
 }
+
+/** What ends with a connection. What came through it stays. */
+export class ConnectionRemoval {
+  @Integer('Keys that were issued for it, and would be revoked', example(1)) keys!: number;
+  @Integer('Synchronisation runs that would be cancelled', example(0)) syncRuns!: number;
+  @Integer('Video subscriptions that would no longer be read', example(2)) videoSubscriptions!: number;
+  @Integer('Requested clips that would not be asked for any more', example(0)) videoRequests!: number;
+  @Integer('Listed recordings that would not be downloaded', example(12)) recordings!: number;
+}

@@ -3,6 +3,7 @@ import {
   Connection,
   CONNECTION_CHANGES,
   ConnectionQuery,
+  ConnectionRemoval,
   CreateConnectionRequest,
   NEW_CONNECTIONS,
   UpdateConnectionRequest,
@@ -16,7 +17,7 @@ import {
   FOR_VIEWERS,
   list,
   one,
-  remove,
+  removeWithPreview,
 } from './route-helpers.js';
 import { RequestedSyncRun } from './sync-run.dto.js';
 
@@ -43,7 +44,7 @@ export const CONNECTION_ROUTES = {
     response: Connection,
     examples: CONNECTION_CHANGES,
   }),
-  deleteConnection: remove(FOR_ADMINS, '/connections/{id}', 'connection', {
+  deleteConnection: removeWithPreview(FOR_ADMINS, '/connections/{id}', 'connection', ConnectionRemoval, {
     summary: 'Delete a connection',
     description:
       'Erases its keys, revokes the keys that were issued for it, and ends all calls to the partner; the data that came through it stays.',

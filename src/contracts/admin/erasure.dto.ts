@@ -1,8 +1,8 @@
-import { Flag, Integer, Nested, NestedList, OneOf, Text, TextList, Time, Uuid } from '../common/fields/decorators.js';
+import { Integer, Nested, NestedList, OneOf, Text, TextList, Time, Uuid } from '../common/fields/decorators.js';
 import { example, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
-import { CONNECTION, ConnectionId, HAULER, HaulerId, PARTNER_NAME, TRUCK, TruckId } from './fields.js';
+import { CONNECTION, ConnectionId, DryRun, HAULER, HaulerId, PARTNER_NAME, TRUCK, TruckId } from './fields.js';
 
 const ID = '019a8b7c-0f5e-7a3c-9a53-8d6f1f2b3c50';
 const FROM = '2026-01-31T10:00:00Z';
@@ -24,7 +24,7 @@ class ErasureTarget {
 /** Either an account of a hauler, or a range of a truck. */
 export class CreateErasure extends ErasureTarget {
   @Uuid('The hauler', optional, example(HAULER)) haulerId?: string;
-  @Flag('Only count what would be erased', optional) dryRun?: boolean;
+  @DryRun() dryRun?: boolean;
 }
 
 export const ERASURE_EXAMPLES = {

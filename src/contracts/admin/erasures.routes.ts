@@ -11,7 +11,10 @@ export const ERASURE_ROUTES = {
     response: Erasure,
     examples: ERASURE_EXAMPLES,
     returns: 'The erasure, or what a dry run has counted',
-    fails: { conflict: 'A hold keeps footage of the range; `details.holdIds` names the holds' },
+    fails: {
+      notFound: 'The account or connection belongs to another hauler',
+      conflict: 'A hold keeps footage of the range; `details.holdIds` names the holds',
+    },
   }),
   listErasures: list(FOR_VIEWERS_OF_ALL, '/erasures', Erasure, ErasureQuery, {
     summary: 'List erasures',

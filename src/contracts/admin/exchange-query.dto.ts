@@ -5,7 +5,7 @@ import { inQuery, max, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { PageSize } from '../common/pagination.dto.js';
 import { parseReference, REFERENCE_KINDS } from '../common/references.js';
-import { Cursor } from './fields.js';
+import { Cursor, DryRun } from './fields.js';
 
 const REFERENCE_FORM = `kind:value with one of the kinds ${REFERENCE_KINDS.join(', ')}`;
 
@@ -62,5 +62,5 @@ export class ExchangeQuery extends AllExchangeFilters {
 
 /** Filters of the exchanges that are replayed. */
 export class ReplayExchangesRequest extends AllExchangeFilters {
-  @Flag('Send nothing, and report what would be sent', optional) dryRun?: boolean;
+  @DryRun() dryRun?: boolean;
 }

@@ -1,6 +1,15 @@
 import { MAX_PARTNER_ID } from '../common/answer-limits.js';
-import { Integer, Name, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, max, nullable, optional, type Options, type QueryOptions, range } from '../common/fields/options.js';
+import { Flag, Integer, Name, Text, Time, Uuid } from '../common/fields/decorators.js';
+import {
+  example,
+  inQuery,
+  max,
+  nullable,
+  optional,
+  type Options,
+  type QueryOptions,
+  range,
+} from '../common/fields/options.js';
 import { DEMO_HAULER_ID } from '../common/demo.js';
 
 /* The fields that many DTOs of the admin API have, and the values of their examples. */
@@ -52,6 +61,15 @@ export const RequestId = (...options: readonly Options[]) =>
 
 export const ResponseStatus = (...options: readonly Options[]) =>
   Integer('Status of the response; null without a response', range(100, 999), example(422), ...options);
+
+/** The preview of a call that cannot be undone and reaches beyond the record that it names. Its routes tell what it answers. */
+export const DryRun = (...options: readonly QueryOptions[]) =>
+  Flag('Only report what would be done, and change nothing', optional, ...options);
+
+/** The same in the query of a `DELETE`. */
+export class DryRunQuery {
+  @DryRun(inQuery) dryRun?: boolean;
+}
 
 /** Where a list goes on. `GET /exchanges` has only cursors. */
 export const Cursor = (more = '') =>

@@ -1,4 +1,4 @@
-import { Flag, Name, Nested, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { Name, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, max, optional } from '../common/fields/options.js';
 import { HAULER } from './fields.js';
 
@@ -12,22 +12,8 @@ export class CreateHaulerRequest {
 /** Without an id, so that the example works more than once. */
 export const HAULER_EXAMPLES = { named: { summary: 'A hauler', value: { name: HAULER_NAME } } };
 
-export const MOVE_STATES = ['locked', 'moved', 'imported'] as const;
-
-/** Where a hauler stands on its way between two cells. */
-export class HaulerMove {
-  @OneOf(
-    '`locked`: it is being moved from here, and its pushes are 503; `moved`: it was released here; `imported`: it came from another cell',
-    MOVE_STATES,
-  )
-  state!: (typeof MOVE_STATES)[number];
-  @Time('Since when') since!: string;
-  @Flag('Whether its export has ended') isExported!: boolean;
-}
-
 export class Hauler {
   @Uuid('Id of the hauler, the `haulerId` of the Site API') id!: string;
   @Text('Name of the hauler', example(HAULER_NAME)) name!: string;
   @Time('When it was created') createdAt!: string;
-  @Nested('Its move between cells; absent for most', HaulerMove, optional) move?: HaulerMove;
 }

@@ -6,9 +6,6 @@ import { CameraId, ConnectionId, CustomerId, HaulerId, TruckId } from './fields.
 /** A bundle of more is asked for in parts: its list is in memory until the last file is sent. */
 export const MAX_BUNDLE_RECORDINGS = 20_000;
 
-/** The header, and the trailer, of a bundle: how many of its files are gone or differ. */
-export const BUNDLE_PROBLEMS = 'Hold-Bundle-Problems';
-
 export class HoldBundleQuery {
   @Time('Only recordings that end after this time, for a part of a large hold', inQuery, optional) endsAfter?: Instant;
   @Time('Only recordings that start before this time', inQuery, optional) startsBefore?: Instant;
@@ -17,7 +14,7 @@ export class HoldBundleQuery {
 export const BUNDLE_PROBLEM_KINDS = ['gone', 'differs'] as const;
 export type BundleProblem = (typeof BUNDLE_PROBLEM_KINDS)[number];
 
-/** One recording of a hold, in `manifest.json` and `manifest.csv` of its bundle. */
+/** One recording of a hold, in `manifest.json` of its bundle. */
 export class BundledRecording {
   @Text('Its file in the archive; absent where there is none', optional) file?: string;
   @OneOf(
@@ -50,7 +47,7 @@ export class BundledRecording {
   @Text("The partner's id of the request", optional) partnerRequestId?: string;
 }
 
-/** One view of a recording, in `manifest.json` and `views.csv`. */
+/** One view of a recording, in `manifest.json`. */
 export class BundledView {
   @Uuid('Id of the recording') recordingId!: string;
   @Time('When') at!: string;

@@ -1,9 +1,9 @@
-import { Integer, Name, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
+import { Integer, Name, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, optional, range } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { HOLD_STATUSES, type HoldStatus, MISSING_CAUSE_CODES, type MissingCause } from './footage.values.js';
 import { ListQuery } from './list.dto.js';
-import { ConnectionId, HaulerId, PARTNER_NAME, TruckId } from './fields.js';
+import { ConnectionId, DryRun, HaulerId, PARTNER_NAME, TruckId } from './fields.js';
 
 /** A truck with four cameras and chunks of a minute has two million recordings in this time. */
 export const MAX_HOLD_DAYS = 366;
@@ -33,6 +33,7 @@ export class CreateHold {
 
 export class ReleaseHold {
   @Name('Why it is released', max(1_000), example('Settled on 4 May')) reason!: string;
+  @DryRun() dryRun?: boolean;
 }
 
 export class HoldQuery extends ListQuery {
@@ -55,6 +56,16 @@ export class Hold extends CreateHold {
   @Time('When it was released', optional) releasedAt?: string;
   @Text('Who released it', optional, example('console')) releasedBy?: string;
   @Text('Why it was released', optional, example('Settled on 4 May')) releaseReason?: string;
+}
+
+/** What a hold keeps. Another hold may keep some of it. */
+export class KeptByHold {
+  @Integer('Stored recordings in its range', example(12)) stored!: number;
+  @Integer('Their size in bytes', example(12)) bytes!: number;
+}
+
+export class ReleasedHold extends Hold {
+  @Nested('What it would no longer keep; of a dry run alone', KeptByHold, optional) preview?: KeptByHold;
 }
 
 /** Held time of which no file is stored or waits to be downloaded. */

@@ -1,5 +1,5 @@
-import { BUNDLE_PROBLEMS, HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from './hold-bundle.dto.js';
-import { CreateHold, Hold, HoldDetails, HoldQuery, ReleaseHold } from './hold.dto.js';
+import { HoldBundleQuery, MAX_BUNDLE_RECORDINGS } from './hold-bundle.dto.js';
+import { CreateHold, Hold, HoldDetails, HoldQuery, ReleasedHold, ReleaseHold } from './hold.dto.js';
 import { IdParam } from './list.dto.js';
 import {
   type AdminRoutes,
@@ -17,10 +17,6 @@ const BUNDLE_HEADERS = {
   'Content-Disposition': {
     description: 'The name of the file',
     schema: { type: 'string' as const, maxLength: 255 },
-  },
-  Trailer: {
-    description: `\`${BUNDLE_PROBLEMS}\` follows the archive: how many files of it are gone or differ`,
-    schema: { type: 'string' as const, enum: [BUNDLE_PROBLEMS] },
   },
 };
 
@@ -44,13 +40,13 @@ export const HOLD_ROUTES = {
     description:
       'Its footage follows the retention of the hauler again, from the next hour on. The hold stays in the list, with who released it, when and why.',
     body: ReleaseHold,
-    response: Hold,
+    response: ReleasedHold,
     fails: { conflict: 'It is released already' },
   }),
   getHoldBundle: route({ role: 'viewer+video', isPerHauler: true }, 'GET', '/holds/{id}/bundle', {
     summary: 'Download all that a hold keeps',
     description:
-      'A ZIP archive, made while it is sent: the files, `manifest.json` and `manifest.csv` with their sources and sums, `views.csv`, and `SHA256SUMS` for `sha256sum -c`. A file that is gone or differs is named in the manifest and in `PROBLEMS.txt`. Where the storage fails, the connection breaks: an archive without an end is not whole.',
+      'A ZIP archive, made while it is sent: the files, `manifest.json` with their sources, sums and views, and `SHA256SUMS` for `sha256sum -c`. A file that is gone or differs has a `problem` in the manifest. Where the storage fails, the connection breaks: an archive without an end is not whole.',
     params: IdParam,
     query: HoldBundleQuery,
     archive: 'application/zip',

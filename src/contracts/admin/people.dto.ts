@@ -2,7 +2,6 @@ import { NETWORK_CAUSE_CODES } from '../common/network-causes.values.js';
 import { Flag, OneOf, Text, TextList, Time, Uuid } from '../common/fields/decorators.js';
 import { example, optional } from '../common/fields/options.js';
 import { ADMIN_ROLES, type AdminRole } from '../common/roles.values.js';
-import { CellsView } from './session-view.dto.js';
 
 /** Why a person is not signed in, as the sign-in page shows it. */
 export const SIGN_IN_FAULTS = [
@@ -12,7 +11,7 @@ export const SIGN_IN_FAULTS = [
 export type SignInFault = (typeof SIGN_IN_FAULTS)[number];
 
 /** The ways to sign in to the console. */
-export class SignInOptions extends CellsView {
+export class SignInOptions {
   @Flag('Whether people sign in at an identity provider (OIDC_ISSUER)') people!: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { Integer, Nested, NestedList, Text, Uuid } from '../common/fields/decorators.js';
 import { example, nullable, optional } from '../common/fields/options.js';
 import { ExchangeMessage } from './exchange.dto.js';
-import { HAULER, ResponseStatus } from './fields.js';
+import { DryRun, HAULER, ResponseStatus } from './fields.js';
 
 /** A filter that matches more exchanges is refused. */
 export const MAX_REPLAYS = 1_000;
@@ -16,6 +16,7 @@ export const REPLAY_EXAMPLES = {
 export class ReplayExchangeRequest {
   @Uuid('Push for this hauler, such as one of the sandbox; by default for the hauler of the exchange', optional)
   haulerId?: string;
+  @DryRun() dryRun?: boolean;
 }
 
 /** The response to a request. */
@@ -27,7 +28,7 @@ export class ReplayAnswer {
 
 /** The new exchange, and its response beside the earlier one. */
 export class ReplayedExchange {
-  @Uuid('The new exchange') exchangeId!: string;
+  @Uuid('The new exchange; absent for a dry run', optional) exchangeId?: string;
   @ResponseStatus(nullable) status!: number | null;
   @Nested('What the earlier request received', ReplayAnswer) earlier!: ReplayAnswer;
   @Nested(

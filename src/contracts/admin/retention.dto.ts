@@ -1,6 +1,6 @@
-import { Flag, Integer, NestedList, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, inQuery, max, min, nullable, optional, range } from '../common/fields/options.js';
-import { ConnectionId, HAULER, HaulerId, TruckId } from './fields.js';
+import { Flag, Integer, Nested, NestedList, Text, Time } from '../common/fields/decorators.js';
+import { example, min, nullable, optional, range } from '../common/fields/options.js';
+import { ConnectionId, DryRun, HaulerId, TruckId } from './fields.js';
 
 /** A hundred years. */
 const MAX_DAYS = 36_525;
@@ -13,34 +13,11 @@ const keptRecordings = (none: string) =>
   `Days that the files of continuous recordings are kept after they were stored; ${none}`;
 
 const ABSENT = 'null or absent: for ever';
-const ZERO = '0: for ever; absent: as it is';
 
 export class SetRetention {
   @Integer(keptClips(ABSENT), range(1, MAX_DAYS), optional, nullable, example(90)) onDemandDays?: number | null;
   @Integer(keptRecordings(ABSENT), range(1, MAX_DAYS), optional, nullable, example(90)) continuousDays?: number | null;
-  @Flag('Needed to shorten a retention', optional) confirm?: boolean;
-  @Integer(
-    'Needed to shorten a retention: `recordings` of the preview. More than these are never deleted by it',
-    optional,
-    example(12),
-  )
-  recordings?: number;
-}
-
-export class HaulerRetention {
-  @HaulerId() haulerId!: string;
-  @Integer(keptClips('null: for ever'), min(1), nullable) onDemandDays!: number | null;
-  @Integer(keptRecordings('null: for ever'), min(1), nullable) continuousDays!: number | null;
-  @Flag('Whether nobody has set it: then it is VIDEO_RETENTION_DAYS as it was when the hauler was created')
-  isDefault!: boolean;
-  @Time('When it was set', optional) changedAt?: string;
-  @Text('Who set it', optional, example('console')) changedBy?: string;
-}
-
-export class RetentionPreviewQuery {
-  @Uuid('The hauler', example(HAULER)) haulerId!: string;
-  @Integer(keptClips(ZERO), max(MAX_DAYS), inQuery, optional) onDemandDays?: number;
-  @Integer(keptRecordings(ZERO), max(MAX_DAYS), inQuery, optional) continuousDays?: number;
+  @DryRun() dryRun?: boolean;
 }
 
 /** Stored recordings that would be deleted. */
@@ -60,4 +37,16 @@ export class DeletableOfTruck extends Deletable {
 /** What a retention would delete at this moment. */
 export class RetentionPreview extends Deletable {
   @NestedList(`By truck, the one with most first, at most ${MAX_TRUCKS}`, DeletableOfTruck) trucks!: DeletableOfTruck[];
+}
+
+export class HaulerRetention {
+  @HaulerId() haulerId!: string;
+  @Integer(keptClips('null: for ever'), min(1), nullable) onDemandDays!: number | null;
+  @Integer(keptRecordings('null: for ever'), min(1), nullable) continuousDays!: number | null;
+  @Flag('Whether nobody has set it: then it is VIDEO_RETENTION_DAYS as it was when the hauler was created')
+  isDefault!: boolean;
+  @Time('When it was set', optional) changedAt?: string;
+  @Text('Who set it', optional, example('console')) changedBy?: string;
+  @Nested('What it would delete at this moment; of a dry run alone', RetentionPreview, optional)
+  preview?: RetentionPreview;
 }

@@ -1,13 +1,5 @@
-import { HaulerRetention, RetentionPreview, RetentionPreviewQuery, SetRetention } from './retention.dto.js';
-import {
-  type AdminRoutes,
-  change,
-  FOR_ADMINS_OF_ALL,
-  FOR_VIEWERS,
-  FOR_VIEWERS_OF_ALL,
-  one,
-  route,
-} from './route-helpers.js';
+import { HaulerRetention, SetRetention } from './retention.dto.js';
+import { type AdminRoutes, change, FOR_ADMINS_OF_ALL, FOR_VIEWERS, one, route } from './route-helpers.js';
 import { RetentionRequest, RetentionResult } from './storage.dto.js';
 
 /** For how long video is kept. */
@@ -20,17 +12,9 @@ export const RETENTION_ROUTES = {
   setHaulerRetention: change(FOR_ADMINS_OF_ALL, 'PUT', '/haulers/{id}/retention', 'hauler', {
     summary: 'Set for how long the video of a hauler is kept',
     description:
-      'To shorten it, send `confirm` and the number of recordings of the preview. It counts at once: the next hourly run deletes.',
+      'It counts at once: the next hourly run deletes what is older. Send `dryRun` first: its `preview` has the recordings that would be deleted.',
     body: SetRetention,
     response: HaulerRetention,
-    fails: { conflict: 'It would delete recordings, and is not confirmed, or would delete more than were confirmed' },
-  }),
-  previewRetention: route(FOR_VIEWERS_OF_ALL, 'GET', '/retention/preview', {
-    summary: 'Count what a retention would delete',
-    description: 'At this moment. Changes nothing.',
-    query: RetentionPreviewQuery,
-    response: RetentionPreview,
-    returns: 'The recordings that would be deleted',
   }),
   runRetention: route(FOR_ADMINS_OF_ALL, 'POST', '/retention', {
     summary: 'Delete stored video by age now',

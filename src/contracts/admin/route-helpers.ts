@@ -1,6 +1,7 @@
 import type { RouteClasses, RouteDefinition, RouteFacts } from '../common/api-contract.js';
 import type { DtoClass } from '../common/fields/field.js';
 import type { AdminRole } from '../common/roles.values.js';
+import { DryRunQuery } from './fields.js';
 import { HistoryEntry } from './history.dto.js';
 import { IdParam, listOf, ListQuery } from './list.dto.js';
 
@@ -98,6 +99,22 @@ export function change<
 ): TypedRoute<A, M, P, Given & { readonly params: typeof IdParam }> {
   return { status: 200, ...ofOne(noun, given), ...access, method, path };
 }
+
+/** Deletes the record in its path, and what depends on it: the preview says what. */
+export const removeWithPreview = <A extends Access, P extends Path, Preview extends object>(
+  access: A,
+  path: P,
+  noun: string,
+  preview: DtoClass<Preview>,
+  facts: Facts,
+) =>
+  route(access, 'DELETE', path, {
+    returns: `The ${noun} is deleted`,
+    ...ofOne(noun, facts),
+    status: 204,
+    query: DryRunQuery,
+    preview,
+  });
 
 /** Deletes the record in its path. */
 export const remove = <A extends Access, P extends Path>(access: A, path: P, noun: string, facts: Facts) =>

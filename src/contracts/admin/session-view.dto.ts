@@ -3,12 +3,6 @@ import { Flag, OneOf, OneOfList, Text, TextList, Uuid } from '../common/fields/d
 import { example, nullable, optional, range } from '../common/fields/options.js';
 import { PARTNER_INTERFACES, type PartnerInterface } from './connection.dto.js';
 
-/** The cells that the console switches between. */
-export class CellsView {
-  @Text('Name of this cell (CELL)', optional, example('a')) cell?: string;
-  @TextList('All cells behind the proxy (CELLS)') cells!: string[];
-}
-
 const SIDES = ['platform', 'partner'] as const;
 
 /** Exactly one of the two secrets. */
@@ -18,7 +12,7 @@ export class SignInRequest {
 }
 
 /** The caller that is signed in to the console. */
-export class SessionView extends CellsView {
+export class SessionView {
   @OneOf('Rights of the session', ['admin', 'reader', 'partner']) kind!: 'admin' | 'reader' | 'partner';
   @OneOf('Role of a token or person', ADMIN_ROLES, optional, example('admin')) role?: AdminRole;
   @Text('Name of the token or person', optional, example('admin token')) name?: string;

@@ -1,20 +1,18 @@
 import { Integer, Name, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
-import { example, max, min, nullable, optional, range } from '../common/fields/options.js';
+import { example, max, nullable, optional } from '../common/fields/options.js';
 import type { Instant } from '../common/instant.js';
 import { ListQuery } from './list.dto.js';
 import { HaulerId } from './fields.js';
 
 const REASON = 'Dispute 4711';
 
-export const SHARE_STATUSES = ['active', 'expired', 'revoked', 'usedUp'] as const;
+export const SHARE_STATUSES = ['active', 'expired', 'revoked'] as const;
 export type ShareStatus = (typeof SHARE_STATUSES)[number];
 
 export class CreateRecordingShare {
   @Name('Why it is shared; the page does not show it', max(1_000), example(REASON)) reason!: string;
   @Time('When the link stops working, at most 90 days ahead; without it in 14 days', optional)
   expiresAt?: Instant;
-  @Integer('How often its recording may be shown; without it as often as wanted', range(1, 100_000), optional)
-  maxViews?: number;
   @Uuid('Ticket that the page shows; without it the ticket nearest in time', optional) ticketId?: string;
 }
 
@@ -27,10 +25,8 @@ export class RecordingShare {
   @OneOf('Only an active link works', SHARE_STATUSES) status!: ShareStatus;
   @Time('When it was created') createdAt!: string;
   @Time('When it stops working') expiresAt!: string;
-  @Integer('How often its recording may be shown; null without a limit', min(1), nullable, example(10))
-  maxViews!: number | null;
-  @Integer('How often its recording was shown', example(2)) views!: number;
-  @Time('When it was last shown', nullable) lastViewedAt!: string | null;
+  @Integer('How often it was played, as the action log has it', example(2)) views!: number;
+  @Time('When it was last played', nullable) lastViewedAt!: string | null;
   @Time('When it was revoked', nullable) revokedAt!: string | null;
 }
 
@@ -45,5 +41,5 @@ export class ShareQuery extends ListQuery {
 
 /** A time that the documents name is past when they are read. */
 export const SHARE_EXAMPLES = {
-  dispute: { summary: 'For 14 days, ten times', value: { reason: REASON, maxViews: 10 } },
+  dispute: { summary: 'For 14 days', value: { reason: REASON } },
 };

@@ -14,7 +14,7 @@ export const SHARE_ROUTES = {
   createRecordingShare: change(FOR_OPERATORS, 'POST', '/recordings/{id}/shares', 'recording', {
     summary: 'Share a recording by a link',
     description:
-      'Anyone who has the link sees the recording and its ticket, without an account, until the link expires, is used up or is revoked. Only this response shows the link. Its page asks first: each time that the person shows the recording counts, and is in the action log.',
+      'Anyone who has the link sees the recording and its ticket, without an account, until the link expires or is revoked. Only this response shows the link. Its page asks first. Each playback is in the action log.',
     body: CreateRecordingShare,
     response: CreatedRecordingShare,
     examples: SHARE_EXAMPLES,
@@ -58,7 +58,7 @@ export const SHARED_API = defineApi({
       method: 'GET',
       path: '/{token}',
       summary: 'Open the page of a link',
-      description: 'Counts nothing, because programs that preview links open it too.',
+      description: 'It shows nothing of the recording, because programs that preview links open it too.',
       returns: 'The page, with a button',
     },
     viewShare: {
@@ -66,7 +66,7 @@ export const SHARED_API = defineApi({
       method: 'POST',
       path: '/{token}',
       summary: 'Show the recording of a link',
-      description: 'Counts a view. The button of the page sends it.',
+      description: 'The button of the page sends it.',
       returns: 'The page with the player',
     },
     playShare: {
@@ -74,7 +74,7 @@ export const SHARED_API = defineApi({
       method: 'GET',
       path: '/{token}/content',
       summary: 'Play the recording of a link',
-      description: 'By the address in a page that was counted.',
+      description: 'Until the link ends. It is in the action log.',
       file: 'video/mp4',
       returns: 'The file',
     },

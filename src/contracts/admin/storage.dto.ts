@@ -1,5 +1,6 @@
 import { Flag, Integer, NestedList, OneOf, Text, Time } from '../common/fields/decorators.js';
 import { example, inQuery, optional } from '../common/fields/options.js';
+import { DryRun } from './fields.js';
 
 /** More findings than this point to one cause, such as a wrong STORAGE_URL. */
 export const MAX_STORAGE_FINDINGS = 10_000;
@@ -42,7 +43,7 @@ export class StorageCheck {
 }
 
 export class StorageRepairRequest {
-  @Flag('Only report what would be done', optional) dryRun?: boolean;
+  @DryRun() dryRun?: boolean;
   @Flag('Remove files without a row', optional, example(false)) removeOrphans?: boolean;
   @Flag('Also read every file and compare its SHA-256', optional, example(false)) checksums?: boolean;
 }
@@ -72,7 +73,7 @@ export class StorageRepair {
 }
 
 export class RetentionRequest {
-  @Flag('Only count what would be deleted', optional) dryRun?: boolean;
+  @DryRun() dryRun?: boolean;
 }
 
 export class RetentionResult {

@@ -1,5 +1,6 @@
 import { Flag, Integer, Json, Name, Nested, NestedList, OneOf, Text, Time, Uuid } from '../common/fields/decorators.js';
 import { example, inQuery, max, nullable, optional } from '../common/fields/options.js';
+import { DryRun } from './fields.js';
 import { ListQuery } from './list.dto.js';
 import { SYNC_KINDS, SYNC_RUN_STATUSES, type SyncKind, type SyncRunStatus } from './sync.values.js';
 import { RefusedRecords } from './sync-refusal.dto.js';
@@ -100,6 +101,10 @@ export class SyncRun {
 
 export class RejectSyncRunRequest {
   @Name('Why', max(1_000), optional, example('Export was empty')) note?: string;
+}
+
+export class ConfirmSyncRunRequest {
+  @DryRun() dryRun?: boolean;
 }
 
 /** The requested run, or the run that was already active. */

@@ -11,7 +11,7 @@ import {
 } from './route-helpers.js';
 import { SyncChange, SyncChangeQuery } from './sync-change.dto.js';
 import { QuarantinedRecord, QuarantineQuery } from './sync-refusal.dto.js';
-import { RejectSyncRunRequest, SyncRun, SyncRunQuery } from './sync-run.dto.js';
+import { ConfirmSyncRunRequest, RejectSyncRunRequest, SyncRun, SyncRunQuery } from './sync-run.dto.js';
 import { SyncTreeSite } from './sync-tree.dto.js';
 
 const NOT_HELD = {
@@ -64,8 +64,11 @@ export const SYNC_RUN_ROUTES = {
   }),
   confirmSyncRun: change(FOR_OPERATORS, 'POST', '/sync-runs/{id}/confirm', 'run', {
     summary: 'Confirm held removals',
-    description: "Deactivates the records that were absent from the partner's response; the run becomes `succeeded`.",
+    description:
+      "Deactivates the records that were absent from the partner's response; the run becomes `succeeded`. A dry run answers with the run as it would be.",
+    body: ConfirmSyncRunRequest,
     response: SyncRun,
+    isBodyOptional: true,
     fails: NOT_HELD,
   }),
   listSyncRunHistory: history(

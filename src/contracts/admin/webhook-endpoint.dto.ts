@@ -19,10 +19,16 @@ const URL_FORMS = 'Where it is delivered: an `https` address, or `mailto:` and o
 
 const Url = (...options: readonly Options[]) => Text(URL_FORMS, range(1, 2_000), example(HOOK), ...options);
 const Topics = (...options: readonly Options[]) =>
-  OneOfList('What is delivered', TOPIC_NAMES, range(1, 100), example(['ticket.created', 'sync.held']), ...options);
+  OneOfList(
+    'What is delivered; to `slack` and `email` only what is sent once for each change',
+    TOPIC_NAMES,
+    range(1, 100),
+    example(['ticket.created', 'sync.held']),
+    ...options,
+  );
 const Format = (...options: readonly Options[]) =>
   OneOf(
-    '`standard`: Standard Webhooks 1.0, signed; `slack`: `{ "text" }` for an incoming webhook; `email`: one message at most every 15 minutes',
+    '`standard`: Standard Webhooks 1.0, signed; `slack`: `{ "text" }` for an incoming webhook; `email`: plain text',
     WEBHOOK_FORMATS,
     ...options,
   );
@@ -71,7 +77,7 @@ export const WEBHOOK_ENDPOINT_CHANGES = {
 
 export class WebhookEndpoint {
   @Uuid('Id of the endpoint') id!: string;
-  @Text(`${URL_FORMS}. That of \`slack\` is cut after its host, except for the role \`admin\``, example(HOOK))
+  @Text(`${URL_FORMS}. That of \`slack\` is shown up to its host`, example(HOOK))
   url!: string;
   @Topics() topics!: TopicName[];
   @HaulerOfEvents() haulerId?: string;

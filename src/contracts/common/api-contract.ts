@@ -66,6 +66,8 @@ export interface RouteClasses {
   readonly body?: DtoClass;
   /** The JSON response. */
   readonly response?: DtoClass;
+  /** The JSON response to `dryRun`, with 200, of a route that has no response otherwise. */
+  readonly preview?: DtoClass;
 }
 
 /** All else about a route but its method and path. */
@@ -205,7 +207,12 @@ export type RouteInput<Route> = [
 ];
 
 /** The response of a route; `undefined` if it has no JSON body. */
-export type RouteResponse<Route> = Part<Route, 'response'> extends DtoClass<infer T> ? T : undefined;
+export type RouteResponse<Route> =
+  Part<Route, 'response'> extends DtoClass<infer T>
+    ? T
+    : Part<Route, 'preview'> extends DtoClass<infer T>
+      ? T | undefined
+      : undefined;
 
 /** The JSON body of a route; `undefined` if it has none. */
 export type RouteBody<Route> = Part<Route, 'body'> extends DtoClass<infer T> ? T : undefined;

@@ -1,4 +1,5 @@
 import { type ApiRoute, type ErrorKind, type Failure, type Failures, KIND_STATUS } from './api-contract.js';
+import { fieldsOf } from './fields/documented.js';
 
 const text = (maxLength: number) => ({ type: 'string' as const, maxLength });
 
@@ -97,10 +98,17 @@ export const hasListForms = ({ method, role, response }: ApiRoute): boolean =>
 /** The DTO of a JSON body, read by the service or by the handler. */
 export const jsonBodyOf = ({ body, upload }: ApiRoute) => body ?? upload?.schema;
 
+/** Where a route takes `dryRun`. A dry run is answered with 200. */
+export function dryRunPlaceOf({ query, body }: Pick<ApiRoute, 'query' | 'body'>): 'query' | 'body' | undefined {
+  if (query !== undefined && fieldsOf(query).has('dryRun')) return 'query';
+  return body !== undefined && fieldsOf(body).has('dryRun') ? 'body' : undefined;
+}
+
 /** Every status that a route may answer. */
 export function statusesOf(route: ApiRoute): ReadonlySet<number> {
   return new Set([
     route.status,
+    ...(dryRunPlaceOf(route) === undefined ? [] : [200]),
     ...(route.file === undefined ? [] : [206, 304]),
     ...(route.notModified === undefined ? [] : [304]),
     ...failuresOf(route).map(([kind]) => KIND_STATUS[kind]),

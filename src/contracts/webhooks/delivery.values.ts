@@ -21,6 +21,7 @@ export const DELIVERY_REASONS = {
   'mail-off': 'SMTP_URL is not set, so no e-mail is sent.',
   'mail-unreachable': 'The mail server could not be reached.',
   'mail-refused': 'The mail server refused the message.',
+  'switched-off': 'Calls are switched off, so the test was not sent.',
   interrupted: 'The service ended during the try.',
   disabled: 'The endpoint was disabled before the delivery succeeded.',
 } as const satisfies Readonly<Record<string, string>>;

@@ -14,8 +14,6 @@ export interface Topic {
   readonly readBy: string;
   /** Sent once for each change: while the state lasts, it is not sent again. */
   readonly isState?: true;
-  /** It belongs to no hauler. */
-  readonly isOfInstallation?: true;
 }
 
 const HAULER = { haulerId: '5f0c1f2e-7a3b-4c8d-9e10-112233445566' };
@@ -154,15 +152,6 @@ export const TOPICS = {
     ...KEYS,
     description: 'A key that we issued has expired, and no successor is in use.',
     sentence: 'The key {prefix}… expired at {expiresAt}.',
-  },
-  'backup.unverified': {
-    description: 'No backup was verified for seven days, or the last one that was is older. `verifiedAt` may be null.',
-    data: { verifiedAt: '2026-11-12T03:10:00Z' },
-    sentence: 'No backup was proven to be restorable for 7 days.',
-    page: '',
-    readBy: 'npm run cli -- doctor',
-    isState: true,
-    isOfInstallation: true,
   },
 } as const satisfies Readonly<Record<string, Topic>>;
 

@@ -10,7 +10,6 @@ import type { Recording } from '../../contracts/vision/vision.dto.js';
 import { apiError } from '../../errors/app-error.js';
 import type { ByteRange } from '../../http/conditional-requests.js';
 import { SCENARIO_HEADER } from '../../http/call.js';
-import { cellPath } from '../../config/cell-path.js';
 import { Database } from '../../database/database.js';
 import { requestedOrigin } from '../../http/url.js';
 import { STORAGE, type Storage } from '../../storage/storage.js';
@@ -48,7 +47,7 @@ export class DownloadLinks {
     const signature = this.signature(kind, id, expires, scenario);
     const query = `expires=${expires}&signature=${signature}${scenario === undefined ? '' : `&scenario=${scenario}`}`;
     return {
-      downloadUrl: `${origin}${cellPath(this.env.CELL)}${VIDEO_FILES_API.prefix}/${kind}/${id}.mp4?${query}`,
+      downloadUrl: `${origin}${VIDEO_FILES_API.prefix}/${kind}/${id}.mp4?${query}`,
       expiresAt: formatInstant(new Date(expires * 1000)),
     };
   }

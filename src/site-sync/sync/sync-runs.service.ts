@@ -79,9 +79,12 @@ export class SyncRunsService {
     return { data: rows.map(toChangeDto), pagination };
   }
 
-  /** Applies the held removals. Throws `conflict` if the run holds none, or is not the newest of its connection. */
-  async confirm(id: string): Promise<SyncRun> {
-    return this.decide(id, 'succeeded', async (transaction, run) => {
+  /**
+   * Applies the held removals; a dry run returns the run as it would be. Throws `conflict` if the run holds none, or is not the
+   * newest of its connection.
+   */
+  async confirm(id: string, isDryRun?: boolean): Promise<SyncRun> {
+    const apply = async (transaction: Sql, run: RunRow) => {
       const removed = await applyHeldRemovals(transaction, ownerOf(run));
       const counts = forEachKind((kind) => ({
         ...run.counts[kind],
@@ -90,7 +93,8 @@ export class SyncRunsService {
       }));
       await this.runs.decide(transaction, run, { status: 'succeeded', counts });
       await this.changes.confirm(transaction, run.hauler_id, run.id);
-    });
+    };
+    return this.decide(id, 'succeeded', apply, isDryRun);
   }
 
   /** Discards the held removals; `conflict` as for `confirm`. The next answer that would remove the records is held. */
@@ -105,8 +109,9 @@ export class SyncRunsService {
     id: string,
     status: 'succeeded' | 'rejected',
     apply: (transaction: Sql, run: RunRow) => Promise<void>,
+    isDryRun?: boolean,
   ): Promise<SyncRun> {
-    await this.database.transaction(
+    return this.database.transaction(
       async (transaction) => {
         const { hauler_id: haulerId } = await this.decidable(transaction, id);
         await lockCatalog(transaction, haulerId);
@@ -115,10 +120,10 @@ export class SyncRunsService {
         RUN_STATES.assertTransition(run.status, status);
         await this.assertHolds(transaction, run);
         await apply(transaction, run);
+        return toSyncRunDto(await this.required(id, undefined, transaction));
       },
-      { statementTimeoutMs: BULK_TIMEOUT_MS },
+      { statementTimeoutMs: BULK_TIMEOUT_MS, isDryRun },
     );
-    return this.get(id);
   }
 
   private async decidable(transaction: Sql, id: string): Promise<RunRow> {

@@ -3,7 +3,6 @@ import { Database } from '../../database/database.js';
 import { onlyRow, type Sql } from '../../database/sql.js';
 import { type HappenedEvent, Outbox } from '../../events/outbox.js';
 import type { Changes, Next, Run } from '../../work/run.js';
-import { STAYING } from '../../work/due-rows.repository.js';
 import { ClipsRepository, recordClipEvent } from '../clips/clips.repository.js';
 import type { ClipEvent } from '../clips/video-requests.repository.js';
 import { namePairsOf } from '../recordings/camera-names.repository.js';
@@ -100,7 +99,7 @@ export const DOWNLOAD_LANES = `
       SELECT r.due_at, r.started_at FROM recordings AS r WHERE r.connection_id = waiting.id AND r.due_at <= now()
       ORDER BY r.fetch_by LIMIT ${AGED_ROWS}) AS r WHERE r.started_at IS NULL) AS waiting_since
   FROM waiting CROSS JOIN LATERAL (
-    SELECT t.fetch_by FROM recordings AS t WHERE t.connection_id = waiting.id AND t.due_at <= now() AND ${STAYING}
+    SELECT t.fetch_by FROM recordings AS t WHERE t.connection_id = waiting.id AND t.due_at <= now()
     ORDER BY t.fetch_by LIMIT 1) AS first`;
 
 /** A clip that is ready just before its deadline, or was revived after it, is tried for this time. */

@@ -65,8 +65,8 @@ export class HoldsRepository {
   }
 
   /** Undefined if there is no active hold of this id. */
-  async release(id: string, by: string, reason: string): Promise<HoldRow | undefined> {
-    const [row] = await this.database.query<HoldRow>(
+  async release(database: Sql, id: string, by: string, reason: string): Promise<HoldRow | undefined> {
+    const [row] = await database.query<HoldRow>(
       `UPDATE holds SET released_at = now(), released_by = $2, release_reason = $3
        WHERE id = $1 AND released_at IS NULL RETURNING ${COLUMNS}`,
       [id, by, reason],

@@ -6,8 +6,11 @@ import {
   Hold,
   HoldDetails,
   type HoldQuery,
+  KeptByHold,
   MAX_HOLD_DAYS,
   MissingFootage,
+  ReleasedHold,
+  type ReleaseHold,
 } from '../../contracts/admin/hold.dto.js';
 import type { List } from '../../contracts/admin/list.dto.js';
 import type { AdminRecording, StoredRecording } from '../../contracts/admin/recording.dto.js';
@@ -59,9 +62,17 @@ export class Holds {
   }
 
   /** 409 if it is released: the first reason stays. */
-  async release(id: string, reason: string, by: string): Promise<Hold> {
-    const row = await this.holds.release(id, by, reason);
-    if (row !== undefined) return toHoldDto(row);
+  async release(id: string, { reason, dryRun }: ReleaseHold, by: string): Promise<ReleasedHold> {
+    const released = await this.database.transaction(
+      async (transaction) => {
+        const row = await this.holds.release(transaction, id, by, reason);
+        if (row === undefined) return undefined;
+        const preview = dryRun === true ? present(KeptByHold, await countHeld(transaction, row)) : undefined;
+        return present(ReleasedHold, { ...shown(row), preview });
+      },
+      { pool: 'bulk', isDryRun: dryRun },
+    );
+    if (released !== undefined) return released;
     const { released_at: at } = await this.find(id);
     throw apiError(ADMIN_API, 'conflict', `the hold ${id} was released at ${at === null ? '' : formatInstant(at)}`);
   }

@@ -103,7 +103,29 @@ test('doctor prints what GET /attention has, and storage check ends with 0 (deci
   expect([check.code, check.err]).toEqual([0, '']);
 });
 
-test.failing('a removed command ends with 1 and names the page to read (issue 50)', async () => {
-  const { code, err } = await onTarget(['backup']);
-  expect([code, err]).toEqual([1, expect.stringContaining('/docs/')]);
+test.each([
+  [['backup'], 'backup'],
+  [['backup', 'verify', '--from', 'haulbridge.tar'], 'backup'],
+  [['restore', '--help'], 'backup'],
+  [['hauler', 'export', 'x', '--to', 'hauler.tar'], 'cells'],
+  [['hauler', 'release', 'x'], 'cells'],
+])('a removed command ends with 1 and names the page to read: %j (decisions 70 and 71)', async (words, page) => {
+  const { code, out, err } = await onTarget(words);
+  expect([code, out, err]).toEqual([1, '', expect.stringContaining(`/docs/guides/${page}`)]);
+});
+
+test.each([[['doctor', '--repair', '--dry-run']], [['storage', 'check', '--repair']]])(
+  'an option of version 0.2 ends with 1 and names the command and the page: %j (issue 50)',
+  async (words) => {
+    const { code, out, err } = await onTarget(words);
+    expect([code, out, err]).toEqual([1, '', expect.stringMatching(/use storage repair .*\/docs\/guides\/operator/)]);
+  },
+);
+
+test('storage repair says what it would do, as a table and in a sentence (decision 68)', async () => {
+  const { code, out } = await onTarget(['storage', 'repair', '--dry-run']);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/examined \d+ rows and files: \d+ recordings would be fetched/),
+  ]);
 });

@@ -159,12 +159,19 @@ test('callers without a key use up nothing that callers with a key need (decisio
 });
 
 describe('SECRETS_KEY', () => {
-  test.failing('another one than that of the database is refused at the start (issue 50; decision 70)', async () => {
-    const database = await ownDatabase();
-    const first = await startOwnService({ databaseUrl: database.url });
+  test('another one than that of the database is refused at the start, with what to do (issue 50; decision 70)', async () => {
+    const { url: databaseUrl } = await ownDatabase();
+    const first = await startOwnService({ databaseUrl });
     expect(await first.end()).toBe(0);
-    const other = startOwnService({ databaseUrl: database.url, env: { SECRETS_KEY: 'b6'.repeat(32) } });
-    await expect(other).rejects.toThrow(/SECRETS_KEY/);
+    for (const MIGRATE_ON_START of ['true', 'false']) {
+      const other = startOwnService({ databaseUrl, env: { SECRETS_KEY: 'b6'.repeat(32), MIGRATE_ON_START } });
+      await expect(other).rejects.toThrow(
+        /SECRETS_KEY: it is not the one of this database.* Set it to that of the service that has used the database/,
+      );
+    }
+    const again = await startOwnService({ databaseUrl });
+    expect(again.output()).not.toContain('SECRETS_KEY');
+    await again.end();
   });
 });
 
@@ -178,21 +185,64 @@ test('a copy with OUTBOUND=off calls no partner and says so (decision 70)', asyn
   const hauler = await Hauler.create({ service: cell });
   const { partner, connectionId } = await hauler.siteConnection();
   await admin('POST', `/connections/${connectionId}/sync`, undefined, cell);
-  const { data } = await administer<{ data: { kind: string }[] }>('GET', '/attention', undefined, cell);
-  expect(data.map(({ kind }) => kind).join()).toMatch(/outbound/);
+  const { data } = await administer<{ data: { kind: string; sentence: string }[] }>(
+    'GET',
+    '/attention',
+    undefined,
+    cell,
+  );
+  expect(data.find(({ kind }) => kind === 'outbound-off')?.sentence).toMatch(/^This is a copy/);
   expect(partner.asked).toEqual([]);
   const refused = await admin<ErrorBody>('PUT', '/outbound', { enabled: true, reason: 'x' }, cell);
   expect([refused.status, refused.body.error.code]).toEqual([409, 'CONFLICT']);
 });
 
-test('a key begins with its cell, and a key of another cell is 401 with its name (decision 71)', async () => {
-  const other = await startOwnService({ env: { CELL: 'b' } });
-  const hauler = await Hauler.create({ service: cell });
-  const key = await hauler.key();
-  expect(key).toMatch(/^hb_a7_[0-9A-Za-z]{49}$/);
-  expect((await hauler.createAccount({ accountName: 'In its cell' })).status).toBe(200);
-  const headers = { 'PLATFORM-API-KEY': key };
-  const refused = await call<ErrorBody>('POST', '/platform-api/v1/accounts', { headers, body: {} }, other);
-  expect([refused.status, refused.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
-  expect(refused.body.error.message).toContain('a7');
+describe('a key of a cell (decision 71)', () => {
+  let other: OwnService;
+  let hauler: Hauler;
+  beforeAll(async () => {
+    other = await startOwnService({ env: { CELL: 'b' } });
+    hauler = await Hauler.create({ service: cell });
+  });
+
+  test('begins with the name of the cell', async () => {
+    expect(await hauler.key()).toMatch(/^hb_a7_[0-9A-Za-z]{49}$/);
+    expect((await hauler.createAccount({ accountName: 'In its cell' })).status).toBe(200);
+  });
+
+  test.each([
+    ['POST', '/platform-api/v1/accounts', 'PLATFORM-API-KEY'],
+    ['POST', '/platform-api/v1/tickets', 'PLATFORM-API-KEY'],
+    ['GET', '/scale-platform/v1/sites', 'API-KEY'],
+    ['GET', '/video-platform/v1/videos?requestId=none', 'API-KEY'],
+    ['GET', '/partner/v1/me', 'PLATFORM-API-KEY'],
+    ['GET', '/partner/v1/me', 'API-KEY'],
+  ])('is 401 for %s %s by %s elsewhere, and the message names its cell', async (method, path, header) => {
+    const headers = { [header]: await hauler.key() };
+    for (const [service, here] of [
+      [other, 'this is cell b'] as const,
+      [target, 'this service has no cells'] as const,
+    ]) {
+      const body = method === 'POST' ? {} : undefined;
+      const refused = await call<ErrorBody>(method, path, { headers, body }, service);
+      expect([refused.status, refused.body.error.code]).toEqual([401, 'UNAUTHORIZED']);
+      expect(refused.body.error.message).toContain(`the key belongs to cell a7, and ${here}`);
+    }
+  });
+
+  test('cannot sign in to the console of another cell, which names its cell', async () => {
+    const options = { headers: { 'X-Console': '1' }, body: { apiKey: await hauler.key() } };
+    const refused = await call<ErrorBody>('POST', '/console/api/session', options, other);
+    expect([refused.status, refused.body.error.message]).toEqual([401, expect.stringContaining('cell a7')]);
+  });
+
+  test('goes on working when the service gets a name, or another one', async () => {
+    const nameless = await startOwnService();
+    const old = await Hauler.create({ service: nameless });
+    expect(await old.key()).toMatch(/^hb_[0-9A-Za-z]{49}$/);
+    const named = await startOwnService({ beside: nameless, env: { CELL: 'c' } });
+    expect((await old.at(named).createAccount({ accountName: 'Older than the name' })).status).toBe(200);
+    const renamed = await startOwnService({ beside: cell, env: { CELL: 'd' } });
+    expect((await hauler.at(renamed).createAccount({ accountName: 'Of an earlier name' })).status).toBe(200);
+  });
 });

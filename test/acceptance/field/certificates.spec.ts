@@ -77,13 +77,16 @@ async function tryOf(service: OwnService, body: Plain): Promise<Delivery> {
   const endpoint = { topics: ['ticket.created'], haulerId: hauler.id, ...body };
   const { id } = await administer<{ id: string }>('POST', '/webhook-endpoints', endpoint, service);
   expect((await hauler.push()).status).toBe(200);
-  return eventually(async () => {
-    const [delivery] = await listed<Delivery>(`/webhook-deliveries?endpointId=${id}`, service);
+  return firstTry(service, id);
+}
+
+const firstTry = (service: OwnService, endpointId: string, withinMs?: number): Promise<Delivery> =>
+  eventually(async () => {
+    const [delivery] = await listed<Delivery>(`/webhook-deliveries?endpointId=${endpointId}`, service);
     // Neither while the first try is going on.
     expect(delivery?.status === 'delivered' || delivery?.reason != null).toBe(true);
     return delivery as Delivery;
-  });
-}
+  }, withinMs);
 
 let dns: DnsServer;
 let service: OwnService;
@@ -164,10 +167,15 @@ describe('a receiver of webhooks that cannot be reached', () => {
 });
 
 test('a mail relay whose certificate has expired is named by the delivery and the log', async () => {
-  const delivery = await tryOf(service, { url: 'mailto:ops@example.com', format: 'email' });
+  const hauler = await Hauler.create({ service });
+  const endpoint = { url: 'mailto:ops@example.com', format: 'email', topics: ['key.expiring'], haulerId: hauler.id };
+  const { id } = await administer<{ id: string }>('POST', '/webhook-endpoints', endpoint, service);
+  await hauler.issueKey({ interfaces: ['account'], expiresAt: new Date(Date.now() + 3_600_000).toISOString() });
+  // States are announced every 15 s.
+  const delivery = await firstTry(service, id, 40_000);
   expect(delivery).toMatchObject({ status: 'pending', reason: 'certificate-expired' });
   await eventually(async () => expect(service.output()).toMatch(/delivery to the endpoint [^"]*has expired/));
-});
+}, 60_000);
 
 test('an S3 server whose certificate is for another host is named in the log', async () => {
   await eventually(async () => expect(service.output()).toMatch(/S3\) failed: its certificate is for another host/));

@@ -70,7 +70,7 @@ export async function createFleet(service: Service, haulerId: string, mark: stri
   const range = { connectionId: vision.connectionId, truckId, from: inHours(-3), to: inHours(-2) };
   const [hold = ''] = await each((n) => made('/holds', { ...range, caseId: `C-${n}`, reason: `Held ${mark}` }));
   const [share = ''] = await each(() =>
-    made(`/recordings/${watched.recording}/shares`, { reason: `Dispute ${mark}`, maxViews: 10 }),
+    made(`/recordings/${watched.recording}/shares`, { reason: `Dispute ${mark}` }),
   );
   const [erasure = ''] = await each(async (n) => {
     const erased = await createAccount(hauler, issued.key, `Erased ${mark} ${n}`);

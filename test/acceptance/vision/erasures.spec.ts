@@ -81,12 +81,14 @@ describe('an erasure of footage', () => {
     expect((await erase(range)).erased).toMatchObject({ recordings: 1 });
   });
 
-  test('may name the hauler of the connection, and no other one (decisions 1, 68)', async () => {
+  test('may name the hauler of the connection; of another one it is 404, as its dry run is (decisions 1, 68)', async () => {
     const footage = await Footage.create();
     const range = { ...footage.truck, ...RANGE };
     expect((await preview({ ...range, haulerId: footage.vision.hauler.id })).status).toBe(200);
     const other = await Hauler.create();
-    expect((await request({ ...range, haulerId: other.id })).status).toBe(400);
+    for (const dryRun of [false, true]) {
+      expect((await request({ ...range, haulerId: other.id, dryRun })).status).toBe(404);
+    }
   });
 
   test.each<[string, Plain, string[]]>([
@@ -168,6 +170,15 @@ describe('an erasure of an account', () => {
     ]);
     expect(JSON.stringify(data[3]?.changes)).toContain('Next');
     expect(JSON.stringify(data)).toContain(JSON.stringify(`${accountName}.`).slice(1, -1));
+  });
+
+  test('of another hauler is 404, as its dry run is, and nothing is erased (decisions 1, 68)', async () => {
+    const [hauler, neighbour] = [await Hauler.create(), await Hauler.create()];
+    const { body: account } = await neighbour.createAccount<{ accountId: string }>({ accountName: 'Of the other' });
+    const subject = { haulerId: hauler.id, accountId: account.accountId };
+    expect([(await preview(subject)).status, (await request(subject)).status]).toEqual([404, 404]);
+    expect(await listed(`/erasures?haulerId=${hauler.id}`)).toEqual([]);
+    expect((await admin('GET', `/accounts/${account.accountId}`)).status).toBe(200);
   });
 
   /** Names that are words of JSON, of our own fields and routes, or a part of another one's. */

@@ -27,7 +27,7 @@ test('a call that failed is listed with its error, because it may have changed s
       resource: 'hauler',
       changes: { name: 'Broken' },
       error: 'unexpected error',
-      sentence: 'An admin with the token sent a call that failed, and may have created the hauler: unexpected error.',
+      sentence: 'An admin with the token sent a call that failed (unexpected error), and may have created a hauler.',
     }),
   );
 });
@@ -60,16 +60,16 @@ test('says in a sentence who did what on which thing, by its name, also of what 
   await service.admin('POST', '/retention', {});
   const name = `key ${key.prefix}… (Scale house) of Logged`;
   expect((await actions()).slice(0, 10).map(({ sentence }) => sentence)).toEqual([
-    'An admin with the token deleted stored video by age.',
-    `An admin with the token revoked the ${name}.`,
-    'An admin with the token deleted the vision connection of Logged.',
-    'An admin with the token ended the subscription of TRUCK-7 of Logged.',
+    'An admin with the token deleted stored video by age now.',
+    `An admin with the token revoked an API key: the ${name}.`,
+    'An admin with the token deleted a connection: the vision connection of Logged.',
+    'An admin with the token ended a video subscription: the subscription of TRUCK-7 of Logged.',
     'An admin with the token paused the vision connection of Logged.',
     'An admin with the token resumed the vision connection of Logged.',
     'An admin with the token replaced the key of the vision connection of Logged.',
-    'An admin with the token created the subscription of TRUCK-7 of Logged.',
-    `An admin with the token issued the ${name}.`,
-    'An admin with the token created the vision connection of Logged.',
+    'An admin with the token subscribed to the continuous recordings of a truck: the subscription of TRUCK-7 of Logged.',
+    `An admin with the token issued an API key: the ${name}.`,
+    'An admin with the token connected a hauler to a partner: the vision connection of Logged.',
   ]);
   await addOldAction(service);
   expect((await last())?.sentence).toBe('A partner with the key hb_gone… called callOfOld on the thing 7.');

@@ -215,8 +215,6 @@ describe('the sums of settled days are those of the recordings', () => {
         await app.admin('PUT', `/haulers/${haulerId}/retention`, {
           onDemandDays: 30,
           continuousDays: 30,
-          confirm: true,
-          recordings: 1,
         });
         await app.app.get(Retention, { strict: false }).run();
       },

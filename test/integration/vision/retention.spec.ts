@@ -7,7 +7,7 @@ import { uuidv7 } from '../../../src/database/uuid.js';
 import { StorageUnavailableError } from '../../../src/storage/storage-errors.js';
 import { recordingFile } from '../../../src/vision/recordings/recording.rules.js';
 import { Retention } from '../../../src/vision/recordings/retention.job.js';
-import type { HaulerRetention, RetentionPreview } from '../../../src/contracts/admin/retention.dto.js';
+import type { HaulerRetention } from '../../../src/contracts/admin/retention.dto.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import { eventually } from '../../support/eventually.js';
 import { type Footage, insertFootage, videoConnection } from '../../support/held-footage.js';
@@ -33,9 +33,8 @@ type Scene = Awaited<ReturnType<typeof videoConnection>>;
 const settings = async (haulerId: string, on = app) =>
   (await on.admin<HaulerRetention>('GET', `/haulers/${haulerId}/retention`)).body;
 const set = (haulerId: string, body: object) =>
-  app.admin<HaulerRetention & { error: { details?: object } }>('PUT', `/haulers/${haulerId}/retention`, body);
-const preview = async (haulerId: string, query: string) =>
-  (await app.admin<RetentionPreview>('GET', `/retention/preview?haulerId=${haulerId}&${query}`)).body;
+  app.admin<HaulerRetention>('PUT', `/haulers/${haulerId}/retention`, body);
+const preview = async (haulerId: string, days: object) => (await set(haulerId, { ...days, dryRun: true })).body.preview;
 const runRetention = (on = app) => on.app.get(Retention, { strict: false }).run();
 
 /** One recording a day, each stored so many days ago. */
@@ -115,7 +114,7 @@ describe('the retention of files', () => {
   test('reads the recordings of no hauler that keeps them for ever, nor of a source that is', async () => {
     const [kept, mixed] = [await videoConnection(app), await videoConnection(app)];
     await set(kept.haulerId, { onDemandDays: null, continuousDays: null });
-    await set(mixed.haulerId, { onDemandDays: 7, continuousDays: null, confirm: true, recordings: 0 });
+    await set(mixed.haulerId, { onDemandDays: 7, continuousDays: null });
     const few = await countRead();
     const clock = Array.from({ length: 2_500 }, (_, i) => new Date(Date.UTC(2026, 0, 1) + i * 60_000).toISOString());
     for (const { haulerId, connectionId } of [kept, mixed])
@@ -322,7 +321,7 @@ describe('the retention of a hauler', () => {
       ...{ caseId: 'C', reason: 'r', connectionId: scene.connectionId, truckId: 'TRUCK-7' },
       ...{ from: '2026-01-31T00:00:00Z', to: '2026-02-01T00:00:00Z' },
     });
-    const shown = await preview(haulerId, 'continuousDays=15');
+    const shown = await preview(haulerId, { continuousDays: 15 });
     expect(shown).toEqual({
       ...{ recordings: 2, bytes: 2000, held: 1, oldest: '2026-01-20T08:00:00Z', newest: '2026-01-31T08:00:00Z' },
       trucks: [
@@ -330,17 +329,12 @@ describe('the retention of a hauler', () => {
         expect.objectContaining({ truckId: 'TRUCK-8', recordings: 1, held: 0 }),
       ],
     });
-    expect(await preview(haulerId, 'onDemandDays=1')).toMatchObject({ recordings: 0, trucks: [] });
-    expect(await preview(haulerId, 'continuousDays=0')).toMatchObject({ recordings: 0 });
+    expect(await preview(haulerId, { onDemandDays: 1 })).toMatchObject({ recordings: 0, trucks: [] });
+    expect(await preview(haulerId, {})).toMatchObject({ recordings: 0 });
 
     const days = { onDemandDays: null, continuousDays: 15 };
-    for (const without of [{}, { confirm: true }, { recordings: 2 }, { confirm: true, recordings: 1 }])
-      expect(await set(haulerId, { ...days, ...without })).toMatchObject({
-        status: 409,
-        body: { error: { details: { recordings: 2, bytes: 2000, held: 1 } } },
-      });
     expect((await settings(haulerId)).continuousDays).toBe(null);
-    expect((await set(haulerId, { ...days, confirm: true, recordings: 2 })).status).toBe(200);
+    expect((await set(haulerId, days)).status).toBe(200);
     expect(await runRetention()).toMatchObject({ recordings: 2, bytes: 2000 });
     expect(await left(scene)).toBe(2);
   });
@@ -349,11 +343,10 @@ describe('the retention of a hauler', () => {
     const [one, other] = [await videoConnection(app), await videoConnection(app)];
     await stored(one, [20]);
     await stored(other, [20]);
-    const { recordings } = await preview(one.haulerId, 'onDemandDays=10&continuousDays=10');
-    await set(one.haulerId, { onDemandDays: 10, continuousDays: 30, confirm: true, recordings });
+    await set(one.haulerId, { onDemandDays: 10, continuousDays: 30 });
     await runRetention();
     expect([await left(one), await left(other)]).toEqual([1, 1]);
-    await set(one.haulerId, { onDemandDays: 10, continuousDays: 10, confirm: true, recordings });
+    await set(one.haulerId, { onDemandDays: 10, continuousDays: 10 });
     await runRetention();
     expect([await left(one), await left(other)]).toEqual([0, 1]);
   });

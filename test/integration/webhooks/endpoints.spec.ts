@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import type { Action } from '../../../src/contracts/admin/action.dto.js';
 import type { WebhookDelivery } from '../../../src/contracts/admin/webhook-delivery.dto.js';
 import type { IssuedWebhookEndpoint, WebhookEndpoint } from '../../../src/contracts/admin/webhook-endpoint.dto.js';
 import { StatesJob } from '../../../src/webhooks/states.job.js';
-import { createHauler, issueConnectionKey, issueKey, type TestKey } from '../../support/api-keys.js';
+import { issueConnectionKey, issueKey, type TestKey } from '../../support/api-keys.js';
 import { startTestApp, type TestApp } from '../../support/app.js';
 import type { Reply } from '../../support/http.js';
 import { eventually } from '../../support/eventually.js';
@@ -13,13 +12,11 @@ import { ScaleHouse } from '../../support/scale-house.js';
 import { beginReadingDuring, expireKey, postponeReading } from '../../support/time.js';
 import { Receiver } from './receiver.js';
 
-const OPERATOR = { name: 'desk', token: 'token-of-the-desk-0123', role: 'operator' } as const;
-
 let service: TestApp;
 let house: ScaleHouse;
 let own: TestKey;
 beforeAll(async () => {
-  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true, ADMIN_TOKENS: [OPERATOR] } });
+  service = await startTestApp({ env: { OUTBOUND_ALLOW_PRIVATE: true } });
   house = await ScaleHouse.open(service);
   own = await issueKey(service, ['scale'], { haulerId: house.haulerId });
   // A run by the clock would have the lock of the run of a test, which then does nothing.
@@ -46,22 +43,6 @@ const connect = async (kind: 'site' | 'vision') => {
   };
   return (await service.admin<{ id: string }>('POST', '/connections', body)).body.id;
 };
-
-describe('a partner', () => {
-  test('keeps its endpoints when its key is rotated, and they end with its last key', async () => {
-    const first = await issueKey(service, ['scale'], { haulerId: house.haulerId });
-    const { id } = (await create(first.key)).body;
-    const rotated = (await service.admin<TestKey>('POST', `/api-keys/${first.id}/rotate`, { overlapSeconds: 0 })).body;
-    expect((await call(rotated.key, 'GET', `/webhook-endpoints/${id}`)).status).toBe(200);
-    await service.admin('DELETE', `/api-keys/${rotated.id}`);
-    await service.admin('DELETE', `/api-keys/${first.id}`);
-    await house.expectAccepted({});
-    await eventually(async () => {
-      const { body } = await service.admin<WebhookEndpoint>('GET', `/webhook-endpoints/${id}`);
-      expect(body).toMatchObject({ enabled: false, disabledReason: 'key-ended' });
-    });
-  });
-});
 
 describe('a state', () => {
   const states = () => service.app.get(StatesJob).run();
@@ -105,13 +86,6 @@ describe('a state', () => {
     expect(await topicsOf(others)).toEqual([]);
     // Its next delivery would disable it, with a notice to the endpoints of other tests.
     expect((await service.admin('DELETE', `/webhook-endpoints/${mine}`)).status).toBe(204);
-  });
-
-  test('of the backup is sent to an endpoint of the installation', async () => {
-    const id = await endpoint(['backup.unverified']);
-    await states();
-    await states();
-    expect(await topicsOf(id)).toEqual(['backup.unverified']);
   });
 });
 
@@ -169,41 +143,6 @@ describe('a poke', () => {
     expect([...statuses, status]).toEqual([404, 429, 429]);
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
   });
-});
-
-const asOperator = <T>(path: string) =>
-  service.call<T>('GET', `/admin/v1${path}`, { headers: { Authorization: `Bearer ${OPERATOR.token}` } });
-
-test('the address of Slack is shown to an admin alone; others see its host', async () => {
-  const receiver = await Receiver.open(service, { format: 'slack' });
-  const { id, url } = receiver.endpoint;
-  const cut = `${receiver.host.url}/…`;
-  const path = `/webhook-endpoints/${id}`;
-  expect((await service.admin<WebhookEndpoint>('GET', path)).body.url).toBe(url);
-  expect((await asOperator<WebhookEndpoint>(path)).body.url).toBe(cut);
-  const { body: list } = await asOperator<{ data: WebhookEndpoint[] }>('/webhook-endpoints');
-  expect(list.data.map((each) => each.url)).toContain(cut);
-  await service.admin('PATCH', path, { url, enabled: true });
-  const { body: log } = await asOperator<{ data: Action[] }>(`/actions?resource=webhook-endpoint:${id}`);
-  expect(log.data.map(({ changes }) => changes?.['url'])).toEqual([cut, cut]);
-  await receiver.stop();
-});
-
-test('a partner sees the host of its Slack address, and a change that sends it back keeps the address', async () => {
-  const { key } = await issueKey(service, ['scale'], { haulerId: await createHauler(service) });
-  const receiver = await Receiver.open(service);
-  const url = `${receiver.host.url}${receiver.path}`;
-  const call = (method: string, path: string, body?: object) =>
-    service.call<WebhookEndpoint>(method, `/partner/v1/webhook-endpoints${path}`, {
-      headers: { 'API-KEY': key },
-      body,
-    });
-  const { body } = await call('POST', '', { url, topics: ['ticket.created'], format: 'slack' });
-  expect(body.url).toBe(`${receiver.host.url}/…`);
-  expect((await call('PATCH', `/${body.id}`, { url: body.url, topics: ['ticket.updated'] })).status).toBe(200);
-  await call('POST', `/${body.id}/test`);
-  await receiver.gets(1);
-  await receiver.stop();
 });
 
 test('two instances deliver each push once, whichever of them took it', async () => {

@@ -47,9 +47,8 @@ describe('the commands', () => {
     // The id of a resource is an argument, and the end of an imported recording follows from its length.
     const left = name === 'uploadHostedRecording' ? 'end-time' : params === IdParam ? 'id' : undefined;
     const expected = flags.filter((flag) => flag !== left);
-    const everywhere = ['json', 'url', 'token', 'token-file', 'insecure', 'cell'];
+    const everywhere = ['json', 'url', 'token', 'token-file', 'insecure'];
     const own: Partial<Record<AdminRouteName, string[]>> = {
-      checkStorage: ['repair', 'dry-run', 'remove-orphans'],
       getHoldBundle: ['to'],
     };
     expect(new Set(out.match(/(?<=^ +--)[a-z-]+/gm))).toEqual(

@@ -1,10 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
-import { startOwnService } from '../../acceptance/support/service.js';
 import { call } from '../../acceptance/support/target.js';
-import { startCellRouter } from '../../support/cell-router.js';
 import { eventually } from '../../support/eventually.js';
-import { type ConsoleScene, part, press, startConsole, target } from '../../console/support/console.js';
+import { type ConsoleScene, press, startConsole, target } from '../../console/support/console.js';
 import { DEMO } from '../../console/support/demo.js';
 import { endSessions, groups, pagesOf, signedIn, startProvider } from '../../console/support/people.js';
 
@@ -102,36 +100,4 @@ describe('the sign-in with a token or key', () => {
     await page.getByRole('link', { name: 'GET getSites' }).first().click();
     await page.getByText(/^The call GET \/scale-platform\/v1\/sites/).waitFor();
   });
-});
-
-it('each of two cells has a session of its own, which the browser sends to that cell alone', async () => {
-  const start = (CELL: string) => startOwnService({ env: { CELL, CELLS: 'a,b' } });
-  const [a, b] = await Promise.all([start('a'), start('b')]);
-  const router = await startCellRouter(() => ({ a, b }));
-  const page = await scene.visitor(undefined, router.url);
-  const signIn = async (cell: string) => {
-    await page.getByText(`This is cell ${cell}.`).waitFor();
-    await page.locator('input[name=secret]').fill(a.adminToken);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  };
-  const switchOf = page.getByRole('navigation', { name: 'Cells' });
-  await page.goto('/cells/a/console/');
-  await signIn('a');
-  await part(page, 'Other cells').getByRole('link', { name: 'Sign in to cell b' }).waitFor();
-  await switchOf.getByRole('link', { name: 'b', exact: true }).click();
-  await signIn('b');
-  expect(await switchOf.locator('[aria-current]').textContent()).toBe('b');
-  const cookies = (await page.context().cookies()).filter(({ name }) => name.startsWith('haulbridge_session'));
-  expect(cookies.map(({ name, path, httpOnly, sameSite }) => [name, path, httpOnly, sameSite]).sort()).toEqual([
-    ['haulbridge_session_a', '/cells/a', true, 'Strict'],
-    ['haulbridge_session_b', '/cells/b', true, 'Strict'],
-  ]);
-  await switchOf.getByRole('link', { name: 'a', exact: true }).click();
-  await page.getByRole('button', { name: 'Sign out' }).waitFor();
-  expect(await switchOf.locator('[aria-current]').textContent()).toBe('a');
-  scene.expectErrors('401');
-  await page.close();
-  await router.close();
-  for (const service of [a, b]) await service.end();
 });

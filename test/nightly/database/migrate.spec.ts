@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { DataSource, MigrationInterface, QueryRunner } from 'typeorm';
 import { migrate, pendingMigrations } from '../../../src/database/migrate.js';
 import { MIGRATIONS } from '../../../src/database/migrations.js';
-import { ListParentsOfMaterials1795737000000 } from '../../../migrations/1795737000000-list-parents-of-materials.js';
 import { createTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
 class AddKept1900000000000 implements MigrationInterface {
@@ -106,7 +105,7 @@ describe('migrate', () => {
   });
 });
 
-test('the parents of materials become arrays, and columns again', async () => {
+test('the parents of materials become arrays', async () => {
   const at = MIGRATIONS.findIndex(({ name }) => name.startsWith('ListParentsOfMaterials'));
   await migrate(database.url, { migrations: MIGRATIONS.slice(0, at) });
   const dataSource = await database.connect();
@@ -134,16 +133,75 @@ test('the parents of materials become arrays, and columns again', async () => {
     { site_ids: [a], kiosk_ids: [a, b, c] },
     { site_ids: [a], kiosk_ids: [c] },
   ]);
-  const runner = dataSource.createQueryRunner();
-  await new ListParentsOfMaterials1795737000000().down(runner);
-  await runner.release();
-  const after = await dataSource.query<object[]>(
-    `SELECT material_type, site_external_id AS site, kiosk_external_id AS kiosk, more_site_ids AS sites, more_kiosk_ids AS kiosks
-     FROM materials ORDER BY material_type`,
-  );
-  expect(after.slice(0, 3)).toEqual(before.slice(0, 3));
-  expect(after.slice(3)).toMatchObject([
-    { kiosk: a, kiosks: [b, c] },
-    { kiosk: c, kiosks: null },
+});
+
+/** As many migrations as there were before the one with this name. */
+const before = (name: string) => ({ migrations: MIGRATIONS.slice(0, NAMES.indexOf(name)) });
+
+test('each key that a rotation made knows the first key (1797003000000)', async () => {
+  await migrate(database.url, before('StoreRootsOfKeys1797003000000'));
+  const dataSource = await database.connect();
+  const chains = [
+    ['a1', null],
+    ['a2', 'a1'],
+    ['a3', 'a2'],
+    ['b1', null],
+    ['b2', 'b1'],
+  ] as const;
+  const idOf = (name: string | null) => (name === null ? null : `000000${name}-0000-4000-8000-000000000000`);
+  for (const [name, replaced] of chains) {
+    await dataSource.query(
+      `INSERT INTO api_keys (id, hash, prefix, interfaces, all_customers, created_at, replaces_id, overlap_seconds)
+       VALUES ($1, $2, $3, '{vision}', true, now(), $4, $5)`,
+      [idOf(name), Buffer.from(name), name, idOf(replaced), replaced === null ? null : 60],
+    );
+  }
+  await migrate(database.url);
+  expect(await dataSource.query('SELECT prefix, root_id AS root FROM api_keys ORDER BY prefix')).toEqual([
+    { prefix: 'a1', root: null },
+    { prefix: 'a2', root: idOf('a1') },
+    { prefix: 'a3', root: idOf('a1') },
+    { prefix: 'b1', root: null },
+    { prefix: 'b2', root: idOf('b1') },
   ]);
+});
+
+test('endpoints of people keep their topics of states; without one they are paused (1797003001000)', async () => {
+  await migrate(database.url, before('SendPeopleStatesAlone1797003001000'));
+  const dataSource = await database.connect();
+  const endpoints = [
+    ['slack', ['sync.held', 'ticket.created', 'key.expired', 'clip.failed']],
+    ['email', ['account.created', 'recording.failed']],
+    ['email', ['recording.at_risk']],
+    ['standard', ['ticket.created', 'sync.held']],
+  ] as const;
+  const idOf = (n: number) => `0000000${n}-0000-4000-8000-000000000000`;
+  for (const [n, [format, topics]] of endpoints.entries()) {
+    await dataSource.query(
+      `INSERT INTO webhook_endpoints (id, url, topics, format, enabled, sealed_secret) VALUES ($1, 'x', $2, $3, true, 'x')`,
+      [idOf(n), topics, format],
+    );
+    await dataSource.query(
+      `INSERT INTO webhook_deliveries (id, endpoint_id, topic, data, status, due_at) VALUES
+         (gen_random_uuid(), $1, 'ticket.created', '{}', 'pending', now()), (gen_random_uuid(), $1, 'ticket.created', '{}', 'failed', NULL),
+         (gen_random_uuid(), $1, 'ticket.created', '{}', 'delivered', NULL), (gen_random_uuid(), $1, 'sync.held', '{}', 'pending', now()),
+         (gen_random_uuid(), $1, 'webhook.test', '{}', 'pending', NULL)`,
+      [idOf(n)],
+    );
+  }
+  await migrate(database.url);
+  expect(await dataSource.query('SELECT topics, enabled FROM webhook_endpoints ORDER BY id')).toEqual([
+    { topics: ['sync.held', 'key.expired'], enabled: true },
+    { topics: ['account.created', 'recording.failed'], enabled: false },
+    { topics: ['recording.at_risk'], enabled: true },
+    { topics: ['ticket.created', 'sync.held'], enabled: true },
+  ]);
+  const deliveries = (n: number) =>
+    dataSource.query(
+      `SELECT topic || ' ' || status || ' ' || coalesce(reason, '') AS row FROM webhook_deliveries WHERE endpoint_id = $1 ORDER BY 1`,
+      [idOf(n)],
+    );
+  const rest = ['sync.held pending ', 'ticket.created delivered ', 'webhook.test failed interrupted'];
+  for (const n of [0, 1, 2]) expect(await deliveries(n)).toEqual(rest.map((row) => ({ row })));
+  expect(await deliveries(3)).toHaveLength(5);
 });

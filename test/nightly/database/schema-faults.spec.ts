@@ -45,12 +45,10 @@ describe('a database that another version has migrated', () => {
   });
 
   test('is refused where no version is recorded, without the advice to delete data', async () => {
-    await dataSource.query(
-      "INSERT INTO migrations (timestamp, name) VALUES (1763600000000, 'CreateHaulers1763600000000')",
-    );
+    await dataSource.query("INSERT INTO migrations (timestamp, name) VALUES (1900000000000, 'AddKept1900000000000')");
     await dataSource.query('DELETE FROM schema_version');
     const sentence = await fault('0.2.0');
-    expect(sentence).toContain('(CreateHaulers1763600000000), of a version that left no record');
+    expect(sentence).toContain('(AddKept1900000000000), of a version that left no record');
     expect(sentence).not.toMatch(/delete|drop/i);
   });
 });

@@ -81,7 +81,7 @@ describe('the recordings of a month long ago', () => {
       expect.objectContaining({ from: MONTH.replace('.000', ''), cause: 'monthRemoved' }),
     ]);
     for (const { body } of [hold, wide]) await vision.app.admin('POST', `/holds/${body.id}/release`, { reason: 'r' });
-    const days = { onDemandDays: 1, continuousDays: 1, confirm: true, recordings: 9 };
+    const days = { onDemandDays: 1, continuousDays: 1 };
     await vision.app.admin('PUT', `/haulers/${haulerId}/retention`, days);
     await ageRecordings(vision.app, 31, [failed]);
     await ageFiles(vision.app, 31, [young]);

@@ -6,8 +6,7 @@ import { decisionsIn, sectionsIn } from './citations.js';
 const ROOT = join(import.meta.dirname, '../../..');
 const read = (name: string) => readFileSync(join(ROOT, name), 'utf8');
 
-/** The licences of packages have sections of their own. */
-const PAGES = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT, exclude: ['THIRD-PARTY-NOTICES.md'] });
+const PAGES = globSync(['*.md', 'docs/**/*.md'], { cwd: ROOT });
 const CODE = globSync('{src,migrations}/**/*.{ts,tsx}', { cwd: ROOT });
 
 /** The numbers that the files cite and the page does not have, each with its file. */

@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { ConnectionCheck } from '../../../contracts/admin/connection-check.dto.js';
-import type { Connection } from '../../../contracts/admin/connection.dto.js';
+import type { Connection, ConnectionRemoval } from '../../../contracts/admin/connection.dto.js';
 import { linkTo, open, type PageProps } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import { useHaulerName } from '../../client/haulers.js';
 import { ActionButton, Needing } from '../../parts/forms.js';
-import { Facts, Id, Time } from '../../parts/values.js';
+import { Facts, formatCount, Id, Time } from '../../parts/values.js';
 import { CheckResult } from './connection-check.js';
 import { EditForm, RotateForm } from './connection-forms.js';
 import { ConnectionTrucks } from './connection-trucks.js';
@@ -53,7 +53,10 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
           <ActionButton
             label="Delete this connection"
             kind="danger"
-            confirm={`This erases the keys of ${connection.baseUrl} and ends all calls to it for ${haulerName(connection.haulerId)}. Data that it delivered stays.`}
+            confirm={async () => {
+              const ending = await send('DELETE', `${path}?dryRun=true`);
+              return `This erases the keys of ${connection.baseUrl} and ends all calls to it for ${haulerName(connection.haulerId)}. ${endingText(ending)}Data that it delivered stays.`;
+            }}
             work={async () => {
               await send('DELETE', path);
               open(linkTo('connections'));
@@ -72,6 +75,23 @@ export function ConnectionDetails({ connection, isNew, query }: DetailsProps) {
       )}
     </>
   );
+}
+
+const ENDING = [
+  ['keys', 'key'],
+  ['syncRuns', 'synchronisation run'],
+  ['videoSubscriptions', 'subscription'],
+  ['videoRequests', 'requested clip'],
+  ['recordings', 'waiting download'],
+] as const;
+
+/** What ends with a connection, as its dry run counts it. */
+function endingText(ending: ConnectionRemoval | undefined): string {
+  const counts = ENDING.flatMap(([name, noun]) => {
+    const count = ending?.[name] ?? 0;
+    return count === 0 ? [] : [`${formatCount(count)} ${count === 1 ? noun : `${noun}s`}`];
+  });
+  return counts.length === 0 ? '' : `It ends ${counts.join(', ')}. `;
 }
 
 function ConnectionFacts({ connection }: { connection: Connection }) {

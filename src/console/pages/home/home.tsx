@@ -5,7 +5,6 @@ import { AttentionList } from '../../parts/attention.js';
 import { DayCharts } from './day-charts.js';
 import { SetupReminder } from '../haulers/hauler-setup.js';
 import { NewHauler } from '../haulers/haulers.js';
-import { OtherCells } from './other-cells.js';
 
 const LIVE_MS = 10_000;
 
@@ -19,7 +18,6 @@ export function HomePage() {
       {isLoaded && haulers.length === 0 && <FirstStep />}
       {haulers.length === 1 && haulers[0] !== undefined && <SetupReminder haulerId={haulers[0].id} />}
       <AttentionList />
-      <OtherCells />
       {overview.data !== undefined && <DayCharts overview={overview.data} />}
     </>
   );

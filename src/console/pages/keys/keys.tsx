@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ApiKey } from '../../../contracts/admin/api-key.dto.js';
+import type { ApiKey, KeyRemoval } from '../../../contracts/admin/api-key.dto.js';
 import { change, linkTo, type PageProps } from '../../client/address.js';
 import { send } from '../../client/api.js';
 import { useConnectionName, useHaulerName } from '../../client/haulers.js';
@@ -9,7 +9,7 @@ import { Filters, HaulerFilter, pick } from '../../parts/filters.js';
 import { ActionButton, Needing, NewLink } from '../../parts/forms.js';
 import { type Column, ListPage } from '../../parts/listing.js';
 import { Badge, Empty, keyState } from '../../parts/states.js';
-import { KeyPrefix, Time } from '../../parts/values.js';
+import { formatCount, KeyPrefix, Time } from '../../parts/values.js';
 import { IssueForm, NewKey, type NewKeyProps, RotateForm } from './key-forms.js';
 
 export function KeysPage({ query }: PageProps) {
@@ -150,6 +150,13 @@ function OldKey({ apiKey: { revokedAt, expiresAt }, isReplaced }: { apiKey: ApiK
   );
 }
 
+function usesText(ending: KeyRemoval | undefined): string {
+  const lastUsedAt = ending?.lastUsedAt ?? null;
+  const sessions = ending?.sessions ?? 0;
+  const use = lastUsedAt === null ? 'It was never used.' : `It was last used ${new Date(lastUsedAt).toLocaleString()}.`;
+  return sessions === 0 ? use : `${use} It ends ${formatCount(sessions)} sessions of the console.`;
+}
+
 function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiKey) => void }) {
   const { canWrite } = useSession();
   const state = keyState(apiKey, Date.now());
@@ -162,7 +169,10 @@ function KeyActions({ apiKey, onRotate }: { apiKey: ApiKey; onRotate: (key: ApiK
       <ActionButton
         label="Revoke this key"
         kind="danger"
-        confirm={`Calls with ${apiKey.prefix}… (${apiKey.name ?? 'without a name'}) fail within 5 s.`}
+        confirm={async () => {
+          const ending = await send('DELETE', `/api-keys/${apiKey.id}?dryRun=true`);
+          return `Calls with ${apiKey.prefix}… (${apiKey.name ?? 'without a name'}) fail within 5 s. ${usesText(ending)}`;
+        }}
         work={() => send('DELETE', `/api-keys/${apiKey.id}`)}
       />
     </span>

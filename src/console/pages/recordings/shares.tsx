@@ -47,7 +47,6 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
   const create = async (values: FormData) => {
     const { days, ...fields } = bodyOf<Omit<BodyOf<'POST', SharesPath>, 'expiresAt'> & { days: number }>(values, {
       days: Number,
-      maxViews: Number,
     });
     const expiresAt = new Date(Date.now() + days * DAY_MS).toISOString();
     setCreated(
@@ -80,7 +79,6 @@ export function Shares({ recordings, ticketId, first }: SharesProps) {
             hint="such as the number of the dispute; the link does not show it"
           />
           <Select name="days" label="The link works for" choices={LIFETIMES} value={DEFAULT_DAYS} />
-          <Input name="maxViews" label="How often it may be opened" type="number" hint="empty: as often as wanted" />
         </Form>
       ) : (
         canWrite && (
@@ -117,17 +115,12 @@ const STATUS_TITLES: Readonly<Record<RecordingShare['status'], string>> = {
   active: 'active',
   expired: 'expired',
   revoked: 'revoked',
-  usedUp: 'used up',
 };
 
 const COLUMNS: readonly Column<RecordingShare>[] = [
   { title: 'Reason', cell: ({ reason }) => reason },
   { title: 'State', cell: ({ status }) => <Badge value={STATUS_TITLES[status]} /> },
-  {
-    title: 'Views',
-    isNumber: true,
-    cell: ({ views, maxViews }) => (maxViews === null ? views : `${views} of ${maxViews}`),
-  },
+  { title: 'Views', isNumber: true, cell: ({ views }) => views },
   { title: 'Last opened', cell: ({ lastViewedAt }) => <Time value={lastViewedAt} /> },
   { title: 'Expires', cell: ({ expiresAt }) => <Time value={expiresAt} /> },
   {

@@ -47,10 +47,26 @@ const FOR_EVER: Days = { continuousDays: null, onDemandDays: null };
 
 const daysText = (days: number | null): string => (days === null ? 'for ever' : `${formatCount(days)} days`);
 
+/** A setting, and what it deletes. */
+interface Previewed {
+  readonly wanted: Days;
+  readonly preview: RetentionPreview;
+}
+
 function HaulerKeeping({ haulerId }: { haulerId: string }) {
   const { canWrite } = useSession();
-  const setting = useLoad(`/haulers/${haulerId}/retention`);
-  const [wanted, setWanted] = useState<Days>();
+  const path = `/haulers/${haulerId}/retention` as const;
+  const setting = useLoad(path);
+  const [previewed, setPreviewed] = useState<Previewed>();
+  const show = async (values: FormData) => {
+    const wanted = { ...FOR_EVER, ...bodyOf<Days>(values, { continuousDays: Number, onDemandDays: Number }) };
+    const { preview } = await send('PUT', path, { ...wanted, dryRun: true });
+    if (preview !== undefined) setPreviewed({ wanted, preview });
+  };
+  const save = async ({ wanted }: Previewed) => {
+    await send('PUT', path, wanted);
+    setPreviewed(undefined);
+  };
   return (
     <Loadable of={setting}>
       {(stored) => (
@@ -65,22 +81,19 @@ function HaulerKeeping({ haulerId }: { haulerId: string }) {
               }}
             />
           </Card>
-          {canWrite && wanted === undefined && <DaysForm stored={stored} onWanted={setWanted} />}
-          {wanted !== undefined && <Preview haulerId={haulerId} wanted={wanted} onClose={() => setWanted(undefined)} />}
+          {canWrite && previewed === undefined && <DaysForm stored={stored} work={show} />}
+          {previewed !== undefined && (
+            <Preview {...previewed} save={() => save(previewed)} onClose={() => setPreviewed(undefined)} />
+          )}
         </>
       )}
     </Loadable>
   );
 }
 
-function DaysForm({ stored, onWanted }: { stored: HaulerRetention; onWanted: (days: Days) => void }) {
-  const show = (values: FormData) => {
-    const days = bodyOf<Days>(values, { continuousDays: Number, onDemandDays: Number });
-    onWanted({ ...FOR_EVER, ...days });
-    return Promise.resolve();
-  };
+function DaysForm({ stored, work }: { stored: HaulerRetention; work: (values: FormData) => Promise<void> }) {
   return (
-    <Form title="Change the retention" submit="Preview" work={show}>
+    <Form title="Change the retention" submit="Preview" work={work}>
       <Input
         name="continuousDays"
         label="Continuous recordings, days"
@@ -99,48 +112,35 @@ function DaysForm({ stored, onWanted }: { stored: HaulerRetention; onWanted: (da
   );
 }
 
-interface PreviewProps {
-  readonly haulerId: string;
-  readonly wanted: Days;
+interface PreviewProps extends Previewed {
+  readonly save: () => Promise<void>;
   readonly onClose: () => void;
 }
 
 /** What the change deletes, before it is made. */
-function Preview({ haulerId, wanted, onClose }: PreviewProps) {
-  const { continuousDays, onDemandDays } = wanted;
-  const days = { continuousDays: continuousDays ?? 0, onDemandDays: onDemandDays ?? 0 };
-  const preview = useLoad('/retention/preview', { haulerId, ...days });
-  const save = async ({ recordings }: RetentionPreview) => {
-    await send('PUT', `/haulers/${haulerId}/retention`, { ...wanted, confirm: true, recordings });
-    onClose();
-  };
+function Preview({ wanted: { continuousDays, onDemandDays }, preview, save, onClose }: PreviewProps) {
+  const { recordings } = preview;
   return (
     <Card
       title={`Continuous recordings ${daysText(continuousDays)}, requested clips ${daysText(onDemandDays)}`}
       label="Preview"
     >
-      <Loadable of={preview}>
-        {(data) => (
-          <>
-            <PreviewCounts preview={data} />
-            <p class="actions">
-              <ActionButton
-                label={data.recordings === 0 ? 'Set the retention' : 'Delete and set the retention'}
-                kind={data.recordings === 0 ? 'primary' : 'danger'}
-                confirm={
-                  data.recordings === 0
-                    ? undefined
-                    : `${formatCount(data.recordings)} recordings are deleted within an hour. This cannot be undone.`
-                }
-                work={() => save(data)}
-              />
-              <button type="button" onClick={onClose}>
-                Change nothing
-              </button>
-            </p>
-          </>
-        )}
-      </Loadable>
+      <PreviewCounts preview={preview} />
+      <p class="actions">
+        <ActionButton
+          label={recordings === 0 ? 'Set the retention' : 'Delete and set the retention'}
+          kind={recordings === 0 ? 'primary' : 'danger'}
+          confirm={
+            recordings === 0
+              ? undefined
+              : `${formatCount(recordings)} recordings are deleted within an hour. This cannot be undone.`
+          }
+          work={save}
+        />
+        <button type="button" onClick={onClose}>
+          Change nothing
+        </button>
+      </p>
     </Card>
   );
 }

@@ -4,7 +4,7 @@ import type {
   WebhookEndpoint,
   WebhookFormat,
 } from '../../../contracts/admin/webhook-endpoint.dto.js';
-import type { TopicName } from '../../../contracts/webhooks/topics.js';
+import { TOPIC_NAMES, type TopicName, topicOf } from '../../../contracts/webhooks/topics.js';
 import { send } from '../../client/api.js';
 import type { BodyOf } from '../../client/contract.js';
 import { useHaulers } from '../../client/haulers.js';
@@ -13,37 +13,35 @@ import { bodyOf, Field, Form, Input, Options, Select } from '../../parts/forms.j
 import { CopyButton } from '../../parts/values.js';
 import { Card } from '../../parts/states.js';
 
-/** By subject. The compiler asks for a new topic. */
-const TOPICS: Readonly<Record<TopicName, string>> = {
-  'ticket.created': 'Tickets',
-  'ticket.updated': 'Tickets',
-  'ticket.refused': 'Tickets',
-  'account.created': 'Accounts',
-  'clip.stored': 'Clips',
-  'clip.failed': 'Clips',
-  'clip.expired': 'Clips',
-  'recording.at_risk': 'Recordings',
-  'recording.failed': 'Recordings',
-  'sync.held': 'Synchronisation',
-  'sync.failed': 'Synchronisation',
-  'sync.recovered': 'Synchronisation',
-  'connection.refused': 'Connections',
-  'connection.recovered': 'Connections',
-  'key.expiring': 'Keys',
-  'key.expired': 'Keys',
-  'backup.unverified': 'Backup',
+type Subject = TopicName extends `${infer Of}.${string}` ? Of : never;
+
+/** The compiler asks for a new subject. */
+const SUBJECTS: Readonly<Record<Subject, string>> = {
+  ticket: 'Tickets',
+  account: 'Accounts',
+  clip: 'Clips',
+  recording: 'Recordings',
+  sync: 'Synchronisation',
+  connection: 'Connections',
+  key: 'Keys',
 };
-const SUBJECTS = [...new Set(Object.values(TOPICS))];
-const NAMES = Object.keys(TOPICS) as TopicName[];
+
+/** By subject. To people goes only what is sent once for each change. */
+function topicsFor(format: WebhookFormat): readonly (readonly [string, readonly TopicName[]])[] {
+  const offered = TOPIC_NAMES.filter((name) => format === 'standard' || topicOf(name).isState === true);
+  return Object.entries(SUBJECTS)
+    .map(([subject, title]) => [title, offered.filter((name) => name.startsWith(`${subject}.`))] as const)
+    .filter(([, names]) => names.length > 0);
+}
 
 const FORMATS: readonly (readonly [WebhookFormat, string])[] = [
   ['standard', 'Signed webhook (Standard Webhooks 1.0)'],
-  ['slack', 'Channel of Slack'],
-  ['email', 'E-mail, every 15 minutes at most'],
+  ['slack', 'Channel of Slack: changes of states'],
+  ['email', 'E-mail: changes of states'],
 ];
 const ADDRESSES: Readonly<Record<WebhookFormat, string>> = {
   standard: 'such as https://hooks.example.com/haulbridge',
-  slack: 'of an incoming webhook: https://hooks.slack.com/services/…',
+  slack: 'of an incoming webhook, such as https://hooks.slack.com/services/…; only its host is shown later',
   email: 'such as mailto:dana@example.com',
 };
 const ALL_HAULERS = ['', 'All haulers'] as const;
@@ -60,7 +58,7 @@ export function EndpointForm({ endpoint, onSaved, onCancel }: EndpointFormProps)
   const { choices } = useHaulers();
   const [format, setFormat] = useState<WebhookFormat>(endpoint?.format ?? 'standard');
   const save = async (values: FormData) => {
-    const topics = NAMES.filter((name) => values.getAll('topics').includes(name));
+    const topics = TOPIC_NAMES.filter((name) => values.getAll('topics').includes(name));
     const body = bodyOf<BodyOf<'POST', '/webhook-endpoints'>>(values);
     if (endpoint === undefined) return onSaved(await send('POST', '/webhook-endpoints', { ...body, topics }));
     await send('PATCH', `/webhook-endpoints/${endpoint.id}`, { ...body, topics });
@@ -84,10 +82,10 @@ export function EndpointForm({ endpoint, onSaved, onCancel }: EndpointFormProps)
       </Field>
       <FieldErrorOf name="format" />
       <Input name="url" label="Address" isRequired value={endpoint?.url} hint={ADDRESSES[format]} />
-      {SUBJECTS.map((subject) => (
+      {topicsFor(format).map(([subject, names]) => (
         <fieldset class="choice" key={subject}>
           <legend>{subject}</legend>
-          {NAMES.filter((name) => TOPICS[name] === subject).map((name) => (
+          {names.map((name) => (
             <label key={name}>
               <input
                 type="checkbox"

@@ -29,12 +29,12 @@ async function addOrphan(folder: string): Promise<void> {
 }
 
 const repair = async (...words: string[]) => {
-  const { code, out } = await runCommand('doctor', '--repair', '--json', ...words);
+  const { code, out } = await runCommand('storage', 'repair', '--json', ...words);
   expect(code).toBe(0);
   return JSON.parse(out) as StorageRepair;
 };
 
-describe.each(['files', 's3'] as const)('doctor --repair on %s', (kind) => {
+describe.each(['files', 's3'] as const)('storage repair on %s', (kind) => {
   let scene: DownloadScene;
   let app: TestApp;
   let server: S3Server | undefined;
@@ -77,7 +77,7 @@ describe.each(['files', 's3'] as const)('doctor --repair on %s', (kind) => {
 
     await storage().delete(recordingFile(id));
     listed.length = 0;
-    const { out } = await runCommand('storage', 'check', '--repair');
+    const { out } = await runCommand('storage', 'repair');
     expect(out).toContain('1 recordings fetched again, 0 files removed, 0 differences left as they are');
     await eventually(async () => {
       await hurryVideo(app);
@@ -89,7 +89,7 @@ describe.each(['files', 's3'] as const)('doctor --repair on %s', (kind) => {
   });
 });
 
-describe('doctor --repair --remove-orphans', () => {
+describe('storage repair --remove-orphans', () => {
   let app: TestApp;
   let leave: () => void;
   beforeAll(async () => {
